@@ -1,0 +1,1 @@
+"""Papers out: JSON, BibTeX, Markdown, RIS, CSL-JSON."""

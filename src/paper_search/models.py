@@ -1,0 +1,268 @@
+"""The vocabulary of a paper search: intents, strategies, papers, collections."""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+MAX_RESULTS_CAP = 1_000
+"""No search returns more papers than this; larger wishes are capped and the result says so."""
+
+
+class IntentType(str, Enum):
+    SURVEY = "survey"
+    METHOD = "method"
+    DATASET = "dataset"
+    BASELINE = "baseline"
+
+
+class PaperTag(str, Enum):
+    METHOD = "method"
+    REVIEW = "review"
+    EMPIRICAL = "empirical"
+    THEORETICAL = "theoretical"
+    DATASET = "dataset"
+
+
+class WorkType(str, Enum):
+    """What kind of publication a record is, as far as its source says."""
+
+    ARTICLE = "article"
+    CONFERENCE = "conference"
+    PREPRINT = "preprint"
+    BOOK = "book"
+    CHAPTER = "chapter"
+    THESIS = "thesis"
+    DATASET = "dataset"
+    REPORT = "report"
+    OTHER = "other"
+
+
+class SourceStatus(str, Enum):
+    OK = "ok"
+    EMPTY = "empty"
+    FAILED = "failed"
+    RATE_LIMITED = "rate_limited"
+    SKIPPED = "skipped"
+
+
+class SearchConstraints(BaseModel):
+    year_from: int | None = None
+    year_to: int | None = None
+    language: str | None = None
+    max_results: int = 100
+
+
+class ParsedIntent(BaseModel):
+    topic: str
+    concepts: list[str]
+    intent_type: IntentType
+    constraints: SearchConstraints = Field(default_factory=SearchConstraints)
+    phrases: list[str] = Field(default_factory=list)
+    """Exact phrases the person put in quotes."""
+    authors: list[str] = Field(default_factory=list)
+    venues: list[str] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+    """How the query was read, in sentences for people; also says when a model failed and rules took over."""
+
+
+class SynonymMap(BaseModel):
+    keyword: str
+    synonyms: list[str]
+
+
+class SearchQuery(BaseModel):
+    keywords: list[str]
+    synonym_map: list[SynonymMap] = Field(default_factory=list[SynonymMap])
+    boolean_query: str
+
+
+class SearchStrategy(BaseModel):
+    queries: list[SearchQuery]
+    sources: list[str]
+    filters: SearchConstraints = Field(default_factory=SearchConstraints)
+    notes: list[str] = Field(default_factory=list)
+
+
+class UserFeedback(BaseModel):
+    marked_relevant: list[str] = Field(default_factory=list)
+    marked_irrelevant: list[str] = Field(default_factory=list)
+    free_text_feedback: str | None = None
+
+
+class Author(BaseModel):
+    name: str
+    author_id: str | None = None
+
+
+class SourceRecord(BaseModel):
+    """One record of one source that went into a paper, and why it was taken to be the same paper."""
+
+    source: str
+    record_id: str
+    reason: str = "first record"
+
+
+class Work(BaseModel):
+    """The bibliographic fields that a raw record and a finished paper share."""
+
+    title: str
+    authors: list[Author] = Field(default_factory=list[Author])
+    year: int | None = None
+    venue: str | None = None
+    doi: str | None = None
+    abstract: str | None = None
+    full_text_url: str | None = None
+    bibtex: str | None = None
+    citation_count: int = 0
+    source: str
+    identifiers: dict[str, str] = Field(default_factory=dict)
+    """Normalised identifiers by scheme: doi, arxiv, pmid, pmcid, openalex, s2, dblp, scholar."""
+    work_type: WorkType | None = None
+    language: str | None = None
+    volume: str | None = None
+    issue: str | None = None
+    pages: str | None = None
+    publisher: str | None = None
+    records: list[SourceRecord] = Field(default_factory=list[SourceRecord])
+    """Every source record merged into this one."""
+    provenance: dict[str, str] = Field(default_factory=dict)
+    """Which source each merged field came from."""
+
+    @field_validator("title", "venue", "abstract", mode="before")
+    @classmethod
+    def _no_nul(cls, value: Any) -> Any:
+        # NUL survives JSON but breaks SQLite, C libraries and terminals downstream.
+        return value.replace("\x00", "") if isinstance(value, str) else value
+
+
+class RawPaper(Work):
+    """One paper as one source (or several, once merged) described it. The id follows from its content."""
+
+    id: str = ""
+    snippet: str | None = None
+    raw_data: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _identify(self) -> "RawPaper":
+        if not self.id:
+            self.id = paper_id(self.identifiers, self.doi, self.title, self.authors, self.year)
+        return self
+
+
+class ScoredPaper(BaseModel):
+    paper: RawPaper
+    relevance_score: float = Field(ge=0.0, le=1.0)
+    relevance_reason: str
+    tags: list[PaperTag] = Field(default_factory=list[PaperTag])
+
+
+class Paper(Work):
+    model_config = ConfigDict(extra="ignore")
+
+    id: str
+    relevance_score: float = Field(default=0.0, ge=0.0, le=1.0)
+    relevance_reason: str = ""
+    tags: list[PaperTag] = Field(default_factory=list[PaperTag])
+    sources: list[str] = Field(default_factory=list)
+    """Every source that returned this paper."""
+
+
+class Facets(BaseModel):
+    by_year: dict[int, int] = Field(default_factory=dict)
+    by_venue: dict[str, int] = Field(default_factory=dict)
+    top_authors: list[str] = Field(default_factory=list)
+    key_themes: list[str] = Field(default_factory=list)
+
+
+class SourceReport(BaseModel):
+    """What one source did in one search. A failed source never looks like an empty one."""
+
+    name: str
+    status: SourceStatus
+    returned: int = 0
+    """Papers kept from this source, after limits and filters."""
+    found: int | None = None
+    """How many matches the source says it has in all, when it says."""
+    calls: int = 0
+    seconds: float = 0.0
+    reason: str | None = None
+    retry_at: datetime | None = None
+    partial: bool = False
+    """Some papers came, but the source failed or was stopped before it had sent all that was asked for."""
+
+
+class StageCount(BaseModel):
+    """How many papers went into and out of one stage of one round."""
+
+    round: int
+    stage: str
+    count_in: int
+    count_out: int
+    detail: dict[str, int] = Field(default_factory=dict)
+
+
+class SearchMetadata(BaseModel):
+    query: str
+    search_strategy: SearchStrategy
+    total_found: int
+    timestamp: str = Field(default_factory=lambda: datetime.now(UTC).isoformat())
+    domain: str = "general"
+    rounds: int = 1
+    sources: list[SourceReport] = Field(default_factory=list[SourceReport])
+    stage_counts: list[StageCount] = Field(default_factory=list[StageCount])
+    partial: bool = False
+    """At least one source could not give all that was asked of it."""
+    reason: str | None = None
+    """Why the search ended when nobody approved it: `max_rounds`."""
+    notes: list[str] = Field(default_factory=list)
+
+
+class PaperCollection(BaseModel):
+    metadata: SearchMetadata
+    papers: list[Paper]
+    facets: Facets = Field(default_factory=Facets)
+
+
+class QueryBuilderInput(BaseModel):
+    intent: ParsedIntent
+    previous_strategies: list[SearchStrategy] = Field(default_factory=list[SearchStrategy])
+    user_feedback: UserFeedback | None = None
+    relevant_titles: list[str] = Field(default_factory=list)
+    """Titles of the papers marked relevant, so that a builder can learn from words, not ids."""
+    irrelevant_titles: list[str] = Field(default_factory=list)
+
+
+class RelevanceHints(BaseModel):
+    """What a person taught the search so far: papers to look like, papers to stay away from, words to add."""
+
+    relevant: list[Work] = Field(default_factory=list[Work])
+    irrelevant: list[Work] = Field(default_factory=list[Work])
+    free_text: list[str] = Field(default_factory=list)
+
+
+_IDENTITY_ORDER = ("doi", "arxiv", "pmid", "pmcid", "openalex", "s2", "dblp", "scholar")
+
+
+def paper_id(
+    identifiers: Mapping[str, str],
+    doi: str | None,
+    title: str,
+    authors: list[Author],
+    year: int | None,
+) -> str:
+    """The stable id of a paper: the same record gives the same id in every round and on every machine."""
+    known = {"doi": doi.strip().lower(), **identifiers} if doi else identifiers
+    for scheme in _IDENTITY_ORDER:
+        if value := known.get(scheme):
+            return _digest(f"{scheme}:{value.lower()}")
+    first = authors[0].name if authors else ""
+    words = " ".join(title.casefold().split())
+    return _digest(f"title:{words}|{first.casefold().strip()}|{year or ''}")
+
+
+def _digest(text: str) -> str:
+    return "p_" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""The station: one command, one look, and the ground the parts stand on."""

@@ -1,0 +1,1 @@
+"""The ground every part stands on. It knows no part."""

@@ -1,0 +1,109 @@
+"""One way to fail: the error family that every part and every surface shares.
+
+UraniborgError            code, message, hint and the ids concerned
+├── InvalidInput          the caller sent something that cannot be accepted       422   exit 2
+│   └── MissingExtra      an optional dependency is not installed                 422   exit 2
+├── NotFound              what the caller named does not exist                    404   exit 3
+├── Conflict              it exists, but not in a state that allows this          409   exit 4
+├── Refused               it could be done, but this caller may not               403   exit 4
+├── Unavailable           something outside did not answer; trying later may help 503   exit 5
+└── InternalError         our fault; says nothing of the inside                   500   exit 70
+
+A part derives its own leaves from these and gives each a stable snake_case `code`.
+"""
+
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+
+
+class UraniborgError(Exception):
+    """Base of the family. `ids` name what the error is about and travel with it to every surface."""
+
+    code: ClassVar[str] = "error"
+    status: ClassVar[int] = 500
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, hint: str = "", **ids: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.ids = ids
+
+    def body(self) -> dict[str, Any]:
+        """The JSON body of this error, the same on every surface."""
+        return {"error": {"code": self.code, "message": self.message, "hint": self.hint, **self.ids}}
+
+
+class InvalidInput(UraniborgError):
+    code = "invalid_argument"
+    status = 422
+    exit_code = 2
+
+
+class MissingExtra(InvalidInput):
+    code = "missing_extra"
+
+    def __init__(self, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the optional dependencies of the extra '{extra}'.",
+            hint=f"Install them with: pip install 'uraniborg[{extra}]'",
+            extra=extra,
+        )
+
+
+class NotFound(UraniborgError):
+    code = "not_found"
+    status = 404
+    exit_code = 3
+
+
+class Conflict(UraniborgError):
+    code = "conflict"
+    status = 409
+    exit_code = 4
+
+
+class Refused(UraniborgError):
+    code = "refused"
+    status = 403
+    exit_code = 4
+
+
+class Unavailable(UraniborgError):
+    code = "unavailable"
+    status = 503
+    exit_code = 5
+
+
+class InternalError(UraniborgError):
+    code = "internal_error"
+    exit_code = 70
+
+
+def as_error(exc: BaseException) -> UraniborgError:
+    """The member of the family that stands for `exc`; what is not ours becomes an InternalError without its text."""
+    if isinstance(exc, UraniborgError):
+        return exc
+    if isinstance(exc, ValidationError):
+        return invalid(exc, what=exc.title)
+    return InternalError(
+        "Something went wrong inside Uraniborg.",
+        hint="The log has the details. Trying again is safe.",
+        exception=type(exc).__name__,
+    )
+
+
+def invalid(exc: ValidationError, *, what: str) -> InvalidInput:
+    """A pydantic failure as an InvalidInput that names each offending field and never repeats its value."""
+    problems = [
+        {"path": ".".join(str(part) for part in error["loc"]) or "(root)", "problem": error["msg"]}
+        for error in exc.errors(include_input=False, include_url=False, include_context=False)
+    ]
+    listed = "; ".join(f"{p['path']}: {p['problem']}" for p in problems[:5])
+    more = f" (and {len(problems) - 5} more)" if len(problems) > 5 else ""
+    return InvalidInput(
+        f"Invalid {what}: {listed}{more}",
+        hint="Correct the fields named and try again.",
+        problems=problems[:20],
+    )
