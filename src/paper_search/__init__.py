@@ -1,0 +1,56 @@
+"""Finds papers in many sources, merges and ranks them, and asks a person where it matters.
+
+Importing this package is cheap: each public name is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paper_search.api import search, search_sync
+    from paper_search.config import AppConfig, load_config
+    from paper_search.export import export_bibtex, export_csl_json, export_json, export_markdown, export_prisma, export_ris
+    from paper_search.models import Paper, PaperCollection, ParsedIntent, SearchStrategy
+    from paper_search.workflow import SearchWorkflow
+
+__all__ = [
+    "AppConfig",
+    "Paper",
+    "PaperCollection",
+    "ParsedIntent",
+    "SearchStrategy",
+    "SearchWorkflow",
+    "export_bibtex",
+    "export_csl_json",
+    "export_json",
+    "export_markdown",
+    "export_prisma",
+    "export_ris",
+    "load_config",
+    "search",
+    "search_sync",
+]
+
+_HOMES = {
+    "AppConfig": "config",
+    "Paper": "models",
+    "PaperCollection": "models",
+    "ParsedIntent": "models",
+    "SearchStrategy": "models",
+    "SearchWorkflow": "workflow",
+    "load_config": "config",
+    "search": "api",
+    "search_sync": "api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'export')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -12,14 +12,14 @@ MAX_RESULTS_CAP = 1_000
 """No search returns more papers than this; larger wishes are capped and the result says so."""
 
 
-class IntentType(str, Enum):
+class IntentType(StrEnum):
     SURVEY = "survey"
     METHOD = "method"
     DATASET = "dataset"
     BASELINE = "baseline"
 
 
-class PaperTag(str, Enum):
+class PaperTag(StrEnum):
     METHOD = "method"
     REVIEW = "review"
     EMPIRICAL = "empirical"
@@ -27,7 +27,7 @@ class PaperTag(str, Enum):
     DATASET = "dataset"
 
 
-class WorkType(str, Enum):
+class WorkType(StrEnum):
     """What kind of publication a record is, as far as its source says."""
 
     ARTICLE = "article"
@@ -41,7 +41,7 @@ class WorkType(str, Enum):
     OTHER = "other"
 
 
-class SourceStatus(str, Enum):
+class SourceStatus(StrEnum):
     OK = "ok"
     EMPTY = "empty"
     FAILED = "failed"
@@ -65,6 +65,8 @@ class ParsedIntent(BaseModel):
     """Exact phrases the person put in quotes."""
     authors: list[str] = Field(default_factory=list)
     venues: list[str] = Field(default_factory=list)
+    excluded: list[str] = Field(default_factory=list)
+    """Terms the person does not want."""
     notes: list[str] = Field(default_factory=list)
     """How the query was read, in sentences for people; also says when a model failed and rules took over."""
 

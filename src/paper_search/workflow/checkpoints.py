@@ -1,7 +1,7 @@
 """Where a search stops for a person, and what a person can answer."""
 
 from datetime import UTC, datetime
-from enum import Enum
+from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 from uuid import uuid4
 
@@ -10,12 +10,12 @@ from pydantic import BaseModel, Field, model_validator
 from paper_search.models import Paper, PaperCollection, ParsedIntent, SearchStrategy
 
 
-class CheckpointKind(str, Enum):
+class CheckpointKind(StrEnum):
     STRATEGY_CONFIRMATION = "strategy_confirmation"
     RESULT_REVIEW = "result_review"
 
 
-class DecisionAction(str, Enum):
+class DecisionAction(StrEnum):
     APPROVE = "approve"
     EDIT = "edit"
     REJECT = "reject"
@@ -49,7 +49,9 @@ class Checkpoint(BaseModel):
     def _payload_fits_kind(self) -> "Checkpoint":
         fitting = StrategyPayload if self.kind is CheckpointKind.STRATEGY_CONFIRMATION else ResultPayload
         if not isinstance(self.payload, fitting):
-            raise ValueError(f"a {self.kind.value} checkpoint carries a {fitting.__name__}")
+            raise ValueError(  # noqa: TRY004 - pydantic collects ValueErrors
+                f"a {self.kind.value} checkpoint carries a {fitting.__name__}"
+            )
         return self
 
 

@@ -1,0 +1,127 @@
+"""How a search is set up. Constructing these reads nothing; `load_config` reads environment and settings file."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+
+class LLMConfig(BaseModel):
+    """A model to ask. Without a `model` name none is asked and the rules do all the work."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    provider: str = "openai"
+    model: str = ""
+    api_key: SecretStr = SecretStr("")
+    base_url: str | None = None
+    temperature: float = 0.0
+    max_tokens: int = Field(default=4096, ge=1)
+    timeout_s: float = Field(default=60.0, gt=0)
+
+
+class SearchSourceConfig(BaseModel):
+    """One source. `rate_limit` is requests per second, `max_calls` the call budget of one search."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    api_key: SecretStr = SecretStr("")
+    enabled: bool = True
+    rate_limit: float | None = Field(default=None, gt=0)
+    max_calls: int | None = Field(default=None, ge=0)
+
+
+class AppConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    llm: LLMConfig = Field(default_factory=LLMConfig)
+    sources: dict[str, SearchSourceConfig] = Field(default_factory=dict[str, SearchSourceConfig])
+    """Settings by source name; a source not named here keeps its defaults."""
+    default_max_results: int = Field(default=100, ge=1)
+    domain: str = "general"
+    max_rounds: int = Field(default=5, ge=1)
+    min_relevance: float = Field(default=0.3, ge=0.0, le=1.0)
+    relevance_batch_size: int = Field(default=25, ge=1)
+    relevance_max_concurrency: int = Field(default=5, ge=1)
+    contact_email: str | None = None
+    """Sent to sources that give polite callers a faster lane (Crossref, OpenAlex, NCBI)."""
+    timeout_s: float = Field(default=20.0, gt=0)
+    """How long one request may take before it counts as failed."""
+    source_deadline_s: float = Field(default=60.0, gt=0)
+    """How long one source may take in all; what it gave by then is kept and marked partial."""
+    cache_dir: Path | None = None
+    """Where answers are kept; None keeps them in the platform's cache folder."""
+    cache_ttl_s: float = Field(default=86_400.0, ge=0)
+    """How long a kept answer is good for; 0 keeps none."""
+    record_dir: Path | None = None
+    """Keep every answer of the search in this folder, so that it can be replayed."""
+    replay_dir: Path | None = None
+    """Take every answer from this folder, which an earlier search recorded; the network is never used."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_sources(cls, values: Any) -> Any:
+        """A source's settings need not repeat the name they stand under."""
+        if not isinstance(values, dict):
+            return values
+        given: dict[str, Any] = dict(values)
+        sources = given.get("sources")
+        if isinstance(sources, dict):
+            named: dict[str, Any] = sources
+            given["sources"] = {
+                key: {"name": key, **value} if isinstance(value, dict) else value for key, value in named.items()
+            }
+        return given
+
+
+_ALIASES = {
+    "LLM_PROVIDER": "llm.provider",
+    "LLM_MODEL": "llm.model",
+    "LLM_BASE_URL": "llm.base_url",
+    "LLM_TEMPERATURE": "llm.temperature",
+    "LLM_MAX_TOKENS": "llm.max_tokens",
+    "LLM_API_KEY": "llm.api_key",
+    "SERPAPI_API_KEY": "sources.serpapi_scholar.api_key",
+    "SERPAPI_MAX_CALLS": "sources.serpapi_scholar.max_calls",
+    "OPENALEX_API_KEY": "sources.openalex.api_key",
+    "SEMANTIC_SCHOLAR_API_KEY": "sources.semantic_scholar.api_key",
+    "NCBI_API_KEY": "sources.pubmed.api_key",
+    "DEFAULT_MAX_RESULTS": "default_max_results",
+    "DOMAIN": "domain",
+    "RELEVANCE_BATCH_SIZE": "relevance_batch_size",
+    "RELEVANCE_MAX_CONCURRENCY": "relevance_max_concurrency",
+}
+_PROVIDER_KEYS = {
+    "openai": ("OPENAI_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY", "CLAUDE_API_KEY"),
+    "claude": ("ANTHROPIC_API_KEY", "CLAUDE_API_KEY"),
+    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+}
+
+
+def load_config(env_path: str | Path | None = None) -> AppConfig:
+    """The configuration from the environment, `env_path` (or `.env`), and the settings file.
+
+    Raises InvalidConfig for unknown keys and values that do not fit; values are never repeated in the message.
+    """
+    from uraniborg.kernel.settings import load_settings  # noqa: PLC0415 - constructing a config must stay cheap
+
+    aliases = dict(_ALIASES)
+    return _with_provider_key(
+        load_settings(
+            AppConfig, section="paper_search", aliases=aliases, env_file=Path(env_path) if env_path else None
+        ),
+        os.environ,
+    )
+
+
+def _with_provider_key(config: AppConfig, env: Mapping[str, str]) -> AppConfig:
+    """The provider's own customary variable serves when no key was given for the model by name."""
+    if config.llm.api_key.get_secret_value():
+        return config
+    found = next((env[name] for name in _PROVIDER_KEYS.get(config.llm.provider, ()) if env.get(name)), "")
+    return config.model_copy(update={"llm": config.llm.model_copy(update={"api_key": SecretStr(found)})})

@@ -1,0 +1,116 @@
+"""The search workflow: what it is made of and how it is started."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from paper_search.limits import checked_query
+from paper_search.models import MAX_RESULTS_CAP, PaperCollection
+from paper_search.workflow.checkpoints import CheckpointHandler
+from paper_search.workflow.journal import Journal, NoJournal
+from paper_search.workflow.ports import (
+    Deduplicating,
+    IntentParsing,
+    Organizing,
+    ProgressReporter,
+    QueryBuilding,
+    Scoring,
+    Searching,
+    Skills,
+)
+from paper_search.workflow.run import Run, RunOptions
+from uraniborg.kernel.clock import Clock, SystemClock
+
+if TYPE_CHECKING:
+    from paper_search.config import AppConfig
+
+
+class SearchWorkflow:
+    """Runs searches. It keeps nothing between runs, so one workflow may run many searches, also side by side."""
+
+    def __init__(
+        self,
+        intent_parser: IntentParsing,
+        query_builder: QueryBuilding,
+        searcher: Searching,
+        deduplicator: Deduplicating,
+        relevance_scorer: Scoring,
+        result_organizer: Organizing,
+        checkpoint_handler: CheckpointHandler | None = None,
+        max_iterations: int = 5,
+        enable_strategy_checkpoint: bool = True,
+        progress_reporter: ProgressReporter | None = None,
+        *,
+        max_results: int = 100,
+        domain: str = "general",
+        journal: Journal | None = None,
+        clock: Clock | None = None,
+        notes: Sequence[str] = (),
+        release: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        self._skills = Skills(intent_parser, query_builder, searcher, deduplicator, relevance_scorer, result_organizer)
+        self._options = RunOptions(
+            max_rounds=max_iterations,
+            max_results=min(max_results, MAX_RESULTS_CAP),
+            domain=domain,
+            ask_about_strategy=enable_strategy_checkpoint,
+            notes=tuple(notes),
+        )
+        self._handler = checkpoint_handler
+        self._progress = progress_reporter
+        self._journal = journal or NoJournal()
+        self._clock = clock or SystemClock()
+        self._release = release
+
+    @classmethod
+    def from_config(
+        cls,
+        config: "AppConfig",
+        checkpoint_handler: CheckpointHandler | None = None,
+        max_iterations: int | None = None,
+        enable_strategy_checkpoint: bool = True,
+        progress_reporter: ProgressReporter | None = None,
+        **options: Any,
+    ) -> "SearchWorkflow":
+        """A workflow with the skills and sources that `config` asks for; `options` are those of `build_workflow`.
+
+        Raises UnknownDomain, UnknownSource or InvalidInput when the config asks for what does not exist.
+        """
+        from paper_search.assembly import build_workflow  # noqa: PLC0415 - the engine itself knows no source or model
+
+        return build_workflow(
+            config,
+            checkpoint_handler=checkpoint_handler,
+            max_iterations=max_iterations,
+            enable_strategy_checkpoint=enable_strategy_checkpoint,
+            progress_reporter=progress_reporter,
+            **options,
+        )
+
+    @property
+    def available_sources(self) -> list[str]:
+        """The names of the sources a strategy may use."""
+        return self._skills.searcher.available
+
+    async def run(self, user_input: str, *, run_id: str | None = None) -> PaperCollection:
+        """Searches until a person approves the result, or the rounds are used up.
+
+        Without a checkpoint handler everything is approved. A run given the id and the journal of an earlier one
+        continues it. Raises InvalidQuery for a query that cannot be searched and InvalidDecision when the handler's
+        answer does not fit its checkpoint; failing sources and models are reported in the result, never raised.
+        """
+        run = Run(
+            query=checked_query(user_input),
+            run_id=run_id or str(uuid4()),
+            skills=self._skills,
+            options=self._options,
+            handler=self._handler,
+            progress=self._progress,
+            journal=self._journal,
+            clock=self._clock,
+        )
+        try:
+            return await run.finish()
+        finally:
+            if self._release is not None:
+                await self._release()

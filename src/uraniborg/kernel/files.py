@@ -1,0 +1,110 @@
+"""Files that are whole or absent, paths that stay inside their folder, and locks between processes."""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path, PureWindowsPath
+
+from uraniborg.kernel.errors import Conflict, Refused
+
+
+class AlreadyExists(Conflict):
+    code = "already_exists"
+
+
+class Locked(Conflict):
+    code = "locked"
+
+
+class PathRefused(Refused):
+    code = "path_refused"
+
+
+def write_atomic(path: Path, data: str | bytes) -> None:
+    """Put `data` at `path`, replacing what is there: whoever looks, also after a crash, sees all of the old or all of the new.
+
+    Raises OSError when the disk refuses; the old content is then untouched and nothing else is left behind.
+    """
+    _publish(path, data, os.replace)
+
+
+def create_exclusive(path: Path, data: str | bytes) -> None:
+    """Put `data` at `path` if nothing is there, all of it or nothing, also when killed. Raises AlreadyExists."""
+    try:
+        _publish(path, data, os.link)
+    except FileExistsError:
+        raise AlreadyExists(
+            f"'{path.name}' already exists.", hint="Choose another name, or remove it first.", name=path.name
+        ) from None
+
+
+def _publish(path: Path, data: str | bytes, place: Callable[[Path, Path], None]) -> None:
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data.encode() if isinstance(data, str) else data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        place(temporary, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # there a folder cannot be opened, and renames are journalled
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def confine(root: Path, *parts: str) -> Path:
+    """The path of `parts` under `root`, resolved. It need not exist.
+
+    Raises PathRefused for what would leave `root` (absolute paths, `..`, links that lead out) or is no path at all,
+    judged by the rules of every system; its message holds no path of this machine.
+    """
+    pieces = [piece for part in parts for piece in part.replace("\\", "/").split("/")]
+    if any("\0" in part or PureWindowsPath(part).anchor for part in parts) or ".." in pieces:
+        raise _outside()
+    try:
+        base = root.resolve()
+        path = base.joinpath(*parts).resolve()
+    except (OSError, RuntimeError, ValueError):
+        raise _outside() from None
+    if not path.is_relative_to(base):
+        raise _outside()
+    return path
+
+
+def _outside() -> PathRefused:
+    return PathRefused(
+        "The path leads outside its folder.",
+        hint="Use a relative path without '..', links that lead out, drive letters or NUL.",
+    )
+
+
+@contextlib.contextmanager
+def locked(path: Path, timeout_s: float) -> Iterator[None]:
+    """Hold the lock file `path` against every other process and thread. Raises Locked when `timeout_s` pass in vain."""
+    import filelock  # noqa: PLC0415 - few commands lock
+
+    try:
+        lock = filelock.FileLock(path, timeout=timeout_s, thread_local=False)
+        lock.acquire()
+    except filelock.Timeout:
+        raise Locked(
+            f"'{path.name}' is held by another process.",
+            hint="Wait until the other process has finished, then try again.",
+            name=path.name,
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
