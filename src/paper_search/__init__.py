@@ -4,12 +4,20 @@ Importing this package is cheap: each public name is loaded when it is first use
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False  # as type checkers know it; importing typing would double the time this package takes to import
 
 if TYPE_CHECKING:
     from paper_search.api import search, search_sync
     from paper_search.config import AppConfig, load_config
-    from paper_search.export import export_bibtex, export_csl_json, export_json, export_markdown, export_prisma, export_ris
+    from paper_search.export import (
+        export_bibtex,
+        export_csl_json,
+        export_json,
+        export_markdown,
+        export_prisma,
+        export_ris,
+    )
     from paper_search.models import Paper, PaperCollection, ParsedIntent, SearchStrategy
     from paper_search.workflow import SearchWorkflow
 
@@ -44,7 +52,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'export')}"), name)

@@ -4,6 +4,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 from paper_search.config import AppConfig, load_config
+from paper_search.limits import checked_query
 from paper_search.models import PaperCollection
 from paper_search.workflow import SearchWorkflow
 
@@ -23,7 +24,9 @@ async def search(
     settings file are read. Sources that fail are named in `metadata.sources`. Raises InvalidQuery, InvalidInput,
     UnknownDomain, UnknownSource or InvalidConfig for what cannot be searched.
     """
-    workflow = SearchWorkflow.from_config(with_arguments(config or load_config(), max_results, domain))
+    query = checked_query(query)
+    given = with_arguments(config or await asyncio.to_thread(load_config), max_results, domain)
+    workflow = await asyncio.to_thread(SearchWorkflow.from_config, given, query=query)
     return await workflow.run(query)
 
 

@@ -1,7 +1,5 @@
 """How a search is set up. Constructing these reads nothing; `load_config` reads environment and settings file."""
 
-import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -110,18 +108,12 @@ def load_config(env_path: str | Path | None = None) -> AppConfig:
     """
     from uraniborg.kernel.settings import load_settings  # noqa: PLC0415 - constructing a config must stay cheap
 
-    aliases = dict(_ALIASES)
-    return _with_provider_key(
-        load_settings(
-            AppConfig, section="paper_search", aliases=aliases, env_file=Path(env_path) if env_path else None
-        ),
-        os.environ,
-    )
+    def load(aliases: dict[str, str]) -> AppConfig:
+        env_file = Path(env_path) if env_path else None
+        return load_settings(AppConfig, section="paper_search", aliases=aliases, env_file=env_file)
 
-
-def _with_provider_key(config: AppConfig, env: Mapping[str, str]) -> AppConfig:
-    """The provider's own customary variable serves when no key was given for the model by name."""
+    config = load(_ALIASES)
     if config.llm.api_key.get_secret_value():
         return config
-    found = next((env[name] for name in _PROVIDER_KEYS.get(config.llm.provider, ()) if env.get(name)), "")
-    return config.model_copy(update={"llm": config.llm.model_copy(update={"api_key": SecretStr(found)})})
+    # Only the chosen provider's own variable may serve as its key: another provider's key must not be sent to it.
+    return load({**_ALIASES, **dict.fromkeys(_PROVIDER_KEYS.get(config.llm.provider, ()), "llm.api_key")})

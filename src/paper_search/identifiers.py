@@ -31,7 +31,7 @@ _OPENALEX = re.compile(r"(?:https?://(?:api\.)?openalex\.org/(?:works/)?)?(?P<id
 _S2 = re.compile(r"(?:https?://\S*/)?(?P<id>[0-9a-f]{40})", re.IGNORECASE)
 _DBLP = re.compile(
     r"(?:dblp:|https?://dblp\.(?:uni-trier\.de|dagstuhl\.de|org)/rec/(?:(?:html|bibtex|bib|xml)/)?)?"
-    r"(?P<id>[a-z]+/[^/\s]+/[^/\s]+?)(?:\.(?:html|bib|xml|rdf|json))?",
+    r"(?P<id>[a-z]+/(?:[^/\s]+/)+[^/\s]+?)(?:\.(?:html|bib|xml|rdf|json))?",
     re.IGNORECASE,
 )
 _CLOSING = {")": "(", "]": "[", "}": "{", ">": "<"}

@@ -1,1 +1,80 @@
-"""Papers out: JSON, BibTeX, Markdown, RIS, CSL-JSON."""
+"""Papers out: JSON, BibTeX, Markdown, RIS, CSL-JSON, and the log of the search.
+
+Every export is a pure, synchronous function from a collection to text. The module of a format, and with it the
+libraries the format needs, is loaded when the format is first used.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from uraniborg.kernel.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from paper_search.export.bibtex import export_bibtex
+    from paper_search.export.citekeys import citation_keys
+    from paper_search.export.csl import export_csl_json
+    from paper_search.export.json_text import export_json
+    from paper_search.export.markdown import export_markdown
+    from paper_search.export.prisma import export_prisma
+    from paper_search.export.ris import export_ris
+    from paper_search.models import PaperCollection
+
+__all__ = [
+    "FORMATS",
+    "citation_keys",
+    "export",
+    "export_bibtex",
+    "export_csl_json",
+    "export_json",
+    "export_markdown",
+    "export_prisma",
+    "export_ris",
+]
+
+_HOMES = {
+    "citation_keys": "citekeys",
+    "export_bibtex": "bibtex",
+    "export_csl_json": "csl",
+    "export_json": "json_text",
+    "export_markdown": "markdown",
+    "export_prisma": "prisma",
+    "export_ris": "ris",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def _on_first_use(function: str) -> "Callable[[PaperCollection], str]":
+    def write(collection: "PaperCollection") -> str:
+        return __getattr__(function)(collection)
+
+    return write
+
+
+FORMATS: "Mapping[str, Callable[[PaperCollection], str]]" = MappingProxyType(
+    {
+        "json": _on_first_use("export_json"),
+        "bibtex": _on_first_use("export_bibtex"),
+        "markdown": _on_first_use("export_markdown"),
+        "ris": _on_first_use("export_ris"),
+        "csl-json": _on_first_use("export_csl_json"),
+    }
+)
+
+
+def export(collection: "PaperCollection", format_name: str) -> str:
+    """The collection in the format named. Raises InvalidInput, naming the formats there are, for any other name."""
+    if (write := FORMATS.get(format_name)) is None:
+        raise InvalidInput(
+            f"There is no export format {format_name!r}.",
+            hint=f"Use one of: {', '.join(FORMATS)}.",
+            format=format_name,
+            allowed=list(FORMATS),
+        )
+    return write(collection)

@@ -1,9 +1,11 @@
 """Files that are whole or absent, paths that stay inside their folder, and locks between processes."""
 
 import contextlib
+import errno
 import os
 import secrets
-from collections.abc import Callable, Iterator
+import stat
+from collections.abc import Callable, Generator
 from pathlib import Path, PureWindowsPath
 
 from uraniborg.kernel.errors import Conflict, Refused
@@ -22,9 +24,10 @@ class PathRefused(Refused):
 
 
 def write_atomic(path: Path, data: str | bytes) -> None:
-    """Put `data` at `path`, replacing what is there: whoever looks, also after a crash, sees all of the old or all of the new.
+    """Put `data` at `path`, in the place of what is there.
 
-    Raises OSError when the disk refuses; the old content is then untouched and nothing else is left behind.
+    Whoever looks, also after a crash, sees all of the old or all of the new. Raises OSError when the disk refuses;
+    nothing half-written is left then.
     """
     _publish(path, data, os.replace)
 
@@ -40,13 +43,15 @@ def create_exclusive(path: Path, data: str | bytes) -> None:
 
 
 def _publish(path: Path, data: str | bytes, place: Callable[[Path, Path], None]) -> None:
+    content = data.encode() if isinstance(data, str) else data
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data.encode() if isinstance(data, str) else data)
+        with temporary.open("xb") as stream:
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
+        with contextlib.suppress(FileNotFoundError):
+            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
         place(temporary, path)
     finally:
         with contextlib.suppress(FileNotFoundError):
@@ -60,6 +65,9 @@ def _sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as exc:
+        if exc.errno != errno.EINVAL:  # which says that this file system has no such thing
+            raise
     finally:
         os.close(descriptor)
 
@@ -91,7 +99,7 @@ def _outside() -> PathRefused:
 
 
 @contextlib.contextmanager
-def locked(path: Path, timeout_s: float) -> Iterator[None]:
+def locked(path: Path, timeout_s: float) -> Generator[None]:
     """Hold the lock file `path` against every other process and thread. Raises Locked when `timeout_s` pass in vain."""
     import filelock  # noqa: PLC0415 - few commands lock
 

@@ -26,6 +26,7 @@ LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 
 _SHORTEST_SECRET = 6
 _DEEPEST = 40
+_CONTAINERS = (Mapping, list, tuple, set, frozenset)
 
 _WORD = r"(?:api[_-]?key|token|authorization|passw(?:or)?d|pwd|secret|cookie|credentials?|private[_-]?key)"
 _SENSITIVE_KEY = re.compile(
@@ -33,15 +34,17 @@ _SENSITIVE_KEY = re.compile(
 )
 _GIVEN_AWAY = re.compile(
     rf"""
-      (?P<quoted>{_WORD}["']\s*:\s*["'])[^"']+                 # "api_key": "…" in JSON or in a repr
+      (?P<quoted>{_WORD}["']:\s*["'])[^"']+                     # "api_key": "…" in JSON or in a repr
     | (?P<assigned>{_WORD}=["']?)[^\s&"'#;,)<>\]}}]+           # api_key=… in a URL, a form or a repr
     | (?P<query>[?&](?:key|sig|signature|auth)=)[^\s&"'#]+     # names that are telling only inside a URL
     | (?P<header>\b(?:authorization|cookie|api-key):[ ]*)[^\r\n"']+
-    | (?P<scheme>\b(?:bearer|basic)[ ]+)[\w.~+/=-]{{{_SHORTEST_SECRET},}}
+    | (?P<scheme>\bbearer[ ]+)(?=\S*\d)[\w.~+/=-]{{{_SHORTEST_SECRET},}}   # the digit tells it from prose
     | (?P<user>://)[^/\s@:]*:[^/\s@]+(?=@)
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_SIGNS = ("=", '":', "':", "authorization:", "cookie:", "api-key:", "bearer ", "://")
+"""One of these is in all text that the pattern above can match, and none in most other text."""
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -84,13 +87,16 @@ class Redactor:
             return masked if isinstance(value, list) else tuple(masked) if isinstance(value, tuple) else set(masked)
         if isinstance(value, BaseException):
             return self._text(f"{type(value).__name__}: {value}")
-        shown = _shown(value)
+        try:
+            shown = repr(value)
+        except Exception:
+            return f"<{type(value).__name__}>"
         masked = self._text(shown)
-        return value if masked == shown else masked
+        return value if masked == shown and not isinstance(value, _CONTAINERS) else masked
 
     def _key(self, key: Any) -> Any:
         masked = self._masked(key, _DEEPEST)
-        return masked if isinstance(masked, str | int | float | None) else self._text(_shown(masked))
+        return masked if isinstance(masked, str | int | float | None) else self._text(repr(masked))
 
     def _named(self, key: Any, value: Any, depth: int) -> Any:
         harmless = value is None or isinstance(value, bool) or (isinstance(value, str) and not value)
@@ -99,7 +105,9 @@ class Redactor:
         return self._masked(value, depth + 1)
 
     def _text(self, text: str) -> str:
-        text = _GIVEN_AWAY.sub(lambda found: found[found.lastgroup or 0] + MASK, text)
+        lowered = text.lower()
+        if any(sign in lowered for sign in _SIGNS):
+            text = _GIVEN_AWAY.sub(lambda found: found[found.lastgroup or 0] + MASK, text)
         # Masking one occurrence can join its neighbours into another.
         while self._known and self._known.search(text):
             text = self._known.sub(MASK, text)
@@ -115,13 +123,6 @@ def _spellings(char: str) -> str:
     if char == " ":
         spelt.add("+")
     return f"(?:{'|'.join(re.escape(form) for form in sorted(spelt, key=len, reverse=True))})"
-
-
-def _shown(value: Any) -> str:
-    try:
-        return repr(value)
-    except Exception:
-        return f"<{type(value).__name__}>"
 
 
 redact: Final = Redactor()

@@ -1,0 +1,117 @@
+"""Puts a workflow together: the skills, sources and transport that a configuration asks for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paper_search.config import AppConfig
+from paper_search.domains import get_domain
+from paper_search.limits import checked_max_results
+from paper_search.llm.factory import create_provider
+from paper_search.skills.deduplicator import Deduplicator
+from paper_search.skills.intent_parser import IntentParser
+from paper_search.skills.query_builder import QueryBuilder
+from paper_search.skills.relevance_scorer import RelevanceScorer
+from paper_search.skills.result_organizer import ResultOrganizer
+from paper_search.skills.searcher import Searcher
+from paper_search.sources.base import Transport
+from paper_search.sources.recording import Recording
+from paper_search.sources.registry import build_sources, build_transport, default_names
+from paper_search.workflow.checkpoints import CheckpointHandler
+from paper_search.workflow.engine import SearchWorkflow
+from paper_search.workflow.journal import Journal
+from paper_search.workflow.ports import ProgressReporter
+from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """Where answers come from, what time it is there, and which sources are asked."""
+
+    transport: Transport
+    clock: Clock
+    sources: list[str]
+
+
+def build_workflow(
+    config: AppConfig,
+    *,
+    checkpoint_handler: CheckpointHandler | None = None,
+    max_iterations: int | None = None,
+    enable_strategy_checkpoint: bool = True,
+    progress_reporter: ProgressReporter | None = None,
+    journal: Journal | None = None,
+    clock: Clock | None = None,
+    transport: Transport | None = None,
+    only: Sequence[str] | None = None,
+    query: str = "",
+) -> SearchWorkflow:
+    """A workflow for `config`. `only` names the sources to use; `query` is written into a recording.
+
+    Reads the disk when a recording is replayed or begun: in a coroutine, call it through `asyncio.to_thread`.
+    Raises UnknownDomain, UnknownSource, InvalidInput or InvalidRecording when the config asks for what cannot be.
+    """
+    recording = _replayed(config)
+    if recording:
+        config = _as_recorded(config, recording)
+    get_domain(config.domain)
+    max_results, notes = checked_max_results(config.default_max_results)
+    if recording:
+        ground = _Ground(recording.replay(), recording.clock, list(only or recording.options.get("sources", [])))
+    else:
+        ground = _ground(config, clock or SystemClock(), transport, only, query)
+    llm = create_provider(config.llm)
+    return SearchWorkflow(
+        IntentParser(llm, config.domain, clock=ground.clock),
+        QueryBuilder(llm, config.domain, available_sources=ground.sources),
+        Searcher(build_sources(config, transport=ground.transport, only=ground.sources, clock=ground.clock)),
+        Deduplicator(),
+        RelevanceScorer(
+            llm,
+            batch_size=config.relevance_batch_size,
+            max_concurrency=config.relevance_max_concurrency,
+            clock=ground.clock,
+        ),
+        ResultOrganizer(config.min_relevance, clock=ground.clock),
+        checkpoint_handler=checkpoint_handler,
+        max_iterations=max_iterations or config.max_rounds,
+        enable_strategy_checkpoint=enable_strategy_checkpoint,
+        progress_reporter=progress_reporter,
+        max_results=max_results,
+        domain=config.domain,
+        journal=journal,
+        clock=ground.clock,
+        notes=notes,
+        release=ground.transport.aclose,
+    )
+
+
+def _replayed(config: AppConfig) -> Recording | None:
+    if config.replay_dir and config.record_dir:
+        raise InvalidInput("A search cannot be replayed and recorded at once.", hint="Choose one of the two folders.")
+    return Recording.open(config.replay_dir) if config.replay_dir else None
+
+
+def _as_recorded(config: AppConfig, recording: Recording) -> AppConfig:
+    """What was left at its default is taken as it was recorded."""
+    usual = AppConfig()
+    given: dict[str, Any] = {"default_max_results": "max_results", "domain": "domain"}
+    recorded = {
+        field: recording.options[name]
+        for field, name in given.items()
+        if name in recording.options and getattr(config, field) == getattr(usual, field)
+    }
+    return config.model_copy(update=recorded)
+
+
+def _ground(
+    config: AppConfig, clock: Clock, transport: Transport | None, only: Sequence[str] | None, query: str
+) -> _Ground:
+    sources = list(only) if only else default_names(config)
+    network = transport or build_transport(config, clock=clock)
+    if config.record_dir is None:
+        return _Ground(network, clock, sources)
+    options = {"sources": sources, "max_results": config.default_max_results, "domain": config.domain}
+    recording = Recording.create(config.record_dir, query=query, options=options, clock=clock)
+    return _Ground(recording.record(network), recording.clock, sources)

@@ -1,0 +1,121 @@
+"""The paper search command and its options."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from paper_search.api import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, with_arguments
+from paper_search.config import AppConfig, load_config
+from paper_search.limits import checked_query
+from paper_search.models import PaperCollection, SourceReport
+from paper_search.workflow import SearchWorkflow
+from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.logging import printable
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
+
+
+@app.command(name="paper_search", no_args_is_help=False)
+def search_command(
+    query: Annotated[list[str] | None, typer.Argument(help="What to look for, in your own words.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    bibtex: Annotated[bool, typer.Option("--bibtex", help="Print BibTeX.")] = False,
+    ris: Annotated[bool, typer.Option("--ris", help="Print RIS.")] = False,
+    csl: Annotated[bool, typer.Option("--csl-json", help="Print CSL-JSON.")] = False,
+    log: Annotated[bool, typer.Option("--search-log", help="Print the counts in and out of every stage.")] = False,
+    source: Annotated[
+        list[str] | None, typer.Option("--source", help="Search only this source; may be given several times.")
+    ] = None,
+    max_results: Annotated[int, typer.Option(help="How many papers to return at most.")] = DEFAULT_MAX_RESULTS,
+    domain: Annotated[str, typer.Option(help="general or materials_science.")] = DEFAULT_DOMAIN,
+    record: Annotated[Path | None, typer.Option(help="Keep every answer in this folder.")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Use the answers kept in this folder, and no network.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
+) -> None:
+    """Search for papers and print them, best first. Everything is approved; nothing is asked.
+
+    Progress and source reports go to stderr, the result to stdout: Markdown unless another format is chosen.
+    """
+    chosen = [name for name, wanted in _choices(json, bibtex, ris, csl, log) if wanted]
+    if len(chosen) > 1:
+        raise InvalidInput(f"Choose one output format, not {' and '.join(chosen)}.", hint="Markdown is the default.")
+    config = with_arguments(_configured(record, replay), max_results, domain)
+    words = checked_query(" ".join(query or []) or _recorded_query(replay))
+    result = asyncio.run(_search(words, config, source, quiet=quiet))
+    if not quiet:
+        _tell_outcome(result)
+    sys.stdout.write(_rendered(result, chosen[0] if chosen else "markdown"))
+
+
+def run(arguments: Sequence[str]) -> NoReturn:
+    run_app(app, arguments, name="python -m paper_search")
+
+
+def _choices(json: bool, bibtex: bool, ris: bool, csl: bool, log: bool) -> list[tuple[str, bool]]:
+    return [("json", json), ("bibtex", bibtex), ("ris", ris), ("csl-json", csl), ("prisma", log)]
+
+
+def _configured(record: Path | None, replay: Path | None) -> AppConfig:
+    config = load_config()
+    given = {"record_dir": record, "replay_dir": replay}
+    return config.model_copy(update={name: folder for name, folder in given.items() if folder})
+
+
+def _recorded_query(replay: Path | None) -> str:
+    if replay is None:
+        return ""
+    from paper_search.sources.recording import Recording  # noqa: PLC0415 - only a replay without a query needs it
+
+    return Recording.open(replay).query
+
+
+async def _search(query: str, config: AppConfig, only: list[str] | None, *, quiet: bool) -> PaperCollection:
+    progress = None if quiet else _tell
+    workflow = await asyncio.to_thread(
+        SearchWorkflow.from_config, config, progress_reporter=progress, only=only, query=query
+    )
+    return await workflow.run(query)
+
+
+def _tell(phase: str, facts: dict[str, Any]) -> None:
+    if phase == "searching":
+        _say(f"Searching {', '.join(facts['sources'])} ...")
+    elif phase == "source_finished":
+        _say(f"  {described(SourceReport.model_validate(facts['report']))}")
+    elif phase == "deduplicating":
+        _say(f"Merging and ranking {facts['raw_count']:,} records ...")
+
+
+def described(report: SourceReport) -> str:
+    """One line about what a source did."""
+    count = f"{report.returned} papers" if report.returned != 1 else "1 paper"
+    status = report.status.value.replace("_", " ") + (", partial" if report.partial else "")
+    calls = f"{report.calls} calls" if report.calls != 1 else "1 call"
+    why = f": {report.reason}" if report.reason else ""
+    return f"{report.name:<17} {status:<12} {count:>10}, {calls}, {report.seconds:.1f} s{why}"
+
+
+def _tell_outcome(result: PaperCollection) -> None:
+    for note in result.metadata.notes:
+        _say(f"Note: {note}")
+    if result.metadata.partial:
+        _say("Partial result: at least one source could not answer in full.")
+    if not result.papers:
+        _say("No papers found.")
+
+
+def _say(line: str) -> None:
+
+    sys.stderr.write(printable(line) + "\n")
+
+
+def _rendered(result: PaperCollection, format_name: str) -> str:
+    from paper_search.export import export, export_prisma  # noqa: PLC0415 - formats load their libraries late
+
+    text = export_prisma(result) if format_name == "prisma" else export(result, format_name)
+    return text if not text or text.endswith("\n") else text + "\n"

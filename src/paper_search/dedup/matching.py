@@ -1,0 +1,130 @@
+"""Decides whether two records are one paper, and says why."""
+
+from dataclasses import dataclass
+
+from paper_search.dedup.names import Agreement, agreement
+from paper_search.dedup.records import Record
+from paper_search.dedup.venues import kind_of_venue, venues_agree
+from paper_search.dedup.titles import Difference, difference, drops_subtitle, is_hard
+
+PREPRINT_OF_JOURNAL = "preprint of the journal version"
+_YEARS_APART = 1
+_PREPRINT_YEARS_APART = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Why two records are one paper. The lower its rank, the stronger the reason."""
+
+    rank: int
+    reason: str
+
+
+def match(left: Record, right: Record, differ: Difference) -> Match | None:
+    """Compares two records whose titles differ in the given words. None when they are not one paper."""
+    if left.title.generic or right.title.generic or _identifiers_contradict(left, right) or _other_edition(left, right):
+        return None
+    people = agreement(left.names, right.names)
+    only = _unexplained(left, right, differ)
+    if people is Agreement.DIFFERENT or any(map(is_hard, (*only.left, *only.right))):
+        return None
+    if not differ:
+        accepted = _same_title_suffices(left, right, people)
+    elif not only:
+        accepted = people >= Agreement.PARTIAL and _shared(left, differ) >= 3
+    elif people is not Agreement.STRONG:
+        accepted = False
+    else:
+        accepted = drops_subtitle(left.title, right.title) or _reworded(left, right, only)
+    return _explain(left, right, people, exact=not differ) if accepted else None
+
+
+def contradict(left: Record, right: Record) -> bool:
+    """Whether two records cannot be one paper, whatever a third that resembles both may suggest."""
+    if _identifiers_contradict(left, right) or _other_edition(left, right):
+        return True
+    if agreement(left.names, right.names) is Agreement.DIFFERENT:
+        return True
+    only = _unexplained(left, right, difference(left.title, right.title))
+    return any(map(is_hard, (*only.left, *only.right)))
+
+
+def _identifiers_contradict(left: Record, right: Record) -> bool:
+    if left.published_doi and right.published_doi and left.published_doi != right.published_doi:
+        return True
+    if _differ(left, right, "arxiv"):
+        return True
+    # A preprint has records of its own in PubMed and DBLP.
+    return not (left.is_preprint or right.is_preprint) and (_differ(left, right, "pmid") or _differ(left, right, "dblp"))
+
+
+def _differ(left: Record, right: Record, scheme: str) -> bool:
+    one, other = left.identifiers.get(scheme), right.identifiers.get(scheme)
+    return one is not None and other is not None and one != other
+
+
+def _years_apart(left: Record, right: Record) -> int | None:
+    return abs(left.year - right.year) if left.year and right.year else None
+
+
+def _other_edition(left: Record, right: Record) -> bool:
+    """Whether years and venues show two publications: a conference paper and its journal article, say."""
+    apart = _years_apart(left, right) or 0
+    if left.is_preprint or right.is_preprint:
+        return apart > _PREPRINT_YEARS_APART
+    here, there = left.paper.venue, right.paper.venue
+    if here and there:
+        kinds = {kind_of_venue(here), kind_of_venue(there)} - {None}
+        if len(kinds) > 1 or (apart and not venues_agree(here, there)):
+            return True
+    return apart > _YEARS_APART
+
+
+def _unexplained(left: Record, right: Record, differ: Difference) -> Difference:
+    """The difference without what spilled into a title from other fields."""
+    if not differ or (any(map(is_hard, differ.left)) and any(map(is_hard, differ.right))):
+        return differ
+    return Difference(
+        tuple(word for word in differ.left if not _spilled(word, left, right)),
+        tuple(word for word in differ.right if not _spilled(word, right, left)),
+    )
+
+
+def _spilled(word: str, own: Record, other: Record) -> bool:
+    if word.isdigit() and len(word) == 4:
+        years = {own.year, other.year} - {None}
+        return years == {int(word)}
+    return word in own.surroundings or word in other.surroundings
+
+
+def _shared(left: Record, differ: Difference) -> int:
+    return left.title.content_words - len(differ.left)
+
+
+def _same_title_suffices(left: Record, right: Record, people: Agreement) -> bool:
+    told, apart = left.title.content_words, _years_apart(left, right)
+    if people is Agreement.UNKNOWN:
+        return told >= 4 if apart == 0 else told >= 6 and apart is None
+    if told < 4 and apart and left.is_preprint == right.is_preprint:
+        return False
+    return people is Agreement.STRONG or told >= 3
+
+
+def _reworded(left: Record, right: Record, only: Difference) -> bool:
+    """A title that changed a little between preprint and journal, by the same people."""
+    if left.is_preprint == right.is_preprint or min(len(left.names), len(right.names)) < 2:
+        return False
+    longest = max(left.title.content_words, right.title.content_words)
+    shared = min(left.title.content_words - len(only.left), right.title.content_words - len(only.right))
+    return shared >= 4 and shared >= 0.7 * longest
+
+
+def _explain(left: Record, right: Record, people: Agreement, *, exact: bool) -> Match:
+    apart = _years_apart(left, right)
+    rank = (0 if exact else 10) + (2 if apart is None else apart) + (0 if people is Agreement.STRONG else 4)
+    if left.is_preprint != right.is_preprint:
+        return Match(rank, PREPRINT_OF_JOURNAL)
+    agreeing = ["title"] + ["authors"] * (people >= Agreement.PARTIAL) + ["year"] * (apart is not None)
+    if len(agreeing) == 1:
+        return Match(rank, "same title, nothing else known")
+    return Match(rank, f"{', '.join(agreeing[:-1])} and {agreeing[-1]} match")

@@ -1,0 +1,112 @@
+"""A paper as deduplication sees it: identifiers in one spelling, title and names read, preprints recognised."""
+
+import re
+from functools import cached_property
+
+from paper_search.dedup.names import Name, parse_names
+from paper_search.dedup.titles import Title, parse_title
+from paper_search.identifiers import normalise_doi, normalise_identifiers
+from paper_search.models import RawPaper, WorkType
+from paper_search.text import words
+
+PREPRINT_DOI = "preprint_doi"
+"""Identifier scheme under which a merged paper keeps the DOI of its preprint beside that of the journal."""
+
+_PREPRINT_SERVER_DOI = re.compile(
+    r"10\.(?:48550/arxiv|1101/(?:\d{4}\.\d\d\.\d\d\.)?\d+(?:v\d+)?$|64898/|2139/ssrn|26434/|21203/rs|20944/preprints"
+    r"|3123[45]/|31219/|3122[0-4]/|35542/|31730/|32942/|33774/|36227/techrxiv|22541/|1002/essoar|1590/scielopreprints"
+    r"|51094/|14293/|5194/egusphere-\d{4}-)"
+)
+_YEAR_IN_TITLE = re.compile(r"[^:]{0,40}?[(\[]((?:1[89]|20)\d\d)[)\]]")
+_LOOSE_DOI = re.compile(r"10\.\d+/\S+")
+_VERSION = re.compile(r"(?:[/.-]v\d{1,2}|(?<=\d)v\d{1,2})$")
+_VERSIONED_JOURNAL = re.compile(r"(10\.(?:7554/elife\.\d+|12688/[a-z0-9]+\.\d+))\.\d{1,2}$")
+_PREPRINT_VENUE = re.compile(
+    r"\b(?:arxiv|biorxiv|medrxiv|chemrxiv|psyarxiv|techrxiv|ssrn|corr|research square|preprints?)\b", re.IGNORECASE
+)
+
+
+class Record:
+    """One paper under comparison. `position` is where it first stood in the input."""
+
+    def __init__(self, paper: RawPaper, position: int) -> None:
+        self.position = position
+        self.paper, self.identifiers = _normalised(paper)
+        self.title: Title = parse_title(paper.title)
+        self.year = paper.year if paper.year and 1000 < paper.year < 3000 else None
+        if self.year is None and (told := _YEAR_IN_TITLE.match(paper.title)):
+            self.year = int(told[1])
+        doi = self.identifiers.get("doi")
+        self.doi = doi and _without_version(doi)
+        server = doi is not None and _PREPRINT_SERVER_DOI.match(doi) is not None
+        marked = paper.work_type is WorkType.PREPRINT
+        # arXiv puts the journal's DOI on its own records: there the DOI is not the preprint's.
+        of_preprint = server or (marked and "arxiv" not in self.identifiers)
+        self.published_doi = None if of_preprint else self.doi
+        self.is_preprint = marked or (self.published_doi is None and (server or self._at_preprint_server()))
+
+    def _at_preprint_server(self) -> bool:
+        if self.paper.venue:
+            return _PREPRINT_VENUE.search(self.paper.venue) is not None
+        return "arxiv" in self.identifiers
+
+    @cached_property
+    def names(self) -> tuple[Name, ...]:
+        return parse_names(author.name for author in self.paper.authors)
+
+    @cached_property
+    def surroundings(self) -> frozenset[str]:
+        """Words of the other fields, which messy sources let spill into titles."""
+        paper = self.paper
+        spilled = [author.name for author in paper.authors]
+        spilled += [text for text in (paper.venue, paper.volume, paper.issue, paper.pages) if text]
+        return frozenset(words(" ".join(spilled)))
+
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """Everything by which this record can be recognised as another, the most telling first."""
+        found = [("doi", self.doi)] if self.doi else []
+        found += [(scheme, value) for scheme, value in self.identifiers.items() if scheme not in ("doi", PREPRINT_DOI)]
+        if extra := self.identifiers.get(PREPRINT_DOI):
+            found.append(("doi", _without_version(extra)))
+        found += [(f"record of {record.source}", record.record_id) for record in self.paper.records]
+        return found
+
+
+def is_preprint_doi(doi: str) -> bool:
+    """Whether the DOI was registered by a preprint server."""
+    return _PREPRINT_SERVER_DOI.match(doi) is not None
+
+
+def is_preprint_venue(venue: str) -> bool:
+    return _PREPRINT_VENUE.search(venue) is not None
+
+
+def _without_version(doi: str) -> str:
+    if _PREPRINT_SERVER_DOI.match(doi):
+        return _VERSION.sub("", doi)
+    versioned = _VERSIONED_JOURNAL.match(doi)
+    return versioned[1] if versioned else doi
+
+
+def _normalised(paper: RawPaper) -> tuple[RawPaper, dict[str, str]]:
+    if not paper.identifiers and not paper.doi:
+        return paper, {}
+    known = normalise_identifiers(paper.identifiers)
+    doi = _bare_doi(paper.doi) or _bare_doi(paper.identifiers.get("doi"))
+    if doi:
+        known = {**normalise_identifiers({"doi": doi}), **known, "doi": doi}
+    # What cannot be normalised identifies nothing here, but is not ours to throw away.
+    kept = {**known, **{scheme: text for scheme, text in paper.identifiers.items() if scheme not in known and text}}
+    if kept != paper.identifiers or doi != paper.doi:
+        paper = paper.model_copy(update={"identifiers": kept, "doi": doi})
+    return paper, known
+
+
+def _bare_doi(text: str | None) -> str | None:
+    if not text:
+        return None
+    found = normalise_doi(text)
+    if found is None and (loose := _LOOSE_DOI.search(text.lower())):
+        found = loose.group().rstrip(".,;")
+    return found

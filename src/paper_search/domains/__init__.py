@@ -1,0 +1,32 @@
+"""The fields of research the search knows about, looked up by name and nowhere else."""
+
+from difflib import get_close_matches
+
+from paper_search.domains.base import Domain
+from paper_search.domains.general import GENERAL
+from paper_search.domains.materials_science import MATERIALS_SCIENCE
+from paper_search.errors import UnknownDomain
+
+__all__ = ["Domain", "get_domain", "known_domains"]
+
+_DOMAINS = {domain.name: domain for domain in (GENERAL, MATERIALS_SCIENCE)}
+
+
+def known_domains() -> list[str]:
+    return list(_DOMAINS)
+
+
+def get_domain(name: str) -> Domain:
+    """The domain of that name; case, spaces and hyphens do not matter. Raises UnknownDomain for any other."""
+    asked = "_".join(name.casefold().replace("-", " ").replace("_", " ").split())
+    if domain := _DOMAINS.get(asked):
+        return domain
+    known = ", ".join(_DOMAINS)
+    nearest = get_close_matches(asked, _DOMAINS, n=1)
+    meant = f"Did you mean '{nearest[0]}'? " if nearest else ""
+    raise UnknownDomain(
+        f"Unknown domain '{name[:80]}'. Known domains: {known}.",
+        hint=f"{meant}Use one of: {known}.",
+        domain=name[:80],
+        known=list(_DOMAINS),
+    )

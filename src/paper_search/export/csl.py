@@ -1,0 +1,61 @@
+"""A collection as CSL-JSON, which citation processors (Zotero, Pandoc, citeproc) read."""
+
+import json
+from typing import Any
+
+from paper_search.export.names import split_name
+from paper_search.export.references import Reference, references
+from paper_search.models import PaperCollection, WorkType
+
+_TYPES = {
+    WorkType.ARTICLE: "article-journal",
+    WorkType.CONFERENCE: "paper-conference",
+    WorkType.PREPRINT: "article",
+    WorkType.BOOK: "book",
+    WorkType.CHAPTER: "chapter",
+    WorkType.THESIS: "thesis",
+    WorkType.DATASET: "dataset",
+    WorkType.REPORT: "report",
+    WorkType.OTHER: "document",
+}
+
+
+def export_csl_json(collection: PaperCollection) -> str:
+    """A JSON array with one CSL item per paper, its id the BibTeX key. Does not raise."""
+    return json.dumps([_item(reference) for reference in references(collection)], ensure_ascii=False, indent=2)
+
+
+def _item(reference: Reference) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "id": reference.key,
+        "type": _TYPES[reference.kind],
+        "title": reference.title,
+        "author": [_name(name) for name in reference.authors],
+        "issued": {"date-parts": [[reference.year]]} if reference.year is not None else None,
+        "container-title": reference.venue,
+        "volume": reference.volume,
+        "issue": reference.issue,
+        "page": "-".join(reference.pages),
+        "publisher": reference.publisher,
+        "DOI": reference.doi,
+        "URL": reference.url,
+        "PMID": reference.pmid,
+        "PMCID": reference.pmcid,
+        "number": reference.arxiv and f"arXiv:{reference.arxiv}",
+        "language": reference.language,
+        "abstract": reference.abstract,
+    }
+    return {field: value for field, value in fields.items() if value}
+
+
+def _name(text: str) -> dict[str, str]:
+    name = split_name(text)
+    if not name.given:
+        return {"literal": text}
+    parts = {
+        "family": name.family,
+        "given": name.given,
+        "non-dropping-particle": name.particle,
+        "suffix": name.suffix,
+    }
+    return {part: value for part, value in parts.items() if value}

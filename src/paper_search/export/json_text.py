@@ -1,0 +1,17 @@
+"""A collection as JSON, complete: reading it back gives the same collection."""
+
+import json
+
+from pydantic_core import PydanticSerializationError
+
+from paper_search.export.text import SURROGATE
+from paper_search.models import PaperCollection
+
+
+def export_json(collection: PaperCollection, indent: int = 2) -> str:
+    """The collection as JSON text. Does not raise; lone surrogates, which no UTF-8 can hold, become U+FFFD."""
+    try:
+        return collection.model_dump_json(indent=indent)
+    except PydanticSerializationError:
+        text = json.dumps(collection.model_dump(mode="json"), ensure_ascii=False)
+        return PaperCollection.model_validate_json(SURROGATE.sub("\ufffd", text)).model_dump_json(indent=indent)

@@ -1,0 +1,57 @@
+"""A collection as RIS, the format that reference managers and screening tools share."""
+
+# rispy ships no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+
+from typing import Any
+
+import rispy
+
+from paper_search.export.names import split_name
+from paper_search.export.references import Reference, references
+from paper_search.models import PaperCollection, WorkType
+
+_TYPES = {
+    WorkType.ARTICLE: "JOUR",
+    WorkType.CONFERENCE: "CPAPER",
+    WorkType.PREPRINT: "UNPB",
+    WorkType.BOOK: "BOOK",
+    WorkType.CHAPTER: "CHAP",
+    WorkType.THESIS: "THES",
+    WorkType.DATASET: "DATA",
+    WorkType.REPORT: "RPRT",
+    WorkType.OTHER: "GEN",
+}
+
+
+class _Writer(rispy.RisWriter):
+    def set_header(self, count: int) -> str:
+        return ""
+
+
+def export_ris(collection: PaperCollection) -> str:
+    """One RIS record per paper, abstracts included; an empty collection gives an empty string. Does not raise."""
+    records = [_record(reference) for reference in references(collection)]
+    return rispy.dumps(records, implementation=_Writer)
+
+
+def _record(reference: Reference) -> dict[str, Any]:
+    first_page, last_page = (*reference.pages, "", "")[:2]
+    fields: dict[str, Any] = {
+        "type_of_reference": _TYPES[reference.kind],
+        "id": reference.key,
+        "title": reference.title,
+        "authors": [split_name(name).inverted for name in reference.authors],
+        "year": "" if reference.year is None else str(reference.year),
+        "secondary_title": reference.venue,
+        "volume": reference.volume,
+        "number": reference.issue,
+        "start_page": first_page,
+        "end_page": last_page,
+        "publisher": reference.publisher,
+        "doi": reference.doi,
+        "urls": [reference.url] if reference.url else [],
+        "language": reference.language,
+        "abstract": reference.abstract,
+    }
+    return {field: value for field, value in fields.items() if value}

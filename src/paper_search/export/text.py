@@ -1,0 +1,28 @@
+"""Foreign text made safe to print on one line, and folded to ASCII for keys."""
+
+import re
+import unicodedata
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+_LETTERS_WITHOUT_DECOMPOSITION = str.maketrans(
+    {
+        "ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O",
+        "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th",
+        "ħ": "h", "Ħ": "H", "ŧ": "t", "Ŧ": "T", "ŋ": "n", "Ŋ": "N", "ı": "i", "ĸ": "k", "ə": "e",
+    }
+)  # fmt: skip
+
+
+def one_line(text: str | None) -> str:
+    """The text on one line: control characters and runs of white space become one space, lone surrogates U+FFFD."""
+    if not text:
+        return ""
+    return " ".join(SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text)).split())
+
+
+def ascii_fold(text: str) -> str:
+    """The lower-case ASCII letters nearest to the text; what has none (CJK, Cyrillic, Greek) is left out."""
+    plain = unicodedata.normalize("NFKD", text.translate(_LETTERS_WITHOUT_DECOMPOSITION))
+    return plain.encode("ascii", "ignore").decode().lower()

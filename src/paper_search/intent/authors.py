@@ -1,0 +1,117 @@
+"""Reads whose papers a person asks for.
+
+Names are told from other words by their capitals, so a query written In Title Case gives hints only where the cue is
+plain: `author:`, "papers by", "et al.".
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from paper_search.intent.cleaning import BREAK, STAND_IN, cut
+from paper_search.text import STOP_WORDS
+
+PAPER_NOUN = r"(?:papers?|articles?|publications?|works?|research|stud(?:y|ies)|preprints?|talks?|books?)"
+_TOKEN = re.compile(rf"{STAND_IN}|[^\W\d_][\w.'’\-]*|\S")
+_PARTICLES = frozenset("van von der den de da di del della la le el al bin ibn ter ten dos du af zu".split())
+_NO_NAMES = frozenset("monte bayesian raman gaussian fourier markov bragg python matlab i the a an using means".split())
+_FIELD = re.compile(r"\bauthors?:\s*", re.IGNORECASE)
+_PLAIN_BY = re.compile(rf"\b(?:{PAPER_NOUN}|(?:co-?)?authored|written|published)\s+(?:by|of|from)\s+", re.IGNORECASE)
+_BY = re.compile(rf"(?:^|(?P<before>[\w-]+|{STAND_IN})\s+|[,;)\n]\s*)by\s+", re.IGNORECASE)
+_ET_AL = re.compile(r"\s*,?\s*(?:et\s+al\b\.?|and\s+(?:colleagues|co-?workers|collaborators|others))", re.IGNORECASE)
+_NAME_ET_AL = re.compile(r"(?P<name>(?:[^\W\d_][\w'’\-]*\s+){1,2}?)(?=et\s+al\b)", re.IGNORECASE)
+_POSSESSIVE = re.compile(rf"(?P<name>[^\W\d_][\w\-]*(?:\s+[^\W\d_][\w\-]*)?)['’]s\s+(?={PAPER_NOUN}\b)")
+
+
+@dataclass(slots=True)
+class AuthorReading:
+    rest: str
+    authors: list[str] = field(default_factory=list)
+
+    def take(self, names: list[str], start: int, end: int) -> None:
+        self.authors += [name for name in names if name not in self.authors]
+        self.rest = cut(self.rest, start, end)
+
+
+def read_authors(text: str) -> AuthorReading:
+    """The authors a text names. Quoted names stay stand-ins."""
+    reading = AuthorReading(rest=text)
+    for pattern, plain in ((_FIELD, True), (_PLAIN_BY, True), (_BY, False)):
+        position = 0
+        while match := pattern.search(reading.rest, position):
+            position = match.end()
+            names, end = _names_at(reading.rest, match.end(), any_case=pattern is _FIELD)
+            if not names or not (plain or _may_introduce_author(match, reading.rest)):
+                continue
+            if pattern is not _FIELD and not _ends_here(reading.rest, end):
+                continue
+            start = match.start() if plain else match.start() + len(match["before"] or "")
+            reading.take(names, start, end)
+            position = start + 1
+    for pattern in (_NAME_ET_AL, _POSSESSIVE):
+        position = 0
+        while match := pattern.search(reading.rest, position):
+            position = match.end()
+            if name := [word for word in match["name"].split() if _is_name(word)]:
+                start = reading.rest.index(name[0], match.start())
+                after = _ET_AL.match(reading.rest, match.end())
+                reading.take([" ".join(name)], start, after.end() if after else match.end())
+                position = start + 1
+    return reading
+
+
+def is_title_case(text: str) -> bool:
+    """Whether capitals say nothing about names, because most words have one."""
+    long_words = [word for word in re.findall(r"[^\W\d_]{4,}", text) if word.casefold() not in STOP_WORDS]
+    return len(long_words) > 3 and sum(word[0].isupper() for word in long_words) > 0.6 * len(long_words)
+
+
+def _may_introduce_author(match: re.Match[str], text: str) -> bool:
+    before = (match["before"] or "").casefold()
+    passive = before.endswith(("ed", "en", "wn")) and before not in {"proposed", "introduced", "written", "authored"}
+    return not passive and not is_title_case(text)
+
+
+def _names_at(text: str, start: int, *, any_case: bool) -> tuple[list[str], int]:
+    """The names that begin at `start`, and where they end."""
+    names: list[list[str]] = [[]]
+    end = start
+    for token in _TOKEN.finditer(text, start):
+        word = token[0]
+        gap = text[end : token.start()]
+        if BREAK in gap:
+            break
+        if re.fullmatch(STAND_IN, word) and not names[-1]:
+            return [" ".join(words) for words in names[:-1]] + [word], token.end()
+        if word.casefold() in {"and", "&", ",", ";"} and names[-1]:
+            names.append([])
+            continue
+        if _is_name(word) or (any_case and not names[0] and word[0].isalnum()):
+            if len(names) > 1 and not names[-1] and _is_initials(word):
+                names.pop()
+            names[-1].append(word)
+            end = token.end()
+        elif word.casefold() in _PARTICLES and word.islower():
+            names[-1].append(word)
+        else:
+            break
+    if after := _ET_AL.match(text, end):
+        end = after.end()
+    found = [" ".join(words).rstrip(".,") if len(words[-1]) > 2 else " ".join(words) for words in names if words]
+    return [name for name in found if not name.islower() or any_case], end
+
+
+def _is_initials(word: str) -> bool:
+    return re.fullmatch(r"(?:[^\W\d_]\.-?)+", word) is not None and word.isupper()
+
+
+def _is_name(word: str) -> bool:
+    if word[0].islower() or not word[0].isalpha() or word.casefold() in _NO_NAMES | STOP_WORDS:
+        return False
+    letters = word.replace(".", "")
+    return _is_initials(word) or len(letters) == 1 or not (letters.isupper() and letters.isascii())
+
+
+def _ends_here(text: str, end: int) -> bool:
+    after = text[end:].lstrip(" ")
+    word = re.match(r"[\w-]+", after)
+    return word is None or word[0].casefold() in STOP_WORDS or re.match(rf"{PAPER_NOUN}\b", after) is not None

@@ -1,0 +1,61 @@
+"""Reads what a person does not want."""
+
+import re
+from dataclasses import dataclass, field
+
+from paper_search.intent.cleaning import BREAK, STAND_IN, cut
+from paper_search.text import STOP_WORDS
+
+MAX_EXCLUDED_WORDS = 3
+_KINDS = r"(?:reviews?|surveys?|preprints?|books?|theses|thesis|patents?|editorials?|letters|comments|abstracts|meta-analys[ei]s)"
+_CUES = re.compile(
+    r"(?P<cue>\b(?:but\s+|and\s+)?(?:(?:do(?:es)?\s+not|don['’]t|doesn['’]t)\s+(?:want|include|need|use|show)(?:\s+(?:any|me))?"
+    r"|(?:is\s+|are\s+)?not\s+(?:about|on|related\s+to|including|interested\s+in|any|the)"
+    r"|excluding|exclude|except(?:\s+for)?|leaving\s+out|ignoring|avoiding|other\s+than|rather\s+than|instead\s+of"
+    r"|without(?!\s+\w+ing\b)(?:\s+any)?|not)\s+"
+    rf"|\b(?:but\s+|and\s+)?no\s+(?={_KINDS}\b))"
+    rf"|(?:^|(?<=[\s(]))[-−](?={STAND_IN}|[^\W\d_])",
+    re.IGNORECASE,
+)
+_NOT_A_WISH = frozenset("only just yet necessarily all always so well known enough much many limited".split())
+_PIECE = re.compile(rf"{STAND_IN}|[^\s,;:.!?()\[\]\n]+|[,;:.!?()\[\]\n]")
+
+
+@dataclass(slots=True)
+class NegativeReading:
+    rest: str
+    excluded: list[str] = field(default_factory=list)
+
+
+def read_negatives(text: str) -> NegativeReading:
+    """What a text excludes: "not reviews", "without polymers", "-survey". Quoted phrases stay stand-ins."""
+    reading = NegativeReading(rest=text)
+    position = 0
+    while match := _CUES.search(reading.rest, position):
+        single = match["cue"] is None
+        named, end = _named_after(reading.rest, match.end(), single=single)
+        position = match.end()
+        if named:
+            reading.excluded += [name for name in named if name not in reading.excluded]
+            reading.rest = cut(reading.rest, match.start(), end)
+            position = match.start() + 1
+    return reading
+
+
+def _named_after(text: str, start: int, *, single: bool) -> tuple[list[str], int]:
+    """The terms that begin at `start` and where they end; "X and Y" and "X or Y" are two terms."""
+    named: list[list[str]] = [[]]
+    end = start
+    for piece in _PIECE.finditer(text, start):
+        word = piece[0]
+        folded = word.casefold()
+        if folded in {"and", "or"} and named[-1] and not single:
+            named.append([])
+            continue
+        if word in f",;:.!?()[]{BREAK}" or folded in STOP_WORDS or (not named[0] and folded in _NOT_A_WISH):
+            break
+        named[-1].append(word)
+        end = piece.end()
+        if single or len(named[-1]) == MAX_EXCLUDED_WORDS:
+            break
+    return [" ".join(words) for words in named if words], end

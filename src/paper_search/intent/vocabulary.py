@@ -1,0 +1,43 @@
+"""The terms a domain knows, found in running text and looked up for their synonyms."""
+
+from collections.abc import Mapping, Sequence
+
+from paper_search.text import terms
+
+Key = tuple[str, ...]
+
+
+def key_of(term: str) -> Key:
+    """What two spellings of one term share: folded, stemmed words."""
+    return tuple(terms(term, keep_stop_words=True))
+
+
+class Vocabulary:
+    """An index over a table of synonyms. Every spelling leads to the others of its group."""
+
+    def __init__(self, synonyms: Mapping[str, tuple[str, ...]]) -> None:
+        self._groups: dict[Key, tuple[str, ...]] = {}
+        for term, others in synonyms.items():
+            for spelling in (term, *others):
+                self._groups.setdefault(key_of(spelling), (term, *others))
+        self._longest = max(map(len, self._groups), default=0)
+
+    def __contains__(self, term: str) -> bool:
+        return key_of(term) in self._groups
+
+    def synonyms(self, term: str) -> list[str]:
+        """The other ways to write a term, the most usual first; none for a term that is not known."""
+        own = key_of(term)
+        return [other for other in self._groups.get(own, ()) if key_of(other) != own]
+
+    def longest_match(self, tokens: Sequence[str], start: int) -> int:
+        """How many tokens from `start` on make up the longest known term; 0 when none does."""
+        best = 0
+        key: Key = ()
+        for end in range(start, len(tokens)):
+            key += key_of(tokens[end])
+            if len(key) > self._longest:
+                break
+            if key in self._groups:
+                best = end + 1 - start
+        return best

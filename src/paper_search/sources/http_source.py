@@ -1,0 +1,231 @@
+"""A source definition put to work: its requests sent, its pages followed, its limits kept, its failures told."""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final
+
+from paper_search.errors import (
+    CallLimitError,
+    CreditsExhaustedError,
+    NonRetryableError,
+    RetryableError,
+    SearchSourceError,
+)
+from paper_search.models import MAX_RESULTS_CAP, RawPaper, SearchQuery, SearchStrategy, SourceReport, SourceStatus
+from paper_search.sources.base import Page, Request, Response, SearchSource, SourceDefinition, SourceResult, Transport
+from paper_search.sources.constraints import fitting, per_query_limit
+from paper_search.sources.fetched import calls_of, forget
+from paper_search.sources.keys import MissingKeyError
+from uraniborg.kernel.logging import get_logger
+
+MOST_REQUESTS_PER_QUERY: Final = 100
+_LARGE_BODY: Final = 200_000
+_log = get_logger(__name__)
+
+
+class DeadlineError(SearchSourceError):
+    """The source took longer than it was given."""
+
+    code = "deadline_passed"
+
+
+class HttpSource(SearchSource):
+    """Searches what `definition` describes through `transport`.
+
+    When `deadline_s` pass before the source has finished, what came until then is kept; None sets no deadline.
+    """
+
+    def __init__(self, definition: SourceDefinition, transport: Transport, *, deadline_s: float | None = 60.0) -> None:
+        self._definition = definition
+        self._transport = transport
+        self._deadline_s = deadline_s
+
+    @property
+    def source_name(self) -> str:
+        return self._definition.name
+
+    async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
+        haul = await _Search(self._definition, self._transport, strategy, self._deadline_s).run()
+        if haul.errors and not haul.papers:
+            raise haul.errors[-1]
+        return haul.papers
+
+    async def search_reported(self, strategy: SearchStrategy) -> SourceResult:
+        """The papers and how it went. Raises nothing: what fails is in the report."""
+        haul = await _Search(self._definition, self._transport, strategy, self._deadline_s).run()
+        return SourceResult(haul.papers, haul.report(self.source_name))
+
+    async def aclose(self) -> None:
+        """Closes the transport, which may be shared; it opens again when it is used again."""
+        await self._transport.aclose()
+
+
+@dataclass(slots=True)
+class _Haul:
+    """What one search has brought so far, and at what cost."""
+
+    limit: int
+    papers: list[RawPaper] = field(default_factory=list[RawPaper])
+    received: int = 0
+    found: int | None = None
+    sent: int = 0
+    calls: int = 0
+    seconds: float = 0.0
+    errors: list[SearchSourceError] = field(default_factory=list[SearchSourceError])
+    _seen: set[str] = field(default_factory=set[str])
+
+    @property
+    def room(self) -> int:
+        return self.limit - len(self.papers)
+
+    def charge(self, calls: int, seconds: float) -> None:
+        self.calls += calls
+        self.seconds = round(self.seconds + seconds, 3)
+
+    def take(self, papers: list[RawPaper], most: int) -> int:
+        """Keeps up to `most` papers it does not hold yet, and says how many."""
+        before = len(self.papers)
+        for paper in papers:
+            # Records without an identifier may share an id and yet be two papers: telling is the deduplicator's part.
+            identified = bool(paper.identifiers or paper.doi)
+            if len(self.papers) - before < most and not (identified and paper.id in self._seen):
+                self._seen.add(paper.id)
+                self.papers.append(paper)
+        return len(self.papers) - before
+
+    def report(self, name: str) -> SourceReport:
+        return SourceReport(
+            name=name,
+            status=self._status(),
+            returned=len(self.papers),
+            found=self.found,
+            calls=self.calls,
+            seconds=self.seconds,
+            reason=self._reason(),
+            retry_at=next((error.retry_at for error in self.errors if error.retry_at), None),
+            partial=bool(self.papers and self.errors),
+        )
+
+    def _status(self) -> SourceStatus:
+        if self.papers:
+            return SourceStatus.OK
+        if any(map(_is_rate_limit, self.errors)):
+            return SourceStatus.RATE_LIMITED
+        if self.errors:
+            refused_unasked = self.calls == 0 and isinstance(self.errors[0], MissingKeyError | CallLimitError)
+            return SourceStatus.SKIPPED if refused_unasked else SourceStatus.FAILED
+        return SourceStatus.EMPTY if self.sent else SourceStatus.SKIPPED
+
+    def _reason(self) -> str | None:
+        if self.errors:
+            return " ".join(dict.fromkeys(error.message for error in self.errors))
+        if self.papers:
+            return None
+        if not self.sent:
+            return "The strategy asks for nothing that can be searched for here."
+        return f"None of the {self.received} papers that came meets the filters." if self.received else None
+
+
+class _Search:
+    """One strategy on its way through one source."""
+
+    def __init__(
+        self,
+        definition: SourceDefinition,
+        transport: Transport,
+        strategy: SearchStrategy,
+        deadline_s: float | None,
+    ) -> None:
+        self._definition = definition
+        self._transport = transport
+        self._queries = strategy.queries
+        self._filters = strategy.filters
+        self._deadline_s = deadline_s
+        self._ends_at = None if deadline_s is None else asyncio.get_running_loop().time() + deadline_s
+        self._haul = _Haul(limit=min(strategy.filters.max_results, MAX_RESULTS_CAP))
+
+    async def run(self) -> _Haul:
+        haul = self._haul
+        share = per_query_limit(haul.limit, len(self._queries))
+        for query in self._queries:
+            if haul.room <= 0:
+                break
+            try:
+                await self._follow(query, min(share, haul.room))
+            except SearchSourceError as error:
+                haul.errors.append(error)
+                if _is_final(error):
+                    break
+            except Exception as error:
+                _log.exception("a source failed in an unexpected way", source=self._definition.name)
+                haul.errors.append(NonRetryableError(f"Unexpected {type(error).__name__}; the log has the details."))
+        return haul
+
+    async def _follow(self, query: SearchQuery, limit: int) -> None:
+        """Sends the requests of one query and those their answers lead to, until `limit` papers are kept."""
+        waiting = deque(self._definition.requests(query, self._filters, limit))
+        known = set(waiting)
+        for _ in range(MOST_REQUESTS_PER_QUERY):
+            if not waiting or limit <= 0:
+                return
+            page = await self._page(waiting.popleft(), limit)
+            papers = fitting(page.papers, self._filters, query.boolean_query, self._definition.capabilities)
+            limit -= self._haul.take(papers, limit)
+            self._haul.received += len(page.papers)
+            self._haul.found = _larger(self._haul.found, page.found)
+            # A page that leads back to one already seen would never end.
+            waiting.extend(further for further in page.follow if further not in known)
+            known.update(page.follow)
+        if waiting and limit > 0:
+            raise NonRetryableError(f"Stopped after {MOST_REQUESTS_PER_QUERY} requests for one query.")
+
+    async def _page(self, request: Request, limit: int) -> Page:
+        response = await self._send(request)
+        try:
+            return await self._read(request, response, limit)
+        except RetryableError as error:
+            if error.rate_limited:
+                raise
+        return await self._read(request, await self._send(request), limit)
+
+    async def _send(self, request: Request) -> Response:
+        """The deadline can end a request only, never the reading of an answer: so a replay sees the same end."""
+        self._haul.sent += 1
+        try:
+            async with asyncio.timeout_at(self._ends_at):
+                response = await self._transport.send(request)
+        except SearchSourceError as error:
+            self._haul.charge(error.ids.get("calls", 1), error.ids.get("seconds", 0.0))
+            raise
+        except TimeoutError as error:
+            self._haul.charge(1, max(0.0, (self._deadline_s or 0.0) - self._haul.seconds))
+            raise DeadlineError(f"Did not finish within {self._deadline_s or 0.0:g} s.") from error
+        self._haul.charge(calls_of(response), response.seconds)
+        return response
+
+    async def _read(self, request: Request, response: Response, limit: int) -> Page:
+        read = self._definition.read
+        try:
+            if len(response.body) < _LARGE_BODY:
+                return read(request, response, limit)
+            return await asyncio.to_thread(read, request, response, limit)
+        except Exception as error:
+            await forget(self._transport, request)
+            if isinstance(error, SearchSourceError):
+                raise
+            _log.exception("an answer could not be read", source=request.source)
+            raise NonRetryableError(f"Malformed answer ({type(error).__name__}).") from error
+
+
+def _is_rate_limit(error: SearchSourceError) -> bool:
+    return isinstance(error, CreditsExhaustedError) or (isinstance(error, RetryableError) and error.rate_limited)
+
+
+def _is_final(error: SearchSourceError) -> bool:
+    """Whether the source's other queries would meet the same end."""
+    return isinstance(error, MissingKeyError | CallLimitError | DeadlineError) or _is_rate_limit(error)
+
+
+def _larger(first: int | None, second: int | None) -> int | None:
+    return second if first is None else max(first, second or 0)

@@ -1,0 +1,279 @@
+"""Takes what sources send as it comes: wrong types, markup, broken bodies, and makes papers or clear errors of it."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from html import unescape
+from typing import Any, cast
+from urllib.parse import urlsplit
+from xml.etree.ElementTree import Element, ParseError, fromstring
+from xml.parsers import expat
+
+from paper_search.errors import NonRetryableError
+from paper_search.identifiers import normalise_identifiers
+from paper_search.models import Author, RawPaper, SourceRecord, WorkType
+from paper_search.sources.base import Request, Response
+
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
+_INLINE = (
+    "a abbr b bold big em emph font i inf italic math mi mn mo mrow msub msubsup msup mtext mstyle monospace overline "
+    "roman s sans-serif sc scp small span strike strong sub sup tex tex-math tt u underline xref inline-formula "
+    "inline-graphic named-content ext-link alternatives"
+)
+_BLOCK = (
+    "blockquote br break caption div dd dl dt fig h1 h2 h3 h4 h5 h6 label li list list-item ol p para sec section "
+    "simplesect table td title tr ul abstract disp-formula"
+)
+_ATTRIBUTES = r"""(?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*/?"""
+_NAMES = {kind: "|".join(re.escape(name) for name in names.split()) for kind, names in (("i", _INLINE), ("b", _BLOCK))}
+_INLINE_TAG = re.compile(rf"</?(?:[a-z]\w*:)?(?:{_NAMES['i']}){_ATTRIBUTES}>", re.IGNORECASE)
+_BLOCK_TAG = re.compile(rf"</?(?:[a-z]\w*:)?(?:{_NAMES['b']}){_ATTRIBUTES}>", re.IGNORECASE)
+_FOREIGN_TAG = re.compile(
+    rf"</?(?:jats|mml|m|xhtml|html):[\w.-]+{_ATTRIBUTES}>|<!--.*?-->|<!\[CDATA\[|\]\]>", re.DOTALL
+)
+_ABSTRACT_HEADING = re.compile(r"\s*<(?P<tag>(?:jats:)?title|h\d)>\s*abstract\s*[.:]?\s*</(?P=tag)>", re.IGNORECASE)
+_YEAR = re.compile(r"(?<![0-9])(1[0-9]{3}|20[0-9]{2})(?![0-9])")
+_FIRST_YEAR, _LAST_YEAR = 1000, 2099
+
+
+def json_body(source: str, response: Response) -> Any:
+    """The JSON of an answer. Raises NonRetryableError when it is empty, a web page, or broken."""
+    body = response.body.decode("utf-8-sig", "replace").strip()
+    if not body:
+        raise unreadable(source, "an empty body")
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        what = "a web page or XML" if body.startswith("<") else "a body that is not whole JSON"
+        raise unreadable(source, what) from None
+
+
+def json_object(source: str, response: Response) -> dict[str, Any]:
+    """The JSON object of an answer. Raises NonRetryableError as `json_body` does, and for any other JSON value."""
+    body = json_body(source, response)
+    if not isinstance(body, dict):
+        raise unreadable(source, f"a JSON {type(body).__name__} where an object was due")
+    return cast("dict[str, Any]", body)
+
+
+def xml_root(source: str, response: Response) -> Element:
+    """The root of an XML answer. Raises NonRetryableError when it is no XML or declares entities."""
+    if not response.body.strip():
+        raise unreadable(source, "an empty body")
+    try:
+        _refuse_entities(response.body)
+        return fromstring(response.body)  # noqa: S314 - bodies that declare entities do not come this far
+    except _DeclaresEntitiesError:
+        raise unreadable(source, "XML that declares entities, which is not read") from None
+    except (ParseError, expat.ExpatError, ValueError, LookupError):
+        raise unreadable(source, "a body that is not whole XML") from None
+
+
+class _DeclaresEntitiesError(Exception):
+    pass
+
+
+class _PrologOverError(Exception):
+    pass
+
+
+def _refuse_entities(body: bytes) -> None:
+    def refuse(*_: object) -> None:
+        raise _DeclaresEntitiesError
+
+    def stop(*_: object) -> None:
+        raise _PrologOverError
+
+    parser = expat.ParserCreate()
+    parser.EntityDeclHandler = refuse
+    parser.StartElementHandler = stop
+    try:
+        parser.Parse(body, True)
+    except _PrologOverError:
+        return
+
+
+def is_xml(response: Response) -> bool:
+    return response.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+
+
+def unreadable(source: str, what: str) -> NonRetryableError:
+    return NonRetryableError(
+        f"{source} answered with {what}.", hint=f"Try again later, or search without {source}.", source=source
+    )
+
+
+def refused(source: str, response: Response, message: object) -> NonRetryableError | None:
+    """The error for a request that the source will never accept, in its own words; None when it may accept it later."""
+    said = text(message)[:300]
+    if not said or response.status in {408, 425, 429} or not 400 <= response.status < 500:
+        return None
+    return NonRetryableError(f"{source} refused the request ({response.status}): {said}", source=source)
+
+
+def json_or_none(response: Response) -> Any:
+    """The JSON of an answer that may be anything, such as an error page."""
+    try:
+        return json_body("", response)
+    except NonRetryableError:
+        return None
+
+
+def next_page(request: Request, **params: object) -> Request:
+    """The same request with these parameters in place of its own. Underscores stand for hyphens."""
+    new = {name.replace("_", "-"): str(value) for name, value in params.items()}
+    kept = tuple((name, value) for name, value in request.params if name not in new)
+    return replace(request, params=(*kept, *new.items()))
+
+
+def text(value: object) -> str:
+    """A string or number as one clean line; "" for anything else."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    try:
+        line = str(value)
+    except ValueError:  # an integer of more than 4,300 digits
+        return ""
+    return " ".join(_UNPRINTABLE.sub("", line).split())
+
+
+def strip_markup(value: object) -> str:
+    """A clean line without HTML, JATS or MathML tags and with entities decoded; a lone `<` stays."""
+    line = text(value)
+    if "&" in line:
+        # Registrants escape twice as often as not: &amp;lt;i&amp;gt;
+        line = unescape(unescape(line))
+    if "<" in line:
+        line = _BLOCK_TAG.sub(" ", _ABSTRACT_HEADING.sub("", line, count=1))
+        line = _INLINE_TAG.sub("", _FOREIGN_TAG.sub("", line))
+    return text(line)
+
+
+def element_text(element: Element | None) -> str:
+    """All text inside an element, its markup left out."""
+    return text("".join(element.itertext())) if element is not None else ""
+
+
+def mapping(value: object) -> dict[str, Any]:
+    """The object itself, or an empty one when it is something else."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def items(value: object) -> list[Any]:
+    """A list as it is, nothing as an empty one, and anything else as a list of one."""
+    if isinstance(value, list):
+        return cast("list[Any]", value)
+    return [] if value is None else [value]
+
+
+def objects(value: object) -> list[dict[str, Any]]:
+    """The objects in a list; whatever else it holds is passed over."""
+    return [cast("dict[str, Any]", item) for item in items(value) if isinstance(item, dict)]
+
+
+def listed(source: str, body: Mapping[str, Any], key: str) -> list[Any]:
+    """The list under a key, empty when there is none. Raises NonRetryableError when it is something else."""
+    found = body.get(key)
+    if found is not None and not isinstance(found, list):
+        raise unreadable(source, f"JSON whose {key} are no list")
+    return items(cast("object", found))
+
+
+def first_text(*values: object) -> str:
+    """The first value that holds text."""
+    return next((found for value in values if (found := text(value))), "")
+
+
+def number(value: object) -> int | None:
+    """A whole number that is not negative, written as a number or as digits; else None."""
+    if isinstance(value, str) and len(value) < 20:
+        return int(value) if value.strip().isascii() and value.strip().isdigit() else None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def year_of(*values: object) -> int | None:
+    """The first plausible year among numbers and dates in any notation."""
+    for value in values:
+        match = _YEAR.search(text(value))
+        if match and _FIRST_YEAR <= int(match[1]) <= _LAST_YEAR:
+            return int(match[1])
+    return None
+
+
+def first_link(*values: object) -> str | None:
+    """The first value that is a web address."""
+    for value in values:
+        address = text(value)
+        try:
+            parts = urlsplit(address)
+        except ValueError:
+            continue
+        if parts.scheme in {"http", "https"} and parts.netloc and " " not in address:
+            return address
+    return None
+
+
+def page_range(first: object, last: object = None) -> str | None:
+    """Pages as `12-34`, from one text or from the first and the last."""
+    start, end = text(first), text(last)
+    joined = f"{start}-{end}" if start and end and start != end else start or end
+    return re.sub(r"\s*[-‐‑‒–—]+\s*", "-", joined) or None
+
+
+def people(names: Iterable[tuple[object, object]]) -> list[Author]:
+    """Authors in order from pairs of a name and the source's id for that person, the nameless left out."""
+    return [
+        Author(name=name, author_id=text(author_id) or None) for raw, author_id in names if (name := strip_markup(raw))
+    ]
+
+
+def paper(
+    source: str,
+    record_id: object,
+    title: object,
+    *,
+    authors: Iterable[tuple[object, object]],
+    identifiers: Mapping[str, object],
+    links: Iterable[object],
+    year: int | None = None,
+    venue: object = None,
+    abstract: object = None,
+    snippet: object = None,
+    citation_count: object = None,
+    language: str | None = None,
+    work_type: WorkType | None = None,
+    volume: object = None,
+    issue: object = None,
+    pages: str | None = None,
+    publisher: object = None,
+    raw_data: dict[str, Any] | None = None,
+) -> RawPaper | None:
+    """One record as a paper, every field cleaned; None when it has no title. `links` come best first."""
+    name = strip_markup(title)
+    if not name:
+        return None
+    known = normalise_identifiers({scheme: text(value) for scheme, value in identifiers.items()})
+    return RawPaper(
+        title=name,
+        authors=people(authors),
+        year=year,
+        venue=strip_markup(venue) or None,
+        doi=known.get("doi"),
+        abstract=strip_markup(abstract) or None,
+        snippet=strip_markup(snippet) or None,
+        full_text_url=first_link(*links),
+        citation_count=number(citation_count) or 0,
+        source=source,
+        identifiers=known,
+        work_type=work_type,
+        language=language,
+        volume=text(volume) or None,
+        issue=text(issue) or None,
+        pages=pages,
+        publisher=strip_markup(publisher) or None,
+        records=[SourceRecord(source=source, record_id=text(record_id) or next(iter(known.values()), name[:80]))],
+        raw_data={key: value for key, value in (raw_data or {}).items() if value},
+    )

@@ -1,0 +1,95 @@
+"""PubMed: a search gives ids (esearch), the ids give records (efetch)."""
+
+from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
+from paper_search.identifiers import normalise_pmid
+from paper_search.models import SearchConstraints, SearchQuery
+from paper_search.sources.base import Page, Request, Response, SourceDefinition
+from paper_search.sources.boolean import asked, rendered, spelled
+from paper_search.sources.languages import english_name, language_of
+from paper_search.sources.medline import papers_of
+from paper_search.sources.parsing import (
+    element_text,
+    first_text,
+    is_xml,
+    items,
+    json_object,
+    json_or_none,
+    mapping,
+    number,
+    refused,
+    text,
+    unreadable,
+    xml_root,
+)
+
+NAME = "pubmed"
+_SEARCH = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/esearch.fcgi"
+_FETCH = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/efetch.fcgi"
+_MOST_IDS = 9_999
+_BATCH = 100
+_MAX_QUERY_BYTES = 3_000
+_ROOTS = (
+    *("PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle", "pmc-articleset", "article"),
+    *("eSearchResult", "eFetchResult", "eInfoResult", "eLinkResult", "eSpellResult", "ePostResult", "eSummaryResult"),
+)
+_PASSING = ("rate limit", "backend", "timeout", "timed out", "temporarily", "unable to", "try again", "unavailable")
+
+
+class PubMed:
+    name = NAME
+    capabilities = frozenset({"year", "language", "not", "or", "phrase"})
+
+    def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+        term = rendered(asked(query), spelled, _MAX_QUERY_BYTES)
+        if not term:
+            return []
+        if filters.year_from is not None or filters.year_to is not None:
+            term += f" AND {filters.year_from or 1000}:{filters.year_to or 3000}[dp]"
+        if language := language_of(filters.language):
+            term += f" AND {english_name(language)}[la]"
+        size = str(max(1, min(limit, _MOST_IDS)))
+        rest = (("retmode", "json"), ("retmax", size), ("retstart", "0"), ("sort", "relevance"))
+        return [Request(NAME, _SEARCH, (("db", "pubmed"), ("term", term), *rest))]
+
+    def read(self, request: Request, response: Response, limit: int) -> Page:
+        if is_xml(response):
+            return _read_xml(response, limit)
+        body = json_object(NAME, response)
+        result = mapping(body.get("esearchresult"))
+        if said := first_text(body.get("error"), body.get("ERROR"), result.get("ERROR")):
+            raise _error(said)
+        if "idlist" not in result:
+            raise unreadable(NAME, "JSON without a list of ids")
+        return _found_ids(items(result["idlist"]), number(result.get("count")), limit)
+
+    def failure(self, response: Response) -> Exception | None:
+        body = mapping(json_or_none(response))
+        return refused(NAME, response, first_text(body.get("error"), body.get("message")))
+
+
+definition: SourceDefinition = PubMed()
+
+
+def _error(said: str) -> SearchSourceError:
+    message = f"{NAME} answered with an error: {said[:300]}"
+    if any(word in said.lower() for word in _PASSING):
+        return RetryableError(message, rate_limited="rate limit" in said.lower(), source=NAME)
+    return NonRetryableError(message, source=NAME)
+
+
+def _read_xml(response: Response, limit: int) -> Page:
+    root = xml_root(NAME, response)
+    if root.tag not in _ROOTS:
+        raise unreadable(NAME, "a web page or XML that is none of PubMed's")
+    if root.tag == "eSearchResult" and (ids := root.find("IdList")) is not None:
+        return _found_ids([found.text for found in ids], number(element_text(root.find("Count"))), limit)
+    if said := next((found for element in root.iter("ERROR") if (found := element_text(element))), ""):
+        raise _error(said)
+    return Page(papers_of(root))
+
+
+def _found_ids(ids: list[object], found: int | None, limit: int) -> Page:
+    wanted = [pmid for item in ids if (pmid := normalise_pmid(text(item)))][:limit]
+    batches = (wanted[start : start + _BATCH] for start in range(0, len(wanted), _BATCH))
+    form = (("db", "pubmed"), ("retmode", "xml"))
+    return Page([], tuple(Request(NAME, _FETCH, form=(*form, ("id", ",".join(batch)))) for batch in batches), found)

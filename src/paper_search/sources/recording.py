@@ -1,0 +1,222 @@
+"""A search kept in a folder, to be run again without a network and with the very same result."""
+
+import asyncio
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from paper_search.errors import NotRecordedError, SearchSourceError
+from paper_search.sources.base import Request, Response, Transport
+from paper_search.sources.fetched import forget
+from paper_search.sources.store import AnswerStore, KeptAnswer, KeptFailure, KeptStop, Outcome, readable_json
+from uraniborg.kernel.clock import Clock, FrozenClock, SystemClock
+from uraniborg.kernel.errors import InvalidInput, invalid
+from uraniborg.kernel.files import write_atomic
+from uraniborg.kernel.logging import get_logger
+
+MANIFEST: Final = "recording.json"
+_log = get_logger(__name__)
+
+
+class InvalidRecording(InvalidInput):
+    """The folder is no recording, or not one that can be used."""
+
+    code = "invalid_recording"
+
+
+class _Manifest(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    format: Literal[1]
+    recorded_at: AwareDatetime
+    complete: bool = True
+    query: str
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A search as it went: what was asked, when, and how every request ended.
+
+    The search that is being recorded runs on `clock` too, so that it and its replays see one time. `create` and `open`
+    touch the disk: in a coroutine, call them through `asyncio.to_thread`.
+    """
+
+    folder: Path
+    query: str
+    options: dict[str, Any]
+    recorded_at: datetime
+    outcomes: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict[str, tuple[Outcome, ...]])
+    """By the fingerprint of the request."""
+    sources: tuple[str, ...] = ()
+    """Whose answers it holds."""
+
+    @classmethod
+    def create(
+        cls, folder: Path, *, query: str, options: Mapping[str, Any] | None = None, clock: Clock | None = None
+    ) -> "Recording":
+        """Starts a recording in a new or empty folder. Raises InvalidRecording for any other, or one not writable."""
+        recording = cls(folder, query, dict(options or {}), (clock or SystemClock()).now().astimezone(UTC))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if any(folder.iterdir()):
+                raise InvalidRecording(
+                    f"'{folder}' is not empty.", hint="Record into a new folder.", folder=str(folder)
+                )
+            recording.write_manifest(complete=False)
+        except OSError as error:
+            raise InvalidRecording(
+                f"'{folder}' cannot be recorded into: {error.strerror}.",
+                hint="Record into a folder that can be written.",
+                folder=str(folder),
+            ) from error
+        return recording
+
+    @classmethod
+    def open(cls, folder: Path) -> "Recording":
+        """The recording in `folder`. Raises InvalidRecording, or DamagedEntry for an answer that cannot be read."""
+        manifest = _manifest(folder)
+        entries = AnswerStore(folder).entries()
+        return cls(
+            folder,
+            manifest.query,
+            manifest.options,
+            manifest.recorded_at.astimezone(UTC),
+            {entry.request.fingerprint: entry.outcomes for entry in entries},
+            tuple(dict.fromkeys(entry.request.source for entry in entries)),
+        )
+
+    @property
+    def clock(self) -> Clock:
+        """A clock that stands at the time of the recording."""
+        return FrozenClock(self.recorded_at)
+
+    def record(self, inner: Transport) -> "RecordingTransport":
+        """A transport that asks `inner` and keeps how every request ended; closing it completes the recording."""
+        return RecordingTransport(inner, self)
+
+    def replay(self) -> "ReplayTransport":
+        """A transport that answers from this recording alone."""
+        return ReplayTransport(self)
+
+    def write_manifest(self, *, complete: bool) -> None:
+        manifest = _Manifest(
+            format=1, recorded_at=self.recorded_at, complete=complete, query=self.query, options=self.options
+        )
+        write_atomic(self.folder / MANIFEST, readable_json(manifest.model_dump(mode="json")))
+
+
+class RecordingTransport:
+    """Passes requests on and keeps the answers, the failures, and where the caller stopped waiting."""
+
+    def __init__(self, inner: Transport, recording: Recording) -> None:
+        self._inner = inner
+        self._recording = recording
+        self._store = AnswerStore(recording.folder)
+        self._ends = defaultdict[Request, list[Response | SearchSourceError | None]](list)
+        self._writing = asyncio.Lock()
+        self._writes: list[asyncio.Task[None]] = []
+
+    async def send(self, request: Request) -> Response:
+        try:
+            response = await self._inner.send(request)
+        except SearchSourceError as error:
+            self._note(request, error)
+            raise
+        except asyncio.CancelledError:
+            self._note(request, None)
+            raise
+        self._note(request, response)
+        return response
+
+    async def forget(self, request: Request) -> None:
+        await forget(self._inner, request)
+
+    async def aclose(self) -> None:
+        """Writes what is not yet written and marks the recording complete, then closes the inner transport.
+
+        A recording that could not be written stays incomplete, which is logged: the search itself did not fail.
+        """
+        writes, self._writes = self._writes, []
+        results = await asyncio.gather(*writes, return_exceptions=True)
+        failures = [result for result in results if isinstance(result, BaseException)]
+        if not failures:
+            await asyncio.to_thread(self._recording.write_manifest, complete=True)
+        for failure in failures[:1]:
+            _log.exception("the recording is incomplete", failure, folder=str(self._recording.folder))
+        await self._inner.aclose()
+
+    def _note(self, request: Request, end: Response | SearchSourceError | None) -> None:
+        # Nothing is awaited between the end of a request and its note, so a deadline cannot fall between the two.
+        self._ends[request].append(end)
+        self._writes.append(asyncio.create_task(self._write(request)))
+
+    async def _write(self, request: Request) -> None:
+        async with self._writing:
+            ends = list(self._ends[request])
+            await asyncio.to_thread(lambda: self._store.write(request, [_outcome(end) for end in ends]))
+
+
+def _outcome(end: Response | SearchSourceError | None) -> Outcome:
+    if end is None:
+        return KeptStop()
+    return KeptAnswer.of(end) if isinstance(end, Response) else KeptFailure.of(end)
+
+
+class ReplayTransport:
+    """Answers from a recording and never from the network. Each repetition of a request gets the answer it got then.
+
+    Raises NotRecordedError for a request the recording does not hold. Closing it takes it back to the start.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._replayed: Counter[str] = Counter()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return self._recording.sources
+
+    async def send(self, request: Request) -> Response:
+        await asyncio.sleep(0)
+        outcomes = self._recording.outcomes.get(request.fingerprint)
+        if not outcomes:
+            raise NotRecordedError(
+                f"The recording holds no answer of {request.source} to this request.",
+                hint="Replay with the query and the options of the recording, or record it again.",
+                source=request.source,
+                url=request.url,
+                calls=0,
+            )
+        time = self._replayed[request.fingerprint]
+        self._replayed[request.fingerprint] += 1
+        return outcomes[min(time, len(outcomes) - 1)].given_back()
+
+    async def aclose(self) -> None:
+        self._replayed.clear()
+
+
+def _manifest(folder: Path) -> _Manifest:
+    try:
+        manifest = _Manifest.model_validate(json.loads((folder / MANIFEST).read_bytes()))
+    except (FileNotFoundError, NotADirectoryError):
+        raise _refused(folder, f"is not a recording: it has no {MANIFEST}") from None
+    except ValidationError as error:
+        raise _refused(folder, f"cannot be used. {invalid(error, what=MANIFEST).message}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise _refused(folder, f"has a {MANIFEST} that cannot be read ({type(error).__name__})") from error
+    if not manifest.complete:
+        raise _refused(folder, "is a recording that was never finished")
+    return manifest
+
+
+def _refused(folder: Path, problem: str) -> InvalidRecording:
+    return InvalidRecording(
+        f"'{folder}' {problem}.", hint="Name a folder made by recording a search.", folder=str(folder)
+    )

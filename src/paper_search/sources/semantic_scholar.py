@@ -1,0 +1,134 @@
+"""Semantic Scholar: bulk search with signs for operators, a thousand records a page."""
+
+from typing import Any, cast
+
+from paper_search.errors import NonRetryableError
+from paper_search.identifiers import normalise_arxiv
+from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
+from paper_search.sources.base import Page, Request, Response, SourceDefinition
+from paper_search.sources.boolean import Node, asked, rendered, spelled
+from paper_search.sources.parsing import (
+    first_text,
+    items,
+    json_body,
+    json_or_none,
+    listed,
+    mapping,
+    next_page,
+    number,
+    objects,
+    page_range,
+    paper,
+    refused,
+    text,
+    unreadable,
+    year_of,
+)
+
+NAME = "semantic_scholar"
+_URL = "https://api.semanticscholar.org/graph/v1/paper/search/bulk"
+_MAX_QUERY_BYTES = 3_000
+_FIELDS = (
+    "paperId,externalIds,title,abstract,year,publicationDate,venue,journal,authors,citationCount,openAccessPdf,"
+    "publicationTypes,url"
+)
+_WRAPPERS = ("citedPaper", "citingPaper", "paper")
+_WORK_TYPES = {
+    "Conference": WorkType.CONFERENCE,
+    "BookSection": WorkType.CHAPTER,
+    "Book": WorkType.BOOK,
+    "Dataset": WorkType.DATASET,
+}
+
+
+class SemanticScholar:
+    name = NAME
+    capabilities = frozenset({"year", "not", "or", "phrase"})
+
+    def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+        search = rendered(asked(query), _render, _MAX_QUERY_BYTES)
+        if not search:
+            return []
+        params = [("query", search), ("fields", _FIELDS), ("sort", "citationCount:desc")]
+        if filters.year_from is not None or filters.year_to is not None:
+            params.append(("year", f"{filters.year_from or ''}-{filters.year_to or ''}"))
+        return [Request(NAME, _URL, tuple(params))]
+
+    def read(self, request: Request, response: Response, limit: int) -> Page:
+        body: object = json_body(NAME, response)
+        if isinstance(body, list):
+            return Page(_papers(items(cast("object", body))))
+        answer = mapping(body)
+        if said := first_text(answer.get("error"), answer.get("message")):
+            raise NonRetryableError(f"{NAME} answered with an error: {said[:300]}", source=NAME)
+        key = "recommendedPapers" if "recommendedPapers" in answer else "data"
+        if not {key, "paperId", "authorId", "total"} & answer.keys():
+            raise unreadable(NAME, "JSON that holds no papers")
+        papers = _papers(listed(NAME, answer, key) or [answer])
+        token = text(answer.get("token"))
+        more = token and papers and len(papers) < limit
+        return Page(papers, (next_page(request, token=token),) if more else (), number(answer.get("total")))
+
+    def failure(self, response: Response) -> Exception | None:
+        body = mapping(json_or_none(response))
+        return refused(NAME, response, first_text(body.get("error"), body.get("message")))
+
+
+definition: SourceDefinition = SemanticScholar()
+
+
+def _render(node: Node) -> str:
+    return spelled(node, both=" + ", either=" | ", without=" -")
+
+
+def _papers(records: list[Any]) -> list[RawPaper]:
+    return [found for record in objects(records) if (found := _paper(record))]
+
+
+def _paper(record: dict[str, Any]) -> RawPaper | None:
+    """A paper from a search hit, a citation, a reference or a snippet, which wrap it differently."""
+    work = next((mapping(record[key]) for key in _WRAPPERS if key in record), record)
+    ids, journal = mapping(work.get("externalIds")), mapping(work.get("journal"))
+    kinds = [kind for item in items(work.get("publicationTypes")) if (kind := text(item))]
+    venue = first_text(work.get("venue"), journal.get("name"))
+    return paper(
+        NAME,
+        work.get("paperId"),
+        work.get("title"),
+        authors=[_author(author) for author in items(work.get("authors"))],
+        identifiers={
+            "doi": ids.get("DOI"),
+            "arxiv": ids.get("ArXiv"),
+            "pmid": ids.get("PubMed"),
+            "pmcid": ids.get("PubMedCentral"),
+            "s2": work.get("paperId"),
+            "dblp": ids.get("DBLP"),
+        },
+        links=(
+            mapping(work.get("openAccessPdf")).get("url"),
+            f"https://arxiv.org/pdf/{arxiv}" if (arxiv := normalise_arxiv(text(ids.get("ArXiv")))) else None,
+            work.get("url"),
+        ),
+        year=year_of(work.get("year"), work.get("publicationDate")),
+        venue=venue,
+        abstract=work.get("abstract"),
+        snippet=mapping(record.get("snippet")).get("text"),
+        citation_count=work.get("citationCount"),
+        work_type=_work_type(kinds, venue),
+        volume=journal.get("volume"),
+        pages=page_range(journal.get("pages")),
+        raw_data={"types": kinds},
+    )
+
+
+def _author(author: object) -> tuple[object, object]:
+    if isinstance(author, str):
+        return author, None
+    return mapping(author).get("name"), mapping(author).get("authorId")
+
+
+def _work_type(kinds: list[str], venue: str) -> WorkType | None:
+    if venue.lower() in {"arxiv", "arxiv.org", "biorxiv", "medrxiv", "ssrn electronic journal"}:
+        return WorkType.PREPRINT
+    found = next((_WORK_TYPES[kind] for kind in kinds if kind in _WORK_TYPES), None)
+    return found or (WorkType.ARTICLE if kinds else None)

@@ -1,0 +1,230 @@
+"""The way to the network: waits its turn, adds keys, retries with patience, and gives up in words."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Final
+
+import httpx
+import stamina
+import stamina.instrumentation
+from aiolimiter import AsyncLimiter
+
+from paper_search.errors import CallLimitError, NonRetryableError, RetryableError, SearchSourceError
+from paper_search.sources.base import Request, Response
+from paper_search.sources.fetched import Fetched
+from paper_search.sources.keys import KeysStayOutOfLogs, MissingKeyError
+from paper_search.sources.politeness import SourcePolicy, backoff, refusal
+from uraniborg.kernel.clock import Clock, SystemClock
+
+MAX_BODY_BYTES: Final = 20_000_000
+_CONNECT_S: Final = 10.0
+_MOST_HOPS: Final = 3
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_KEPT_HEADERS: Final = ("content-type", "link", "retry-after", "x-ratelimit-", "x-rate-limit-")
+
+
+@dataclass(slots=True)
+class _Errand:
+    """One request on its way, with what it has cost so far."""
+
+    request: Request
+    policy: SourcePolicy
+    calls: int = 0
+
+
+class HttpTransport:
+    """A Transport over one HTTP client, which is opened by the first request and closed by `aclose`.
+
+    `policies` holds one policy per source name. A `client` that is handed in stays open. What goes wrong is raised as
+    SearchSourceError with the ids `source`, `calls` and `seconds`.
+    """
+
+    def __init__(
+        self,
+        policies: Mapping[str, SourcePolicy],
+        *,
+        clock: Clock | None = None,
+        client: httpx.AsyncClient | None = None,
+        contact_email: str | None = None,
+        max_body_bytes: int = MAX_BODY_BYTES,
+    ) -> None:
+        self._policies = policies
+        self._clock = clock or SystemClock()
+        self._given_client = client
+        self._open_client: httpx.AsyncClient | None = None
+        self._opening = asyncio.Lock()
+        self._contact_email = contact_email
+        self._max_body_bytes = max_body_bytes
+        self._calls: Counter[str] = Counter()
+        self._limiters: dict[str, AsyncLimiter] = {}
+        self._log_filter = KeysStayOutOfLogs(policy.auth for policy in policies.values() if policy.auth)
+
+    async def send(self, request: Request) -> Response:
+        policy = self._policies.get(request.source, SourcePolicy())
+        errand = _Errand(request, policy)
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        try:
+            async for attempt in stamina.retry_context(
+                on=backoff, attempts=policy.attempts, timeout=None, wait_initial=0.5, wait_max=8.0, wait_jitter=0.5
+            ):
+                with attempt:
+                    answer = await self._attempt(errand)
+                    return Fetched(
+                        answer.status,
+                        answer.body,
+                        {name: value for name, value in answer.headers.items() if name.startswith(_KEPT_HEADERS)},
+                        seconds=round(loop.time() - started, 3),
+                        calls=errand.calls,
+                    )
+        except SearchSourceError as error:
+            error.ids |= {
+                "source": request.source,
+                "calls": errand.calls,
+                "seconds": round(loop.time() - started, 3),
+            }
+            raise
+        raise AssertionError("the last attempt either answers or raises")
+
+    async def aclose(self) -> None:
+        """Closes the client. A later request opens another."""
+        logging.getLogger("httpx").removeFilter(self._log_filter)
+        self._limiters.clear()
+        client, self._open_client = self._open_client, None
+        if client is not None and client is not self._given_client:
+            await client.aclose()
+
+    async def _attempt(self, errand: _Errand) -> Response:
+        source, policy = errand.request.source, errand.policy
+        if policy.missing_key:
+            raise MissingKeyError(policy.missing_key)
+        client = await self._client()
+        outgoing = _outgoing(client, errand.request.url, errand)
+        for _ in range(_MOST_HOPS + 1):
+            self._spend(errand)
+            await self._limiter(source, policy).acquire()
+            answer = await self._exchange(client, outgoing, errand)
+            if answer.status == 200:
+                return answer
+            if answer.status not in _REDIRECTS:
+                raise refusal(source, answer, policy, self._clock.now())
+            outgoing = _outgoing(client, _redirected(outgoing.url, answer, errand), errand)
+        raise NonRetryableError(f"{source} redirected more than {_MOST_HOPS} times.")
+
+    async def _exchange(self, client: httpx.AsyncClient, outgoing: httpx.Request, errand: _Errand) -> Response:
+        source, limit = errand.request.source, errand.policy.timeout_s
+        try:
+            async with asyncio.timeout(limit):
+                reply = await client.send(outgoing, stream=True, follow_redirects=False)
+                try:
+                    body = await self._body(reply, source)
+                finally:
+                    await reply.aclose()
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise RetryableError(f"{source} did not answer within {limit:g} s.") from error
+        except httpx.TransportError as error:
+            raise RetryableError(f"The connection to {source} failed ({type(error).__name__}).") from error
+        except httpx.RequestError as error:
+            raise NonRetryableError(f"{source} sent an answer that cannot be decoded.") from error
+        headers = {name.lower(): value for name, value in reply.headers.items()}
+        auth = errand.policy.auth
+        return Response(reply.status_code, auth.taken_out_of(body) if auth else body, headers)
+
+    async def _body(self, reply: httpx.Response, source: str) -> bytes:
+        received = bytearray()
+        async for chunk in reply.aiter_bytes():
+            received += chunk
+            if len(received) > self._max_body_bytes:
+                raise NonRetryableError(
+                    f"{source} sent more than {self._max_body_bytes / 1e6:g} MB in one answer; it was not read further."
+                )
+        return bytes(received)
+
+    def _spend(self, errand: _Errand) -> None:
+        source, most = errand.request.source, errand.policy.max_calls
+        if most is not None and self._calls[source] >= most:
+            raise CallLimitError(
+                f"The call budget of {source} ({most}) is used up.", hint=f"Raise max_calls of {source}."
+            )
+        self._calls[source] += 1
+        errand.calls += 1
+
+    def _limiter(self, source: str, policy: SourcePolicy) -> AsyncLimiter:
+        if source not in self._limiters:
+            self._limiters[source] = AsyncLimiter(policy.burst, policy.burst / policy.rate_per_s)
+        return self._limiters[source]
+
+    async def _client(self) -> httpx.AsyncClient:
+        async with self._opening:
+            if self._open_client is None:
+                # Reading the certificate store takes tens of milliseconds, too long for the event loop.
+                self._open_client = await asyncio.to_thread(self._opened)
+            return self._open_client
+
+    def _opened(self) -> httpx.AsyncClient:
+        logging.getLogger("httpx").addFilter(self._log_filter)
+        _keep_retry_logs_off_stdout()
+        contact = f" (mailto:{self._contact_email})" if self._contact_email else ""
+        return self._given_client or httpx.AsyncClient(
+            headers={"User-Agent": f"uraniborg/{version('uraniborg')}{contact}"}
+        )
+
+
+def _outgoing(client: httpx.AsyncClient, address: str | httpx.URL, errand: _Errand) -> httpx.Request:
+    request, policy = errand.request, errand.policy
+    params, headers = [*request.params, *policy.params], dict(request.headers)
+    if (auth := policy.auth) is not None:
+        if auth.place == "header":
+            headers[auth.name] = auth.value
+        else:
+            params = [*((name, value) for name, value in params if name != auth.name), (auth.name, auth.value)]
+    try:
+        url = httpx.URL(address)
+        return client.build_request(
+            request.method,
+            url.copy_merge_params(_grouped(params)) if params else url,
+            headers=headers,
+            data=_grouped(request.form) or None,
+            timeout=httpx.Timeout(policy.timeout_s, connect=min(policy.timeout_s, _CONNECT_S)),
+        )
+    except (httpx.InvalidURL, UnicodeError) as error:
+        raise NonRetryableError(f"The request to {request.source} cannot be written as an address.") from error
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for name, value in pairs:
+        groups.setdefault(name, []).append(value)
+    return groups
+
+
+def _redirected(url: httpx.URL, answer: Response, errand: _Errand) -> httpx.URL:
+    source = errand.request.source
+    try:
+        target = url.join(answer.headers.get("location", ""))
+    except httpx.InvalidURL as error:
+        raise NonRetryableError(f"{source} redirected to an address that is none.") from error
+    same_place = (target.host, target.port) == (url.host, url.port) and target.scheme in {"https", url.scheme}
+    same_method = errand.request.method == "GET" or answer.status in {307, 308}
+    if not (same_place and same_method):
+        raise NonRetryableError(f"{source} redirected to {target.scheme}://{target.host}, which is not followed.")
+    return target
+
+
+def _keep_retry_logs_off_stdout() -> None:
+    """stamina logs retries through structlog, which prints to stdout unless configured, and stdout is the user's."""
+    import structlog  # noqa: PLC0415 - only programs that reach the network need it
+
+    hooks = stamina.instrumentation.get_on_retry_hooks()
+    if structlog.is_configured() or not any(_prints(hook) for hook in hooks):
+        return
+    quiet = stamina.instrumentation.LoggingOnRetryHook
+    stamina.instrumentation.set_on_retry_hooks([quiet if _prints(hook) else hook for hook in hooks])
+
+
+def _prints(hook: object) -> bool:
+    return getattr(hook, "__module__", "").startswith("stamina.instrumentation._structlog")

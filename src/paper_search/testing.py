@@ -1,0 +1,125 @@
+"""Testing what you build on a search: made-up sources and answers, scripted decisions and a clock that stands still."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+
+from pydantic import ValidationError
+
+from paper_search.errors import NotRecordedError
+from paper_search.models import RawPaper, SearchStrategy
+from paper_search.sources.base import Request, Response, SearchSource
+from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction
+from uraniborg.kernel.clock import FrozenClock
+from uraniborg.kernel.errors import Conflict, invalid
+
+__all__ = ["FakeSource", "FakeTransport", "FrozenClock", "ScriptExhausted", "ScriptedDecisions"]
+
+Answer = Response | Exception
+
+
+class ScriptExhausted(Conflict):
+    """More checkpoints came than there were decisions in the script."""
+
+    code = "script_exhausted"
+
+
+class FakeSource(SearchSource):
+    """A source that gives the papers it was given, or raises `error`, once `gate` is open; none is always open.
+
+    `asked` holds every strategy it was given.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        papers: Iterable[RawPaper] = (),
+        *,
+        error: Exception | None = None,
+        gate: asyncio.Event | None = None,
+    ) -> None:
+        self._name = name
+        self._papers = list(papers)
+        self._error = error
+        self._gate = gate
+        self.asked: list[SearchStrategy] = []
+
+    @property
+    def source_name(self) -> str:
+        return self._name
+
+    async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
+        self.asked.append(strategy)
+        if self._gate is not None:
+            await self._gate.wait()
+        if self._error is not None:
+            raise self._error
+        return [paper.model_copy(deep=True) for paper in self._papers]
+
+
+class FakeTransport:
+    """Answers by address: the longest key that a request's address starts with decides.
+
+    Several answers under one key are given in turn, and the last of them from then on; an exception is raised.
+    `requests` holds every request made. Raises NotRecordedError for an address that no key fits.
+    """
+
+    def __init__(self, answers: Mapping[str, Answer | Sequence[Answer]]) -> None:
+        self._answers = {
+            start: [given] if isinstance(given, Response | Exception) else list(given)
+            for start, given in answers.items()
+        }
+        self.requests: list[Request] = []
+        self.closed = False
+
+    async def send(self, request: Request) -> Response:
+        self.requests.append(request)
+        fitting = [start for start, answers in self._answers.items() if request.url.startswith(start) and answers]
+        if not fitting:
+            raise NotRecordedError(
+                f"No answer was made up for {request.url}.",
+                hint=f"There are answers for: {', '.join(self._answers) or 'nothing'}.",
+                source=request.source,
+                calls=0,
+            )
+        answers = self._answers[max(fitting, key=len)]
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+class ScriptedDecisions:
+    """A checkpoint handler that answers in order; a bare action such as "approve" stands for a whole decision.
+
+    `seen` holds every checkpoint. Raises InvalidInput for an action that does not exist, and ScriptExhausted when the
+    script is at its end.
+    """
+
+    def __init__(self, decisions: Iterable[Decision | DecisionAction | str]) -> None:
+        self._decisions = [given if isinstance(given, Decision) else _decision(given) for given in decisions]
+        self.seen: list[Checkpoint] = []
+
+    @property
+    def left(self) -> int:
+        """How many decisions have not been asked for."""
+        return max(0, len(self._decisions) - len(self.seen))
+
+    async def handle(self, checkpoint: Checkpoint) -> Decision:
+        self.seen.append(checkpoint)
+        if len(self.seen) > len(self._decisions):
+            raise ScriptExhausted(
+                f"The script has {len(self._decisions)} decisions, and checkpoint {len(self.seen)} "
+                f"({checkpoint.kind.value}) asks for another.",
+                hint="Add a decision, or find out why the search asks more often than expected.",
+            )
+        return self._decisions[len(self.seen) - 1]
+
+
+def _decision(action: str) -> Decision:
+    try:
+        return Decision.model_validate({"action": action})
+    except ValidationError as error:
+        raise invalid(error, what="decision") from None

@@ -1,0 +1,173 @@
+"""The demo: a recorded paper search run through both checkpoints, in the terminal, with no network and no key."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console, Group
+from rich.markup import escape
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from paper_search import export_bibtex, export_json, export_markdown, export_prisma
+from paper_search.config import AppConfig
+from paper_search.models import PaperCollection, SourceReport, SourceStatus
+from paper_search.workflow import (
+    Checkpoint,
+    Decision,
+    DecisionAction,
+    SearchWorkflow,
+    StrategyPayload,
+)
+from uraniborg.kernel.files import write_atomic
+
+QUERY: Final = "atmospheres of the TRAPPIST-1 planets since 2016"
+RECORDING: Final = Path(__file__).parent / "recordings" / "trappist-1"
+_SHOWN: Final = 10
+_COLORS: Final = {
+    SourceStatus.OK: "green",
+    SourceStatus.EMPTY: "dim",
+    SourceStatus.FAILED: "red",
+    SourceStatus.RATE_LIMITED: "yellow",
+    SourceStatus.SKIPPED: "dim",
+}
+
+
+def run_demo(output: Path, *, as_json: bool) -> None:
+    """Runs the recorded search, shows it on stdout and writes the exports to `output`."""
+    console = Console(quiet=as_json, highlight=False)
+    console.print(_title())
+    result = asyncio.run(_search(console))
+    files = _write(result, output)
+    if as_json:
+        sys.stdout.write(export_json(result) + "\n")
+        return
+    console.print(_stages(result))
+    console.print(_files(files))
+
+
+async def _search(console: Console) -> PaperCollection:
+    narrator = _Narrator(console)
+    config = AppConfig(replay_dir=RECORDING)
+    workflow = await asyncio.to_thread(
+        SearchWorkflow.from_config, config, narrator, progress_reporter=narrator.progress
+    )
+    return await workflow.run(QUERY)
+
+
+class _Narrator:
+    """Shows each checkpoint and approves it, as a person would who agrees."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    async def handle(self, checkpoint: Checkpoint) -> Decision:
+        if isinstance(checkpoint.payload, StrategyPayload):
+            self._console.print(_strategy(checkpoint.payload))
+        else:
+            self._console.print(_review(checkpoint.payload.collection))
+        self._console.print("  [green]✔ approved[/] [dim](in a session of yours: approve, edit or reject)[/]\n")
+        return Decision(action=DecisionAction.APPROVE)
+
+    def progress(self, phase: str, facts: dict[str, Any]) -> None:
+        if phase == "searching":
+            self._console.print("[bold]Sources[/], asked side by side")
+        elif phase == "source_finished":
+            self._console.print(_source(SourceReport.model_validate(facts["report"])))
+
+
+def _title() -> Group:
+    return Group(
+        Text("\nUraniborg", style="bold"),
+        Text("A recorded search for papers: no network, no key.\n", style="dim"),
+        Text.assemble(("You ask   ", "dim"), (QUERY, "bold")),
+        Text(""),
+    )
+
+
+def _strategy(payload: StrategyPayload) -> Panel:
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column()
+    facts.add_row("concepts", ", ".join(map(escape, payload.intent.concepts)))
+    filters = payload.strategy.filters
+    facts.add_row("years", f"{filters.year_from or '…'} to {filters.year_to or 'now'}")
+    for number, query in enumerate(payload.strategy.queries, 1):
+        facts.add_row(f"query {number}", escape(query.boolean_query))
+    facts.add_row("sources", ", ".join(payload.strategy.sources))
+    return Panel(facts, title="Checkpoint 1 of 2: the strategy", title_align="left", border_style="cyan")
+
+
+def _source(report: SourceReport) -> Text:
+    status = report.status.value.replace("_", " ")
+    line = Text.assemble(
+        "  ",
+        (f"{report.name:<17}", ""),
+        (f"{status:<13}", _COLORS[report.status]),
+        (f"{report.returned:>3} papers  {report.calls} calls  {report.seconds:.1f} s", "dim"),
+    )
+    if report.retry_at:
+        line.append(f"  again at {report.retry_at:%H:%M} UTC", "yellow")
+    return line
+
+
+def _review(collection: PaperCollection) -> Group:
+    table = Table(box=None, padding=(0, 1), header_style="dim")
+    table.add_column("#", justify="right", style="dim")
+    table.add_column("Title", ratio=1)
+    table.add_column("Authors", no_wrap=True, max_width=22)
+    table.add_column("Year")
+    table.add_column("Score", justify="right")
+    table.add_column("From", style="dim", justify="right")
+    for number, paper in enumerate(collection.papers[:_SHOWN], 1):
+        title = Text(paper.title)
+        if number <= 3:
+            title.append(f"\n{paper.relevance_reason}", "dim italic")
+        first = paper.authors[0].name if paper.authors else "-"
+        authors = f"{first} et al." if len(paper.authors) > 1 else first
+        count = len(paper.sources)
+        table.add_row(
+            str(number),
+            title,
+            escape(authors),
+            str(paper.year or "-"),
+            f"{paper.relevance_score:.2f}",
+            f"{count} source{'s' if count != 1 else ''}",
+        )
+    more = len(collection.papers) - _SHOWN
+    footer = [Text(f"  … and {more} more", "dim")] if more > 0 else []
+    panel = Panel(
+        Group(table, *footer), title="Checkpoint 2 of 2: the results", title_align="left", border_style="cyan"
+    )
+    return Group(Text(""), panel)
+
+
+def _stages(result: PaperCollection) -> Group:
+    table = Table(box=None, padding=(0, 2), header_style="dim")
+    table.add_column("stage")
+    table.add_column("in", justify="right")
+    table.add_column("out", justify="right")
+    for count in result.metadata.stage_counts:
+        table.add_row(count.stage, str(count.count_in), str(count.count_out))
+    return Group(Text("Counts in and out of each stage", "bold"), Padding(table, (0, 0, 1, 0)))
+
+
+def _write(result: PaperCollection, output: Path) -> dict[Path, str]:
+    output.mkdir(parents=True, exist_ok=True)
+    files = {
+        output / "papers.bib": (export_bibtex(result), "BibTeX"),
+        output / "papers.json": (export_json(result), "everything, with provenance"),
+        output / "papers.md": (export_markdown(result), "the table"),
+        output / "search-log.md": (export_prisma(result), "what was asked, what came, what was dropped"),
+    }
+    for path, (text, _) in files.items():
+        write_atomic(path, text)
+    return {path: what for path, (_, what) in files.items()}
+
+
+def _files(files: dict[Path, str]) -> Group:
+    lines = [Text.assemble("  ", (str(path), "cyan"), ("  " + what, "dim")) for path, what in files.items()]
+    return Group(Text("Written", "bold"), *lines, Text(""))

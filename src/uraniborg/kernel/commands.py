@@ -1,0 +1,31 @@
+"""Running a typer app so that its own complaints fail the way everything else does."""
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import typer
+from typer.exceptions import Exit, TyperException
+
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.terminal import run
+
+
+class UsageError(InvalidInput):
+    code = "usage"
+
+
+def run_app(app: typer.Typer, arguments: Sequence[str], *, name: str) -> NoReturn:
+    """Runs the app and exits. A command may return its exit code."""
+
+    def body() -> int | None:
+        command = typer.main.get_command(app)
+        try:
+            return command.main(list(arguments), prog_name=name, standalone_mode=False)
+        except Exit as asked:
+            return asked.exit_code
+        except TyperException as complaint:
+            raise UsageError(complaint.format_message(), hint=f"See `{name} --help`.") from None
+
+    run(body, as_json="--json" in arguments)
+    sys.exit(0)

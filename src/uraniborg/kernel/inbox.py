@@ -1,0 +1,252 @@
+"""The durable inbox of decisions: what waits for a person, and what was decided, once, through whichever door."""
+
+import asyncio
+import json
+import sqlite3
+import threading
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
+from uraniborg.kernel.logging import printable
+from uraniborg.kernel.settings import data_dir
+from uraniborg.kernel.sqlite import connect, migrate, transaction
+
+
+class Decision(BaseModel):
+    """A person's answer: the action, the data that goes with it, and a note in their own words."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    action: str
+    data: Any = None
+    note: str | None = None
+
+
+class Entry(BaseModel):
+    """A question to a person. `subject` is what it is about, such as a session; `door` is where it was decided."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    part: str
+    kind: str
+    subject: str
+    payload: Any
+    created_at: datetime
+    state: Literal["pending", "decided", "withdrawn"] = "pending"
+    decision: Decision | None = None
+    door: str | None = None
+    decided_at: datetime | None = None
+
+
+class DecisionNotFound(NotFound):
+    code = "decision_not_found"
+
+    def __init__(self, entry_id: str, waiting: int) -> None:
+        super().__init__(
+            f"There is no decision with this id; {waiting} {'waits' if waiting == 1 else 'wait'}.",
+            hint="List the decisions that wait and use the id of one of them.",
+            decision_id=printable(entry_id[:200]),
+            waiting=waiting,
+        )
+
+
+class AlreadyDecided(Conflict):
+    code = "already_decided"
+
+    def __init__(self, entry: Entry) -> None:
+        action = entry.decision.action if entry.decision else "withdrawn"
+        super().__init__(
+            f"This was already decided: '{action}', through '{entry.door}'.",
+            hint="The first decision stands. Go on from the state it led to.",
+            decision_id=entry.id,
+            action=action,
+            door=entry.door,
+        )
+
+
+class DecisionWithdrawn(Conflict):
+    code = "decision_withdrawn"
+
+    def __init__(self, entry: Entry) -> None:
+        super().__init__(
+            "This no longer waits for a decision.",
+            hint="What asked for it has ended. List the decisions that wait.",
+            decision_id=entry.id,
+        )
+
+
+class InboxPort(Protocol):
+    """What every inbox does. All but `wait_decided` may block: from a coroutine call them in a thread."""
+
+    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry: ...
+
+    def get(self, entry_id: str) -> Entry: ...
+
+    def pending(self, part: str | None = None) -> list[Entry]: ...
+
+    def decide(self, entry_id: str, decision: Decision, door: str) -> Entry: ...
+
+    def withdraw(self, entry_id: str) -> Entry: ...
+
+    async def wait_decided(
+        self, entry_id: str, timeout_s: float | None = None, poll_s: float = 0.05
+    ) -> Entry | None: ...
+
+    def close(self) -> None: ...
+
+
+class Inbox:
+    """The inbox in a SQLite file, `inbox.db` in the data folder unless told otherwise.
+
+    Any number of processes and threads may use the same file at once, each process through an Inbox of its own.
+    """
+
+    def __init__(self, path: Path | None = None, clock: Clock | None = None) -> None:
+        self._path = path or data_dir() / "inbox.db"
+        self._clock = clock or SystemClock()
+        self._lock = threading.Lock()
+        self._opened: sqlite3.Connection | None = None
+
+    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
+        """Ask for a decision. An id that is already there keeps what it has, its decision included.
+
+        Raises InvalidInput when the payload is not JSON.
+        """
+        text = _json(payload, what="payload")
+        now = self._clock.now().isoformat()
+        with self._lock, transaction(self._connection()) as connection:
+            connection.execute(
+                "INSERT INTO entries (id, part, kind, subject, payload, created_at) VALUES (?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (id) DO NOTHING",
+                (entry_id, part, kind, subject, text, now),
+            )
+            return _read(connection, entry_id)
+
+    def get(self, entry_id: str) -> Entry:
+        """Raises DecisionNotFound."""
+        with self._lock:
+            return _read(self._connection(), entry_id)
+
+    def pending(self, part: str | None = None) -> list[Entry]:
+        """What waits, the oldest first."""
+        with self._lock:
+            rows = self._connection().execute(
+                "SELECT * FROM entries WHERE state = 'pending' AND part = coalesce(?, part) ORDER BY rowid", (part,)
+            )
+            return [_entry(row) for row in rows]
+
+    def decide(self, entry_id: str, decision: Decision, door: str) -> Entry:
+        """Take the decision, once. It is on disk when this returns.
+
+        Raises AlreadyDecided with what was decided first, DecisionWithdrawn, DecisionNotFound, or InvalidInput when the
+        decision's data is not JSON.
+        """
+        text = _json(decision.model_dump(), what="decision")
+        now = self._clock.now().isoformat()
+        with self._lock, transaction(self._connection()) as connection:
+            entry = _read(connection, entry_id)
+            if entry.state == "decided":
+                raise AlreadyDecided(entry)
+            if entry.state == "withdrawn":
+                raise DecisionWithdrawn(entry)
+            connection.execute(
+                "UPDATE entries SET state = 'decided', decision = ?, door = ?, decided_at = ? WHERE id = ?",
+                (text, door, now, entry_id),
+            )
+            return _read(connection, entry_id)
+
+    def withdraw(self, entry_id: str) -> Entry:
+        """Stop asking; withdrawing again changes nothing. Raises AlreadyDecided or DecisionNotFound."""
+        with self._lock, transaction(self._connection()) as connection:
+            entry = _read(connection, entry_id)
+            if entry.state == "decided":
+                raise AlreadyDecided(entry)
+            connection.execute("UPDATE entries SET state = 'withdrawn' WHERE id = ?", (entry_id,))
+            return _read(connection, entry_id)
+
+    async def wait_decided(self, entry_id: str, timeout_s: float | None = None, poll_s: float = 0.05) -> Entry | None:
+        """The entry once it is decided or withdrawn, by any process; None when `timeout_s` pass first.
+
+        Raises DecisionNotFound.
+        """
+        now = asyncio.get_running_loop().time
+        deadline = float("inf") if timeout_s is None else now() + timeout_s
+        while (entry := await asyncio.to_thread(self.get, entry_id)).state == "pending":
+            remaining = deadline - now()
+            if remaining <= 0:
+                return None
+            await asyncio.sleep(min(poll_s, remaining))
+        return entry
+
+    def close(self) -> None:
+        """Let go of the file. The next call opens it again."""
+        with self._lock:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._opened is None:
+            connection = connect(self._path, durable=True)
+            try:
+                migrate(connection, _MIGRATIONS)
+            except BaseException:
+                connection.close()
+                raise
+            connection.row_factory = sqlite3.Row
+            self._opened = connection
+        return self._opened
+
+
+class MemoryInbox(Inbox):
+    """The same inbox for one process and as long as it lives: for tests and one-shot searches."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        super().__init__(Path(":memory:"), clock)
+
+
+_MIGRATIONS = [
+    (
+        "entries",
+        """
+        CREATE TABLE entries (
+            id TEXT PRIMARY KEY, part TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, payload TEXT NOT NULL,
+            created_at TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'pending', decision TEXT, door TEXT, decided_at TEXT
+        );
+        CREATE INDEX entries_pending ON entries (part) WHERE state = 'pending';
+        """,
+    )
+]
+
+
+def _read(connection: sqlite3.Connection, entry_id: str) -> Entry:
+    try:
+        row = connection.execute("SELECT * FROM entries WHERE id = ?", (entry_id,)).fetchone()
+    except UnicodeEncodeError:  # a lone surrogate, which no stored id holds
+        row = None
+    if row is None:
+        waiting = connection.execute("SELECT count(*) FROM entries WHERE state = 'pending'").fetchone()[0]
+        raise DecisionNotFound(entry_id, waiting)
+    return _entry(row)
+
+
+def _entry(row: sqlite3.Row) -> Entry:
+    stored = dict(row)
+    stored["payload"] = json.loads(stored["payload"])
+    stored["decision"] = stored["decision"] and json.loads(stored["decision"])
+    return Entry.model_validate(stored)
+
+
+def _json(value: Any, *, what: str) -> str:
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInput(
+            f"The {what} is not JSON.", hint="Use objects, lists, text, finite numbers, true, false and null."
+        ) from None

@@ -1,0 +1,37 @@
+"""MCP servers: one way to make one, one way to answer, one way to fail. Nothing else here or elsewhere knows the SDK.
+
+    server = make_server("shelf", version="1.0", instructions="A shelf of papers.")
+
+    @tool(server, title="Find papers", read_only=True)
+    async def find(query: str) -> dict[str, object]:
+        '''Finds papers on the shelf. Use it when …'''
+        return {"papers": []}
+
+    server.run()                             # stdio
+    app = stateless_app(server, origins=[])  # or HTTP, for any ASGI server
+
+Needs the extra `mcp`; importing it without raises MissingExtra. Test clients are in `uraniborg.kernel.mcp.testing`.
+"""
+
+from uraniborg.kernel.errors import MissingExtra
+
+try:
+    from uraniborg.kernel.mcp.http import stateful_app, stateless_app
+    from uraniborg.kernel.mcp.progress import report_progress
+    from uraniborg.kernel.mcp.server import Server, make_server, resource, tool
+    from uraniborg.kernel.mcp.stdio import run_stdio
+except ModuleNotFoundError as missing:
+    if (missing.name or "").split(".")[0] not in {"mcp", "starlette"}:
+        raise
+    raise MissingExtra("mcp", "An MCP server") from missing
+
+__all__ = [
+    "Server",
+    "make_server",
+    "report_progress",
+    "resource",
+    "run_stdio",
+    "stateful_app",
+    "stateless_app",
+    "tool",
+]

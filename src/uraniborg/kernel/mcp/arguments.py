@@ -1,0 +1,76 @@
+"""Arguments of a call, checked against the signature of the function that takes them."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, cast
+
+from mcp.server.fastmcp.utilities.func_metadata import func_metadata
+from pydantic import BaseModel, ValidationError
+
+from uraniborg.kernel.errors import InvalidInput, invalid
+
+AsyncFunction = Callable[..., Awaitable[Any]]
+
+
+class Arguments:
+    """What `function` takes, and its schema. Unknown names are refused, values are never repeated."""
+
+    def __init__(self, function: AsyncFunction, name: str) -> None:
+        self._name = name
+        self._metadata = func_metadata(function, structured_output=False)
+        taken = inspect.signature(function).parameters
+        fields = self._metadata.arg_model.model_fields.items()
+        self._parameters = {field: field if field in taken else str(info.alias) for field, info in fields}
+        self.schema: dict[str, Any] = self._metadata.arg_model.model_json_schema(by_alias=True)
+        self.schema["additionalProperties"] = False
+        self._properties: dict[str, dict[str, Any]] = self.schema.get("properties", {})
+
+    def accept(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The keyword arguments to call the function with. Raises InvalidInput."""
+        if unknown := sorted(given.keys() - self._properties.keys()):
+            raise self._unknown(unknown)
+        try:
+            accepted = self._metadata.arg_model.model_validate(given)
+        except ValidationError as exc:
+            accepted = self._second_reading(given, exc)
+        return {parameter: getattr(accepted, field) for field, parameter in self._parameters.items()}
+
+    def _second_reading(self, given: Mapping[str, Any], refused: ValidationError) -> BaseModel:
+        """Some clients send an object or a list as a string of JSON."""
+        try:
+            return self._metadata.arg_model.model_validate(self._metadata.pre_parse_json(dict(given)))
+        except (ValidationError, RecursionError):
+            raise self._refused(refused) from None
+
+    def _unknown(self, unknown: list[str]) -> InvalidInput:
+        named = ", ".join(repr(name[:80]) for name in unknown[:5])
+        return InvalidInput(
+            f"{self._name} has no argument {named}.",
+            hint=self._usage(),
+            argument=unknown[0][:80],
+            allowed=list(self._properties),
+        )
+
+    def _refused(self, exc: ValidationError) -> InvalidInput:
+        error = invalid(exc, what=f"arguments of {self._name}")
+        argument = str(exc.errors(include_input=False, include_url=False, include_context=False)[0]["loc"][0])
+        allowed = _choices(self._properties.get(argument, {}))
+        return InvalidInput(
+            error.message,
+            hint=self._usage(),
+            argument=argument,
+            **({"allowed": allowed} if allowed else {}),
+            **error.ids,
+        )
+
+    def _usage(self) -> str:
+        required = self.schema.get("required", [])
+        named = [f"{name} (required)" if name in required else name for name in self._properties]
+        return f"{self._name} takes {', '.join(named)}." if named else f"{self._name} takes no arguments."
+
+
+def _choices(schema: dict[str, Any]) -> list[Any]:
+    for part in (schema, *cast("list[dict[str, Any]]", schema.get("anyOf", []))):
+        if "enum" in part:
+            return part["enum"]
+    return []

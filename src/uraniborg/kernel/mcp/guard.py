@@ -1,0 +1,159 @@
+"""What a request must satisfy before the MCP endpoint sees it, and the one shape of every refusal over HTTP.
+
+UraniborgError
+├── Refused
+│   ├── OriginRefused          403   the Origin header is not on the list
+│   └── HostRefused            421   the Host header is not on the list
+└── InvalidInput
+    ├── MethodNotAllowed       405
+    └── UnsupportedVersion     400   MCP-Protocol-Version names no version this server speaks
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcp.shared.version import SUPPORTED_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from uraniborg.kernel.errors import InvalidInput, Refused, UraniborgError
+from uraniborg.kernel.mcp.reply import noted
+
+_TRANSPORT_REFUSALS: Final[dict[tuple[int, int | None] | int, tuple[str, str, str]]] = {
+    (400, None): ("unsupported_media_type", "The body must be JSON.", "Send Content-Type: application/json."),
+    (400, -32700): ("invalid_json", "The body is not JSON.", "Send one JSON-RPC message, as JSON in UTF-8."),
+    (400, -32602): (
+        "invalid_request",
+        "The body is not a JSON-RPC 2.0 message.",
+        "Send one object with jsonrpc, id, method and params; batches are not taken.",
+    ),
+    (400, -32600): (
+        "session_required",
+        "This request belongs to no session.",
+        "Send initialize first, then repeat the Mcp-Session-Id header of its answer in every request.",
+    ),
+    404: ("session_not_found", "There is no such session, or no longer.", "Send initialize to start a new one."),
+    406: (
+        "not_acceptable",
+        "No type this server answers in is accepted.",
+        "Accept application/json, text/event-stream.",
+    ),
+    409: ("stream_already_open", "This session has an open stream already.", "Close it before opening another."),
+    413: ("body_too_large", "The body is larger than this server takes.", "Send less in one request."),
+    415: ("unsupported_media_type", "The body must be JSON.", "Send Content-Type: application/json."),
+    503: ("too_many_sessions", "All sessions of this server are in use.", "Try again later; idle sessions end."),
+}
+_TRANSPORT_FAILURE: Final = ("internal_error", "The request could not be handled.", "Trying again is safe.")
+
+
+class OriginRefused(Refused):
+    code = "origin_not_allowed"
+
+
+class HostRefused(Refused):
+    code = "host_not_allowed"
+    status = 421
+
+
+class MethodNotAllowed(InvalidInput):
+    code = "method_not_allowed"
+    status = 405
+
+
+class UnsupportedVersion(InvalidInput):
+    code = "unsupported_protocol_version"
+    status = 400
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which origins and hosts may call, compared exactly (None: any host), and by which methods."""
+
+    methods: tuple[str, ...]
+    origins: frozenset[str]
+    hosts: frozenset[str] | None
+
+    def check(self, scope: Scope) -> None:
+        """Raises the refusal that a request with these headers deserves, the gravest first."""
+        headers = Headers(scope=scope)
+        if not self.origins.issuperset(headers.getlist("origin")):
+            raise OriginRefused(
+                "Requests from this origin are not allowed.",
+                hint="Call from outside a browser, or have the origin put on the server's list.",
+            )
+        if self.hosts is not None and headers.get("host") not in self.hosts:
+            raise HostRefused("This server does not go by this host name.", hint="Use one of the names it was given.")
+        if scope["method"] not in self.methods:
+            raise MethodNotAllowed(
+                f"{scope['method'][:20]} is not possible here.",
+                hint=f"Use {', '.join(self.methods)}.",
+                allowed=list(self.methods),
+            )
+        if not set(SUPPORTED_PROTOCOL_VERSIONS).issuperset(headers.getlist("mcp-protocol-version")):
+            raise UnsupportedVersion(
+                "The MCP-Protocol-Version header names a version this server does not speak.",
+                hint=f"Use one of: {', '.join(SUPPORTED_PROTOCOL_VERSIONS)}.",
+                allowed=list(SUPPORTED_PROTOCOL_VERSIONS),
+            )
+
+
+class Guard:
+    """Lets through to `app` what keeps the rules; everything refused, here or behind, is answered in one shape."""
+
+    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+        self._app = app
+        self._rules = rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answers = _Answers(scope, receive, send)
+        try:
+            # The body is not read before this.
+            self._rules.check(scope)
+            headers = MutableHeaders(scope=scope)
+            if "*/*" in headers.get("accept", "*/*"):
+                headers["accept"] = "application/json, text/event-stream"
+            await self._app(scope, receive, answers)
+        except Exception as exc:
+            await answers.refuse(noted(exc, during="an MCP request over HTTP"))
+
+
+class _Answers:
+    """Passes on answers, and says refusals of the SDK's transport in our words."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._scope, self._receive, self._send = scope, receive, send
+        self._started = False
+        self._refused: int | None = None
+        self._body = b""
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] >= 400:
+            self._refused = message["status"]
+        elif self._refused is None:
+            self._started = True
+            await self._send(message)
+        else:
+            self._body += message.get("body", b"")
+            if not message.get("more_body"):
+                await self._rephrase(self._refused)
+
+    async def refuse(self, error: UraniborgError) -> None:
+        """Answer with `error`, unless an answer is under way."""
+        if not self._started:
+            allow = {"Allow": ", ".join(error.ids["allowed"])} if isinstance(error, MethodNotAllowed) else None
+            await self._respond(error.status, error.body(), allow)
+
+    async def _rephrase(self, status: int) -> None:
+        try:
+            rpc_code = json.loads(self._body)["error"]["code"]
+        except (ValueError, KeyError, TypeError):
+            rpc_code = None
+        refusal = _TRANSPORT_REFUSALS.get((status, rpc_code)) or _TRANSPORT_REFUSALS.get(status, _TRANSPORT_FAILURE)
+        code, message, hint = refusal
+        await self._respond(status, {"error": {"code": code, "message": message, "hint": hint}})
+
+    async def _respond(self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> None:
+        self._started = True
+        await JSONResponse(body, status_code=status, headers=headers)(self._scope, self._receive, self._send)

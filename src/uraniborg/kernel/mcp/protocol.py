@@ -1,0 +1,163 @@
+"""The protocol engine: admits well-formed messages only, and advertises only what there is."""
+
+import json
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Final, cast
+
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.lowlevel.server import NotificationOptions
+from mcp.server.lowlevel.server import Server as LowLevelServer
+from mcp.server.models import InitializationOptions
+from mcp.shared.message import SessionMessage
+from mcp.types import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    ClientNotification,
+    InitializeRequest,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    ServerCapabilities,
+)
+from pydantic import BaseModel, ValidationError
+
+from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, invalid
+from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.mcp.reply import error_data
+
+Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
+Outgoing = MemoryObjectSendStream[SessionMessage]
+
+_BEFORE_INITIALIZE: Final = ("initialize", "ping")
+
+_log = get_logger(__name__)
+
+
+class UnknownMethod(NotFound):
+    code = "unknown_method"
+
+
+class InvalidMessage(InvalidInput):
+    code = "invalid_request"
+
+
+class UnreadableError(Exception):
+    """Stands in the stream for what is no message; `request_id` is set when an answer can be addressed."""
+
+    def __init__(self, request_id: str | int | None = None) -> None:
+        super().__init__("unreadable message")
+        self.request_id = request_id
+
+
+class Protocol(LowLevelServer[Any, Any]):
+    """The SDK's low-level server behind an admission check, without the capabilities it claims for nothing."""
+
+    def get_capabilities(
+        self, notification_options: NotificationOptions, experimental_capabilities: dict[str, dict[str, Any]]
+    ) -> ServerCapabilities:
+        capabilities = super().get_capabilities(notification_options, experimental_capabilities)
+        capabilities.experimental = experimental_capabilities or None
+        return capabilities
+
+    async def run(
+        self,
+        read_stream: Incoming,
+        write_stream: Outgoing,
+        initialization_options: InitializationOptions,
+        raise_exceptions: bool = False,
+        stateless: bool = False,
+    ) -> None:
+        kinds: list[type[BaseModel]] = [InitializeRequest, *self.request_handlers]
+        methods = {str(kind.model_fields["method"].default): kind for kind in kinds}
+        admitted = _Admitted(read_stream, write_stream, methods, initialized=stateless)
+        # The session enters and iterates its read stream and does nothing else with it.
+        source = cast("Incoming", admitted)
+        await super().run(source, write_stream, initialization_options, raise_exceptions, stateless)
+
+
+class _Admitted:
+    """A read stream that answers what the SDK would answer badly or log with its contents, and passes on the rest."""
+
+    def __init__(
+        self, source: Incoming, answers: Outgoing, methods: Mapping[str, type[BaseModel]], *, initialized: bool
+    ) -> None:
+        self._source = source
+        self._answers = answers
+        self._methods = methods
+        self._initialized = initialized
+
+    async def __aenter__(self) -> "_Admitted":
+        await self._source.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._source.__aexit__(kind, exc, trace)
+
+    def __aiter__(self) -> "_Admitted":
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        while True:
+            message = await self._source.__anext__()
+            if isinstance(message, Exception):
+                await self._unreadable(message)
+            elif isinstance(request := message.message.root, JSONRPCRequest):
+                refusal = self._refusal(request)
+                if refusal is None:
+                    return message
+                await self._answer(request.id, *refusal)
+            elif not isinstance(request, JSONRPCNotification) or self._is_welcome(request):
+                return message
+
+    def _refusal(self, request: JSONRPCRequest) -> tuple[UraniborgError, int] | None:
+        if request.method not in self._methods:
+            offered = ", ".join(self._methods)
+            error = UnknownMethod(f"There is no method '{request.method[:80]}'.", hint=f"This server has: {offered}.")
+            return error, METHOD_NOT_FOUND
+        if not self._initialized and request.method not in _BEFORE_INITIALIZE:
+            error = InvalidMessage("The connection is not initialized yet.", hint="Send initialize first.")
+            return error, INVALID_REQUEST
+        if problem := _problem(request, self._methods[request.method]):
+            return problem, INVALID_PARAMS
+        self._initialized = self._initialized or request.method == "initialize"
+        return None
+
+    def _is_welcome(self, notification: JSONRPCNotification) -> bool:
+        if self._initialized and _problem(notification, ClientNotification) is None:
+            return True
+        _log.debug("notification ignored", method=notification.method[:80])
+        return False
+
+    async def _unreadable(self, exc: Exception) -> None:
+        _log.warning("unreadable message", kind=type(exc).__name__)
+        if isinstance(exc, UnreadableError) and exc.request_id is not None:
+            error = InvalidMessage(
+                "This is not a JSON-RPC 2.0 message.",
+                hint="Send one object with jsonrpc, id, method and, if there are any, params as an object.",
+            )
+            await self._answer(exc.request_id, error, INVALID_REQUEST)
+
+    async def _answer(self, request_id: str | int, error: UraniborgError, code: int) -> None:
+        answer = JSONRPCError(jsonrpc="2.0", id=request_id, error=error_data(error, code))
+        await self._answers.send(SessionMessage(JSONRPCMessage(answer)))
+
+
+def _problem(message: JSONRPCRequest | JSONRPCNotification, kind: type[BaseModel]) -> InvalidInput | None:
+    """What keeps `message` from being taken as one of `kind`, or None."""
+    try:
+        # Left to itself the SDK turns NaN into null without a word.
+        json.dumps(message.params, allow_nan=False, ensure_ascii=False).encode()
+        kind.model_validate(message.model_dump(by_alias=True, mode="json", exclude_none=True))
+    except ValidationError as exc:
+        return invalid(exc, what=f"{message.method} request")
+    except (ValueError, RecursionError):
+        return InvalidInput(
+            f"The parameters of {message.method} cannot be taken.",
+            hint="NaN, infinities, half characters and very deep nesting are refused.",
+        )
+    return None

@@ -1,0 +1,84 @@
+"""How values and errors look on the wire: one text block of JSON, and the same error body everywhere."""
+
+import json
+from typing import Any, Final, cast
+
+from mcp.shared.exceptions import McpError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, ErrorData, TextContent
+from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
+
+from uraniborg.kernel.errors import InternalError, InvalidInput, NotFound, UraniborgError, as_error
+from uraniborg.kernel.logging import get_logger
+
+RESOURCE_NOT_FOUND: Final = -32002
+
+_log = get_logger(__name__)
+
+
+def as_text(value: Any) -> str:
+    """`value` as the text of a reply: a string as it is, anything else as compact JSON, with null for NaN.
+
+    Raises ValueError for what has no JSON form.
+    """
+    if isinstance(value, str):
+        return whole_text(value)
+    try:
+        return to_json(value, inf_nan_mode="null").decode()
+    except PydanticSerializationError:
+        # Half characters are one reason, and can be helped; any other is raised again.
+        plain = to_jsonable_python(value, inf_nan_mode="null")
+        return whole_text(json.dumps(plain, ensure_ascii=False, separators=(",", ":")))
+
+
+def whole_text(text: str) -> str:
+    """`text` with half characters (lone surrogates), which no wire can carry, replaced by U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def success(value: Any, *, structured: bool) -> CallToolResult:
+    """The result of a tool that returned `value`. Raises ValueError for what has no JSON form or is nested too deep."""
+    text = as_text(value)
+    content = None
+    if structured and not isinstance(value, str):
+        # Parsed back and not passed on: the SDK would write models and None in its own way, unlike the text.
+        same = from_json(text)
+        content = cast("dict[str, Any]", same) if isinstance(same, dict) else {"result": same}
+    return CallToolResult(content=[TextContent(type="text", text=text)], structuredContent=content)
+
+
+def failure(error: UraniborgError) -> CallToolResult:
+    """The result of a tool that failed with `error`."""
+    return CallToolResult(content=[TextContent(type="text", text=as_text(error_body(error)))], isError=True)
+
+
+def protocol_error(error: UraniborgError) -> McpError:
+    """`error` as the JSON-RPC error of a request that has no result to put it in."""
+    if isinstance(error, NotFound):
+        return McpError(error_data(error, RESOURCE_NOT_FOUND))
+    return McpError(error_data(error, INVALID_PARAMS if isinstance(error, InvalidInput) else INTERNAL_ERROR))
+
+
+def error_data(error: UraniborgError, code: int) -> ErrorData:
+    """`error` under a JSON-RPC code, with its body as `data`."""
+    return ErrorData(code=code, message=whole_text(error.message), data=error_body(error))
+
+
+def error_body(error: UraniborgError) -> dict[str, Any]:
+    """The body of `error` in plain JSON, whatever its ids are; those with no JSON form at all are left out."""
+    try:
+        return from_json(as_text(to_jsonable_python(error.body(), fallback=str, inf_nan_mode="null")))
+    except ValueError:
+        bare = {"code": error.code, "message": whole_text(error.message), "hint": whole_text(error.hint)}
+        return {"error": bare}
+
+
+def noted(exc: BaseException, *, during: str) -> UraniborgError:
+    """The member of the error family that stands for `exc`; what is our fault goes to the log with its traceback."""
+    error = as_error(exc)
+    if isinstance(error, InternalError):
+        _log.exception("unexpected error", exc=exc, during=during)
+    return error

@@ -1,0 +1,287 @@
+"""Servers, their tools and their resources."""
+
+import inspect
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeVar
+from urllib.parse import unquote
+
+from mcp import types
+from mcp.server.fastmcp import FastMCP
+from mcp.server.lowlevel.helper_types import ReadResourceContents
+from pydantic import AnyUrl
+
+from uraniborg.kernel.errors import InvalidInput, NotFound
+from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
+from uraniborg.kernel.mcp.progress import progress_of_this_call
+from uraniborg.kernel.mcp.protocol import Protocol
+from uraniborg.kernel.mcp.reply import as_text, failure, noted, protocol_error, success
+from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
+
+Function = TypeVar("Function", bound=AsyncFunction)
+
+_REQUESTS_OF: Final[dict[str, tuple[type, ...]]] = {
+    "tools": (types.ListToolsRequest, types.CallToolRequest),
+    "resources": (types.ListResourcesRequest, types.ListResourceTemplatesRequest, types.ReadResourceRequest),
+    "prompts": (types.ListPromptsRequest, types.GetPromptRequest),
+}
+
+
+class UnknownTool(NotFound):
+    code = "unknown_tool"
+
+
+class UnknownResource(NotFound):
+    code = "resource_not_found"
+
+
+@dataclass(frozen=True)
+class _Tool:
+    function: AsyncFunction
+    arguments: Arguments
+    structured: bool
+
+
+@dataclass(frozen=True)
+class _Resource:
+    uri: str
+    pattern: re.Pattern[str]
+    function: AsyncFunction
+    arguments: Arguments
+    mime_type: str
+
+
+class Server(FastMCP[Any]):
+    """A FastMCP server that answers and fails in this project's shapes. Made by `make_server`."""
+
+    def __init__(self, name: str, *, version: str, instructions: str, prompts: bool) -> None:
+        # The SDK takes over the root logger of the process unless it finds a handler there.
+        placeholder = logging.NullHandler()
+        logging.getLogger().addHandler(placeholder)
+        try:
+            super().__init__(name, instructions=instructions)
+        finally:
+            logging.getLogger().removeHandler(placeholder)
+        self._mcp_server = Protocol(name, version=version, instructions=instructions)
+        self._setup_handlers()
+        self._mcp_server.request_handlers[types.CallToolRequest] = self._answer_call
+        self._not_offered = {
+            kind: self._mcp_server.request_handlers.pop(kind) for kinds in _REQUESTS_OF.values() for kind in kinds
+        }
+        self._known_tools: dict[str, _Tool] = {}
+        self._known_resources: list[_Resource] = []
+        if prompts:
+            self._offer("prompts")
+
+    @property
+    def protocol(self) -> Protocol:
+        """The engine that the transports of this package drive."""
+        assert isinstance(self._mcp_server, Protocol)
+        return self._mcp_server
+
+    def run(
+        self,
+        transport: Literal["stdio", "sse", "streamable-http"] = "stdio",
+        mount_path: str | None = None,
+        *,
+        cleanup: Cleanup | None = None,
+    ) -> None:
+        """Serve over stdio until the client leaves; see `run_stdio`. Raises InvalidInput for another transport."""
+        if transport != "stdio":
+            raise InvalidInput(
+                f"A server does not run over {transport} by itself.",
+                hint="Make an ASGI app with stateless_app or stateful_app and hand it to uvicorn.",
+                argument="transport",
+                allowed=["stdio"],
+            )
+        run_stdio(self, cleanup=cleanup)
+
+    def register_tool(
+        self,
+        function: AsyncFunction,
+        *,
+        name: str,
+        title: str,
+        description: str,
+        annotations: types.ToolAnnotations,
+        structured: bool,
+    ) -> None:
+        """Offer `function` as a tool. Raises TypeError where `tool` does."""
+        _check_function(function, description)
+        if name in self._known_tools:
+            raise TypeError(f"There is a tool '{name}' already.")
+        arguments = Arguments(function, name)
+        registered = self._tool_manager.add_tool(
+            function,
+            name=name,
+            title=title,
+            description=description,
+            annotations=annotations,
+            structured_output=False,
+        )
+        registered.parameters = arguments.schema
+        self._known_tools[name] = _Tool(function, arguments, structured)
+        self._offer("tools")
+
+    def register_resource(
+        self, function: AsyncFunction, uri: str, *, name: str, title: str, description: str, mime_type: str
+    ) -> None:
+        """Offer what `function` returns under `uri`. Raises TypeError where `resource` does."""
+        _check_function(function, description)
+        try:
+            self.resource(uri, name=name, title=title, description=description, mime_type=mime_type)(function)
+        except ValueError as exc:
+            raise TypeError(f"{function.__name__} does not fit {uri}: {exc}") from exc
+        self._known_resources.append(
+            _Resource(uri, _pattern(uri), function, Arguments(function, name), mime_type),
+        )
+        self._offer("resources")
+
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Call a tool and return its CallToolResult. Never raises: failures are results too."""
+        try:
+            called = self._find_tool(name)
+            accepted = called.arguments.accept(arguments)
+            with progress_of_this_call():
+                value = await called.function(**accepted)
+            return success(value, structured=called.structured)
+        except (Exception, SystemExit) as exc:
+            return failure(noted(exc, during=f"tool {name[:80]}"))
+
+    async def read_resource(self, uri: AnyUrl | str) -> list[ReadResourceContents]:
+        """Read a resource. Raises the SDK's protocol error, with the error body as its data, and nothing else."""
+        try:
+            found, values = self._find_resource(str(uri))
+            value = await found.function(**found.arguments.accept(values))
+            content = value if isinstance(value, bytes) else as_text(value)
+            return [ReadResourceContents(content=content, mime_type=found.mime_type)]
+        except (Exception, SystemExit) as exc:
+            raise protocol_error(noted(exc, during="reading a resource")) from exc
+
+    def _find_tool(self, name: str) -> _Tool:
+        if name in self._known_tools:
+            return self._known_tools[name]
+        offered = list(self._known_tools)
+        raise UnknownTool(
+            f"There is no tool '{name[:80]}'.", hint=f"Use one of: {', '.join(offered)}.", allowed=offered
+        )
+
+    def _find_resource(self, uri: str) -> tuple[_Resource, dict[str, str]]:
+        for known in self._known_resources:
+            if match := known.pattern.fullmatch(uri):
+                return known, {name: unquote(value) for name, value in match.groupdict().items()}
+        offered = [known.uri for known in self._known_resources]
+        raise UnknownResource(
+            f"There is no resource '{uri[:200]}'.",
+            hint=f"Use one of: {', '.join(offered)}.",
+            uri=uri[:200],
+            allowed=offered,
+        )
+
+    async def _answer_call(self, request: types.CallToolRequest) -> types.ServerResult:
+        result: types.CallToolResult = await self.call_tool(request.params.name, request.params.arguments or {})
+        return types.ServerResult(result)
+
+    def _offer(self, capability: str) -> None:
+        for kind in _REQUESTS_OF[capability]:
+            self._mcp_server.request_handlers[kind] = self._not_offered[kind]
+
+
+def make_server(name: str, *, version: str, instructions: str, prompts: bool = False) -> Server:
+    """A server of this name and version that so far offers nothing; `instructions` tell an agent what it is for.
+
+    Tools and resources are advertised once one is registered, prompts only if asked for.
+    """
+    if logging.getLogger("mcp").level == logging.NOTSET:
+        logging.getLogger("mcp").setLevel(logging.WARNING)
+    return Server(name, version=version, instructions=instructions, prompts=prompts)
+
+
+def tool(
+    server: Server,
+    *,
+    title: str,
+    read_only: bool,
+    idempotent: bool = False,
+    destructive: bool = False,
+    open_world: bool = False,
+    name: str | None = None,
+    description: str | None = None,
+    structured: bool = True,
+) -> Callable[[Function], Function]:
+    """Offers an async function as a tool of `server` and leaves the function itself as it is.
+
+    What it returns becomes one text block: a string as it is, a dict, list or pydantic model as compact JSON, which is
+    sent as structured content too unless `structured` is off. What it raises becomes an error result. Its docstring is
+    the description, its signature the input schema.
+
+    Raises TypeError for a function that is not async, has no description, or whose name is taken.
+    """
+    annotations = types.ToolAnnotations(
+        title=title,
+        readOnlyHint=read_only,
+        idempotentHint=idempotent,
+        destructiveHint=destructive,
+        openWorldHint=open_world,
+    )
+
+    def register(function: Function) -> Function:
+        server.register_tool(
+            function,
+            name=name or function.__name__,
+            title=title,
+            description=description or inspect.getdoc(function) or "",
+            annotations=annotations,
+            structured=structured,
+        )
+        return function
+
+    return register
+
+
+def resource(
+    server: Server,
+    uri: str,
+    *,
+    title: str,
+    name: str | None = None,
+    description: str | None = None,
+    mime_type: str = "text/plain",
+) -> Callable[[Function], Function]:
+    """Offers what an async function returns (text, bytes, or a value to be sent as JSON) under `uri`.
+
+    Each `{name}` in `uri` stands for one path segment and reaches the function, percent-decoded, as the argument of
+    that name. Of several that match the one registered first is read. What the function raises becomes a JSON-RPC
+    error with the error body as its data.
+
+    Raises TypeError for a function that is not async, has no description, or takes other arguments than `uri` has.
+    """
+
+    def register(function: Function) -> Function:
+        server.register_resource(
+            function,
+            uri,
+            name=name or function.__name__,
+            title=title,
+            description=description or inspect.getdoc(function) or "",
+            mime_type=mime_type,
+        )
+        return function
+
+    return register
+
+
+def _check_function(function: Callable[..., Awaitable[Any]], description: str) -> None:
+    if not inspect.iscoroutinefunction(function):
+        raise TypeError(f"{function.__name__} must be an async function: a plain one would block every other call.")
+    if not description.strip():
+        raise TypeError(f"{function.__name__} needs a docstring: agents choose by it.")
+
+
+def _pattern(uri: str) -> re.Pattern[str]:
+    parts = re.split(r"\{(\w+)\}", uri)
+    if len(parts) == 1:
+        return re.compile(re.escape(str(AnyUrl(uri))))
+    return re.compile("".join(f"(?P<{part}>[^/]+)" if odd % 2 else re.escape(part) for odd, part in enumerate(parts)))

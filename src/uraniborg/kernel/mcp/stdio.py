@@ -1,0 +1,163 @@
+"""Serving over stdin and stdout, which from then on belong to the protocol and to nothing else in the process."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import anyio
+import anyio.to_thread
+from anyio.streams.memory import MemoryObjectReceiveStream
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCMessage
+
+from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.mcp.protocol import Protocol, UnreadableError
+from uraniborg.kernel.mcp.reply import whole_text
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.mcp.server import Server
+
+Cleanup = Callable[[], Awaitable[None]]
+
+_CHUNK: Final = 1 << 16
+
+_log = get_logger(__name__)
+
+
+def run_stdio(server: "Server", *, cleanup: Cleanup | None = None, grace: float = 5.0) -> None:
+    """Serve one client over stdin and stdout; return once it has closed stdin.
+
+    What the process prints, and what its children print, goes to stderr; children read nothing from stdin. SIGINT and
+    SIGTERM end the process with 130 and 143, during a call too. `cleanup` is awaited first, however the end comes, for
+    at most `grace` seconds; a second signal does not wait for it. Call it from the main thread.
+    """
+    source, sink = _claim_standard_streams()
+    asyncio.run(_serve(server.protocol, source, sink, cleanup, grace))
+
+
+def _claim_standard_streams() -> tuple[int, int]:
+    source, sink = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    # What is printed shows at once: a signal ends the process without emptying buffers.
+    if reconfigure := getattr(sys.stdout, "reconfigure", None):
+        reconfigure(line_buffering=True)
+    return source, sink
+
+
+async def _serve(protocol: Protocol, source: int, sink: int, cleanup: Cleanup | None, grace: float) -> None:
+    with _signals(None if cleanup is None else grace) as exit_code:
+        session = asyncio.create_task(_exchange(protocol, source, sink))
+        await asyncio.wait([session, exit_code], return_when=asyncio.FIRST_COMPLETED)
+        if cleanup is not None:
+            try:
+                async with asyncio.timeout(grace):
+                    await cleanup()
+            except Exception as exc:
+                _log.exception("cleanup failed", exc=exc)
+        if exit_code.done():
+            os._exit(exit_code.result())
+        await session
+
+
+@contextmanager
+def _signals(grace: float | None) -> Generator[asyncio.Future[int]]:
+    """A future that gets the exit code of the first signal; the process is gone `grace` seconds later at the latest.
+
+    Plain handlers and not the loop's: these run although a call keeps the loop busy.
+    """
+    loop = asyncio.get_running_loop()
+    exit_code: asyncio.Future[int] = loop.create_future()
+    ending = False
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        nonlocal ending
+        if ending or grace is None:
+            os._exit(128 + number)
+        ending = True
+        deadline = threading.Timer(grace, os._exit, (128 + number,))
+        deadline.daemon = True
+        deadline.start()
+        with suppress(RuntimeError):  # the loop is closed already
+            loop.call_soon_threadsafe(exit_code.set_result, 128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield exit_code
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+async def _exchange(protocol: Protocol, source: int, sink: int) -> None:
+    incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](float("inf"))
+    outgoing, to_write = anyio.create_memory_object_stream[SessionMessage](0)
+    loop = asyncio.get_running_loop()
+
+    def hand_over(message: SessionMessage | Exception | None) -> None:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            incoming.close() if message is None else incoming.send_nowait(message)
+
+    def deliver(line: bytes | None) -> None:
+        with suppress(RuntimeError):  # the loop is closed already
+            loop.call_soon_threadsafe(hand_over, None if line is None else _parse(line))
+
+    async def write() -> None:
+        try:
+            await _write(to_write, sink)
+        except BrokenPipeError:
+            tasks.cancel_scope.cancel()
+
+    # A thread of its own, and a daemon: nothing else can be made to stop waiting for input.
+    threading.Thread(target=_read, args=(source, deliver), name="stdin", daemon=True).start()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(write)
+        await protocol.run(received, outgoing, protocol.create_initialization_options())
+
+
+def _read(source: int, deliver: Callable[[bytes | None], None]) -> None:
+    """Deliver each line, then None. Unbuffered: a buffer's lock, held while waiting, can end the interpreter badly."""
+    parts: list[bytes] = []
+    with suppress(OSError):
+        while chunk := os.read(source, _CHUNK):
+            *ends, rest = chunk.split(b"\n")
+            for end in ends:
+                if line := b"".join([*parts, end]).strip():
+                    deliver(line)
+                parts.clear()
+            parts.append(rest)
+    deliver(None)
+
+
+async def _write(messages: MemoryObjectReceiveStream[SessionMessage], sink: int) -> None:
+    one_at_a_time = anyio.CapacityLimiter(1)
+    async with messages:
+        async for message in messages:
+            line = message.message.model_dump_json(by_alias=True, exclude_none=True).encode() + b"\n"
+            await anyio.to_thread.run_sync(_write_all, sink, line, abandon_on_cancel=True, limiter=one_at_a_time)
+
+
+def _write_all(sink: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(sink, rest) :]
+
+
+def _parse(line: bytes) -> SessionMessage | UnreadableError:
+    raw: Any = None
+    try:
+        raw = json.loads(line.decode("utf-8", "replace"))
+        return SessionMessage(JSONRPCMessage.model_validate(raw))
+    except (ValueError, RecursionError):
+        given = cast("dict[str, Any]", raw).get("id") if isinstance(raw, dict) else None
+        answerable = type(given) is int or (isinstance(given, str) and whole_text(given) == given)
+        return UnreadableError(given if answerable else None)

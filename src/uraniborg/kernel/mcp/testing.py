@@ -1,0 +1,94 @@
+"""Clients and servers for tests: the SDK's own client over memory, a real process or a real port."""
+
+import asyncio
+import json
+import socket
+import sys
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TextIO
+
+import uvicorn
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.memory import create_connected_server_and_client_session
+from mcp.types import CallToolResult, TextContent
+from starlette.types import ASGIApp
+
+from uraniborg.kernel.mcp.server import Server
+
+__all__ = ["ClientSession", "connected", "http_client_for", "json_of", "serving", "stdio_client_for", "text_of"]
+
+
+@asynccontextmanager
+async def connected(server: Server) -> AsyncGenerator[ClientSession]:
+    """An initialized client of `server`, in memory."""
+    async with create_connected_server_and_client_session(server) as client:
+        yield client
+
+
+@asynccontextmanager
+async def stdio_client_for(
+    command: str,
+    args: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    *,
+    cwd: str | None = None,
+    stderr: TextIO | None = None,
+) -> AsyncGenerator[ClientSession]:
+    """An initialized client of the server that `command` starts as a process. `env` is added to a minimal one."""
+    parameters = StdioServerParameters(command=command, args=list(args), env=dict(env or {}), cwd=cwd)
+    async with (
+        stdio_client(parameters, errlog=stderr or sys.stderr) as (read, write),
+        ClientSession(read, write) as client,
+    ):
+        await client.initialize()
+        yield client
+
+
+@asynccontextmanager
+async def http_client_for(url: str) -> AsyncGenerator[ClientSession]:
+    """An initialized client of the MCP endpoint at `url`."""
+    async with streamable_http_client(url) as (read, write, _), ClientSession(read, write) as client:
+        await client.initialize()
+        yield client
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp) -> AsyncGenerator[str]:
+    """The base address of `app`, served by uvicorn on a free loopback port until the block ends."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        config = uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1)
+        server = _Uvicorn(config)
+        task = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            await server.ready.wait()
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            await task
+
+
+class _Uvicorn(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        try:
+            await super().startup(sockets)
+        finally:
+            self.ready.set()
+
+
+def text_of(result: CallToolResult) -> str:
+    """The text of a result, which has exactly one block."""
+    (block,) = result.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+def json_of(result: CallToolResult) -> Any:
+    """What the text of a result says, parsed."""
+    return json.loads(text_of(result))

@@ -1,0 +1,159 @@
+"""SQLite as every store here uses it: opened with care, changed in transactions, brought up to date by name."""
+
+import contextlib
+import os
+import sqlite3
+import time
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+
+from uraniborg.kernel.errors import Conflict, NotFound, Unavailable
+
+_OUTSIDE_OUR_POWER = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_NOTADB,
+}
+
+
+class DatabaseMissing(NotFound):
+    code = "database_not_found"
+
+
+class DatabaseUnusable(Unavailable):
+    code = "database_unusable"
+
+
+class DatabaseNewer(Conflict):
+    code = "database_newer"
+
+
+def connect(
+    path: Path, *, readonly: bool = False, durable: bool = False, busy_timeout_s: float = 5.0
+) -> sqlite3.Connection:
+    """A connection in autocommit mode: change things inside `transaction`. Threads may share it, one at a time.
+
+    Makes the file and its folder unless `readonly`. With `durable`, what is committed survives a power cut; without,
+    the last commits may not, and the file is whole either way. Raises DatabaseMissing or DatabaseUnusable.
+    """
+    if readonly and not path.is_file():
+        raise DatabaseMissing(f"There is no database '{path.name}'.", hint="Check the path.", name=path.name)
+    with _translated(path.name):
+        try:
+            connection = _open(path, readonly=readonly, timeout=busy_timeout_s)
+        except OSError as exc:
+            raise _unusable(path.name, exc.strerror or "its folder cannot be made") from exc
+        try:
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            connection.execute("PRAGMA schema_version")  # reads the file, so that a foreign one is refused here
+            if not readonly:
+                _use_wal(connection, deadline=time.monotonic() + busy_timeout_s)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _open(path: Path, *, readonly: bool, timeout: float) -> sqlite3.Connection:
+    if not readonly:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+    # Reading a WAL database makes files beside it; where that is impossible nobody else can be writing either.
+    mode = "mode=ro" if os.access(path.parent, os.W_OK) else "immutable=1"
+    address = f"{path.absolute().as_uri()}?{mode}"
+    return sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
+
+
+def _use_wal(connection: sqlite3.Connection, deadline: float) -> None:
+    """Switching to WAL fails at once, without the usual waiting, while another process is doing the same."""
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as exc:
+            if exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Generator[sqlite3.Connection]:
+    """All of the block or, when it raises, nothing of it; no other writer in between.
+
+    Raises DatabaseUnusable when the file stays locked past the busy timeout, or the disk fails.
+    """
+    with _translated():
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+
+def migrate(connection: sqlite3.Connection, migrations: Sequence[tuple[str, str]]) -> None:
+    """Run the (name, SQL) migrations this database has not had, in order, each whole or not at all.
+
+    Any number of processes may do so at once. Raises DatabaseNewer when it has had one that is not among them.
+    """
+    with _translated():
+        connection.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
+        applied = _applied(connection)
+    if unknown := applied - {name for name, _ in migrations}:
+        raise DatabaseNewer(
+            "The database was made by a newer version of this program.",
+            hint="Install the newer version, or use another data folder.",
+            migrations=sorted(unknown),
+        )
+    for name, sql in migrations:
+        if name in applied:
+            continue
+        with transaction(connection):
+            if name in _applied(connection):
+                continue
+            for statement in _statements(sql):
+                connection.execute(statement)
+            connection.execute("INSERT INTO migrations VALUES (?)", (name,))
+
+
+def _applied(connection: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT name FROM migrations")}
+
+
+def _statements(sql: str) -> Iterator[str]:
+    """The statements one by one: `executescript` would commit the transaction it is called in."""
+    statement = ""
+    for piece in sql.split(";"):
+        statement += f"{piece};"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+    if statement:
+        yield statement
+
+
+@contextlib.contextmanager
+def _translated(name: str = "") -> Generator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as exc:
+        if getattr(exc, "sqlite_errorcode", 0) & 0xFF not in _OUTSIDE_OUR_POWER:
+            raise
+        raise _unusable(name, str(exc)) from exc
+
+
+def _unusable(name: str, reason: str) -> DatabaseUnusable:
+    subject = f"The database '{name}'" if name else "The database"
+    return DatabaseUnusable(
+        f"{subject} cannot be used: {reason}.",
+        hint="Check the disk, the permissions, and whether another process holds the file.",
+    )

@@ -1,0 +1,54 @@
+"""BibTeX read with bibtexparser, the way a user of the exported file would."""
+
+import logging
+from dataclasses import dataclass
+
+from bibtexparser.entrypoint import parse_string
+from bibtexparser.middlewares import LatexDecodingMiddleware
+from bibtexparser.middlewares.names import parse_single_name_into_parts, split_multiple_persons_names
+
+# The decoder tells at length which fields it left alone.
+logging.getLogger("bibtexparser").setLevel(logging.WARNING)
+
+
+@dataclass(frozen=True)
+class ReadEntry:
+    kind: str
+    key: str
+    authors: list[str]
+    families: list[str]
+    raw: dict[str, str]
+    decoded: dict[str, str]
+
+
+def decode(latex: str) -> str:
+    return read_bibtex(f"@misc{{key, author = {{A}}, title = {{{latex}}}}}")[0].decoded["title"]
+
+
+def read_bibtex(text: str) -> list[ReadEntry]:
+    raw = parse_string(text)
+    decoded = parse_string(text, append_middleware=[LatexDecodingMiddleware()])
+    assert not raw.failed_blocks
+    assert not decoded.failed_blocks
+    read: list[ReadEntry] = []
+    for before, after in zip(raw.entries, decoded.entries, strict=True):
+        fields = {field.key: str(field.value) for field in before.fields}
+        names = split_multiple_persons_names(fields["author"])
+        families = [" ".join(parse_single_name_into_parts(name).last) for name in names]
+        read.append(
+            ReadEntry(
+                kind=before.entry_type,
+                key=before.key,
+                authors=_decode_each(names),
+                families=_decode_each(families),
+                raw=fields,
+                decoded={field.key: str(field.value) for field in after.fields},
+            )
+        )
+    return read
+
+
+def _decode_each(texts: list[str]) -> list[str]:
+    lines = ",\n".join(f"n{number} = {{{text}}}" for number, text in enumerate(texts))
+    library = parse_string(f"@misc{{key, {lines}}}", append_middleware=[LatexDecodingMiddleware()])
+    return [str(field.value) for field in library.entries[0].fields]

@@ -1,0 +1,215 @@
+"""BibTeX written here parses back to the papers it was written from."""
+
+import pytest
+from hypothesis import example, given
+
+from paper_search.export import export_bibtex
+from paper_search.export.names import split_name
+from paper_search.models import PaperCollection, WorkType
+from tests.paper_search.export.reading import read_bibtex
+from tests.paper_search.export.samples import author_list, collection, collections, composed, paper
+from tests.requirements import requirement
+
+
+@requirement("PS-C4", "PS-X2", "PS-X3")
+def test_an_article_is_written_field_by_field_in_a_fixed_order() -> None:
+    made = paper(
+        "Perovskite solar cells",
+        "Wang, Lei",
+        "Alice Smith",
+        year=2023,
+        venue="Journal of Light & Matter",
+        volume="12",
+        issue="3",
+        pages="101–110",
+        publisher="Hven Press",
+        doi="10.1000/a_b",
+        full_text_url="https://example.org/a_b?x=1&y=2",
+        abstract="Never exported.",
+        bibtex="@article{stored, title = {Never used}}",
+    )
+    assert export_bibtex(collection(made)) == "\n".join(
+        [
+            "@article{wang_2023_perovskite,",
+            "  author = {Wang, Lei and Alice Smith},",
+            "  title = {{Perovskite solar cells}},",
+            "  year = {2023},",
+            r"  journal = {Journal of Light \& Matter},",
+            "  volume = {12},",
+            "  number = {3},",
+            "  pages = {101--110},",
+            "  publisher = {Hven Press},",
+            "  doi = {10.1000/a_b},",
+            "  url = {https://example.org/a_b?x=1&y=2}",
+            "}",
+        ]
+    )
+
+
+@requirement("PS-X2")
+def test_an_empty_collection_gives_an_empty_string() -> None:
+    assert export_bibtex(collection()) == ""
+
+
+@requirement("PS-X2")
+def test_entries_are_joined_by_one_blank_line_and_nothing_follows_the_last() -> None:
+    text = export_bibtex(collection(paper("One"), paper("Two"), paper("Three")))
+    assert text.count("\n\n") == 2
+    assert [part[0] + part[-1] for part in text.split("\n\n")] == ["@}", "@}", "@}"]
+
+
+@requirement("PS-X2")
+def test_missing_fields_are_left_out() -> None:
+    assert export_bibtex(collection(paper(""))) == "@article{unknown_nd_untitled,\n  author = {Unknown}\n}"
+
+
+@requirement("PS-X2")
+@pytest.mark.parametrize("names", [(), ("",), (" \n", "\x00")])
+def test_a_paper_without_named_authors_is_by_unknown(names: tuple[str, ...]) -> None:
+    assert read_bibtex(export_bibtex(collection(paper("Cells", *names))))[0].authors == ["Unknown"]
+
+
+@pytest.mark.parametrize(
+    ("work_type", "entry_type", "venue_field"),
+    [
+        (None, "article", "journal"),
+        (WorkType.ARTICLE, "article", "journal"),
+        (WorkType.CONFERENCE, "inproceedings", "booktitle"),
+        (WorkType.PREPRINT, "misc", "howpublished"),
+        (WorkType.BOOK, "book", "series"),
+        (WorkType.CHAPTER, "incollection", "booktitle"),
+        (WorkType.THESIS, "phdthesis", "school"),
+        (WorkType.DATASET, "misc", "howpublished"),
+        (WorkType.REPORT, "techreport", "institution"),
+        (WorkType.OTHER, "misc", "howpublished"),
+    ],
+)
+def test_the_entry_type_follows_from_what_is_known(
+    work_type: WorkType | None, entry_type: str, venue_field: str
+) -> None:
+    entry = read_bibtex(export_bibtex(collection(paper("Cells", venue="Hven", work_type=work_type))))[0]
+    assert entry.kind == entry_type
+    assert entry.raw[venue_field] == "Hven"
+
+
+def test_every_kind_of_work_has_an_entry_type() -> None:
+    for work_type in WorkType:
+        assert export_bibtex(collection(paper(work_type=work_type))).startswith("@")
+
+
+@pytest.mark.parametrize(("kind", "field"), [(WorkType.THESIS, "school"), (WorkType.REPORT, "institution")])
+def test_the_publisher_of_a_thesis_or_report_is_where_it_was_written(kind: WorkType, field: str) -> None:
+    made = paper("Cells", publisher="University of Hven", venue="Some repository", work_type=kind)
+    entry = read_bibtex(export_bibtex(collection(made)))[0]
+    assert entry.raw[field] == "University of Hven"
+    assert "publisher" not in entry.raw
+    unknown = read_bibtex(export_bibtex(collection(paper("Cells", work_type=kind))))[0]
+    assert field not in unknown.raw
+
+
+def test_a_preprint_carries_its_arxiv_number() -> None:
+    entry = read_bibtex(export_bibtex(collection(paper(identifiers={"arxiv": "2301.00001"}))))[0]
+    assert entry.kind == "misc"
+    assert (entry.raw["eprint"], entry.raw["archiveprefix"]) == ("2301.00001", "arXiv")
+
+
+def test_a_published_paper_with_an_arxiv_number_stays_an_article() -> None:
+    entry = read_bibtex(export_bibtex(collection(paper(identifiers={"arxiv": "2301.00001"}, venue="Light"))))[0]
+    assert (entry.kind, entry.raw["eprint"]) == ("article", "2301.00001")
+
+
+@requirement("PS-X4")
+def test_special_characters_in_a_title_are_escaped_as_specified() -> None:
+    text = export_bibtex(collection(paper("A & B: 100% of x_1 {set} #2")))
+    assert r"title = {{A \& B: 100\% of x\_1 \{set\} \#2}}" in text
+
+
+@requirement("PS-X4")
+@pytest.mark.parametrize(
+    "title", ["{", "}", "a } b", "{{ a", "\\", "\\}", "}}\n@article{evil, title={x}}", "100%", "@comment{"]
+)
+def test_no_title_can_break_out_of_its_entry(title: str) -> None:
+    entries = read_bibtex(export_bibtex(collection(paper(title, "Ada Brook"), paper("Next"))))
+    assert [entry.decoded["title"] for entry in entries] == [composed(title), "Next"]
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("Alice Smith", "Alice Smith"),
+        ("Wang, Lei", "Wang, Lei"),
+        ("Hill, Jr., Sam", "Hill, Jr., Sam"),
+        ("Jan van der Berg", "Jan van der Berg"),
+        ("Jürgen Müller", r"J{\"u}rgen M{\"u}ller"),
+        ("Plato", "Plato"),
+        ("ATLAS Collaboration", "{ATLAS Collaboration}"),
+        ("Hill and Sons", "{Hill and Sons}"),
+        ("others", "{others}"),
+        ("and", "{and}"),
+        ("Wang Lei", "{Wang Lei}"),
+        ("Schmidt KA", "{Schmidt KA}"),
+        ("Sam Hill Jr.", "{Sam Hill Jr.}"),
+        ("a, b, c, d", "{a, b, c, d}"),
+        ("Brook,", "{Brook,}"),
+    ],
+)
+def test_a_name_is_in_braces_only_where_bibtex_would_split_it_otherwise(name: str, written: str) -> None:
+    text = export_bibtex(collection(paper("Cells", name, "Ada Brook")))
+    assert f"author = {{{written} and Ada Brook}}" in text
+    assert read_bibtex(text)[0].authors == [name, "Ada Brook"]
+
+
+@pytest.mark.parametrize("doi", ["10.1/a{b}c", "10.1/x_y%20#z&<w>;2-2", "10.1/(SICI)10:1<1::AID>3.0.CO;2-2"])
+def test_a_doi_is_written_as_it_is(doi: str) -> None:
+    assert read_bibtex(export_bibtex(collection(paper(doi=doi))))[0].raw["doi"] == doi
+
+
+def test_a_doi_or_address_that_would_break_the_entry_is_percent_encoded() -> None:
+    made = paper("Cells", doi="10.1/a}b\\", full_text_url="https://example.org/{a b\n")
+    entry = read_bibtex(export_bibtex(collection(made)))[0]
+    assert (entry.raw["doi"], entry.raw["url"]) == ("10.1/a%7Db%5C", "https://example.org/%7Ba%20b")
+
+
+def test_three_hundred_authors_all_come_back_in_order() -> None:
+    names = [f"Given{number} Family{number}" for number in range(300)]
+    assert read_bibtex(export_bibtex(collection(paper("Cells", *names))))[0].authors == names
+
+
+def test_a_thousand_papers_give_a_thousand_entries_with_keys_of_their_own() -> None:
+    made = [paper(f"Cells {number}", "Ada Brook", "Jürgen Müller", year=2020) for number in range(1000)]
+    entries = read_bibtex(export_bibtex(collection(*made)))
+    assert len({entry.key for entry in entries}) == 1000
+    assert entries[999].decoded["title"] == "Cells 999"
+
+
+def test_right_to_left_text_survives() -> None:
+    entry = read_bibtex(export_bibtex(collection(paper("תאים סולאריים", "محمد علي"))))[0]
+    assert (entry.decoded["title"], entry.authors) == ("תאים סולאריים", ["محمد علي"])
+
+
+def test_nul_bytes_and_lone_surrogates_do_no_harm() -> None:
+    made = paper("a\x00b", "Ada\x00 Br\ud800ook")
+    made.title = "x\ud800\x00y"
+    entry = read_bibtex(export_bibtex(collection(made)))[0]
+    assert (entry.decoded["title"], entry.authors) == ("x\ufffd y", ["Ada Br\ufffdook"])
+
+
+@requirement("PS-C4", "PS-X2", "PS-X3", "PS-X4")
+@given(collections)
+@example(collection(paper("a", "A and", "and B", "C and D", "and")))
+@example(collection(paper("a", "{", "}", "{and", "x} and {y")))
+def test_titles_authors_years_and_dois_come_back_the_same(made: PaperCollection) -> None:
+    entries = read_bibtex(export_bibtex(made))
+    assert len(entries) == len(made.papers)
+    for entry, original in zip(entries, made.papers, strict=True):
+        assert composed(entry.decoded.get("title", "")) == composed(original.title)
+        assert [composed(name) for name in entry.authors] == (author_list(original) or ["Unknown"])
+        assert entry.raw.get("year") == (None if original.year is None else str(original.year))
+        assert entry.raw.get("doi") == original.doi
+
+
+@given(collections)
+def test_bibtex_sees_our_family_name_or_the_whole_name(made: PaperCollection) -> None:
+    for entry, original in zip(read_bibtex(export_bibtex(made)), made.papers, strict=True):
+        for family, name in zip(entry.families, author_list(original), strict=False):
+            assert composed(family) in (composed(split_name(name).family), name)

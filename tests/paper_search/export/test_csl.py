@@ -1,0 +1,118 @@
+"""CSL-JSON written here is valid input for a citation processor."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from paper_search.export import citation_keys, export_csl_json
+from paper_search.export.text import one_line
+from paper_search.models import PaperCollection, WorkType
+from tests.paper_search.export.samples import collection, collections, paper
+
+TYPES = {
+    WorkType.ARTICLE: "article-journal",
+    WorkType.CONFERENCE: "paper-conference",
+    WorkType.PREPRINT: "article",
+    WorkType.BOOK: "book",
+    WorkType.CHAPTER: "chapter",
+    WorkType.THESIS: "thesis",
+    WorkType.DATASET: "dataset",
+    WorkType.REPORT: "report",
+    WorkType.OTHER: "document",
+}
+TEXT_VARIABLES = {
+    "abstract", "container-title", "DOI", "id", "issue", "language", "number", "page", "PMCID", "PMID", "publisher",
+    "title", "type", "URL", "volume",
+}  # fmt: skip
+NAME_PARTS = {"family", "given", "non-dropping-particle", "suffix", "literal"}
+
+
+def items(made: PaperCollection) -> list[dict[str, Any]]:
+    return json.loads(export_csl_json(made))
+
+
+def test_an_item_carries_every_known_field() -> None:
+    made = paper(
+        "Perovskite solar cells",
+        "Wang Lei",
+        "Jan van der Berg",
+        "Hill, Jr., Sam",
+        "ATLAS Collaboration",
+        year=2023,
+        venue="Light",
+        volume="12",
+        issue="3",
+        pages="101–110",
+        publisher="Hven Press",
+        doi="10.1000/a_b",
+        full_text_url="https://example.org/x",
+        language="en",
+        abstract="Two\nlines.",
+        identifiers={"arxiv": "2301.00001", "pmid": "17", "pmcid": "PMC17"},
+    )
+    assert items(collection(made)) == [
+        {
+            "id": "wang_2023_perovskite",
+            "type": "article-journal",
+            "title": "Perovskite solar cells",
+            "author": [
+                {"family": "Wang", "given": "Lei"},
+                {"family": "Berg", "given": "Jan", "non-dropping-particle": "van der"},
+                {"family": "Hill", "given": "Sam", "suffix": "Jr."},
+                {"literal": "ATLAS Collaboration"},
+            ],
+            "issued": {"date-parts": [[2023]]},
+            "container-title": "Light",
+            "volume": "12",
+            "issue": "3",
+            "page": "101-110",
+            "publisher": "Hven Press",
+            "DOI": "10.1000/a_b",
+            "URL": "https://example.org/x",
+            "PMID": "17",
+            "PMCID": "PMC17",
+            "number": "arXiv:2301.00001",
+            "language": "en",
+            "abstract": "Two lines.",
+        }
+    ]
+
+
+def test_an_empty_collection_gives_an_empty_array() -> None:
+    assert items(collection()) == []
+
+
+def test_what_is_missing_is_left_out() -> None:
+    assert items(collection(paper(""))) == [{"id": "unknown_nd_untitled", "type": "article-journal"}]
+
+
+@pytest.mark.parametrize("kind", list(WorkType))
+def test_every_kind_of_work_has_a_csl_type(kind: WorkType) -> None:
+    assert items(collection(paper(work_type=kind)))[0]["type"] == TYPES[kind]
+
+
+def test_letters_are_not_escaped_and_lone_surrogates_can_be_encoded() -> None:
+    made = paper("Zellen für 太阳能")
+    made.venue = "a\ud800"
+    text = export_csl_json(collection(made)).encode("utf-8").decode("utf-8")
+    assert "Zellen für 太阳能" in text
+    assert "a\ufffd" in text
+
+
+@given(collections)
+def test_any_collection_gives_items_of_the_csl_schema(made: PaperCollection) -> None:
+    written = items(made)
+    assert [item["id"] for item in written] == citation_keys(made.papers)
+    for item, original in zip(written, made.papers, strict=True):
+        assert item.keys() <= TEXT_VARIABLES | {"author", "issued"}
+        assert all(isinstance(item[key], str) and item[key] for key in item.keys() & TEXT_VARIABLES)
+        assert item["type"] in TYPES.values()
+        assert item.get("title", "") == one_line(original.title)
+        assert item.get("DOI") == original.doi
+        assert item.get("issued", {"date-parts": [[None]]})["date-parts"] == [[original.year]]
+        assert len(item.get("author", [])) == sum(bool(one_line(author.name)) for author in original.authors)
+        for name in item.get("author", []):
+            assert name.keys() <= NAME_PARTS
+            assert ("literal" in name) != ("family" in name)

@@ -1,0 +1,46 @@
+"""JSON holds the whole collection."""
+
+import json
+
+import pytest
+from hypothesis import given
+
+from paper_search.export import export_json
+from paper_search.models import PaperCollection
+from tests.paper_search.export.samples import collection, collections, paper
+from tests.requirements import requirement
+
+
+@requirement("PS-C4", "PS-X1")
+@pytest.mark.parametrize("indent", [0, 2, 4])
+def test_json_is_the_model_dump_with_the_indent_asked_for(indent: int) -> None:
+    made = collection(paper("Cells", "Ada Brook", year=2020))
+    assert export_json(made, indent=indent) == made.model_dump_json(indent=indent)
+
+
+@requirement("PS-X1")
+def test_the_indent_is_two_unless_said_otherwise() -> None:
+    made = collection(paper())
+    assert export_json(made) == made.model_dump_json(indent=2)
+
+
+@requirement("PS-X1")
+def test_an_empty_collection_gives_valid_json_with_an_empty_papers_array() -> None:
+    assert json.loads(export_json(collection()))["papers"] == []
+
+
+@requirement("PS-X1")
+@given(collections)
+def test_reading_the_json_gives_the_same_collection(made: PaperCollection) -> None:
+    assert PaperCollection.model_validate_json(export_json(made)) == made
+
+
+def test_lone_surrogates_become_replacement_characters_and_all_else_stays() -> None:
+    made = collection(paper("Zellen", "Ada Br\ud800ook", year=2020, venue="\udfff"))
+    made.facets.by_year = {2020: 1}
+    text = export_json(made)
+    text.encode("utf-8")
+    read = PaperCollection.model_validate_json(text)
+    assert read.papers[0].authors[0].name == "Ada Br\ufffdook"
+    assert read.papers[0].venue == "\ufffd"
+    assert (read.metadata, read.facets) == (made.metadata, made.facets)

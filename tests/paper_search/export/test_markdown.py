@@ -1,0 +1,122 @@
+"""The Markdown table has one row per paper and six cells per row, whatever is in them."""
+
+import re
+
+import pytest
+from hypothesis import given
+from markdown_it import MarkdownIt
+
+from paper_search.export import export_markdown
+from paper_search.models import PaperCollection
+from tests.paper_search.export.samples import collection, collections, hostile_text, paper
+from tests.requirements import requirement
+
+HEADER = "| # | Title | Authors | Year | Venue | Score |"
+SEPARATOR = "|---|-------|---------|------|-------|-------|"
+
+
+def cells(row: str) -> list[str]:
+    """A row split at the pipes that no backslash escapes."""
+    return [part.strip() for part in re.split(r"(?<!\\)(?:\\\\)*\|", row)[1:-1]]
+
+
+def shown(row: str) -> list[str]:
+    """The text a reader sees in each cell of a row, and a failure if anything but text is there."""
+    inline = [
+        token for token in MarkdownIt().enable("table").parse(f"{HEADER}\n{SEPARATOR}\n{row}") if token.type == "inline"
+    ]
+    assert len(inline) == 12
+    for token in inline[6:]:
+        assert {child.type for child in token.children or []} <= {"text", "text_special"}
+    return ["".join(child.content for child in token.children or []) for token in inline[6:]]
+
+
+@requirement("PS-C4", "PS-X5")
+def test_the_table_has_the_stated_header_separator_and_rows() -> None:
+    made = paper("Perovskite solar cells", "Wang Lei", "Alice Smith", year=2023, venue="Light", relevance_score=0.876)
+    assert export_markdown(collection(made, paper("Other"))).split("\n") == [
+        HEADER,
+        SEPARATOR,
+        "| 1 | Perovskite solar cells | Wang Lei, Alice Smith | 2023 | Light | 0.88 |",
+        "| 2 | Other | - | - | - | 0.00 |",
+    ]
+
+
+@requirement("PS-X5")
+def test_an_empty_collection_gives_header_and_separator_only() -> None:
+    assert export_markdown(collection()) == f"{HEADER}\n{SEPARATOR}"
+
+
+@requirement("PS-X5")
+@pytest.mark.parametrize(
+    ("names", "listed"),
+    [
+        ((), "-"),
+        (("",), "-"),
+        (("A",), "A"),
+        (("A", "B", "C"), "A, B, C"),
+        (("A", "B", "C", "D"), "A et al."),
+        (tuple(f"N{n}" for n in range(300)), "N0 et al."),
+    ],
+)
+def test_up_to_three_authors_are_listed_and_more_are_shortened(names: tuple[str, ...], listed: str) -> None:
+    assert cells(export_markdown(collection(paper("T", *names))).split("\n")[2])[2] == listed
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "a | b",
+        "a \\| b",
+        "ends in \\",
+        "`code` | `more",
+        "<script>alert(1)</script>",
+        "<b>bold</b> & &lt; &#124;",
+        "![tracker](https://example.org/x.png)",
+        "[click](javascript:alert(1))",
+        "<https://example.org>",
+        "*star* **bold** _under_ __init__ ~~gone~~ snake_case A*",
+        "p < 0.05",
+    ],
+)
+def test_a_title_is_shown_as_it_is_and_nothing_in_it_takes_effect(title: str) -> None:
+    row = export_markdown(collection(paper(title, "Ada | Brook", venue="V | W"))).split("\n")[2]
+    assert shown(row) == ["1", title, "Ada | Brook", "-", "V | W", "0.00"]
+
+
+@pytest.mark.parametrize(
+    "title", ["two\nlines", "two\r\nlines", "two\u2028lines", "two\x0b\x00 \tlines", "two\x85lines"]
+)
+def test_line_breaks_and_control_characters_become_spaces(title: str) -> None:
+    assert shown(export_markdown(collection(paper(title))).splitlines()[2])[1] in ("two lines", "twolines")
+
+
+def test_ordinary_titles_are_not_touched() -> None:
+    for title in ("Graphene & beyond: a 100% review (2D), part #2", "x_1 and y_2", "α–β “quoted”", "תאים"):
+        assert f"| {title} |" in export_markdown(collection(paper(title)))
+
+
+def test_direction_overrides_cannot_reorder_a_row() -> None:
+    assert "\u202e" not in export_markdown(collection(paper("a\u202eb")))
+
+
+def test_lone_surrogates_can_be_printed() -> None:
+    made = paper("x")
+    made.title = "a\ud800b"
+    assert "a\ufffdb" in export_markdown(collection(made)).encode("utf-8").decode("utf-8")
+
+
+@requirement("PS-X5")
+@given(collections)
+def test_any_collection_gives_one_row_of_six_cells_per_paper(made: PaperCollection) -> None:
+    header, separator, *rows = export_markdown(made).splitlines()
+    assert (header, separator) == (HEADER, SEPARATOR)
+    assert len(rows) == len(made.papers)
+    assert all(len(cells(row)) == 6 and len(shown(row)) == 6 for row in rows)
+
+
+@given(hostile_text)
+def test_any_title_leaves_the_cells_around_it_alone(title: str) -> None:
+    row = export_markdown(collection(paper(title, year=2001, venue="Light", relevance_score=0.5))).splitlines()[2]
+    number, _, authors, year, venue, score = shown(row)
+    assert (number, authors, year, venue, score) == ("1", "-", "2001", "Light", "0.50")

@@ -1,0 +1,139 @@
+"""What a person may answer at each checkpoint."""
+
+import json
+from typing import Any
+
+import pytest
+
+from paper_search.errors import InvalidDecision
+from paper_search.models import SearchConstraints, UserFeedback
+from paper_search.workflow import Decision, DecisionAction
+from paper_search.workflow.decisions import check_decision, read_feedback, read_strategy
+from tests.paper_search.workflow.samples import paper, review_checkpoint, strategy, strategy_checkpoint
+
+APPROVE, EDIT, REJECT = DecisionAction.APPROVE, DecisionAction.EDIT, DecisionAction.REJECT
+
+
+def test_an_approved_strategy_is_the_proposed_one() -> None:
+    assert read_strategy(strategy_checkpoint(), Decision(action=APPROVE)) == strategy()
+
+
+def test_an_edit_with_a_whole_strategy_replaces_it() -> None:
+    revised = strategy("moons", max_results=7)
+    decision = Decision(action=EDIT, revised_data=revised.model_dump())
+    assert read_strategy(strategy_checkpoint(), decision) == revised
+
+
+def test_an_edit_may_carry_the_model_itself() -> None:
+    revised = strategy("moons")
+    assert read_strategy(strategy_checkpoint(), Decision(action=EDIT, revised_data=revised)) == revised
+
+
+def test_an_edit_of_one_field_keeps_the_rest() -> None:
+    decision = Decision(action=EDIT, revised_data={"sources": ["beta"]})
+    revised = read_strategy(strategy_checkpoint(), decision)
+    assert revised.sources == ["beta"]
+    assert revised.queries == strategy().queries
+
+
+def test_data_sent_as_json_text_is_read() -> None:
+    decision = Decision(action=EDIT, revised_data=json.dumps({"filters": {"year_from": 2020}}))
+    assert read_strategy(strategy_checkpoint(), decision).filters == SearchConstraints(year_from=2020)
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (None, "needs the revised strategy"),
+        ({}, "needs the revised strategy"),
+        ("not json", "not JSON"),
+        ([1, 2], "must be an object, not list"),
+        (17, "must be an object, not int"),
+        ({"querys": []}, "Unknown strategy fields: querys"),
+        ({"queries": "moons"}, "Invalid strategy: queries"),
+        ({"queries": []}, "has no query"),
+        ({"queries": [{"keywords": [], "boolean_query": "  "}]}, "has no query"),
+        ({"sources": ["gamma"]}, "Unknown sources: gamma"),
+        ({"filters": {"max_results": 0}}, "at least 1"),
+        ({"filters": {"year_from": 2022, "year_to": 2020}}, "is after year_to"),
+    ],
+)
+def test_an_edit_that_does_not_fit_is_refused_and_says_why(data: Any, complaint: str) -> None:
+    decision = Decision(action=EDIT, revised_data=data)
+    with pytest.raises(InvalidDecision, match=complaint) as caught:
+        read_strategy(strategy_checkpoint(), decision, ["alpha", "beta"])
+    assert caught.value.hint
+
+
+def test_an_unknown_source_in_an_edit_is_answered_with_the_known_ones() -> None:
+    decision = Decision(action=EDIT, revised_data={"sources": ["gamma"]})
+    with pytest.raises(InvalidDecision) as caught:
+        read_strategy(strategy_checkpoint(), decision, ["alpha", "beta"])
+    assert caught.value.ids == {"unknown": ["gamma"], "allowed": ["alpha", "beta"]}
+
+
+@pytest.mark.parametrize("checkpoint", [strategy_checkpoint(), review_checkpoint("Io")])
+def test_an_approve_with_data_is_refused_so_that_nothing_is_dropped_in_silence(checkpoint: Any) -> None:
+    with pytest.raises(InvalidDecision, match="approve takes no data"):
+        check_decision(checkpoint, Decision(action=APPROVE, revised_data={"marked_relevant": ["x"]}))
+
+
+@pytest.mark.parametrize("action", [EDIT, REJECT])
+def test_a_bare_edit_or_reject_at_review_teaches_nothing_and_is_allowed(action: DecisionAction) -> None:
+    assert read_feedback(review_checkpoint("Io"), Decision(action=action)) == UserFeedback()
+
+
+def test_a_bare_reject_of_a_strategy_is_allowed() -> None:
+    check_decision(strategy_checkpoint(), Decision(action=REJECT))
+
+
+def test_note_and_free_text_both_reach_the_feedback() -> None:
+    decision = Decision(action=REJECT, revised_data={"free_text_feedback": "more moons"}, note="and fewer stars")
+    assert read_feedback(review_checkpoint("Io"), decision).free_text_feedback == "more moons\nand fewer stars"
+
+
+def test_a_note_alone_is_feedback() -> None:
+    decision = Decision(action=REJECT, note="not enough on evaluation")
+    assert read_feedback(review_checkpoint("Io"), decision).free_text_feedback == "not enough on evaluation"
+
+
+def test_a_blank_note_is_no_feedback() -> None:
+    assert read_feedback(review_checkpoint("Io"), Decision(action=REJECT, note="  ")).free_text_feedback is None
+
+
+def test_a_single_id_sent_as_text_counts_as_a_list_of_one() -> None:
+    wanted = paper("Io").id
+    decision = Decision(action=REJECT, revised_data={"marked_relevant": wanted})
+    assert read_feedback(review_checkpoint("Io"), decision).marked_relevant == [wanted]
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        ({"marked_relevant": ["nope"]}, "No such papers in this review: nope"),
+        ({"marked_relevant": [17]}, "Invalid feedback"),
+        ({"relevant": ["x"]}, "Unknown feedback fields: relevant"),
+        ({"marked_relevant": [paper("Io").id], "marked_irrelevant": [paper("Io").id]}, "both relevant and irrelevant"),
+    ],
+)
+def test_feedback_that_does_not_fit_is_refused_and_says_why(data: Any, complaint: str) -> None:
+    with pytest.raises(InvalidDecision, match=complaint) as caught:
+        read_feedback(review_checkpoint("Io"), Decision(action=REJECT, revised_data=data))
+    assert caught.value.hint
+
+
+def test_papers_cannot_be_marked_where_none_are_shown() -> None:
+    decision = Decision(action=REJECT, revised_data={"marked_relevant": [paper("Io").id]})
+    with pytest.raises(InvalidDecision, match="No such papers"):
+        check_decision(strategy_checkpoint(), decision)
+
+
+@pytest.mark.parametrize("action", list(DecisionAction))
+def test_every_bare_action_is_accepted_at_review(action: DecisionAction) -> None:
+    check_decision(review_checkpoint("Io"), Decision(action=action))
+
+
+def test_a_bare_edit_of_a_strategy_is_refused_and_told_the_other_ways() -> None:
+    with pytest.raises(InvalidDecision) as caught:
+        check_decision(strategy_checkpoint(), Decision(action=EDIT))
+    assert "approve" in caught.value.hint

@@ -1,0 +1,443 @@
+"""The workflow end to end with the real skills and fake sources."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from paper_search.skills.deduplicator import Deduplicator
+from paper_search.skills.intent_parser import IntentParser
+from paper_search.skills.query_builder import QueryBuilder
+from paper_search.skills.relevance_scorer import RelevanceScorer
+from paper_search.skills.result_organizer import ResultOrganizer
+from paper_search.skills.searcher import Searcher
+from paper_search.testing import FakeSource, ScriptedDecisions
+
+from paper_search.errors import InvalidDecision, InvalidQuery, NonRetryableError
+from paper_search.models import PaperCollection, RawPaper, SourceStatus
+from paper_search.sources.base import SearchSource
+from paper_search.workflow import (
+    Checkpoint,
+    CheckpointKind,
+    Decision,
+    DecisionAction,
+    ResultPayload,
+    SearchWorkflow,
+    StrategyPayload,
+)
+from paper_search.workflow.journal import MemoryJournal
+from tests.paper_search.workflow.samples import raw
+from uraniborg.kernel.clock import FrozenClock
+
+CLOCK = FrozenClock(datetime(2026, 1, 1, tzinfo=UTC))
+QUERY = "tidal heating of icy moons"
+APPROVE = Decision(action=DecisionAction.APPROVE)
+REJECT = Decision(action=DecisionAction.REJECT)
+EDIT = Decision(action=DecisionAction.EDIT)
+
+MOONS = [
+    raw("Tidal heating of icy moons", doi="10.1000/moons.1"),
+    raw("Icy moons and their tidal heating budgets", doi="10.1000/moons.2"),
+    raw("Tidal heating in the icy moon Europa", doi="10.1000/moons.3"),
+]
+
+
+def workflow(handler: Any = None, sources: Sequence[SearchSource] | None = None, **options: Any) -> SearchWorkflow:
+    searched = list(sources) if sources is not None else [FakeSource("alpha", MOONS)]
+    return SearchWorkflow(
+        IntentParser(clock=CLOCK),
+        QueryBuilder(available_sources=[source.source_name for source in searched]),
+        Searcher(searched),
+        Deduplicator(),
+        RelevanceScorer(clock=CLOCK),
+        ResultOrganizer(clock=CLOCK),
+        checkpoint_handler=handler,
+        clock=CLOCK,
+        **options,
+    )
+
+
+def titles(collection: PaperCollection) -> list[str]:
+    return [paper.title for paper in collection.papers]
+
+
+def kinds(handler: ScriptedDecisions) -> list[str]:
+    return [checkpoint.kind.value for checkpoint in handler.checkpoints]
+
+
+def review_of(handler: ScriptedDecisions, index: int) -> PaperCollection:
+    payload = handler.checkpoints[index].payload
+    assert isinstance(payload, ResultPayload)
+    return payload.collection
+
+
+def reject_with(**feedback: Any) -> Decision:
+    return Decision(action=DecisionAction.REJECT, revised_data=feedback)
+
+
+async def test_without_a_handler_a_search_runs_through_and_returns_ranked_papers() -> None:
+    result = await workflow().run(QUERY)
+    assert set(titles(result)) == {paper.title for paper in MOONS}
+    scores = [paper.relevance_score for paper in result.papers]
+    assert scores == sorted(scores, reverse=True)
+    assert all(paper.relevance_reason for paper in result.papers)
+
+
+async def test_both_checkpoints_are_passed_in_order() -> None:
+    handler = ScriptedDecisions([APPROVE, APPROVE])
+    await workflow(handler).run(QUERY)
+    assert kinds(handler) == ["strategy_confirmation", "result_review"]
+
+
+async def test_iteration_counts_decisions_and_round_counts_searches() -> None:
+    handler = ScriptedDecisions([REJECT, APPROVE, REJECT, APPROVE, APPROVE])
+    await workflow(handler).run(QUERY)
+    assert [checkpoint.iteration for checkpoint in handler.checkpoints] == [0, 1, 2, 3, 4]
+    assert [checkpoint.round for checkpoint in handler.checkpoints] == [0, 1, 1, 2, 2]
+
+
+async def test_all_checkpoints_of_a_run_carry_its_id() -> None:
+    handler = ScriptedDecisions([APPROVE, REJECT, APPROVE, APPROVE])
+    await workflow(handler).run(QUERY, run_id="run-7")
+    assert {checkpoint.run_id for checkpoint in handler.checkpoints} == {"run-7"}
+    assert len({checkpoint.checkpoint_id for checkpoint in handler.checkpoints}) == 4
+
+
+async def test_the_strategy_checkpoint_can_be_switched_off() -> None:
+    handler = ScriptedDecisions([APPROVE])
+    await workflow(handler, enable_strategy_checkpoint=False).run(QUERY)
+    assert kinds(handler) == ["result_review"]
+
+
+async def test_an_edited_strategy_is_the_one_searched() -> None:
+    edit = Decision(action=DecisionAction.EDIT, revised_data={"sources": ["beta"]})
+    alpha, beta = FakeSource("alpha", MOONS[:1]), FakeSource("beta", MOONS[1:])
+    result = await workflow(ScriptedDecisions([edit, APPROVE]), [alpha, beta]).run(QUERY)
+    assert set(titles(result)) == {paper.title for paper in MOONS[1:]}
+    assert result.metadata.search_strategy.sources == ["beta"]
+
+
+async def test_a_rejected_strategy_is_built_anew_without_searching() -> None:
+    handler = ScriptedDecisions([REJECT, APPROVE, APPROVE])
+    source = FakeSource("alpha", MOONS)
+    await workflow(handler, [source]).run(QUERY)
+    assert kinds(handler) == ["strategy_confirmation", "strategy_confirmation", "result_review"]
+    assert len(source.strategies) == 1
+    first, second = (checkpoint.payload for checkpoint in handler.checkpoints[:2])
+    assert isinstance(first, StrategyPayload)
+    assert isinstance(second, StrategyPayload)
+    assert first.strategy.queries != second.strategy.queries
+
+
+async def test_free_text_of_a_rejection_joins_the_next_query() -> None:
+    decision = Decision(action=DecisionAction.REJECT, note="also cryovolcanism")
+    handler = ScriptedDecisions([decision, APPROVE, APPROVE])
+    source = FakeSource("alpha", MOONS)
+    await workflow(handler, [source]).run(QUERY)
+    searched = " ".join(query.boolean_query for query in source.strategies[0].queries)
+    assert "cryovolcanism" in searched.casefold()
+
+
+@pytest.mark.parametrize("decision", [REJECT, EDIT])
+async def test_a_bare_edit_or_reject_at_review_starts_another_round(decision: Decision) -> None:
+    handler = ScriptedDecisions([APPROVE, decision, APPROVE, APPROVE])
+    result = await workflow(handler).run(QUERY)
+    assert result.metadata.rounds == 2
+    assert result.metadata.reason is None
+
+
+async def test_a_reject_in_the_last_round_completes_and_says_so() -> None:
+    handler = ScriptedDecisions([APPROVE, REJECT] * 5)
+    result = await workflow(handler).run(QUERY)
+    assert result.metadata.reason == "max_rounds"
+    assert result.metadata.rounds == 5
+    assert set(titles(result)) == {paper.title for paper in MOONS}
+
+
+async def test_an_approval_in_the_last_round_is_an_approval() -> None:
+    handler = ScriptedDecisions([APPROVE, REJECT, APPROVE, APPROVE])
+    result = await workflow(handler, max_iterations=2).run(QUERY)
+    assert result.metadata.reason is None
+
+
+async def test_a_search_whose_every_strategy_is_rejected_ends_empty_and_says_so() -> None:
+    source = FakeSource("alpha", MOONS)
+    result = await workflow(ScriptedDecisions([REJECT] * 5), [source]).run(QUERY)
+    assert (result.papers, result.metadata.reason) == ([], "max_rounds")
+    assert source.strategies == []
+
+
+async def test_papers_marked_relevant_are_kept_even_if_no_source_finds_them_again() -> None:
+    source = FakeSource("alpha", rounds=[MOONS, MOONS[1:]])
+    liked = MOONS[0].id
+    handler = ScriptedDecisions([APPROVE, reject_with(marked_relevant=[liked]), APPROVE, APPROVE])
+    result = await workflow(handler, [source]).run(QUERY)
+    assert titles(result).count(MOONS[0].title) == 1
+    assert len(result.papers) == 3
+
+
+async def test_a_kept_paper_found_again_by_another_source_is_not_listed_twice() -> None:
+    again = raw(MOONS[0].title, source="beta", doi="https://doi.org/10.1000/MOONS.1")
+    source = FakeSource("alpha", rounds=[MOONS, [again, *MOONS[1:]]])
+    handler = ScriptedDecisions([APPROVE, reject_with(marked_relevant=[MOONS[0].id]), APPROVE, APPROVE])
+    result = await workflow(handler, [source]).run(QUERY)
+    assert len(result.papers) == 3
+
+
+async def test_papers_marked_irrelevant_are_gone_in_every_later_round() -> None:
+    handler = ScriptedDecisions(
+        [APPROVE, reject_with(marked_irrelevant=[MOONS[0].id]), APPROVE, REJECT, APPROVE, APPROVE]
+    )
+    result = await workflow(handler).run(QUERY)
+    assert MOONS[0].title not in titles(review_of(handler, 3))
+    assert MOONS[0].title not in titles(result)
+    assert len(result.papers) == 2
+
+
+async def test_an_irrelevant_paper_that_comes_back_from_another_source_stays_out() -> None:
+    again = raw(MOONS[0].title, source="beta", doi="10.1000/moons.1", year=2021)
+    source = FakeSource("alpha", rounds=[MOONS, [again, *MOONS[1:]]])
+    handler = ScriptedDecisions([APPROVE, reject_with(marked_irrelevant=[MOONS[0].id]), APPROVE, APPROVE])
+    result = await workflow(handler, [source]).run(QUERY)
+    assert MOONS[0].title not in titles(result)
+
+
+async def test_a_paper_marked_irrelevant_in_the_last_round_is_not_in_the_result() -> None:
+    handler = ScriptedDecisions([APPROVE, reject_with(marked_irrelevant=[MOONS[0].id])])
+    result = await workflow(handler, max_iterations=1).run(QUERY)
+    assert MOONS[0].title not in titles(result)
+    assert result.metadata.reason == "max_rounds"
+    assert sum(result.facets.by_year.values()) == len(result.papers)
+
+
+async def test_marking_a_paper_pulls_similar_ones_up_and_pushes_others_down() -> None:
+    europa = [raw(f"Tidal heating of the icy moon Europa: plumes {n}", doi=f"10.1/e{n}") for n in range(3)]
+    titan = [raw(f"Tidal heating of the icy moon Titan: methane {n}", doi=f"10.1/t{n}") for n in range(3)]
+    source = FakeSource("alpha", [*titan, *europa])
+    feedback = reject_with(marked_relevant=[europa[0].id], marked_irrelevant=[titan[0].id])
+    handler = ScriptedDecisions([APPROVE, feedback, APPROVE, APPROVE])
+    result = await workflow(handler, [source]).run(QUERY)
+    ranked = titles(result)
+    assert ranked[0] == europa[0].title
+    assert max(ranked.index(p.title) for p in europa) < min(
+        (ranked.index(p.title) for p in titan[1:] if p.title in ranked), default=99
+    )
+
+
+async def test_the_same_paper_from_two_sources_is_one_paper_with_both_named() -> None:
+    twin = raw(MOONS[0].title, source="beta", doi="10.1000/moons.1")
+    result = await workflow(None, [FakeSource("alpha", MOONS), FakeSource("beta", [twin])]).run(QUERY)
+    assert len(result.papers) == 3
+    merged = next(paper for paper in result.papers if paper.title == MOONS[0].title)
+    assert sorted(merged.sources) == ["alpha", "beta"]
+
+
+async def test_ids_are_the_same_in_every_round() -> None:
+    handler = ScriptedDecisions([APPROVE, REJECT, APPROVE, APPROVE])
+    await workflow(handler).run(QUERY)
+    first, second = review_of(handler, 1), review_of(handler, 3)
+    assert {p.id for p in first.papers} == {p.id for p in second.papers}
+
+
+async def test_a_failing_source_is_reported_and_the_others_still_answer() -> None:
+    broken = FakeSource("beta", error=NonRetryableError("the key was refused"))
+    result = await workflow(None, [FakeSource("alpha", MOONS), broken]).run(QUERY)
+    reports = {report.name: report for report in result.metadata.sources}
+    assert reports["alpha"].status is SourceStatus.OK
+    assert reports["beta"].status is SourceStatus.FAILED
+    assert "key was refused" in (reports["beta"].reason or "")
+    assert result.metadata.partial
+    assert len(result.papers) == 3
+
+
+async def test_when_every_source_fails_the_review_opens_empty_with_the_failures_listed() -> None:
+    handler = ScriptedDecisions([APPROVE, APPROVE])
+    sources = [FakeSource(name, error=RuntimeError("boom")) for name in ("alpha", "beta")]
+    result = await workflow(handler, sources).run(QUERY)
+    reviewed = review_of(handler, 1)
+    assert reviewed.papers == []
+    assert [report.status for report in reviewed.metadata.sources] == [SourceStatus.FAILED] * 2
+    assert result.metadata.partial
+
+
+async def test_a_source_without_matches_is_empty_and_the_result_is_whole() -> None:
+    result = await workflow(None, [FakeSource("alpha", [])]).run(QUERY)
+    assert [report.status for report in result.metadata.sources] == [SourceStatus.EMPTY]
+    assert not result.metadata.partial
+
+
+async def test_a_workflow_without_sources_returns_an_empty_collection() -> None:
+    result = await workflow(None, []).run(QUERY)
+    assert result.papers == []
+
+
+async def test_max_results_caps_the_collection() -> None:
+    result = await workflow(max_results=2).run(QUERY)
+    assert len(result.papers) == 2
+    assert result.metadata.search_strategy.filters.max_results == 2
+
+
+async def test_a_number_in_the_query_asks_for_fewer_but_never_for_more() -> None:
+    assert len((await workflow().run(f"top 1 papers on {QUERY}")).papers) == 1
+    assert len((await workflow(max_results=2).run(f"top 3 papers on {QUERY}")).papers) == 2
+
+
+async def test_counts_in_and_out_of_each_stage_are_logged() -> None:
+    twin = raw(MOONS[0].title, source="beta", doi="10.1000/moons.1")
+    noise = raw("Sourdough starters", source="beta", doi="10.1/bread")
+    sources = [FakeSource("alpha", MOONS), FakeSource("beta", [twin, noise])]
+    result = await workflow(None, sources).run(QUERY)
+    counts = {count.stage: (count.count_in, count.count_out) for count in result.metadata.stage_counts}
+    assert counts == {"search": (5, 5), "dedup": (5, 4), "relevance": (4, 3)}
+
+
+async def test_stage_counts_of_all_rounds_are_kept() -> None:
+    handler = ScriptedDecisions([APPROVE, reject_with(marked_irrelevant=[MOONS[0].id]), APPROVE, APPROVE])
+    result = await workflow(handler).run(QUERY)
+    stages = [(count.round, count.stage) for count in result.metadata.stage_counts]
+    assert stages == [
+        (0, "search"),
+        (0, "dedup"),
+        (0, "relevance"),
+        (1, "search"),
+        (1, "dedup"),
+        (1, "marked_irrelevant"),
+        (1, "relevance"),
+    ]
+
+
+async def test_progress_is_told_phase_by_phase() -> None:
+    told: list[str] = []
+    handler = ScriptedDecisions([APPROVE, APPROVE])
+    await workflow(handler, progress_reporter=lambda phase, facts: told.append(phase)).run(QUERY)
+    assert told == [
+        "intent_parsing",
+        "query_building",
+        "waiting_checkpoint",
+        "searching",
+        "source_finished",
+        "deduplicating",
+        "scoring",
+        "organizing",
+        "waiting_checkpoint",
+        "completed",
+    ]
+
+
+async def test_the_end_by_used_up_rounds_is_told_with_its_reason() -> None:
+    told: list[tuple[str, dict[str, Any]]] = []
+    handler = ScriptedDecisions([APPROVE, REJECT])
+    flow = workflow(handler, max_iterations=1, progress_reporter=lambda phase, facts: told.append((phase, facts)))
+    await flow.run(QUERY)
+    assert told[-1][0] == "completed"
+    assert told[-1][1]["reason"] == "max_rounds"
+
+
+async def test_a_progress_reporter_that_raises_does_not_stop_the_search() -> None:
+    def broken(phase: str, facts: dict[str, Any]) -> None:
+        raise RuntimeError(phase)
+
+    result = await workflow(progress_reporter=broken).run(QUERY)
+    assert len(result.papers) == 3
+
+
+@pytest.mark.parametrize("query", ["", "   ", "\x00", "?!…", "x" * 10_000])
+async def test_a_query_that_cannot_be_searched_is_refused_before_any_work(query: str) -> None:
+    source = FakeSource("alpha", MOONS)
+    with pytest.raises(InvalidQuery) as caught:
+        await workflow(None, [source]).run(query)
+    assert caught.value.hint
+    assert source.strategies == []
+
+
+async def test_a_decision_that_does_not_fit_is_refused_by_name() -> None:
+    with pytest.raises(InvalidDecision):
+        await workflow(ScriptedDecisions([EDIT])).run(QUERY)
+
+
+async def test_one_workflow_runs_many_searches_side_by_side_without_mixing_them() -> None:
+    stars = [raw("Granulation of red giant stars", doi="10.1/stars")]
+
+    class Chooser(FakeSource):
+        async def search_advanced(self, strategy: Any) -> list[RawPaper]:
+            wanted = strategy.queries[0].boolean_query.casefold()
+            return stars if "giant" in wanted else MOONS
+
+    flow = workflow(None, [Chooser("alpha", [])])
+    first, second = await asyncio.gather(flow.run(QUERY), flow.run("granulation of red giant stars"))
+    assert set(titles(first)) == {paper.title for paper in MOONS}
+    assert titles(second) == [stars[0].title]
+
+
+async def test_a_run_with_the_same_inputs_gives_the_same_bytes() -> None:
+    first = await workflow().run(QUERY, run_id="a")
+    second = await workflow().run(QUERY, run_id="a")
+    assert first.model_dump_json() == second.model_dump_json()
+
+
+async def test_a_run_continues_from_its_journal_without_asking_or_searching_again() -> None:
+    journal = MemoryJournal()
+    source = FakeSource("alpha", MOONS)
+    first = ScriptedDecisions([APPROVE])
+    with pytest.raises(AssertionError):
+        await workflow(first, [source], journal=journal).run(QUERY, run_id="r")
+    waiting = first.checkpoints[-1]
+
+    second = ScriptedDecisions([APPROVE])
+    result = await workflow(second, [source], journal=journal).run(QUERY, run_id="r")
+    assert second.checkpoints == [waiting]
+    assert len(source.strategies) == 1
+    assert len(result.papers) == 3
+
+
+async def test_a_run_killed_at_any_decision_continues_to_the_same_result() -> None:
+    script = [APPROVE, reject_with(marked_irrelevant=[MOONS[0].id]), APPROVE, APPROVE]
+    whole = await workflow(ScriptedDecisions(script)).run(QUERY, run_id="r")
+    for cut in range(len(script)):
+        journal = MemoryJournal()
+        with pytest.raises(AssertionError):
+            await workflow(ScriptedDecisions(script[:cut]), journal=journal).run(QUERY, run_id="r")
+        rest = ScriptedDecisions(script[cut:])
+        continued = await workflow(rest, journal=journal).run(QUERY, run_id="r")
+        assert continued.model_dump_json() == whole.model_dump_json()
+        assert [checkpoint.iteration for checkpoint in rest.checkpoints] == list(range(cut, len(script)))
+
+
+async def test_a_bad_decision_is_not_kept_so_the_run_can_be_continued() -> None:
+    journal = MemoryJournal()
+    with pytest.raises(InvalidDecision):
+        await workflow(ScriptedDecisions([EDIT]), journal=journal).run(QUERY, run_id="r")
+    result = await workflow(ScriptedDecisions([APPROVE, APPROVE]), journal=journal).run(QUERY, run_id="r")
+    assert len(result.papers) == 3
+
+
+async def test_cancelling_a_waiting_run_ends_it_and_releases_what_it_held() -> None:
+    released = asyncio.Event()
+    asked = asyncio.Event()
+
+    class Never:
+        async def handle(self, checkpoint: Checkpoint) -> Decision:
+            asked.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    async def release() -> None:
+        released.set()
+
+    task = asyncio.create_task(workflow(Never(), release=release).run(QUERY))
+    async with asyncio.timeout(10):
+        await asked.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert released.is_set()
+
+
+async def test_the_review_shows_what_was_kept_before() -> None:
+    handler = ScriptedDecisions([APPROVE, reject_with(marked_relevant=[MOONS[1].id]), APPROVE, APPROVE])
+    await workflow(handler).run(QUERY)
+    payload = handler.checkpoints[3].payload
+    assert isinstance(payload, ResultPayload)
+    assert [paper.title for paper in payload.accumulated_papers] == [MOONS[1].title]
+    assert handler.checkpoints[3].kind is CheckpointKind.RESULT_REVIEW

@@ -1,0 +1,55 @@
+"""What a run remembers."""
+
+import pytest
+
+from paper_search.models import SearchConstraints
+from paper_search.workflow.journal import MemoryJournal, NoJournal
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.made = 0
+
+    async def make(self) -> SearchConstraints:
+        self.made += 1
+        return SearchConstraints(max_results=self.made)
+
+
+async def test_what_was_made_once_is_not_made_again() -> None:
+    journal, counter = MemoryJournal(), Counter()
+    first = await journal.remember("step", SearchConstraints, counter.make)
+    second = await journal.remember("step", SearchConstraints, counter.make)
+    assert first == second
+    assert counter.made == 1
+
+
+async def test_steps_are_remembered_apart() -> None:
+    journal, counter = MemoryJournal(), Counter()
+    first = await journal.remember("a", SearchConstraints, counter.make)
+    second = await journal.remember("b", SearchConstraints, counter.make)
+    assert first != second
+
+
+async def test_changing_what_was_returned_does_not_change_the_memory() -> None:
+    journal, counter = MemoryJournal(), Counter()
+    first = await journal.remember("step", SearchConstraints, counter.make)
+    first.max_results = 99
+    assert (await journal.remember("step", SearchConstraints, counter.make)).max_results == 1
+
+
+async def test_a_step_that_failed_is_tried_again() -> None:
+    journal, counter = MemoryJournal(), Counter()
+
+    async def broken() -> SearchConstraints:
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        await journal.remember("step", SearchConstraints, broken)
+    assert (await journal.remember("step", SearchConstraints, counter.make)).max_results == 1
+
+
+async def test_without_a_journal_everything_is_made_anew() -> None:
+    journal, counter = NoJournal(), Counter()
+    await journal.remember("step", SearchConstraints, counter.make)
+    await journal.remember("step", SearchConstraints, counter.make)
+    assert counter.made == 2

@@ -1,0 +1,105 @@
+"""Every failure has one shape, and says nothing of the inside or of the values it was given."""
+
+import inspect
+import json
+import re
+
+import pytest
+from pydantic import BaseModel, Field, SecretStr, ValidationError
+
+from uraniborg.kernel import errors
+from uraniborg.kernel.errors import (
+    Conflict,
+    InternalError,
+    InvalidInput,
+    MissingExtra,
+    NotFound,
+    UraniborgError,
+    as_error,
+    invalid,
+)
+
+FAMILY = [cls for _, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, UraniborgError)]
+
+
+def test_the_body_carries_code_message_hint_and_every_id() -> None:
+    error = Conflict("It is held.", hint="Wait.", session_id="ses_1", count=3)
+    assert error.body() == {
+        "error": {"code": "conflict", "message": "It is held.", "hint": "Wait.", "session_id": "ses_1", "count": 3}
+    }
+    assert str(error) == "It is held."
+
+
+@pytest.mark.parametrize("cls", FAMILY)
+def test_each_member_is_drawn_in_the_tree_with_its_status_and_exit_code(cls: type[UraniborgError]) -> None:
+    line = re.search(rf"^.*\b{cls.__name__}\b.*$", errors.__doc__ or "", re.MULTILINE)
+    assert line is not None
+    if cls is not UraniborgError:
+        assert re.search(rf"\b{cls.status}\b.*\bexit {cls.exit_code}\b", line[0])
+
+
+def test_no_two_members_share_a_code() -> None:
+    codes = [cls.code for cls in FAMILY]
+    assert len(codes) == len(set(codes))
+    assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", code) for code in codes)
+
+
+def test_a_missing_extra_says_what_to_install() -> None:
+    error = MissingExtra("mcp", "The MCP server")
+    assert "The MCP server" in error.message
+    assert "pip install 'uraniborg[mcp]'" in error.hint
+    assert error.body()["error"]["extra"] == "mcp"
+
+
+def test_a_member_of_the_family_stands_for_itself() -> None:
+    error = NotFound("no such session")
+    assert as_error(error) is error
+
+
+def test_what_is_not_ours_becomes_an_internal_error_without_its_text() -> None:
+    error = as_error(RuntimeError("connect to /home/someone failed with hunter2"))
+    assert isinstance(error, InternalError)
+    assert error.ids == {"exception": "RuntimeError"}
+    assert "hunter2" not in json.dumps(error.body())
+
+
+class _Login(BaseModel):
+    user: str
+    password: SecretStr = Field(min_length=20)
+    tries: list[int] = []
+
+
+def _failure(**values: object) -> ValidationError:
+    with pytest.raises(ValidationError) as caught:
+        _Login.model_validate(values)
+    return caught.value
+
+
+def test_a_validation_failure_names_each_field_and_never_its_value() -> None:
+    error = invalid(_failure(password="hunter2", tries=["many"]), what="login")
+    assert isinstance(error, InvalidInput)
+    assert [problem["path"] for problem in error.ids["problems"]] == ["user", "password", "tries.0"]
+    assert all(path in error.message for path in ("login", "user", "password", "tries.0"))
+    assert "hunter2" not in json.dumps(error.body())
+    assert "many" not in json.dumps(error.body())
+
+
+def test_a_validation_failure_that_escapes_is_the_callers_to_correct() -> None:
+    error = as_error(_failure(password="x" * 20))
+    assert error.code == "invalid_argument"
+    assert "_Login" in error.message
+
+
+def test_a_thousand_problems_give_a_short_message() -> None:
+    error = invalid(_failure(user="x", password="x" * 20, tries=["no"] * 1000), what="login")
+    assert len(error.message) < 1000
+    assert "and 995 more" in error.message
+    assert len(error.ids["problems"]) == 20
+
+
+def test_a_value_wrong_as_a_whole_is_named_the_root() -> None:
+    with pytest.raises(ValidationError) as caught:
+        _Login.model_validate("hunter2")
+    error = invalid(caught.value, what="login")
+    assert error.ids["problems"][0]["path"] == "(root)"
+    assert "hunter2" not in json.dumps(error.body())

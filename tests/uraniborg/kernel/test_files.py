@@ -1,0 +1,335 @@
+"""Files are whole or absent, paths stay where they belong, locks hold across processes."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from uraniborg.kernel.files import (
+    AlreadyExists,
+    Locked,
+    PathRefused,
+    confine,
+    create_exclusive,
+    locked,
+    write_atomic,
+)
+
+Writer = Callable[[Path, str | bytes], None]
+WRITERS = pytest.mark.parametrize("write", [write_atomic, create_exclusive])
+MANY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+@pytest.mark.parametrize("data", ["", "ünïcode 漢字\r\n", b"", b"\x00\xff\n", "x" * 1_000_000])
+@WRITERS
+def test_what_was_written_is_read_back_and_nothing_else_is_left(
+    tmp_path: Path, write: Writer, data: str | bytes
+) -> None:
+    write(tmp_path / "paper", data)
+    assert (tmp_path / "paper").read_bytes() == (data.encode() if isinstance(data, str) else data)
+    assert os.listdir(tmp_path) == ["paper"]
+
+
+def test_writing_again_replaces_the_whole_and_keeps_the_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "keys"
+    path.write_text("a long old text")
+    path.chmod(0o600)
+    write_atomic(path, "new")
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_creating_what_exists_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "draft.json"
+    create_exclusive(path, "first")
+    with pytest.raises(AlreadyExists) as caught:
+        create_exclusive(path, "second")
+    assert caught.value.code == "already_exists"
+    assert str(tmp_path) not in str(caught.value.body())
+    assert path.read_text() == "first"
+    assert os.listdir(tmp_path) == ["draft.json"]
+
+
+def test_creating_over_a_dangling_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(AlreadyExists):
+        create_exclusive(tmp_path / "link", "data")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace", "link"])
+@WRITERS
+def test_a_failing_disk_leaves_no_half_file_and_no_litter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Writer, step: str
+) -> None:
+    path = tmp_path / "paper"
+    if write is write_atomic:
+        path.write_text("old")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, step, full)
+    if (write, step) in [(write_atomic, "link"), (create_exclusive, "replace")]:
+        write(path, "new")
+        assert path.read_text() == "new"
+        return
+    with pytest.raises(OSError, match="No space"):
+        write(path, "new")
+    assert {name: (tmp_path / name).read_text() for name in os.listdir(tmp_path)} == (
+        {"paper": "old"} if write is write_atomic else {}
+    )
+
+
+def test_a_file_system_that_cannot_sync_folders_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.fsync
+
+    def only_files(descriptor: int) -> None:
+        if os.path.isdir(f"/proc/self/fd/{descriptor}"):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", only_files)
+    write_atomic(tmp_path / "paper", "new")
+    assert (tmp_path / "paper").read_text() == "new"
+
+
+@WRITERS
+def test_the_file_and_then_its_folder_reach_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Writer
+) -> None:
+    steps: list[str] = []
+    real = {name: getattr(os, name) for name in ("fsync", "replace", "link")}
+
+    def noted(name: str) -> Callable[..., None]:
+        def call(*arguments: object) -> None:
+            steps.append(name)
+            real[name](*arguments)
+
+        return call
+
+    for name in real:
+        monkeypatch.setattr(os, name, noted(name))
+    write(tmp_path / "paper", "new")
+    assert steps == ["fsync", "replace" if write is write_atomic else "link", "fsync"]
+
+
+@MANY
+@given(st.binary(max_size=200), st.binary(max_size=200), st.integers(0, 3))
+def test_a_reader_sees_the_old_or_the_new_wherever_the_writer_dies(
+    tmp_path: Path, old: bytes, new: bytes, step: int
+) -> None:
+    """Dies: stops before any one of the calls that touch the disk, as a kill would."""
+    path = tmp_path / "paper"
+    path.write_bytes(old)
+    calls = 0
+
+    class Killed(BaseException):
+        pass
+
+    def dying(real: Callable[..., None]) -> Callable[..., None]:
+        def call(*arguments: object) -> None:
+            nonlocal calls
+            if calls == step:
+                raise Killed
+            calls += 1
+            real(*arguments)
+
+        return call
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", dying(os.fsync))
+        patch.setattr(os, "replace", dying(os.replace))
+        try:
+            write_atomic(path, new)
+        except Killed:
+            assert path.read_bytes() == (new if step == 2 else old)
+        else:
+            assert path.read_bytes() == new
+
+
+KILLED_WRITER = """
+import sys
+from pathlib import Path
+from uraniborg.kernel.files import create_exclusive, write_atomic
+folder = Path(sys.argv[1])
+for n in range(10**9):
+    text = str(n % 10) * 200_000
+    write_atomic(folder / "shared.txt", text)
+    create_exclusive(folder / f"{n}.txt", text)
+    print(n, flush=True)
+"""
+
+
+def test_killing_the_writer_leaves_only_whole_files(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED_WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        acknowledged = [int(writer.stdout.readline()) for _ in range(20)]
+        writer.send_signal(signal.SIGKILL)
+    for path in tmp_path.glob("[!.]*.txt"):
+        text = path.read_text()
+        assert len(text) == 200_000
+        assert len(set(text)) == 1
+    assert all((tmp_path / f"{n}.txt").exists() for n in acknowledged)
+
+
+def test_of_many_threads_creating_one_file_exactly_one_succeeds(tmp_path: Path) -> None:
+    outcomes: list[str] = []
+    start = threading.Barrier(8)
+
+    def create(number: int) -> None:
+        start.wait(timeout=10)
+        try:
+            create_exclusive(tmp_path / "one", str(number))
+            outcomes.append(str(number))
+        except AlreadyExists:
+            outcomes.append("refused")
+
+    threads = [threading.Thread(target=create, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=10)
+    assert outcomes.count("refused") == 7
+    assert (tmp_path / "one").read_text() in outcomes
+
+
+SEGMENTS = st.sampled_from(
+    ["..", ".", "", "a", "in", "out", "loop", "up", "/", "\\", "C:", "~", "\0", "etc", "…", "\ud800"]
+)
+PARTS = st.lists(st.lists(SEGMENTS | st.text(max_size=4), max_size=5).map("/".join) | st.text(max_size=8), max_size=4)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A folder with links inside it, out of it, and round in circles."""
+    root = tmp_path / "root"
+    (root / "a").mkdir(parents=True)
+    (tmp_path / "secret").write_text("secret")
+    (root / "in").symlink_to(root / "a")
+    (root / "out").symlink_to(tmp_path)
+    (root / "a" / "up").symlink_to("../..")
+    (root / "loop").symlink_to(root / "loop")
+    return root
+
+
+@MANY
+@given(parts=PARTS)
+def test_no_path_ever_leaves_its_folder(house: Path, parts: list[str]) -> None:
+    try:
+        path = confine(house, *parts)
+    except PathRefused:
+        return
+    assert os.path.commonpath([os.path.realpath(path), os.path.realpath(house)]) == os.path.realpath(house)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("..",),
+        ("a", "..", "a"),
+        ("a/../../secret",),
+        ("/etc/passwd",),
+        ("a", "/etc/passwd"),
+        ("C:\\Windows",),
+        ("C:evil",),
+        ("\\\\server\\share",),
+        ("..\\secret",),
+        ("a\0b",),
+        ("out",),
+        ("out", "secret"),
+        ("a", "up", "new"),
+        ("loop",),
+    ],
+)
+def test_what_would_leave_the_folder_is_refused(house: Path, parts: tuple[str, ...]) -> None:
+    with pytest.raises(PathRefused) as caught:
+        confine(house, *parts)
+    assert caught.value.code == "path_refused"
+    assert str(house.parent) not in str(caught.value.body())
+    assert "relative" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ((), ""),
+        (("new.json",), "new.json"),
+        (("a", "b/c.json"), "a/b/c.json"),
+        (("./a/./x",), "a/x"),
+        (("in", "x"), "a/x"),
+        (("...",), "..."),
+        (("..hidden",), "..hidden"),
+        (("ü 漢字.md",), "ü 漢字.md"),
+    ],
+)
+def test_what_stays_inside_is_given_as_a_whole_path(house: Path, parts: tuple[str, ...], expected: str) -> None:
+    assert confine(house, *parts) == house.resolve() / expected
+
+
+def test_a_folder_that_is_itself_reached_by_a_link_can_be_the_root(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert confine(tmp_path / "link", "x") == (tmp_path / "real").resolve() / "x"
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from uraniborg.kernel.files import locked
+with locked(Path(sys.argv[1]), 5):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_lock_held_by_another_process_is_refused_in_time_and_free_once_it_dies(tmp_path: Path) -> None:
+    path = tmp_path / "shelf.lock"
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(Locked) as caught, locked(path, 0.05):
+            pytest.fail("the lock was held twice")
+        holder.kill()
+    assert caught.value.code == "locked"
+    assert str(tmp_path) not in str(caught.value.body())
+    with locked(path, 5):
+        pass
+
+
+def test_a_lock_excludes_the_threads_of_its_own_process(tmp_path: Path) -> None:
+    path = tmp_path / "shelf.lock"
+    outcomes: list[str] = []
+
+    def attempt() -> None:
+        try:
+            with locked(path, 0):
+                outcomes.append("held")
+        except Locked:
+            outcomes.append("refused")
+
+    with locked(path, 0):
+        thread = threading.Thread(target=attempt)
+        thread.start()
+        thread.join(timeout=10)
+    attempt()
+    assert outcomes == ["refused", "held"]
+
+
+def test_a_lock_is_released_when_its_block_fails(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), locked(tmp_path / "lock", 0):
+        raise KeyError
+    with locked(tmp_path / "lock", 0):
+        pass

@@ -1,0 +1,43 @@
+"""Ids cannot be guessed, or follow from content alone."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uraniborg.kernel.ids import content_id, new_id
+
+PARTS = st.lists(st.text() | st.binary(), max_size=5)
+
+
+def test_new_ids_are_all_different_and_safe_in_urls_and_file_names() -> None:
+    ids = {new_id() for _ in range(1000)}
+    assert len(ids) == 1000
+    assert all(re.fullmatch(r"[0-9a-f]{32}", made) for made in ids)
+
+
+def test_a_prefix_says_what_the_id_names() -> None:
+    assert re.fullmatch(r"ses_[0-9a-f]{32}", new_id("ses"))
+
+
+@given(PARTS)
+def test_the_same_content_always_has_the_same_id(parts: list[str | bytes]) -> None:
+    assert content_id(*parts) == content_id(*parts)
+
+
+@given(PARTS, PARTS)
+def test_different_content_has_different_ids(one: list[str | bytes], other: list[str | bytes]) -> None:
+    as_bytes = [[p.encode() if isinstance(p, str) else p for p in parts] for parts in (one, other)]
+    assert (content_id(*one) == content_id(*other)) == (as_bytes[0] == as_bytes[1])
+
+
+def test_where_one_part_ends_and_the_next_begins_counts() -> None:
+    assert len({content_id("ab", "c"), content_id("a", "bc"), content_id("abc"), content_id("abc", "")}) == 4
+
+
+def test_a_content_id_does_not_change_between_releases() -> None:
+    assert content_id("10.1000/182", "2019") == "dd88a5def72119f066d42aca764fea68"
+
+
+def test_text_that_is_no_valid_unicode_still_has_an_id() -> None:
+    assert content_id("\ud800") != content_id("\ud801")

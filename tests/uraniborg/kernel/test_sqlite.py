@@ -1,0 +1,203 @@
+"""Databases open alike, change in transactions, and come up to date once however many processes start."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from uraniborg.kernel import sqlite
+from uraniborg.kernel.sqlite import DatabaseMissing, DatabaseNewer, DatabaseUnusable, connect, migrate, transaction
+
+MIGRATIONS = [
+    ("papers", "CREATE TABLE papers (title TEXT); INSERT INTO papers VALUES ('a; b -- c');"),
+    ("years", "ALTER TABLE papers ADD COLUMN year INTEGER"),
+]
+
+
+def titles(connection: sqlite3.Connection) -> list[str]:
+    return [title for (title,) in connection.execute("SELECT title FROM papers")]
+
+
+def pragma(connection: sqlite3.Connection, name: str) -> object:
+    return connection.execute(f"PRAGMA {name}").fetchone()[0]
+
+
+@pytest.mark.parametrize(("durable", "synchronous"), [(False, 1), (True, 2)])
+def test_a_connection_makes_its_folder_and_sets_what_it_promises(
+    tmp_path: Path, durable: bool, synchronous: int
+) -> None:
+    with closing(connect(tmp_path / "new" / "x.db", durable=durable, busy_timeout_s=3)) as connection:
+        assert pragma(connection, "journal_mode") == "wal"
+        assert pragma(connection, "foreign_keys") == 1
+        assert pragma(connection, "busy_timeout") == 3000
+        assert pragma(connection, "synchronous") == synchronous
+
+
+def test_a_read_only_connection_reads_what_others_write_and_cannot_write(tmp_path: Path) -> None:
+    path = tmp_path / "odd name?#%41.db"
+    with closing(connect(path)) as writer:
+        migrate(writer, MIGRATIONS)
+        with closing(connect(path, readonly=True)) as reader:
+            writer.execute("INSERT INTO papers (title) VALUES ('new')")
+            assert titles(reader) == ["a; b -- c", "new"]
+            with pytest.raises(DatabaseUnusable, match="readonly"), transaction(reader):
+                reader.execute("DELETE FROM papers")
+
+
+def test_a_database_on_a_read_only_disk_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.db"
+    with closing(connect(path)) as writer:
+        migrate(writer, MIGRATIONS)
+
+    def not_writable(_path: object, _mode: int) -> bool:
+        return False
+
+    monkeypatch.setattr(os, "access", not_writable)
+    with closing(connect(path, readonly=True)) as reader:
+        assert titles(reader) == ["a; b -- c"]
+    assert os.listdir(tmp_path) == ["x.db"]
+
+
+def test_reading_a_database_that_is_not_there_is_refused_and_makes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseMissing) as caught:
+        connect(tmp_path / "x.db", readonly=True)
+    assert str(tmp_path) not in str(caught.value.body())
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("readonly", [True, False])
+def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path, readonly: bool) -> None:
+    path = tmp_path / "notes.db"
+    path.write_text("dear diary, " * 100)
+    with pytest.raises(DatabaseUnusable, match=r"notes\.db.*not a database"):
+        connect(path, readonly=readonly)
+    assert path.read_text() == "dear diary, " * 100
+
+
+def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DatabaseUnusable, match=r"x\.db"):
+        connect(tmp_path / "file" / "x.db")
+    with pytest.raises(DatabaseUnusable):
+        connect(tmp_path)
+
+
+def test_a_transaction_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "x.db")) as connection:
+        migrate(connection, MIGRATIONS)
+        with pytest.raises(KeyError), transaction(connection):
+            connection.execute("DELETE FROM papers")
+            raise KeyError
+        assert titles(connection) == ["a; b -- c"]
+        with transaction(connection):
+            connection.execute("DELETE FROM papers")
+        assert titles(connection) == []
+
+
+def test_a_database_held_too_long_is_said_to_be_locked(tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "x.db")) as one, closing(connect(tmp_path / "x.db", busy_timeout_s=0.01)) as two:
+        migrate(one, MIGRATIONS)
+        with transaction(one), pytest.raises(DatabaseUnusable, match="locked"), transaction(two):
+            pytest.fail("two writers at once")
+
+
+def test_a_mistake_in_sql_stays_a_mistake_of_ours(tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "x.db")) as connection:
+        with pytest.raises(sqlite3.OperationalError, match="syntax"), transaction(connection):
+            connection.execute("SELEKT")
+        assert not connection.in_transaction
+
+
+def test_migrations_run_once_each_and_later_ones_are_added(tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "x.db")) as connection:
+        migrate(connection, MIGRATIONS[:1])
+        migrate(connection, MIGRATIONS)
+        migrate(connection, MIGRATIONS)
+        assert connection.execute("SELECT title, year FROM papers").fetchall() == [("a; b -- c", None)]
+
+
+def test_a_migration_may_hold_triggers_and_comments(tmp_path: Path) -> None:
+    sql = """
+        CREATE TABLE a (x); -- a comment; with a semicolon
+        CREATE TABLE log (x);
+        CREATE TRIGGER t AFTER INSERT ON a BEGIN INSERT INTO log VALUES (new.x); INSERT INTO log VALUES (';'); END;
+        INSERT INTO a VALUES (1)
+    """
+    with closing(connect(tmp_path / "x.db")) as connection:
+        migrate(connection, [("trigger", sql)])
+        assert connection.execute("SELECT x FROM log").fetchall() == [(1,), (";",)]
+
+
+def test_a_migration_that_fails_half_way_leaves_the_database_as_it_was(tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "x.db")) as connection:
+        with pytest.raises(sqlite3.OperationalError):
+            migrate(connection, [*MIGRATIONS, ("bad", "DELETE FROM papers; DROP TABLE absent")])
+        assert titles(connection) == ["a; b -- c"]
+        migrate(connection, [*MIGRATIONS, ("bad", "DELETE FROM papers")])
+        assert titles(connection) == []
+
+
+def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "x.db")) as connection:
+        migrate(connection, MIGRATIONS)
+        with pytest.raises(DatabaseNewer) as caught:
+            migrate(connection, MIGRATIONS[:1])
+        assert caught.value.ids == {"migrations": ["years"]}
+
+
+STARTER = """
+import sys
+from pathlib import Path
+from uraniborg.kernel.sqlite import connect, migrate
+print("ready", flush=True)
+for line in sys.stdin:
+    connection = connect(Path(line.strip()))
+    migrate(connection, [("t", "CREATE TABLE t (x)"), ("one", "INSERT INTO t VALUES (1)"), ("two", "INSERT INTO t VALUES (2)")])
+    print([x for (x,) in connection.execute("SELECT x FROM t ORDER BY x")], flush=True)
+    connection.close()
+"""
+
+
+def test_processes_that_start_at_once_share_one_set_of_migrations(tmp_path: Path) -> None:
+    starters = [
+        subprocess.Popen([sys.executable, "-c", STARTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    try:
+        for starter in starters:
+            assert starter.stdout
+            assert starter.stdout.readline() == "ready\n"
+        for round_number in range(25):
+            for starter in starters:
+                assert starter.stdin
+                starter.stdin.write(f"{tmp_path / str(round_number)}.db\n")
+                starter.stdin.flush()
+            for starter in starters:
+                assert starter.stdout
+                assert starter.stdout.readline() == "[1, 2]\n"
+    finally:
+        for starter in starters:
+            starter.kill()
+            starter.communicate(timeout=10)
+
+
+def test_threads_may_take_turns_on_one_connection(tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "x.db")) as connection:
+        thread = threading.Thread(target=migrate, args=(connection, MIGRATIONS))
+        thread.start()
+        thread.join(timeout=10)
+        assert titles(connection) == ["a; b -- c"]
+
+
+def test_a_copy_of_a_closed_database_is_complete(tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "x.db")) as connection:
+        migrate(connection, MIGRATIONS)
+    shutil.copy(tmp_path / "x.db", tmp_path / "copy.db")
+    with closing(sqlite.connect(tmp_path / "copy.db", readonly=True)) as copy:
+        assert titles(copy) == ["a; b -- c"]
