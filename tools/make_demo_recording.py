@@ -20,7 +20,7 @@ from paper_search.assembly import build_workflow
 from paper_search.config import AppConfig
 from paper_search.errors import RetryableError
 from paper_search.sources.base import Request, Response
-from uraniborg.demo import QUERY, RECORDING
+from uraniborg.recordings import QUERY, RECORDING
 from uraniborg.kernel.clock import FrozenClock
 
 PAPERS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("demo_papers.json").read_text(encoding="utf-8"))

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from paper_search.config import AppConfig
 from paper_search.domains import get_domain
@@ -22,7 +21,6 @@ from paper_search.workflow.engine import SearchWorkflow
 from paper_search.workflow.journal import Journal
 from paper_search.workflow.ports import ProgressReporter
 from uraniborg.kernel.clock import Clock, SystemClock
-from uraniborg.kernel.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +50,14 @@ def build_workflow(
     Reads the disk when a recording is replayed or begun: in a coroutine, call it through `asyncio.to_thread`.
     Raises UnknownDomain, UnknownSource, InvalidInput or InvalidRecording when the config asks for what cannot be.
     """
-    recording = _replayed(config)
+    recording = Recording.open(config.replay_dir) if config.replay_dir else None
     if recording:
         config = _as_recorded(config, recording)
     get_domain(config.domain)
     max_results, notes = checked_max_results(config.default_max_results)
-    if recording:
-        ground = _Ground(recording.replay(), recording.clock, list(only or recording.options.get("sources", [])))
-    else:
-        ground = _ground(config, clock or SystemClock(), transport, only, query)
+    ground = _ground(config, recording, clock or SystemClock(), transport, only)
+    if config.record_dir:
+        ground = _recorded(ground, config, query)
     llm = create_provider(config.llm)
     return SearchWorkflow(
         IntentParser(llm, config.domain, clock=ground.clock),
@@ -87,16 +84,10 @@ def build_workflow(
     )
 
 
-def _replayed(config: AppConfig) -> Recording | None:
-    if config.replay_dir and config.record_dir:
-        raise InvalidInput("A search cannot be replayed and recorded at once.", hint="Choose one of the two folders.")
-    return Recording.open(config.replay_dir) if config.replay_dir else None
-
-
 def _as_recorded(config: AppConfig, recording: Recording) -> AppConfig:
     """What was left at its default is taken as it was recorded."""
     usual = AppConfig()
-    given: dict[str, Any] = {"default_max_results": "max_results", "domain": "domain"}
+    given = {"default_max_results": "max_results", "domain": "domain"}
     recorded = {
         field: recording.options[name]
         for field, name in given.items()
@@ -106,12 +97,20 @@ def _as_recorded(config: AppConfig, recording: Recording) -> AppConfig:
 
 
 def _ground(
-    config: AppConfig, clock: Clock, transport: Transport | None, only: Sequence[str] | None, query: str
+    config: AppConfig,
+    recording: Recording | None,
+    clock: Clock,
+    transport: Transport | None,
+    only: Sequence[str] | None,
 ) -> _Ground:
+    if recording:
+        return _Ground(recording.replay(), recording.clock, list(only or recording.options.get("sources", [])))
     sources = list(only) if only else default_names(config)
-    network = transport or build_transport(config, clock=clock)
-    if config.record_dir is None:
-        return _Ground(network, clock, sources)
-    options = {"sources": sources, "max_results": config.default_max_results, "domain": config.domain}
-    recording = Recording.create(config.record_dir, query=query, options=options, clock=clock)
-    return _Ground(recording.record(network), recording.clock, sources)
+    return _Ground(transport or build_transport(config, clock=clock), clock, sources)
+
+
+def _recorded(ground: _Ground, config: AppConfig, query: str) -> _Ground:
+    assert config.record_dir is not None
+    options = {"sources": ground.sources, "max_results": config.default_max_results, "domain": config.domain}
+    recording = Recording.create(config.record_dir, query=query, options=options, clock=ground.clock)
+    return _Ground(recording.record(ground.transport), recording.clock, ground.sources)

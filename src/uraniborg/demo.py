@@ -23,9 +23,9 @@ from paper_search.workflow import (
     StrategyPayload,
 )
 from uraniborg.kernel.files import write_atomic
+from uraniborg.recordings import QUERY, RECORDING
 
-QUERY: Final = "atmospheres of the TRAPPIST-1 planets since 2016"
-RECORDING: Final = Path(__file__).parent / "recordings" / "trappist-1"
+
 _SHOWN: Final = 10
 _COLORS: Final = {
     SourceStatus.OK: "green",

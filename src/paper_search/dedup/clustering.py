@@ -4,17 +4,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
+from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
 from paper_search.dedup.blocking import similar_titles
-from paper_search.dedup.matching import Match, contradict, match
+from paper_search.dedup.matching import contradict, match
 from paper_search.dedup.names import Agreement, agreement
 from paper_search.dedup.records import Record
-from paper_search.dedup.titles import difference
+from paper_search.dedup.titles import Difference, difference
 from paper_search.identifiers import SCHEMES
 
-_SAME = {
+_SAME_IDENTIFIER = {
     "doi": "same DOI",
     "arxiv": "same arXiv id",
     "pmid": "same PubMed id",
@@ -30,133 +31,143 @@ _NEIGHBOURS = 24
 _WITNESSES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
+    """A reason to unite two records; sorts by strength, then by place."""
+
     rank: int
     left: int
     right: int
     reason: str
-    certain: bool
+    by_identifier: bool
 
 
 @dataclass(slots=True)
 class Cluster:
-    """Records taken to be one paper, with the reason why each was."""
+    """The places of records that are one paper, and the strongest reason that brought each one in."""
 
     members: list[int]
-    published: set[str]
-    reasons: dict[int, str] = field(default_factory=dict)
+    published_dois: set[str]
+    reasons: dict[int, str] = field(default_factory=dict[int, str])
 
 
 def cluster(records: Sequence[Record]) -> list[Cluster]:
-    """The records grouped into papers, members by position. The order of the records must follow from their content."""
-    by_title: defaultdict[str, list[int]] = defaultdict(list)
-    for position, record in enumerate(records):
-        if record.title.compact:
-            by_title[record.title.compact].append(position)
-    edges = [*_by_identifier(records), *_by_title(records, list(by_title.values()))]
-    edges.sort(key=lambda edge: (edge.rank, edge.left, edge.right))
+    """Groups the records, whose order must follow from their content alone for the groups to do so."""
+    edges = sorted([*_by_identifier(records), *_by_title(records)])
     return _unite(records, edges)
 
 
 def _by_identifier(records: Sequence[Record]) -> Iterator[Edge]:
     holders: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for position, record in enumerate(records):
-        for key in record.keys:
-            holders[key].append(position)
-    for (scheme, _), positions in holders.items():
-        if len(positions) > 1:
-            rank = SCHEMES.index(scheme) if scheme in _SAME else len(SCHEMES)
-            reason = _SAME.get(scheme, _SAME_RECORD)
-            for left, right in _trusted(records, sorted(set(positions))):
-                yield Edge(rank - len(SCHEMES) - 1, left, right, reason, certain=True)
+    for place, record in enumerate(records):
+        for key in record.keys():
+            holders[key].append(place)
+    for (scheme, _), places in holders.items():
+        if len(places) > 1:
+            strength = SCHEMES.index(scheme) if scheme in _SAME_IDENTIFIER else len(SCHEMES)
+            reason = _SAME_IDENTIFIER.get(scheme, _SAME_RECORD)
+            for left, right in _trusted(records, places):
+                yield Edge(strength - 100, left, right, reason, by_identifier=True)
 
 
-def _trusted(records: Sequence[Record], positions: list[int]) -> Iterator[tuple[int, int]]:
-    """The pairs that one identifier really joins: some sources put the DOI of a whole volume on each paper in it."""
+def _trusted(records: Sequence[Record], places: list[int]) -> Iterator[tuple[int, int]]:
+    """The pairs that a shared identifier joins. Some sources put the DOI of a whole volume on every paper in it."""
+    by_title: defaultdict[str, list[int]] = defaultdict(list)
+    for place in places:
+        by_title[records[place].title.compact].append(place)
     families: list[list[int]] = []
-    for position in positions:
-        home = next((family for family in families if _titles_alike(records[family[0]], records[position])), None)
-        if home is None:
-            families.append([position])
+    for group in by_title.values():
+        alike = next((f for f in families[:_WITNESSES] if _titles_alike(records[f[0]], records[group[0]])), None)
+        if alike:
+            alike += group
         else:
-            home.append(position)
+            families.append(group)
     for family in families:
         yield from zip(family, family[1:], strict=False)
     if len(families) == 2:
-        left, right = families[0][0], families[1][0]
-        if agreement(records[left].names, records[right].names) is not Agreement.DIFFERENT:
-            yield left, right
+        one, other = families[0][0], families[1][0]
+        if agreement(records[one].names, records[other].names) is not Agreement.DIFFERENT:
+            yield min(one, other), max(one, other)
 
 
 def _titles_alike(left: Record, right: Record) -> bool:
-    one, other = left.title, right.title
-    if not one.compact or not other.compact or one.compact == other.compact:
-        return True
-    return fuzz.token_set_ratio(one.text, other.text, score_cutoff=_TITLES_ALIKE) > 0
+    one, other = " ".join(left.title.words), " ".join(right.title.words)
+    return not one or not other or fuzz.token_set_ratio(one, other) >= _TITLES_ALIKE
 
 
-def _by_title(records: Sequence[Record], groups: list[list[int]]) -> Iterator[Edge]:
-    titles = [records[group[0]].title for group in groups]
+def _by_title(records: Sequence[Record]) -> Iterator[Edge]:
+    by_title: defaultdict[str, list[int]] = defaultdict(list)
+    for place, record in enumerate(records):
+        if record.title.compact:
+            by_title[record.title.compact].append(place)
+    groups = list(by_title.values())
     for group in groups:
-        if len(group) > 1:
-            nothing = difference(records[group[0]].title, records[group[0]].title)
-            yield from _matches(records, _within(records, group), nothing)
+        yield from _matches(records, _within(records, group), Difference())
+    titles = [records[group[0]].title for group in groups]
     for left, right in similar_titles(titles):
         pairs = product(groups[left][:_WITNESSES], groups[right][:_WITNESSES])
         yield from _matches(records, pairs, difference(titles[left], titles[right]))
 
 
 def _within(records: Sequence[Record], group: list[int]) -> Iterator[tuple[int, int]]:
+    """The pairs of a group to look at: all of a small one, of a large one those with the same first author or year."""
     if len(group) <= _NEIGHBOURS:
         yield from combinations(group, 2)
         return
-    ordered = sorted(group, key=lambda i: (records[i].names[:1] and records[i].names[0].family or "", records[i].year or 0))
-    for place, position in enumerate(ordered):
-        yield from ((position, other) for other in ordered[place + 1 : place + 1 + _NEIGHBOURS])
+    for place_of in (_first_family, _year):
+        ordered = sorted(group, key=lambda place: place_of(records[place]))
+        for index, place in enumerate(ordered):
+            yield from ((place, other) for other in ordered[index + 1 : index + 1 + _NEIGHBOURS])
 
 
-def _matches(records, pairs, differ):
+def _first_family(record: Record) -> str:
+    return record.names[0].family if record.names else ""
+
+
+def _year(record: Record) -> int:
+    return record.year or 0
+
+
+def _matches(records: Sequence[Record], pairs: Iterable[tuple[int, int]], differ: Difference) -> Iterator[Edge]:
     for one, other in pairs:
-        left, right = min(one, other), max(one, other)
-        if found := match(records[left], records[right], differ):
-            yield Edge(found.rank, left, right, found.reason, certain=False)
+        if found := match(records[one], records[other], differ):
+            yield Edge(found.rank, min(one, other), max(one, other), found.reason, by_identifier=False)
 
 
 def _unite(records: Sequence[Record], edges: Iterable[Edge]) -> list[Cluster]:
-    clusters = [Cluster([i], {r.published_doi} if r.published_doi else set()) for i, r in enumerate(records)]
+    clusters = [Cluster([place], {r.published_doi} if r.published_doi else set()) for place, r in enumerate(records)]
     home = list(range(len(records)))
     for edge in edges:
-        one, other = home[edge.left], home[edge.right]
-        if one != other:
-            if not _may_join(records, clusters[one], clusters[other], edge):
+        large, small = sorted((home[edge.left], home[edge.right]), key=lambda c: (-len(clusters[c].members), c))
+        into, gone = clusters[large], clusters[small]
+        if large != small:
+            if not _may_unite(records, into, gone, edge):
                 continue
-            small, large = sorted((one, other), key=lambda c: (len(clusters[c].members), -c))
-            for member in clusters[small].members:
+            for member in gone.members:
                 home[member] = large
-            clusters[large].members += clusters[small].members
-            clusters[large].published |= clusters[small].published
-            clusters[large].reasons |= clusters[small].reasons
-            clusters[small].members = []
-        reasons = clusters[home[edge.left]].reasons
-        reasons.setdefault(edge.left, edge.reason)
-        reasons.setdefault(edge.right, edge.reason)
+            into.members += gone.members
+            into.published_dois |= gone.published_dois
+            into.reasons |= gone.reasons
+            gone.members = []
+        into.reasons.setdefault(edge.left, edge.reason)
+        into.reasons.setdefault(edge.right, edge.reason)
     return [found for found in clusters if found.members]
 
 
-def _may_join(records, one: Cluster, other: Cluster, edge: Edge) -> bool:
-    if len(one.published | other.published) > 1:
+def _may_unite(records: Sequence[Record], one: Cluster, other: Cluster, edge: Edge) -> bool:
+    if len(one.published_dois | other.published_dois) > 1:
         return False
-    if edge.certain or len(one.members) == len(other.members) == 1:
+    if edge.by_identifier or len(one.members) == len(other.members) == 1:
         return True
-    return not any(
-        contradict(records[left], records[right])
-        for left, right in product(_witnesses(records, one), _witnesses(records, other))
-    )
+    pairs = product(_witnesses(records, one), _witnesses(records, other))
+    return not any(contradict(left, right) for left, right in pairs)
 
 
-def _witnesses(records, found: Cluster) -> list[int]:
-    distinct = {}
-    for m in found.members:
-        distinct.setdefault((records[m].title.compact, records[m].names, records[m].year, records[m].identifiers.get('arxiv')), m)
-    return list(distinct.values())[:_WITNESSES]
+def _witnesses(records: Sequence[Record], found: Cluster) -> list[Record]:
+    """The first few members that differ in anything that could contradict."""
+    distinct: dict[object, Record] = {}
+    for member in found.members:
+        record = records[member]
+        distinct.setdefault((record.title.compact, record.names, record.year, record.paper.venue), record)
+        if len(distinct) == _WITNESSES:
+            break
+    return list(distinct.values())

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from paper_search.dedup.names import Agreement, agreement
 from paper_search.dedup.records import Record
+from paper_search.dedup.titles import Difference, difference
 from paper_search.dedup.venues import kind_of_venue, venues_agree
-from paper_search.dedup.titles import Difference, difference, drops_subtitle, is_hard
 
 PREPRINT_OF_JOURNAL = "preprint of the journal version"
 _YEARS_APART = 1
@@ -24,19 +24,19 @@ def match(left: Record, right: Record, differ: Difference) -> Match | None:
     """Compares two records whose titles differ in the given words. None when they are not one paper."""
     if left.title.generic or right.title.generic or _identifiers_contradict(left, right) or _other_edition(left, right):
         return None
-    people = agreement(left.names, right.names)
-    only = _unexplained(left, right, differ)
-    if people is Agreement.DIFFERENT or any(map(is_hard, (*only.left, *only.right))):
+    authors = agreement(left.names, right.names)
+    unexplained = _unexplained(left, right, differ)
+    if authors is Agreement.DIFFERENT or unexplained.hard:
         return None
     if not differ:
-        accepted = _same_title_suffices(left, right, people)
-    elif not only:
-        accepted = people >= Agreement.PARTIAL and _shared(left, differ) >= 3
-    elif people is not Agreement.STRONG:
+        accepted = _same_title_suffices(left, right, authors)
+    elif not unexplained:
+        accepted = authors >= Agreement.PARTIAL and left.title.content_words - len(differ.left) >= 3
+    elif authors is not Agreement.STRONG:
         accepted = False
     else:
-        accepted = drops_subtitle(left.title, right.title) or _reworded(left, right, only)
-    return _explain(left, right, people, exact=not differ) if accepted else None
+        accepted = _without_subtitle(left, right) or _reworded(left, right, unexplained) or _slip(left, right, unexplained)
+    return _explain(left, right, authors, exact=not differ) if accepted else None
 
 
 def contradict(left: Record, right: Record) -> bool:
@@ -45,8 +45,7 @@ def contradict(left: Record, right: Record) -> bool:
         return True
     if agreement(left.names, right.names) is Agreement.DIFFERENT:
         return True
-    only = _unexplained(left, right, difference(left.title, right.title))
-    return any(map(is_hard, (*only.left, *only.right)))
+    return _unexplained(left, right, difference(left.title, right.title)).hard
 
 
 def _identifiers_contradict(left: Record, right: Record) -> bool:
@@ -68,7 +67,7 @@ def _years_apart(left: Record, right: Record) -> int | None:
 
 
 def _other_edition(left: Record, right: Record) -> bool:
-    """Whether years and venues show two publications: a conference paper and its journal article, say."""
+    """Whether years and venues show two publications, such as a conference paper and its journal article."""
     apart = _years_apart(left, right) or 0
     if left.is_preprint or right.is_preprint:
         return apart > _PREPRINT_YEARS_APART
@@ -81,8 +80,8 @@ def _other_edition(left: Record, right: Record) -> bool:
 
 
 def _unexplained(left: Record, right: Record, differ: Difference) -> Difference:
-    """The difference without what spilled into a title from other fields."""
-    if not differ or (any(map(is_hard, differ.left)) and any(map(is_hard, differ.right))):
+    """The difference without what spilled into a title from other fields, as in "Lee (1997). Boosting the margin"."""
+    if not differ or differ.contrary:
         return differ
     return Difference(
         tuple(word for word in differ.left if not _spilled(word, left, right)),
@@ -92,39 +91,60 @@ def _unexplained(left: Record, right: Record, differ: Difference) -> Difference:
 
 def _spilled(word: str, own: Record, other: Record) -> bool:
     if word.isdigit() and len(word) == 4:
-        years = {own.year, other.year} - {None}
-        return years == {int(word)}
+        return {own.year, other.year} - {None} == {int(word)}
     return word in own.surroundings or word in other.surroundings
 
 
-def _shared(left: Record, differ: Difference) -> int:
-    return left.title.content_words - len(differ.left)
-
-
-def _same_title_suffices(left: Record, right: Record, people: Agreement) -> bool:
+def _same_title_suffices(left: Record, right: Record, authors: Agreement) -> bool:
     told, apart = left.title.content_words, _years_apart(left, right)
-    if people is Agreement.UNKNOWN:
+    if authors is Agreement.UNKNOWN:
         return told >= 4 if apart == 0 else told >= 6 and apart is None
     if told < 4 and apart and left.is_preprint == right.is_preprint:
         return False
-    return people is Agreement.STRONG or told >= 3
+    return authors is Agreement.STRONG or told >= 3
 
 
-def _reworded(left: Record, right: Record, only: Difference) -> bool:
+def _without_subtitle(left: Record, right: Record) -> bool:
+    return left.title.compact in right.title.heads() or right.title.compact in left.title.heads()
+
+
+def _reworded(left: Record, right: Record, unexplained: Difference) -> bool:
     """A title that changed a little between preprint and journal, by the same people."""
     if left.is_preprint == right.is_preprint or min(len(left.names), len(right.names)) < 2:
         return False
-    longest = max(left.title.content_words, right.title.content_words)
-    shared = min(left.title.content_words - len(only.left), right.title.content_words - len(only.right))
-    return shared >= 4 and shared >= 0.7 * longest
+    here, there = left.title.content_words, right.title.content_words
+    shared = min(here - len(unexplained.left), there - len(unexplained.right))
+    return shared >= 4 and shared >= 0.7 * max(here, there)
 
 
-def _explain(left: Record, right: Record, people: Agreement, *, exact: bool) -> Match:
+from rapidfuzz.distance import JaroWinkler
+import os
+N=int(os.environ.get('N','6'));M=int(os.environ.get('M','5'))
+def _slip(left,right,only):
+    if _years_apart(left,right)!=0 or len(left.names)!=len(right.names): return False
+    from paper_search.dedup.names import match_names
+    if len(match_names(left.names,right.names))<len(left.names): return False
+    if {r.source for r in (left.paper,)}&{right.paper.source}: return False
+    here, there = left.title.content_words, right.title.content_words
+    shared = min(here - len(only.left), there - len(only.right))
+    if len(only.left)+len(only.right)==1: return shared>=N
+    if len(only.left)==len(only.right)==1:
+        a,b=only.left[0],only.right[0]
+        return shared>=M and a[0]==b[0] and JaroWinkler.similarity(a,b)>=0.8
+    return False
+
+def _explain(left: Record, right: Record, authors: Agreement, *, exact: bool) -> Match:
     apart = _years_apart(left, right)
-    rank = (0 if exact else 10) + (2 if apart is None else apart) + (0 if people is Agreement.STRONG else 4)
+    rank = (0 if exact else 10) + (2 if apart is None else apart) + (0 if authors is Agreement.STRONG else 4)
     if left.is_preprint != right.is_preprint:
         return Match(rank, PREPRINT_OF_JOURNAL)
-    agreeing = ["title"] + ["authors"] * (people >= Agreement.PARTIAL) + ["year"] * (apart is not None)
-    if len(agreeing) == 1:
-        return Match(rank, "same title, nothing else known")
-    return Match(rank, f"{', '.join(agreeing[:-1])} and {agreeing[-1]} match")
+    agreeing = ["authors"] * (authors >= Agreement.PARTIAL) + ["year"] * (apart is not None)
+    return Match(rank, _REASONS[tuple(agreeing)])
+
+
+_REASONS = {
+    ("authors", "year"): "title, authors and year match",
+    ("authors",): "title and authors match",
+    ("year",): "title and year match",
+    (): "same long title, nothing else known",
+}

@@ -3,7 +3,7 @@
 import re
 from functools import cached_property
 
-from paper_search.dedup.names import Name, parse_names
+from paper_search.dedup.names import Name, people
 from paper_search.dedup.titles import Title, parse_title
 from paper_search.identifiers import normalise_doi, normalise_identifiers
 from paper_search.models import RawPaper, WorkType
@@ -52,7 +52,7 @@ class Record:
 
     @cached_property
     def names(self) -> tuple[Name, ...]:
-        return parse_names(author.name for author in self.paper.authors)
+        return tuple(dict.fromkeys(name for _, _, name in people(author.name for author in self.paper.authors)))
 
     @cached_property
     def surroundings(self) -> frozenset[str]:
@@ -62,7 +62,6 @@ class Record:
         spilled += [text for text in (paper.venue, paper.volume, paper.issue, paper.pages) if text]
         return frozenset(words(" ".join(spilled)))
 
-    @property
     def keys(self) -> list[tuple[str, str]]:
         """Everything by which this record can be recognised as another, the most telling first."""
         found = [("doi", self.doi)] if self.doi else []

@@ -52,7 +52,7 @@ _BREAKERS = STOP_WORDS | frozenset(
     "across against around behind beside besides despite except inside outside near minus plus per unlike known and/or "
     "affect affects affecting cause causes caused improve improves improving enable enables help helps".split()
 )
-_FILLER = frozenset(
+FILLER = frozenset(
     "effect effects role roles impact impacts influence use uses application applications method methods approach "
     "approaches technique techniques study studies analysis work works research paper papers problem problems issue "
     "issues way ways topic topics field area areas kind kinds type types advance advances progress development "
@@ -86,7 +86,7 @@ def concepts_in(text: str, vocabulary: Vocabulary) -> list[str]:
     for chunk in _chunks(text, vocabulary):
         for concept in _split_chunk(chunk, vocabulary):
             found.setdefault(concept.casefold(), concept)
-    telling = [concept for folded, concept in found.items() if folded not in _FILLER]
+    telling = [concept for folded, concept in found.items() if folded not in FILLER]
     return telling or list(found.values())
 
 
@@ -99,7 +99,7 @@ def _chunks(text: str, vocabulary: Vocabulary) -> Iterator[list[str]]:
         while position < len(tokens):
             word = tokens[position]
             size = vocabulary.longest_match(tokens, position)
-            if size > 1 and any(map(_breaks, tokens[position : position + size])):
+            if size > 1 and any(map(is_function_word, tokens[position : position + size])):
                 chunk.append(" ".join(tokens[position : position + size]))
                 position += size
                 continue
@@ -107,7 +107,7 @@ def _chunks(text: str, vocabulary: Vocabulary) -> Iterator[list[str]]:
                 yield chunk
                 yield [word]
                 chunk = []
-            elif not any(map(str.isalnum, word)) or _breaks(word):
+            elif not any(map(str.isalnum, word)) or is_function_word(word):
                 yield chunk
                 chunk = []
             else:
@@ -123,7 +123,8 @@ def _trimmed(token: str) -> str:
     return bare if re.match(r"\.[A-Za-z]", bare) else bare.lstrip(".")
 
 
-def _breaks(word: str) -> bool:
+def is_function_word(word: str) -> bool:
+    """Whether a word joins concepts rather than being one."""
     # WHO, IT and US are names; AND, OR and NOT are how people write conditions.
     if word.isupper() and len(word) > 1 and word not in {"AND", "OR", "NOT"}:
         return False
@@ -139,7 +140,7 @@ def _split_chunk(chunk: list[str], vocabulary: Vocabulary) -> Iterator[str]:
     while position < len(chunk):
         if size := vocabulary.longest_match(chunk, position):
             term = chunk[position : position + size]
-            if len(unknown) == 1 and unknown[0].casefold() not in _FILLER:
+            if len(unknown) == 1 and unknown[0].casefold() not in FILLER:
                 term = unknown + term
             else:
                 yield from _as_concepts(unknown)

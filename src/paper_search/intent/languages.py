@@ -8,40 +8,14 @@ import re
 from dataclasses import dataclass, field
 
 from paper_search.intent.cleaning import STAND_IN, cut
+from paper_search.sources.languages import english_name, language_of
 
-CODES = {
-    "english": "en",
-    "german": "de",
-    "french": "fr",
-    "spanish": "es",
-    "portuguese": "pt",
-    "italian": "it",
-    "dutch": "nl",
-    "swedish": "sv",
-    "danish": "da",
-    "norwegian": "no",
-    "finnish": "fi",
-    "polish": "pl",
-    "czech": "cs",
-    "hungarian": "hu",
-    "romanian": "ro",
-    "greek": "el",
-    "russian": "ru",
-    "ukrainian": "uk",
-    "turkish": "tr",
-    "arabic": "ar",
-    "hebrew": "he",
-    "persian": "fa",
-    "farsi": "fa",
-    "hindi": "hi",
-    "indonesian": "id",
-    "vietnamese": "vi",
-    "thai": "th",
-    "chinese": "zh",
-    "mandarin": "zh",
-    "japanese": "ja",
-    "korean": "ko",
-}
+_NAMES = (
+    "english german french spanish portuguese italian dutch swedish danish norwegian finnish polish czech hungarian romanian "
+    "greek russian ukrainian turkish arabic hebrew persian farsi hindi indonesian vietnamese thai chinese mandarin japanese "
+    "korean"
+).split()
+_OTHER_NAMES = {"mandarin": "zh", "farsi": "fa"}
 
 
 @dataclass(slots=True)
@@ -49,15 +23,6 @@ class LanguageReading:
     rest: str
     language: str | None = None
     notes: list[str] = field(default_factory=list)
-
-
-def language_code(name: str) -> str | None:
-    """The two-letter code of a language given by name or code; None when it is neither."""
-    plain = name.strip().casefold()
-    if plain in CODES:
-        return CODES[plain]
-    code = re.split("[-_]", plain)[0]
-    return code if re.fullmatch("[a-z]{2}", code) else None
 
 
 def read_language(text: str) -> LanguageReading:
@@ -69,18 +34,22 @@ def read_language(text: str) -> LanguageReading:
     about_language = bool(_ABOUT_LANGUAGE.search(reading.rest))
     for pattern in _EXPLICIT if about_language else (*_EXPLICIT, _BARE):
         match = pattern.search(reading.rest)
-        code = language_code(match["language"]) if match else None
+        code = _code(match["language"]) if match else None
         if match and code:
             reading.language = code
             reading.rest = cut(reading.rest, match.start(), match.end())
-            reading.notes.append(f"“{' '.join(match[0].split())}” was read as papers written in “{code}”.")
+            reading.notes.append(f"“{' '.join(match[0].split())}” was read as papers written in {english_name(code).title()}.")
             return reading
     if about_language and (match := _BARE.search(reading.rest)):
         reading.notes.append(f"“{match[0].strip()}” was kept as part of the topic; say “papers in …” for a language.")
     return reading
 
 
-_NAME = rf"(?P<language>{'|'.join(CODES)})"
+def _code(name: str) -> str | None:
+    return _OTHER_NAMES.get(name.casefold()) or language_of(name)
+
+
+_NAME = rf"(?P<language>{'|'.join(_NAMES)})"
 _PAPERS = r"(?:papers?|articles?|publications?|literature|sources|texts|journals?|preprints?|stud(?:y|ies))"
 _STOPS = (
     rf"(?=\s*(?:$|[\n,;:.!?)\]]|{STAND_IN}|(?:on|about|for|and|or|but|since|from|before|after|with|that|which|by|only|please"
@@ -93,7 +62,7 @@ _LANGUAGE_WORDS = (
     r"|words?|verbs?|pronouns?|vowels?|bilingual\w*|multilingual\w*"
 )
 _ABOUT_LANGUAGE = re.compile(rf"\b(?:{_LANGUAGE_WORDS})\b", re.IGNORECASE)
-_NEGATED = re.compile(rf"\b(?:but\s+)?not\s+(?:written\s+|published\s+)?in\s+(?:{'|'.join(CODES)})\b", re.IGNORECASE)
+_NEGATED = re.compile(rf"\b(?:but\s+)?not\s+(?:written\s+|published\s+)?in\s+(?:{'|'.join(_NAMES)})\b", re.IGNORECASE)
 _EXPLICIT = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (

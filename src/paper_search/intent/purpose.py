@@ -38,7 +38,7 @@ _PATTERNS = tuple(
 )
 
 MARKERS: dict[IntentType, tuple[str, ...]] = {
-    IntentType.SURVEY: ("survey", "review", "overview"),
+    IntentType.SURVEY: ("survey", "review", "overview", "meta-analysis"),
     IntentType.DATASET: ("dataset", "benchmark", "corpus"),
     IntentType.BASELINE: ("baseline", "benchmark", "comparison", "state of the art"),
 }

@@ -1,5 +1,6 @@
 """The terms a domain knows, found in running text and looked up for their synonyms."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from paper_search.text import terms
@@ -7,9 +8,12 @@ from paper_search.text import terms
 Key = tuple[str, ...]
 
 
+_PLURAL_ACRONYM = re.compile(r"\b([A-Z]{2,})s\b")
+
+
 def key_of(term: str) -> Key:
     """What two spellings of one term share: folded, stemmed words."""
-    return tuple(terms(term, keep_stop_words=True))
+    return tuple(terms(_PLURAL_ACRONYM.sub(r"\1", term), keep_stop_words=True))
 
 
 class Vocabulary:

@@ -185,6 +185,6 @@ _TABLE: list[tuple[str, Callable[[re.Match[str], date], Bounds]]] = [
     (rf"[(\[]\s*{_YEAR}\s*[)\]]", _bound(0, 0)),
     (rf"\bfrom\s+{_YEAR}{_STOPS}", _bound(0, None)),
     (rf"\b{_YEAR}(?=\s+{_PAPERS}\b)", _bound(0, 0)),
-    (r"\b(?:(?:the|most|more)\s+)*(?:recent|recently|latest|newest)\b(?!-)", _years_ago(RECENT_YEARS)),
+    (r"\b(?:(?:the|most|more)\s+)*(?:recent|recently|latest|newest|newer)\b(?!-|\s+than)|\btoo\s+old\b", _years_ago(RECENT_YEARS)),
 ]
 _RULES = [(re.compile(pattern, re.IGNORECASE), bounds_of) for pattern, bounds_of in _TABLE]

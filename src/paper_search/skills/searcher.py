@@ -65,7 +65,7 @@ class Searcher:
             reports=[result.report for result in ordered],
         )
 
-    async def stream(self, strategy: SearchStrategy) -> AsyncGenerator[SourceResult]:
+    async def stream(self, strategy: SearchStrategy) -> AsyncGenerator[SourceResult, None]:
         """The result of each source as it finishes. Closing the generator ends the sources still at work."""
         reasons = {name: self._why_not(name, strategy) for name in self._named(strategy)}
         asked = {
@@ -78,65 +78,6 @@ class Searcher:
             for name, reason in reasons.items():
                 if reason is not None:
                     yield SourceResult([], SourceReport(name=name, status=SourceStatus.SKIPPED, reason=reason))
-            while waiting:
-                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-                for task in sorted(done, key=list(asked).index):
-                    yield _result(asked[task], task)
-        finally:
-            for task in waiting:
-                task.cancel()
-            await asyncio.gather(*waiting, return_exceptions=True)
-
-    async def aclose(self) -> None: ...
-
-
-class Searcher:
-    """Searches `sources` side by side. Raises InvalidInput when two of them share a name."""
-
-    def __init__(self, sources: Sequence[SearchSource]) -> None:
-        self._sources = {source.source_name: source for source in sources}
-        if len(self._sources) < len(sources):
-            raise InvalidInput("Two sources have the same name.", hint="Give each source a name of its own.")
-
-    @property
-    def available(self) -> list[str]:
-        """The names of the sources that can be searched."""
-        return list(self._sources)
-
-    async def search(self, strategy: SearchStrategy) -> list[RawPaper]:
-        """The papers of all sources. What failed is told by `run` only."""
-        return (await self.run(strategy)).papers
-
-    async def run(
-        self, strategy: SearchStrategy, on_result: Callable[[SourceResult], None] | None = None
-    ) -> SearchOutcome:
-        """The papers and the reports of all sources; `on_result` is called as each finishes.
-
-        A source that fails is reported and never raised. Cancelling ends all sources first.
-        """
-        results: dict[str, SourceResult] = {}
-        async with aclosing(self.stream(strategy)) as arriving:
-            async for result in arriving:
-                results[result.report.name] = result
-                if on_result is not None:
-                    on_result(result)
-        # By name, not by arrival, so that the same answers give the same outcome.
-        ordered = [results[name] for name in self._named(strategy)]
-        return SearchOutcome(
-            papers=[paper for result in ordered for paper in result.papers],
-            reports=[result.report for result in ordered],
-        )
-
-    async def stream(self, strategy: SearchStrategy) -> AsyncGenerator[SourceResult]:
-        """The result of each source as it finishes. Closing the generator ends the sources still at work."""
-        asked: dict[asyncio.Task[SourceResult], str] = {}
-        for name in self._named(strategy):
-            if reason := self._why_not(name, strategy):
-                yield SourceResult([], SourceReport(name=name, status=SourceStatus.SKIPPED, reason=reason))
-            else:
-                asked[asyncio.create_task(_ask(self._sources[name], strategy), name=f"search {name}")] = name
-        waiting = set(asked)
-        try:
             while waiting:
                 done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
                 for task in sorted(done, key=list(asked).index):

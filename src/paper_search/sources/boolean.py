@@ -49,7 +49,7 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """Every one of `parts` (never empty) and none of `excluded`."""
+    """Every one of `parts` (never empty) and none of `excluded` (never an AnyOf: each of those is excluded itself)."""
 
     parts: tuple["Node", ...]
     excluded: tuple["Node", ...] = ()
@@ -170,7 +170,8 @@ def _any_of(nodes: list[Node]) -> Node | None:
 
 
 def _all_of(wanted: list[Node], excluded: list[Node]) -> Node | None:
-    parts, unwanted = tuple(dict.fromkeys(wanted)), tuple(dict.fromkeys(excluded))
+    flat = [part for node in excluded for part in (node.parts if isinstance(node, AnyOf) else (node,))]
+    parts, unwanted = tuple(dict.fromkeys(wanted)), tuple(dict.fromkeys(flat))
     if len(parts) == 1 and not unwanted:
         return parts[0]
     return AllOf(parts, unwanted) if parts or unwanted else None
@@ -230,29 +231,32 @@ def clauses(node: Node, limit: int = 16) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(tuple(dict.fromkeys(clause)) for clause in found))
 
 
-def rendered(node: Node | None, render: Callable[[Node], str], max_bytes: int) -> str:
-    """What `render` makes of the query, or of as many of its first terms as fit into `max_bytes` of an address.
+def address_size(text: str) -> int:
+    """How many bytes a text takes in a web address."""
+    return len(quote_plus(text))
+
+
+def rendered(
+    node: Node | None, render: Callable[[Node], str], limit: int, measure: Callable[[str], int] = address_size
+) -> str:
+    """What `render` makes of the query, or of as many of its first terms as keep it within `limit`.
 
     Exclusions give way before the first term does; "" when not even that fits, or when nothing is asked.
     """
     if node is None:
         return ""
-    if _fits(whole := render(node), max_bytes):
+    if measure(whole := render(node)) <= limit:
         return whole
     best = render(_first_terms(node, 1, exclusions=False))
     low, high = 0, sum(1 for _ in _wanted_terms(node))
     while low < high:
         middle = (low + high + 1) // 2
         shorter = render(_first_terms(node, middle))
-        if _fits(shorter, max_bytes):
+        if measure(shorter) <= limit:
             best, low = shorter, middle
         else:
             high = middle - 1
-    return best if _fits(best, max_bytes) else ""
-
-
-def _fits(text: str, max_bytes: int) -> bool:
-    return len(quote_plus(text)) <= max_bytes
+    return best if measure(best) <= limit else ""
 
 
 def _first_terms(node: Node, count: int, *, exclusions: bool = True) -> Node:

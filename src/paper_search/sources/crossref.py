@@ -30,7 +30,7 @@ _MAX_OFFSET = 10_000
 _MAX_QUERY_BYTES = 2_000
 _FIELDS = (
     "DOI,title,author,issued,published,published-print,published-online,posted,container-title,abstract,"
-    "is-referenced-by-count,type,volume,issue,page,article-number,publisher,link,license,group-title,event,institution"
+    "is-referenced-by-count,type,volume,issue,page,article-number,publisher,link,license,group-title,event"
 )
 _DATES = ("issued", "published", "published-print", "published-online", "posted")
 _WORK_TYPES = {

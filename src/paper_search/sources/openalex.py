@@ -31,7 +31,7 @@ _PAGE = 200
 _MAX_QUERY_BYTES = 3_000  # of the 4,094 that OpenAlex takes for a whole address
 _FIELDS = (
     "id,doi,title,display_name,publication_year,publication_date,language,primary_location,best_oa_location,"
-    "open_access,type,type_crossref,authorships,biblio,cited_by_count,ids,abstract_inverted_index,is_retracted"
+    "open_access,type,authorships,biblio,cited_by_count,ids,abstract_inverted_index,is_retracted"
 )
 _WORK_TYPES = {
     "article": WorkType.ARTICLE,

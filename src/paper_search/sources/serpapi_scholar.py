@@ -28,7 +28,7 @@ from paper_search.sources.parsing import (
 NAME = "serpapi_scholar"
 _URL = "https://serpapi.com/search.json"
 _PAGE = 20
-_MAX_QUERY_BYTES = 256  # Scholar cuts longer queries off
+_MAX_QUERY_CHARS = 256  # Scholar cuts longer queries off
 _LABEL = re.compile(r"^(?:\[[A-Z]{1,8}\]\s*)+")
 _YEAR_AT_END = re.compile(r"^(?:(?P<venue>.*?)[,\s]\s*)?(?P<year>1[0-9]{3}|20[0-9]{2})$")
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+(?:/\S*)?$")
@@ -40,7 +40,7 @@ class SerpApiScholar:
     capabilities = frozenset({"year", "language", "not", "or", "phrase"})
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = rendered(asked(query), _render, _MAX_QUERY_BYTES)
+        search = rendered(asked(query), _render, _MAX_QUERY_CHARS, measure=len)
         if not search:
             return []
         params = [("engine", "google_scholar"), ("q", search), ("hl", "en"), ("num", str(max(1, min(limit, _PAGE))))]
@@ -115,9 +115,7 @@ def _inner(node: Node) -> str:
 
 
 def _without(node: Node) -> str:
-    """A minus before each alternative; Scholar cannot exclude words only where they come together."""
-    if isinstance(node, AnyOf):
-        return "".join(map(_without, node.parts))
+    """A minus before a term; Scholar cannot exclude terms only where they come together."""
     return f" -{_inner(node)}" if isinstance(node, Term) else ""
 
 

@@ -64,8 +64,9 @@ def _open(path: Path, *, readonly: bool, timeout: float) -> sqlite3.Connection:
     if not readonly:
         path.parent.mkdir(parents=True, exist_ok=True)
         return sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
-    # Reading a WAL database makes files beside it; where that is impossible nobody else can be writing either.
-    mode = "mode=ro" if os.access(path.parent, os.W_OK) else "immutable=1"
+    # Reading a WAL database makes files beside it. Where we may not and nobody has, it is not being written.
+    at_rest = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+    mode = "immutable=1" if at_rest else "mode=ro"
     address = f"{path.absolute().as_uri()}?{mode}"
     return sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
 

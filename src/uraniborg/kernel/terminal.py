@@ -2,11 +2,12 @@
 
 import json
 import os
+import select
 import sys
 from collections.abc import Callable
 from typing import NoReturn, TextIO
 
-from uraniborg.kernel.errors import UraniborgError, as_error
+from uraniborg.kernel.errors import Unavailable, UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger, printable, redact
 
 _RED = "31"
@@ -39,10 +40,15 @@ def run(main: Callable[[], int | None], *, as_json: bool = False) -> NoReturn:
     try:
         code = _run(main, as_json=as_json)
         sys.stdout.flush()
-    except BrokenPipeError:
-        code = 0
-        _forget_stdout()
+    except OSError as exc:
+        # What stdout still holds must go nowhere, or the interpreter complains of it when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0 if isinstance(exc, BrokenPipeError) else fail(_unwritten(exc), as_json=False)
     sys.exit(code)
+
+
+def _unwritten(exc: OSError) -> Unavailable:
+    return Unavailable(f"The output could not be written: {exc.strerror}.", hint="Check where it goes.")
 
 
 def _run(main: Callable[[], int | None], *, as_json: bool) -> int:
@@ -54,12 +60,16 @@ def _run(main: Callable[[], int | None], *, as_json: bool) -> int:
     except UraniborgError as exc:
         return fail(exc, as_json=as_json)
     except Exception as exc:
-        if isinstance(exc, BrokenPipeError):
-            sys.stdout.flush()  # raises again when it is our reader that has gone, and not some other peer
+        if isinstance(exc, BrokenPipeError) and _reader_has_gone():
+            raise
         get_logger(__name__).exception("unexpected failure", exc=exc)
         return fail(as_error(exc), as_json=as_json)
 
 
-def _forget_stdout() -> None:
-    """Let nothing more be written, so that the interpreter does not complain of the closed pipe at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _reader_has_gone() -> bool:
+    """Whether it is stdout that broke, and not a pipe of the command's own."""
+    if not hasattr(select, "poll"):
+        return True
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    return bool(poll.poll(0))

@@ -9,6 +9,7 @@ from bibtexparser.middlewares.names import parse_single_name_into_parts, split_m
 
 # The decoder tells at length which fields it left alone.
 logging.getLogger("bibtexparser").setLevel(logging.WARNING)
+_DECODING = LatexDecodingMiddleware()
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ def decode(latex: str) -> str:
 
 def read_bibtex(text: str) -> list[ReadEntry]:
     raw = parse_string(text)
-    decoded = parse_string(text, append_middleware=[LatexDecodingMiddleware()])
+    decoded = parse_string(text, append_middleware=[_DECODING])
     assert not raw.failed_blocks
     assert not decoded.failed_blocks
     read: list[ReadEntry] = []
@@ -50,5 +51,5 @@ def read_bibtex(text: str) -> list[ReadEntry]:
 
 def _decode_each(texts: list[str]) -> list[str]:
     lines = ",\n".join(f"n{number} = {{{text}}}" for number, text in enumerate(texts))
-    library = parse_string(f"@misc{{key, {lines}}}", append_middleware=[LatexDecodingMiddleware()])
+    library = parse_string(f"@misc{{key, {lines}}}", append_middleware=[_DECODING])
     return [str(field.value) for field in library.entries[0].fields]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from paper_search.export.citekeys import citation_key, citation_keys
 from paper_search.models import PaperCollection
-from tests.paper_search.export.samples import collections, paper
+from tests.paper_search.export.samples import collections, paper, untimed
 from tests.requirements import requirement
 
 
@@ -86,6 +86,7 @@ def test_adding_papers_at_the_end_changes_no_earlier_key() -> None:
 
 
 @requirement("PS-X3")
+@untimed
 @given(collections, st.integers(1, 3))
 def test_keys_are_unique_and_use_nothing_but_lower_case_letters_digits_and_underscores(
     made: PaperCollection, times: int

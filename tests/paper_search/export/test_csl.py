@@ -9,7 +9,7 @@ from hypothesis import given
 from paper_search.export import citation_keys, export_csl_json
 from paper_search.export.text import one_line
 from paper_search.models import PaperCollection, WorkType
-from tests.paper_search.export.samples import collection, collections, paper
+from tests.paper_search.export.samples import collection, collections, paper, untimed
 
 TYPES = {
     WorkType.ARTICLE: "article-journal",
@@ -101,6 +101,7 @@ def test_letters_are_not_escaped_and_lone_surrogates_can_be_encoded() -> None:
     assert "a\ufffd" in text
 
 
+@untimed
 @given(collections)
 def test_any_collection_gives_items_of_the_csl_schema(made: PaperCollection) -> None:
     written = items(made)

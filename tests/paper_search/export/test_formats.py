@@ -18,7 +18,7 @@ from paper_search.export import (
     export_ris,
 )
 from paper_search.models import PaperCollection
-from tests.paper_search.export.samples import collection, collections, paper
+from tests.paper_search.export.samples import collection, collections, paper, untimed
 from tests.requirements import requirement
 from uraniborg.kernel.errors import InvalidInput
 
@@ -51,6 +51,7 @@ def test_exports_are_synchronous() -> None:
 
 
 @requirement("PS-C8")
+@untimed
 @given(collections)
 def test_exports_are_pure_they_leave_the_collection_alone_and_repeat_themselves(made: PaperCollection) -> None:
     before = made.model_dump_json()

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from paper_search.export import export_json
 from paper_search.models import PaperCollection
-from tests.paper_search.export.samples import collection, collections, paper
+from tests.paper_search.export.samples import collection, collections, paper, untimed
 from tests.requirements import requirement
 
 
@@ -30,6 +30,7 @@ def test_an_empty_collection_gives_valid_json_with_an_empty_papers_array() -> No
 
 
 @requirement("PS-X1")
+@untimed
 @given(collections)
 def test_reading_the_json_gives_the_same_collection(made: PaperCollection) -> None:
     assert PaperCollection.model_validate_json(export_json(made)) == made

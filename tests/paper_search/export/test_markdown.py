@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 from paper_search.export import export_markdown
 from paper_search.models import PaperCollection
-from tests.paper_search.export.samples import collection, collections, hostile_text, paper
+from tests.paper_search.export.samples import collection, collections, hostile_text, paper, untimed
 from tests.requirements import requirement
 
 HEADER = "| # | Title | Authors | Year | Venue | Score |"
@@ -107,6 +107,7 @@ def test_lone_surrogates_can_be_printed() -> None:
 
 
 @requirement("PS-X5")
+@untimed
 @given(collections)
 def test_any_collection_gives_one_row_of_six_cells_per_paper(made: PaperCollection) -> None:
     header, separator, *rows = export_markdown(made).splitlines()
@@ -115,6 +116,7 @@ def test_any_collection_gives_one_row_of_six_cells_per_paper(made: PaperCollecti
     assert all(len(cells(row)) == 6 and len(shown(row)) == 6 for row in rows)
 
 
+@untimed
 @given(hostile_text)
 def test_any_title_leaves_the_cells_around_it_alone(title: str) -> None:
     row = export_markdown(collection(paper(title, year=2001, venue="Light", relevance_score=0.5))).splitlines()[2]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from paper_search.export.names import Name, split_name
-from tests.paper_search.export.samples import author_names
+from tests.paper_search.export.samples import author_names, untimed
 
 
 @pytest.mark.parametrize(
@@ -113,6 +113,7 @@ def test_the_inverted_form_is_the_one_indexes_use(written: str, inverted: str) -
     assert split_name(written).inverted == inverted
 
 
+@untimed
 @given(author_names)
 def test_any_text_splits_without_an_error_and_nothing_but_blanks_has_no_family(name: str) -> None:
     parts = split_name(name)

@@ -13,7 +13,7 @@ from paper_search.export import citation_keys, export_ris
 from paper_search.export.names import split_name
 from paper_search.export.text import one_line
 from paper_search.models import PaperCollection, WorkType
-from tests.paper_search.export.samples import collection, collections, paper
+from tests.paper_search.export.samples import collection, collections, paper, untimed
 
 
 def read(text: str) -> list[dict[str, Any]]:
@@ -98,6 +98,7 @@ def test_no_title_can_end_its_record() -> None:
     assert [record["title"] for record in records] == ["x ER - TY - BOOK TI - evil", "Next"]
 
 
+@untimed
 @given(collections)
 def test_any_collection_comes_back_the_same(made: PaperCollection) -> None:
     records = read(export_ris(made))

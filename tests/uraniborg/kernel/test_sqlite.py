@@ -28,6 +28,10 @@ def pragma(connection: sqlite3.Connection, name: str) -> object:
     return connection.execute(f"PRAGMA {name}").fetchone()[0]
 
 
+def not_writable(_path: object, _mode: int) -> bool:
+    return False
+
+
 @pytest.mark.parametrize(("durable", "synchronous"), [(False, 1), (True, 2)])
 def test_a_connection_makes_its_folder_and_sets_what_it_promises(
     tmp_path: Path, durable: bool, synchronous: int
@@ -55,13 +59,20 @@ def test_a_database_on_a_read_only_disk_can_be_read(tmp_path: Path, monkeypatch:
     with closing(connect(path)) as writer:
         migrate(writer, MIGRATIONS)
 
-    def not_writable(_path: object, _mode: int) -> bool:
-        return False
-
     monkeypatch.setattr(os, "access", not_writable)
     with closing(connect(path, readonly=True)) as reader:
         assert titles(reader) == ["a; b -- c"]
-    assert os.listdir(tmp_path) == ["x.db"]
+        assert os.listdir(tmp_path) == ["x.db"]
+
+
+def test_a_database_others_are_writing_is_read_up_to_date_from_a_folder_one_may_not_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(connect(tmp_path / "x.db")) as writer:
+        migrate(writer, MIGRATIONS)
+        monkeypatch.setattr(os, "access", not_writable)
+        with closing(connect(tmp_path / "x.db", readonly=True)) as reader:
+            assert titles(reader) == ["a; b -- c"]
 
 
 def test_reading_a_database_that_is_not_there_is_refused_and_makes_nothing(tmp_path: Path) -> None:
@@ -91,9 +102,14 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
 def test_a_transaction_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     with closing(connect(tmp_path / "x.db")) as connection:
         migrate(connection, MIGRATIONS)
-        with pytest.raises(KeyError), transaction(connection):
-            connection.execute("DELETE FROM papers")
-            raise KeyError
+
+        def delete_and_fail() -> None:
+            with transaction(connection):
+                connection.execute("DELETE FROM papers")
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            delete_and_fail()
         assert titles(connection) == ["a; b -- c"]
         with transaction(connection):
             connection.execute("DELETE FROM papers")
@@ -158,7 +174,8 @@ from uraniborg.kernel.sqlite import connect, migrate
 print("ready", flush=True)
 for line in sys.stdin:
     connection = connect(Path(line.strip()))
-    migrate(connection, [("t", "CREATE TABLE t (x)"), ("one", "INSERT INTO t VALUES (1)"), ("two", "INSERT INTO t VALUES (2)")])
+    steps = ["CREATE TABLE t (x)", "INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)"]
+    migrate(connection, [(sql, sql) for sql in steps])
     print([x for (x,) in connection.execute("SELECT x FROM t ORDER BY x")], flush=True)
     connection.close()
 """

@@ -18,16 +18,16 @@ _log = get_logger(__name__)
 def as_text(value: Any) -> str:
     """`value` as the text of a reply: a string as it is, anything else as compact JSON, with null for NaN.
 
-    Raises ValueError for what has no JSON form.
+    Raises ValueError or RecursionError for what has no JSON form.
     """
     if isinstance(value, str):
         return whole_text(value)
     try:
         return to_json(value, inf_nan_mode="null").decode()
     except PydanticSerializationError:
-        # Half characters are one reason, and can be helped; any other is raised again.
-        plain = to_jsonable_python(value, inf_nan_mode="null")
-        return whole_text(json.dumps(plain, ensure_ascii=False, separators=(",", ":")))
+        # Half characters are one reason, and can be helped; what has no JSON form fails here once more.
+        text = json.dumps(value, default=to_jsonable_python, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return whole_text(text)
 
 
 def whole_text(text: str) -> str:
@@ -40,7 +40,7 @@ def whole_text(text: str) -> str:
 
 
 def success(value: Any, *, structured: bool) -> CallToolResult:
-    """The result of a tool that returned `value`. Raises ValueError for what has no JSON form or is nested too deep."""
+    """The result of a tool that returned `value`. Raises as `as_text` does, and for nesting no client could read."""
     text = as_text(value)
     content = None
     if structured and not isinstance(value, str):

@@ -109,7 +109,7 @@ async def _exchange(protocol: Protocol, source: int, sink: int) -> None:
 
     def deliver(line: bytes | None) -> None:
         with suppress(RuntimeError):  # the loop is closed already
-            loop.call_soon_threadsafe(hand_over, None if line is None else _parse(line))
+            loop.call_soon_threadsafe(hand_over, None if line is None else parsed(line))
 
     async def write() -> None:
         try:
@@ -152,7 +152,8 @@ def _write_all(sink: int, data: bytes) -> None:
         rest = rest[os.write(sink, rest) :]
 
 
-def _parse(line: bytes) -> SessionMessage | UnreadableError:
+def parsed(line: bytes) -> SessionMessage | UnreadableError:
+    """The message in a line of input, or what stands for one that cannot be read."""
     raw: Any = None
     try:
         raw = json.loads(line.decode("utf-8", "replace"))

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TextIO
 
 import uvicorn
-from mcp import ClientSession, StdioServerParameters
+from mcp import ClientSession, McpError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.memory import create_connected_server_and_client_session
@@ -18,7 +18,16 @@ from starlette.types import ASGIApp
 
 from uraniborg.kernel.mcp.server import Server
 
-__all__ = ["ClientSession", "connected", "http_client_for", "json_of", "serving", "stdio_client_for", "text_of"]
+__all__ = [
+    "ClientSession",
+    "McpError",
+    "connected",
+    "http_client_for",
+    "json_of",
+    "serving",
+    "stdio_client_for",
+    "text_of",
+]
 
 
 @asynccontextmanager

@@ -1,0 +1,147 @@
+"""Reads what a person's feedback on one round teaches the next: words to add, words to avoid, limits to change."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from paper_search.intent.amounts import read_amount
+from paper_search.intent.cleaning import normalised, restored, set_phrases_aside
+from paper_search.intent.concepts import FILLER, LONGEST_CHUNK, concepts_in, without_politeness
+from paper_search.intent.languages import read_language
+from paper_search.intent.vocabulary import Vocabulary, key_of
+from paper_search.intent.years import read_years
+from paper_search.text import STOP_WORDS, terms, words
+
+MAX_LEARNED = 4
+MAX_AVOIDED = 3
+
+_SMALL = r"(?:(?:papers?|articles?|results?|work|works|stud(?:y|ies)|research|coverage|mention)\s+)?(?:(?:on|about|of|for|regarding|to)\s+)?"
+# Complaints of absence ask for the thing; they are tried before the words of refusal that they contain.
+_MORE = (
+    r"(?:not|hardly|barely)\s+(?:\w+\s+)?(?:enough|much|many|any(?:thing)?)|too\s+(?:few|little)|nothing|missing|lack(?:s|ing)?"
+    r"|no\s+(?:papers?|articles?|results?|work|mention|coverage|stud(?:y|ies))\s+(?=on|about|of|for|regarding)"
+    r"|without\s+(?:any\s+)?mention|more|focus(?:ing|ed)?|also|include|including|add|with|prefer|rather(?!\s+than)"
+)
+_LESS = (
+    r"no(?:\s+more)?|less|fewer|not(?:\s+interested\s+in)?|without|exclud(?:e|es|ing)|remove|drop|avoid|skip|ignore|stop"
+    r"|except(?:\s+for)?|too(?:\s+(?:many|much))?|do\s+not\s+(?:want|need|include|show|like|care\s+(?:about|for))(?:\s+me)?"
+    r"|enough|instead\s+of|rather\s+than"
+)
+_CUE = re.compile(rf"\b(?:(?P<more>{_MORE})|(?P<less>{_LESS}))\s+{_SMALL}", re.IGNORECASE)
+_OFF_TOPIC = re.compile(
+    r"\s+(?:is|are|was|were|seems?|looks?)\s+(?:not\s+(?:relevant|interesting|useful|of\s+interest|needed|what\b.*)"
+    r"|irrelevant|off[-\s]topic|useless|uninteresting|unrelated)\b",
+    re.IGNORECASE,
+)
+_CONTRACTED = re.compile(r"n['’]t\b", re.IGNORECASE)
+_CLAUSES = re.compile(r"[.;!?\n,]+|\bbut\b|\bhowever\b", re.IGNORECASE)
+_CHATTER = FILLER | frozenset(
+    "relevant irrelevant great bad better worse again want wanted need needed show give look looking like similar ones "
+    "ok okay yes thanks general generic broad narrow specific old older newer interested useful useless try search find "
+    "include add focus prefer see seem seems instead rather really quite lot lots list it paper enough those these".split()
+)
+
+
+@dataclass(slots=True)
+class Lessons:
+    """What to add, what to leave out and which limits to put in place of the old ones."""
+
+    wanted: list[str] = field(default_factory=list)
+    unwanted: list[str] = field(default_factory=list)
+    limits: dict[str, int | str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def read_feedback(feedback: str, vocabulary: Vocabulary, today: date) -> Lessons:
+    """What free text asks for. "Not enough on evaluation" adds evaluation; "less theory" leaves theory out."""
+    text, phrases = set_phrases_aside(_CONTRACTED.sub(" not", normalised(feedback)))
+    years = read_years(text, today)
+    language = read_language(years.rest)
+    amount = read_amount(language.rest)
+    limits = {
+        "year_from": years.year_from,
+        "year_to": years.year_to,
+        "language": language.language,
+        "max_results": amount.max_results,
+    }
+    lessons = Lessons(
+        limits={name: value for name, value in limits.items() if value is not None},
+        notes=[*years.notes, *language.notes, *amount.notes],
+    )
+    for clause in _CLAUSES.split(amount.rest):
+        for liked, piece in _wishes(clause):
+            into = lessons.wanted if liked else lessons.unwanted
+            into += [restored(concept, phrases) for concept in _telling(piece, vocabulary)]
+    refused = {key_of(term) for term in lessons.unwanted}
+    lessons.wanted = _distinct(term for term in lessons.wanted if key_of(term) not in refused)
+    lessons.unwanted = _distinct(lessons.unwanted)
+    return lessons
+
+
+def _wishes(clause: str) -> list[tuple[bool, str]]:
+    """The pieces of a clause, each with whether more or less of it is asked for."""
+    if off_topic := _OFF_TOPIC.search(clause):
+        return [(False, clause[: off_topic.start()])]
+    cues = list(_CUE.finditer(clause))
+    pieces = [(True, clause[: cues[0].start()] if cues else clause)]
+    ends = [cue.start() for cue in cues[1:]] + [len(clause)]
+    return pieces + [(cue["more"] is not None, clause[cue.end() : end]) for cue, end in zip(cues, ends, strict=False)]
+
+
+def _telling(piece: str, vocabulary: Vocabulary) -> list[str]:
+    found = concepts_in(without_politeness(piece), vocabulary)
+    return [concept for concept in found if not all(word in _CHATTER for word in concept.casefold().split())]
+
+
+def learned_terms(
+    relevant: Sequence[str], irrelevant: Sequence[str], known: Iterable[str], vocabulary: Vocabulary
+) -> list[str]:
+    """What relevant titles speak of and the query does not: shared terms first, else their longer concepts."""
+    taken = {stem for text in (*known, *irrelevant) for stem in terms(text)}
+    seen: Counter[tuple[str, ...]] = Counter()
+    spelled: dict[tuple[str, ...], str] = {}
+    for title in relevant:
+        here: set[tuple[str, ...]] = set()
+        for concept in concepts_in(normalised(title), vocabulary):
+            for candidate in _parts(concept.split()):
+                key = key_of(candidate)
+                if _informative(candidate) and not taken.issuperset(terms(candidate)):
+                    spelled.setdefault(key, candidate)
+                    here.add(key)
+        seen.update(here)
+    shared = [key for key, count in seen.items() if count > 1] or [key for key in seen if len(key) > 1]
+    best = sorted(shared, key=lambda key: (-seen[key], -len(key), spelled[key].casefold()))
+    chosen: list[tuple[str, ...]] = []
+    for key in best:
+        if len(chosen) < MAX_LEARNED and not any(set(key) <= set(other) for other in chosen):
+            chosen.append(key)
+    return [spelled[key] for key in chosen]
+
+
+def terms_to_avoid(relevant: Sequence[str], irrelevant: Sequence[str], known: Iterable[str]) -> list[str]:
+    """Words that mark irrelevant titles and nothing wanted: in most of them, in no relevant one, not in the query."""
+    safe = {stem for text in (*known, *relevant) for stem in terms(text)}
+    spelled: dict[str, str] = {}
+    seen: Counter[str] = Counter()
+    for title in irrelevant:
+        here = {terms(word)[0]: word for word in words(title) if _informative(word) and terms(word)}
+        spelled = here | spelled
+        seen.update(here.keys())
+    marking = [stem for stem, count in seen.items() if count > 1 and count * 2 > len(irrelevant) and stem not in safe]
+    return [spelled[stem] for stem in sorted(marking, key=lambda stem: (-seen[stem], stem))][:MAX_AVOIDED]
+
+
+def _parts(concept: list[str]) -> list[str]:
+    sizes = range(1, min(len(concept), LONGEST_CHUNK) + 1)
+    return [" ".join(concept[at : at + size]) for size in sizes for at in range(len(concept) - size + 1)]
+
+
+def _informative(text: str) -> bool:
+    folded = text.casefold()
+    return len(folded) > 2 and folded not in FILLER and folded not in STOP_WORDS and not folded.isdigit()
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    return list({key_of(text): text for text in texts}.values())

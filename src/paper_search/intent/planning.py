@@ -1,0 +1,129 @@
+"""Plans the queries of one round by rule: strict first, then broader, and never the same again."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from paper_search.intent.composing import Composer
+from paper_search.intent.expression import term, tidied
+from paper_search.intent.ideas import Idea, ideas_of, most_specific
+from paper_search.intent.lessons import Lessons, learned_terms, read_feedback, terms_to_avoid
+from paper_search.intent.limits import sane_limits, with_changes
+from paper_search.intent.purpose import MARKERS
+from paper_search.intent.vocabulary import Key, Vocabulary, key_of
+from paper_search.models import ParsedIntent, QueryBuilderInput, SearchQuery, SearchStrategy
+from paper_search.sources.boolean import Node
+
+MAX_IDEAS = 6
+MAX_QUERIES = 3
+MAX_BROADER_QUERIES = 2
+
+
+def plan(given: QueryBuilderInput, vocabulary: Vocabulary, sources: Sequence[str], today: date) -> SearchStrategy:
+    """The strategy of the next round. Never raises; an intent without words gives a strategy without queries."""
+    intent = given.intent
+    ideas = ideas_of(intent, vocabulary)
+    lessons, learned = _lessons_of(given, ideas, vocabulary, today)
+    filters, notes = sane_limits(with_changes(intent.constraints, lessons.limits), today)
+    parts, part_notes = _sorted_out(ideas, intent, lessons, vocabulary)
+    composer = Composer(parts.ideas, parts.excluded, _hints(intent, parts.ideas))
+
+    tried = {
+        tidied(query.boolean_query)
+        for strategy in given.previous_strategies
+        if _bounds(strategy) == (filters.year_from, filters.year_to, filters.language)
+        for query in strategy.queries
+    }
+    if lessons.wanted or learned:
+        candidates = composer.taught(lessons.wanted, learned)
+    elif tried and not lessons.unwanted:
+        candidates = iter(())
+    else:
+        candidates = composer.opening(MARKERS.get(intent.intent_type, ()))
+    queries = _fresh(candidates, tried, MAX_QUERIES) or _fresh(composer.broader(), tried, MAX_BROADER_QUERIES)
+    if not queries:
+        queries = _fresh(composer.opening(()), set(), MAX_QUERIES)
+        notes.append("Every variation of this query was tried before." if queries else "There are no words to search for.")
+    elif tried and not (lessons.wanted or lessons.unwanted or learned or lessons.limits):
+        notes.append("The query was broadened, since nothing was said about the last one.")
+    if not sources:
+        notes.append("No source is available, so nothing can be searched.")
+    notes += [*lessons.notes, *part_notes, *(f"Learned from titles: {word}." for word in learned)]
+    return SearchStrategy(queries=queries, sources=list(sources), filters=filters, notes=notes)
+
+
+def _lessons_of(
+    given: QueryBuilderInput, ideas: Sequence[Idea], vocabulary: Vocabulary, today: date
+) -> tuple[Lessons, list[str]]:
+    text = given.user_feedback.free_text_feedback if given.user_feedback else None
+    lessons = read_feedback(text, vocabulary, today) if text else Lessons()
+    known = [spelling for idea in ideas for spelling in (idea.text, *idea.synonyms)] + lessons.wanted
+    relevant, irrelevant = given.relevant_titles, given.irrelevant_titles
+    learned = learned_terms(relevant, irrelevant, known, vocabulary)
+    refused = {key_of(term) for term in lessons.unwanted}
+    avoided = [word for word in terms_to_avoid(relevant, irrelevant, known) if key_of(word) not in refused]
+    lessons.unwanted += avoided
+    lessons.notes += [f"“{word}” marks papers found irrelevant and is left out." for word in avoided]
+    return lessons, [word for word in learned if key_of(word) not in refused]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    ideas: list[Idea]
+    excluded: list[Node]
+
+
+def _sorted_out(
+    ideas: Sequence[Idea], intent: ParsedIntent, lessons: Lessons, vocabulary: Vocabulary
+) -> tuple[_Parts, list[str]]:
+    """What to ask for and what to leave out, so that nothing is both."""
+    wanted = {key_of(text) for text in lessons.wanted}
+    unwanted = {key_of(text): text for text in (*intent.excluded, *lessons.unwanted) if key_of(text) not in wanted}
+    kept = [_without_synonyms(idea, unwanted) for idea in ideas if key_of(idea.text) not in unwanted]
+    if not kept:
+        kept = list(ideas) or [Idea(text, fixed=text in vocabulary) for text in lessons.wanted if term(text)]
+    asked = [key_of(spelling) for idea in kept for spelling in (idea.text, *idea.synonyms)] + list(wanted)
+    notes: list[str] = []
+    excluded: list[Node] = []
+    for key, text in unwanted.items():
+        if any(_holds(other, key) for other in asked):
+            notes.append(f"“{text}” is part of what is searched for and cannot be left out.")
+        else:
+            excluded += [node for spelling in _spellings(text) if (node := term(spelling))]
+    return _Parts(kept[:MAX_IDEAS] if len(kept) <= MAX_IDEAS else most_specific(kept, MAX_IDEAS), excluded), notes
+
+
+def _without_synonyms(idea: Idea, unwanted: Iterable[Key]) -> Idea:
+    refused = list(unwanted)
+    kept = tuple(text for text in idea.synonyms if not any(_holds(key_of(text), key) for key in refused))
+    return Idea(idea.text, kept, idea.quoted, idea.fixed)
+
+
+def _spellings(text: str) -> list[str]:
+    """A term and, for a plain plural, its singular: not every source knows they are one."""
+    plural = len(text) > 3 and text.endswith("s") and not text.endswith(("ss", "us", "is"))
+    return [text, text[:-1]] if plural else [text]
+
+
+def _holds(whole: Key, part: Key) -> bool:
+    return bool(part) and any(whole[start : start + len(part)] == part for start in range(len(whole)))
+
+
+def _hints(intent: ParsedIntent, ideas: Sequence[Idea]) -> list[list[str]]:
+    """Author and venue names as words: family names only, since sources write given names in many ways."""
+    families = [author.split(",")[0] if "," in author else author.split()[-1] for author in intent.authors if author.strip()]
+    asked = [key_of(idea.text) for idea in ideas]
+    groups = ([name for name in names if not any(_holds(key, key_of(name)) for key in asked)] for names in (families, intent.venues))
+    return [group for group in groups if group]
+
+
+def _bounds(strategy: SearchStrategy) -> tuple[int | None, int | None, str | None]:
+    return strategy.filters.year_from, strategy.filters.year_to, strategy.filters.language
+
+
+def _fresh(candidates: Iterable[SearchQuery], tried: set[str], limit: int) -> list[SearchQuery]:
+    fresh: dict[str, SearchQuery] = {}
+    for query in candidates:
+        if len(fresh) < limit and query.boolean_query not in tried:
+            fresh.setdefault(query.boolean_query, query)
+    return list(fresh.values())

@@ -1,0 +1,207 @@
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paper_search.models import SearchQuery
+from paper_search.sources.boolean import (
+    AllOf,
+    AnyOf,
+    Node,
+    Term,
+    address_size,
+    asked,
+    clauses,
+    literal,
+    parse,
+    positive_words,
+    rendered,
+    spelled,
+)
+
+PIECES = st.sampled_from(["AND", "OR", "NOT", "(", ")", '"', "“", "”", "a", "b-c", "déjà", "x*", "*", ":", "深度", " "])
+ANY_QUERY = st.text() | st.lists(PIECES, max_size=60).map(" ".join)
+
+
+def term(text: str) -> Term:
+    return Term(tuple(text.split()))
+
+
+A, B, C, D = (term(letter) for letter in "abcd")
+
+
+def test_a_query_with_everything_is_read_as_people_mean_it() -> None:
+    assert parse('(perovskite OR "solar cell") AND efficiency NOT review') == AllOf(
+        (AnyOf((term("perovskite"), term("solar cell"))), term("efficiency")), (term("review"),)
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "tree"),
+    [
+        ("a", A),
+        ("a b", AllOf((A, B))),
+        ("a AND b", AllOf((A, B))),
+        ("a OR b", AnyOf((A, B))),
+        ("a b OR c d", AnyOf((AllOf((A, B)), AllOf((C, D))))),
+        ("a AND (b OR c)", AllOf((A, AnyOf((B, C))))),
+        ("a OR (b OR c)", AnyOf((A, B, C))),
+        ("a AND (b AND c)", AllOf((A, B, C))),
+        ("a NOT b", AllOf((A,), (B,))),
+        ("a AND NOT b", AllOf((A,), (B,))),
+        ("a AND (NOT b)", AllOf((A,), (B,))),
+        ("a NOT (b OR c)", AllOf((A,), (B, C))),
+        ("a NOT (b c)", AllOf((A,), (AllOf((B, C)),))),
+        ("a NOT (NOT b)", AllOf((A, B))),
+        ("NOT NOT a", A),
+        ("a a OR a", A),
+        ("“graph neural” nets", AllOf((term("graph neural"), term("nets")))),
+        ("«deep learning»", term("deep learning")),
+        ("and or not", AllOf((term("and"), term("or"), term("not")))),
+        ('"OR"', term("OR")),
+    ],
+)
+def test_operators_brackets_and_quotes_make_this_tree(query: str, tree: Node) -> None:
+    assert parse(query) == tree
+
+
+@pytest.mark.parametrize("query", ["", "   ", "AND OR NOT", "((((", '""', "NOT a", "NOT (a OR b)", "-- !! ::"])
+def test_a_query_that_wants_nothing_is_none(query: str) -> None:
+    assert parse(query) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "tree"),
+    [
+        ("(a OR b", AnyOf((A, B))),
+        ("a) b", AllOf((A, B))),
+        ('"a b', AllOf((A, B))),
+        ("a AND", A),
+        ("OR a", A),
+        ("a AND AND b", AllOf((A, B))),
+        ("a NOT", A),
+        ("a OR NOT b", A),
+    ],
+)
+def test_unbalanced_input_is_read_as_far_as_it_goes(query: str, tree: Node) -> None:
+    assert parse(query) == tree
+
+
+def test_words_keep_what_belongs_to_them_and_lose_what_a_source_would_take_for_an_operator() -> None:
+    found = parse("COVID-19 C++ O'Neill perovskit* -minus +plus title:word हिन्दी e\u0301te\u0301 wom*n")
+    assert isinstance(found, AllOf)
+    assert [part.text for part in found.parts if isinstance(part, Term)] == [
+        "COVID-19",
+        "C++",
+        "O'Neill",
+        "perovskit*",
+        "minus",
+        "plus",
+        "title word",
+        "हिन्दी",
+        "été",
+        "wom n",
+    ]
+
+
+def test_only_plain_words_stay_without_quotes() -> None:
+    assert literal(term("perovskite")) == "perovskite"
+    assert literal(term("perovskit*")) == "perovskit*"
+    assert literal(term("solar cell")) == '"solar cell"'
+    assert literal(term("COVID-19")) == '"COVID-19"'
+    assert literal(term("AND")) == '"AND"'
+    assert literal(term("solar cell*")) == '"solar cell"'
+
+
+def test_a_tree_is_spelled_in_the_operators_of_a_source() -> None:
+    tree = parse('(a OR "b c") d NOT (e OR f)')
+    assert tree is not None
+    assert spelled(tree) == '((a OR "b c") AND d NOT e NOT f)'
+    assert spelled(tree, both=" + ", either=" | ", without=" -") == '((a | "b c") + d -e -f)'
+
+
+def test_positive_words_are_what_is_wanted_once_and_in_order() -> None:
+    tree = parse('(b OR "a b") AND c* NOT d')
+    assert tree is not None
+    assert positive_words(tree) == ["b", "a", "c"]
+
+
+def test_clauses_mean_the_same_as_the_query() -> None:
+    tree = parse('("solar cell" OR photovoltaic) efficiency NOT review')
+    assert tree is not None
+    assert clauses(tree) == [("solar", "photovoltaic"), ("cell", "photovoltaic"), ("efficiency",)]
+
+
+def test_too_many_clauses_are_cut_off() -> None:
+    tree = parse(" OR ".join(f'"a{i} b{i} c{i}"' for i in range(20)))
+    assert tree is not None
+    assert len(clauses(tree)) == 16
+
+
+def test_a_query_without_boolean_form_falls_back_to_its_keywords() -> None:
+    assert asked(SearchQuery(keywords=["solar cell", "dye"], boolean_query="")) == AllOf(
+        (term("solar cell"), term("dye"))
+    )
+    assert asked(SearchQuery(keywords=["a"], boolean_query="b")) == B
+
+
+def test_a_query_too_long_for_an_address_keeps_its_first_terms_and_its_exclusions() -> None:
+    tree = parse(" ".join(f"(word{i} OR other{i})" for i in range(200)) + " NOT review")
+    short = rendered(tree, spelled, 300)
+    assert address_size(short) <= 300
+    assert short.startswith("((word0 OR other0) AND (word1 OR other1)")
+    assert short.endswith("NOT review)")
+    assert rendered(parse("a NOT " + "x" * 400), spelled, 300) == "a"
+    assert rendered(parse("x" * 400), spelled, 300) == ""
+    assert rendered(None, spelled, 300) == ""
+
+
+def test_thousands_of_brackets_are_read_without_trouble() -> None:
+    assert parse("(" * 20_000 + "a OR b" + ")" * 20_000 + " c") == AllOf((AnyOf((A, B)), C))
+    nested = parse("".join(f"(a{i} OR (b{i} AND " for i in range(5_000)))
+    assert nested is not None
+    assert spelled(nested)
+
+
+@given(ANY_QUERY)
+def test_reading_never_raises_and_every_tree_can_be_spelled(query: str) -> None:
+    tree = parse(query)
+    if tree is not None:
+        assert positive_words(tree)
+        assert clauses(tree)
+        assert rendered(tree, spelled, 10**6) == spelled(tree)
+        _assert_well_formed(tree)
+
+
+@given(ANY_QUERY)
+def test_what_is_spelled_is_read_back_as_the_same_tree(query: str) -> None:
+    if tree := parse(query):
+        once = parse(spelled(tree))
+        assert once is not None
+        assert parse(spelled(once)) == once
+
+
+@given(ANY_QUERY, st.integers(0, 200))
+def test_what_is_shortened_always_fits(query: str, limit: int) -> None:
+    assert address_size(rendered(parse(query), spelled, limit)) <= limit
+
+
+def test_a_huge_query_is_read_in_time_that_grows_with_its_length() -> None:
+    began = process_time()
+    parse('a "b c" OR (d NOT e) ' * 20_000)
+    assert process_time() - began < 20
+
+
+def _assert_well_formed(node: Node) -> None:
+    if isinstance(node, Term):
+        assert node.words
+        return
+    assert len(node.parts) > (1 if isinstance(node, AnyOf) else 0)
+    assert not any(isinstance(part, type(node)) for part in node.parts)
+    for part in node.parts:
+        _assert_well_formed(part)
+    if isinstance(node, AllOf):
+        for part in node.excluded:
+            assert not isinstance(part, AnyOf)
+            _assert_well_formed(part)

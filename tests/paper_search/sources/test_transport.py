@@ -1,0 +1,409 @@
+import asyncio
+import gzip
+import logging
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+from blockbuster import blockbuster_ctx
+from pydantic import SecretStr
+
+from paper_search.errors import (
+    CallLimitError,
+    CreditsExhaustedError,
+    NonRetryableError,
+    RetryableError,
+    SearchSourceError,
+)
+from paper_search.sources import transport as transport_module
+from paper_search.sources.base import Request, Response
+from paper_search.sources.fetched import calls_of
+from paper_search.sources.keys import Auth, MissingKeyError
+from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.transport import HttpTransport
+from tests.paper_search.sources.loopback import DRIP, HANG, RESET, loopback, reply
+from uraniborg.kernel.clock import FrozenClock
+
+NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
+SECRET = "s3cr3t key/with+signs"
+
+
+@pytest.fixture(autouse=True)
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The backoffs that were slept through; none of them takes any time."""
+    slept: list[float] = []
+    real = asyncio.sleep
+
+    async def sleep(delay: float, *_: Any) -> None:
+        slept.append(delay)
+        await real(0)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    return slept
+
+
+@asynccontextmanager
+async def opened(policy: SourcePolicy | None = None, **options: Any) -> AsyncGenerator[HttpTransport, None]:
+    transport = HttpTransport({"src": policy or quick()}, clock=FrozenClock(NOW), **options)
+    try:
+        yield transport
+    finally:
+        await transport.aclose()
+
+
+def quick(**changes: Any) -> SourcePolicy:
+    return replace(SourcePolicy(rate_per_s=1000.0, timeout_s=5.0), **changes)
+
+
+def ask(url: str, **parts: Any) -> Request:
+    return Request("src", url, **parts)
+
+
+async def failure(transport: HttpTransport, request: Request) -> SearchSourceError:
+    with pytest.raises(SearchSourceError) as caught:
+        await transport.send(request)
+    return caught.value
+
+
+async def test_an_answer_comes_with_its_cost() -> None:
+    answer = reply(200, b'{"a":1}', {"Content-Type": "application/json", "Set-Cookie": "x=1"})
+    async with loopback(answer) as site, opened() as transport:
+        response = await transport.send(ask(site.url, params=(("q", "a b"), ("q", "ö"))))
+    assert (response.status, response.body, calls_of(response)) == (200, b'{"a":1}', 1)
+    assert response.seconds >= 0
+    assert response.headers == {"content-type": "application/json"}
+    assert "GET /?q=a+b&q=%C3%B6 HTTP/1.1" in site.requests[0]
+
+
+async def test_who_is_calling_is_told() -> None:
+    async with loopback(reply()) as site, opened(contact_email="me@example.org") as transport:
+        await transport.send(ask(site.url))
+    assert "uraniborg/" in site.requests[0]
+    assert "mailto:me@example.org" in site.requests[0]
+
+
+async def test_parameters_join_those_already_in_the_address() -> None:
+    policy = quick(params=(("mailto", "me@example.org"),))
+    async with loopback(reply()) as site, opened(policy) as transport:
+        await transport.send(ask(f"{site.url}/works?cursor=abc%3D", params=(("rows", "5"),)))
+    line = site.requests[0].splitlines()[0]
+    assert "cursor=abc%3D" in line
+    assert "rows=5" in line
+    assert "mailto=me%40example.org" in line
+
+
+async def test_a_form_is_posted_with_every_value() -> None:
+    async with loopback(reply()) as site, opened() as transport:
+        await transport.send(ask(site.url, form=(("id", "1"), ("id", "2"), ("db", "pubmed"))))
+    assert site.requests[0].startswith("POST / ")
+    assert site.requests[0].endswith("id=1&id=2&db=pubmed")
+
+
+async def test_retry_after_is_obeyed_and_both_calls_are_counted(waits: list[float]) -> None:
+    async with loopback(reply(429, headers={"Retry-After": "7"}), reply(200, b"ok")) as site, opened() as transport:
+        response = await transport.send(ask(site.url))
+    assert response.body == b"ok"
+    assert calls_of(response) == 2
+    assert waits == [7.0]
+
+
+async def test_a_retry_after_date_is_obeyed(waits: list[float]) -> None:
+    refused = reply(503, headers={"Retry-After": "Tue, 31 Mar 2026 12:00:05 GMT"})
+    async with loopback(refused, reply()) as site, opened() as transport:
+        await transport.send(ask(site.url))
+    assert waits == [5.0]
+
+
+async def test_a_long_retry_after_is_not_waited_for(waits: list[float]) -> None:
+    async with loopback(reply(429, headers={"Retry-After": "3600"})) as site, opened() as transport:
+        error = await failure(transport, ask(site.url))
+    assert isinstance(error, RetryableError)
+    assert error.rate_limited
+    assert error.retry_at == datetime(2026, 3, 31, 13, tzinfo=UTC)
+    assert (len(site.requests), waits) == (1, [])
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+async def test_a_server_in_trouble_is_tried_three_times_with_growing_waits(status: int, waits: list[float]) -> None:
+    async with loopback(reply(status)) as site, opened() as transport:
+        error = await failure(transport, ask(site.url))
+    assert isinstance(error, RetryableError)
+    assert len(site.requests) == 3
+    assert error.ids["calls"] == 3
+    assert error.ids["source"] == "src"
+    assert error.ids["seconds"] >= 0
+    assert 0 < waits[0] < waits[1]
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404])
+async def test_a_refusal_is_not_repeated(status: int) -> None:
+    async with loopback(reply(status)) as site, opened() as transport:
+        error = await failure(transport, ask(site.url))
+    assert isinstance(error, NonRetryableError)
+    assert len(site.requests) == 1
+
+
+async def test_used_up_credits_are_reported_until_midnight_and_never_retried() -> None:
+    def read(response: Response) -> Exception | None:
+        return CreditsExhaustedError("no credits") if b"credits" in response.body else None
+
+    policy = quick(failure=read)
+    async with loopback(reply(429, b"out of credits", {"Retry-After": "1"})) as site, opened(policy) as transport:
+        error = await failure(transport, ask(site.url))
+    assert isinstance(error, CreditsExhaustedError)
+    assert error.retry_at == datetime(2026, 4, 1, tzinfo=UTC)
+    assert len(site.requests) == 1
+
+
+async def test_the_sources_own_reading_of_a_refusal_sees_every_header() -> None:
+    seen: list[Response] = []
+    async with (
+        loopback(reply(400, headers={"X-Api-Pool": "polite"})) as site,
+        opened(quick(failure=seen.append)) as transport,
+    ):
+        await failure(transport, ask(site.url))
+    assert seen[0].headers["x-api-pool"] == "polite"
+
+
+@pytest.mark.parametrize(
+    "steps", [[HANG], [RESET], [reply(200, b"half", says=4000)], [b"not http at all\r\n\r\n"], [b""]]
+)
+async def test_silence_and_broken_connections_are_tried_again_and_then_told(steps: list[Any]) -> None:
+    async with loopback(*steps) as site, opened(quick(timeout_s=0.2, attempts=2)) as transport:
+        error = await failure(transport, ask(site.url))
+    assert isinstance(error, RetryableError)
+    assert len(site.requests) == 2
+    assert "src" in error.message
+
+
+async def test_a_broken_connection_is_forgotten_when_the_next_try_succeeds() -> None:
+    async with loopback(RESET, reply(200, b"fine")) as site, opened() as transport:
+        assert (await transport.send(ask(site.url))).body == b"fine"
+
+
+async def test_a_server_that_drips_is_stopped_by_the_total_time() -> None:
+    async with loopback(DRIP) as site, opened(quick(timeout_s=0.3, attempts=1)) as transport:
+        error = await failure(transport, ask(site.url))
+    assert "0.3 s" in error.message
+
+
+async def test_nobody_listening_is_a_passing_failure() -> None:
+    async with loopback(reply()) as site:
+        pass
+    async with opened() as transport:
+        error = await failure(transport, ask(site.url))
+    assert isinstance(error, RetryableError)
+    assert error.ids["calls"] == 3
+
+
+async def test_five_megabytes_are_read_whole() -> None:
+    body = b"x" * 5_000_000
+    async with loopback(reply(200, body)) as site, opened() as transport:
+        assert (await transport.send(ask(site.url))).body == body
+
+
+@pytest.mark.parametrize("packed", [False, True])
+async def test_an_answer_beyond_the_limit_is_not_read_further(packed: bool) -> None:
+    headers = {"Content-Encoding": "gzip"} if packed else {}
+    body = gzip.compress(b"x" * 3000) if packed else b"x" * 3000
+    async with loopback(reply(200, body, headers)) as site, opened(max_body_bytes=2000) as transport:
+        error = await failure(transport, ask(site.url))
+    assert isinstance(error, NonRetryableError)
+    assert "MB" in error.message
+    assert len(site.requests) == 1
+
+
+async def test_an_answer_that_lies_about_its_compression_is_refused() -> None:
+    async with loopback(reply(200, b"plain", {"Content-Encoding": "gzip"})) as site, opened() as transport:
+        error = await failure(transport, ask(site.url))
+    assert isinstance(error, NonRetryableError)
+    assert "decoded" in error.message
+
+
+async def test_html_is_passed_on_as_it_is() -> None:
+    async with loopback(reply(200, b"<html>", {"Content-Type": "text/html"})) as site, opened() as transport:
+        assert (await transport.send(ask(site.url))).body == b"<html>"
+
+
+async def test_every_attempt_waits_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns: list[tuple[float, float]] = []
+
+    class Limiter:
+        def __init__(self, most: float, period: float) -> None:
+            self._pace = (most, period)
+
+        async def acquire(self) -> None:
+            turns.append(self._pace)
+
+    monkeypatch.setattr(transport_module, "AsyncLimiter", Limiter)
+    steps = reply(503), reply(302, headers={"Location": "/there"}), reply()
+    async with loopback(*steps) as site, opened(SourcePolicy(rate_per_s=0.25, burst=2)) as transport:
+        response = await transport.send(ask(site.url))
+    assert calls_of(response) == len(site.requests) == 3
+    assert turns == [(2, 8.0)] * 3
+
+
+async def test_the_call_budget_counts_retries_and_then_refuses() -> None:
+    async with loopback(reply(503)) as site, opened(quick(max_calls=2)) as transport:
+        error = await failure(transport, ask(site.url))
+        again = await failure(transport, ask(site.url))
+    assert isinstance(error, CallLimitError)
+    assert error.ids["calls"] == 2
+    assert isinstance(again, CallLimitError)
+    assert again.ids["calls"] == 0
+    assert len(site.requests) == 2
+
+
+async def test_a_missing_key_is_said_before_any_call() -> None:
+    async with loopback(reply()) as site, opened(quick(missing_key="src needs a key: set SRC_KEY.")) as transport:
+        error = await failure(transport, ask(site.url))
+    assert isinstance(error, MissingKeyError)
+    assert "SRC_KEY" in error.message
+    assert site.requests == []
+
+
+@pytest.mark.parametrize("location", ["/there?x=1", "{url}/there"])
+async def test_a_redirect_within_the_same_place_is_followed(location: str) -> None:
+    async with loopback(reply(301), reply(200, b"there")) as site, opened() as transport:
+        site.steps[0] = reply(301, headers={"Location": location.format(url=site.url)})
+        response = await transport.send(ask(site.url, params=(("q", "1"),)))
+    assert response.body == b"there"
+    assert "q=1" in site.requests[1]
+
+
+@pytest.mark.parametrize(
+    "location", ["http://elsewhere.invalid/", "http://127.0.0.1:1/", "ftp://127.0.0.1/", "http://[bad", ""]
+)
+async def test_a_redirect_to_another_place_is_not_followed(location: str) -> None:
+    policy = quick(auth=Auth("header", "x-api-key", SecretStr(SECRET)), attempts=1)
+    async with loopback(reply(302, headers={"Location": location})) as site, opened(policy) as transport:
+        error = await failure(transport, ask(site.url))
+    assert isinstance(error, NonRetryableError)
+    assert len(site.requests) <= 4
+
+
+async def test_https_is_never_left() -> None:
+    answers = httpx.MockTransport(lambda _: httpx.Response(302, headers={"Location": "http://source.example/"}))
+    async with httpx.AsyncClient(transport=answers) as client, opened(client=client) as transport:
+        error = await failure(transport, ask("https://source.example/"))
+    assert "http://source.example" in error.message
+
+
+async def test_redirects_without_end_are_ended() -> None:
+    async with loopback(reply(302, headers={"Location": "/again"})) as site, opened() as transport:
+        error = await failure(transport, ask(site.url))
+    assert "redirected more than" in error.message
+    assert len(site.requests) == 4
+
+
+async def test_a_posted_form_is_not_turned_into_something_else_by_a_redirect() -> None:
+    async with loopback(reply(302, headers={"Location": "/there"})) as site, opened() as transport:
+        error = await failure(transport, ask(site.url, form=(("id", "1"),)))
+    assert isinstance(error, NonRetryableError)
+    assert len(site.requests) == 1
+
+
+async def test_a_key_travels_where_the_source_expects_it() -> None:
+    for place in ("header", "param"):
+        policy = quick(auth=Auth(place, "api_key", SecretStr("abcdef123")))
+        async with loopback(reply()) as site, opened(policy) as transport:
+            await transport.send(ask(site.url, params=(("api_key", "placeholder"),) if place == "param" else ()))
+        line, headers = site.requests[0].split("\r\n", 1)
+        assert ("api_key=abcdef123" in line) is (place == "param")
+        assert ("api_key: abcdef123" in headers) is (place == "header")
+        assert "placeholder" not in line
+
+
+async def test_a_key_that_the_source_repeats_is_taken_out_of_the_answer_and_of_errors() -> None:
+    said = f'{{"you": "{SECRET}", "url": "?k=s3cr3t+key%2Fwith%2Bsigns"}}'.encode()
+
+    def read(response: Response) -> Exception:
+        return NonRetryableError(response.body.decode())
+
+    policy = quick(auth=Auth("param", "k", SecretStr(SECRET)), failure=read)
+    async with loopback(reply(200, said), reply(400, said)) as site, opened(policy) as transport:
+        response = await transport.send(ask(site.url))
+        error = await failure(transport, ask(site.url))
+    assert response.body == b'{"you": "***", "url": "?k=***"}'
+    assert "s3cr3t" not in error.message
+
+
+async def test_a_key_stays_out_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    policy = quick(auth=Auth("param", "k", SecretStr(SECRET)))
+    with caplog.at_level(logging.DEBUG):
+        async with loopback(reply(503), reply()) as site, opened(policy) as transport:
+            await transport.send(ask(site.url))
+    assert "HTTP Request: GET" in caplog.text
+    assert "s3cr3t" not in caplog.text
+    assert site.requests[0].count("s3cr3t") == 1
+
+
+async def test_after_closing_the_log_of_others_is_left_alone_and_a_new_request_reopens() -> None:
+    before = list(logging.getLogger("httpx").filters)
+    async with loopback(reply()) as site, opened() as transport:
+        await transport.send(ask(site.url))
+        await transport.aclose()
+        assert logging.getLogger("httpx").filters == before
+        assert (await transport.send(ask(site.url))).status == 200
+
+
+async def test_a_client_that_is_handed_in_stays_open() -> None:
+    async with httpx.AsyncClient(transport=httpx.MockTransport(lambda _: httpx.Response(200))) as client:
+        async with opened(client=client) as transport:
+            await transport.send(ask("https://source.example/"))
+        assert not client.is_closed
+
+
+@pytest.mark.parametrize("url", ["http://[nowhere", "http://a.example/\ud800", "gopher://a.example/"])
+async def test_an_address_that_is_none_is_a_failure_of_the_source(url: str) -> None:
+    async with opened(quick(attempts=1)) as transport:
+        assert (await failure(transport, ask(url))).ids["source"] == "src"
+
+
+async def test_cancelling_leaves_no_connection_behind() -> None:
+    async with loopback(HANG) as site, opened() as transport:
+        task = asyncio.create_task(transport.send(ask(site.url)))
+        async with asyncio.timeout(5):
+            while not site.requests:
+                await asyncio.wait([task], timeout=0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+
+async def test_sending_never_blocks_the_event_loop() -> None:
+    async with loopback(reply(503), reply(200, b"x" * 100_000)) as site, opened() as transport:
+        with blockbuster_ctx("paper_search"):
+            assert (await transport.send(ask(site.url))).status == 200
+
+
+def test_retries_print_nothing_on_stdout() -> None:
+    program = """
+import asyncio, httpx
+from paper_search.errors import SearchSourceError
+from paper_search.sources.base import Request
+from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.transport import HttpTransport
+
+async def main():
+    answers = httpx.MockTransport(lambda _: httpx.Response(503, headers={"retry-after": "0"}))
+    async with httpx.AsyncClient(transport=answers) as client:
+        transport = HttpTransport({"src": SourcePolicy(rate_per_s=1000)}, client=client)
+        try:
+            await transport.send(Request("src", "https://source.example/"))
+        except SearchSourceError as error:
+            assert error.ids["calls"] == 3
+        else:
+            raise SystemExit("it should have failed")
+
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "retry" in done.stderr

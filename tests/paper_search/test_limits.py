@@ -1,0 +1,62 @@
+"""What a search accepts."""
+
+import pytest
+
+from paper_search.errors import InvalidQuery
+from paper_search.limits import MAX_QUERY_CHARS, checked_max_results, checked_query
+from paper_search.models import MAX_RESULTS_CAP
+from uraniborg.kernel.errors import InvalidInput
+
+
+@pytest.mark.parametrize("query", ["", " \t\n", "\x00\x00", "...", "—?"])
+def test_a_query_without_a_letter_or_digit_is_empty(query: str) -> None:
+    with pytest.raises(InvalidQuery, match="empty"):
+        checked_query(query)
+
+
+@pytest.mark.parametrize("query", [None, 17, ["perovskite"], b"perovskite"])
+def test_a_query_that_is_not_text_is_refused(query: object) -> None:
+    with pytest.raises(InvalidQuery, match="must be text"):
+        checked_query(query)
+
+
+def test_a_query_too_long_is_refused_with_both_lengths_and_without_its_text() -> None:
+    with pytest.raises(InvalidQuery) as caught:
+        checked_query("secret " * 1_500)
+    assert "2,000" in caught.value.message
+    assert "secret" not in str(caught.value.body())
+
+
+def test_a_query_of_the_greatest_length_is_accepted() -> None:
+    assert len(checked_query("x" * MAX_QUERY_CHARS)) == MAX_QUERY_CHARS
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("  moons ", "moons"),
+        ("mo\x00ons", "moons"),
+        ("月の潮汐加熱", "月の潮汐加熱"),
+        ("תנודות", "תנודות"),
+        ("C++", "C++"),
+    ],
+)
+def test_a_query_is_trimmed_and_otherwise_left_alone(query: str, expected: str) -> None:
+    assert checked_query(query) == expected
+
+
+@pytest.mark.parametrize("wanted", [0, -1, -(10**9)])
+def test_asking_for_less_than_one_paper_is_refused(wanted: int) -> None:
+    with pytest.raises(InvalidInput, match="at least 1") as caught:
+        checked_max_results(wanted)
+    assert caught.value.ids["allowed"] == f"1..{MAX_RESULTS_CAP}"
+
+
+def test_asking_for_a_billion_papers_is_capped_and_said() -> None:
+    capped, notes = checked_max_results(10**9)
+    assert capped == MAX_RESULTS_CAP
+    assert "1,000,000,000" in notes[0]
+
+
+def test_a_sensible_wish_is_taken_as_it_is() -> None:
+    assert checked_max_results(42) == (42, [])

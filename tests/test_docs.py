@@ -1,0 +1,140 @@
+"""The documents cannot rot: every example in them runs, and every setting, error and option is in them."""
+
+import ast
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_search.config import AppConfig
+from uraniborg.recordings import RECORDING
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path) -> list[str]:
+    lines = [line[2:] for block in blocks(page, "console") for line in block.splitlines() if line.startswith("$ ")]
+    return [line for line in lines if line.startswith(("python -m paper_search", "uraniborg"))]
+
+
+def named(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture
+def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder where every search is the recorded one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("URANIBORG_PAPER_SEARCH__REPLAY_DIR", str(RECORDING))
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=named)
+async def test_the_python_examples_of_a_page_run_from_top_to_bottom(page: Path, offline: Path) -> None:
+    namespace: dict[str, Any] = {"__name__": "docs"}
+    for number, block in enumerate(blocks(page, "python"), 1):
+        code = compile(block, f"{named(page)}, example {number}", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        running = eval(code, namespace)
+        if inspect.iscoroutine(running):
+            await running
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=named)
+def test_the_commands_of_a_page_run_one_after_the_other(page: Path, offline: Path) -> None:
+    for command in commands(page):
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=50, check=False)
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{named(page)} links to {target}"
+
+
+def test_every_page_is_reachable_from_the_readme_or_another_page() -> None:
+    linked = {
+        (page.parent / target).resolve()
+        for page in PAGES
+        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        if "://" not in target
+    }
+    assert [named(page) for page in PAGES if page.parent != ROOT and page.resolve() not in linked] == []
+
+
+def _settings(model: Any, prefix: str = "") -> list[str]:
+    found: list[str] = []
+    for name, field in model.model_fields.items():
+        nested = field.annotation if inspect.isclass(field.annotation) else None
+        if nested is not None and hasattr(nested, "model_fields"):
+            found += _settings(nested, f"{prefix}{name}.")
+        else:
+            found.append(prefix + name)
+    return found
+
+
+def test_every_setting_is_documented() -> None:
+    page = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
+    assert [name for name in _settings(AppConfig) if f"`{name}`" not in page] == []
+
+
+def test_every_error_code_is_documented() -> None:
+    import paper_search.errors
+    import uraniborg.kernel.errors
+
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
+    codes = {
+        value.code
+        for module in (paper_search.errors, uraniborg.kernel.errors)
+        for value in vars(module).values()
+        if inspect.isclass(value) and issubclass(value, uraniborg.kernel.errors.UraniborgError)
+    }
+    assert sorted(code for code in codes if f"`{code}`" not in page) == []
+
+
+def test_every_source_is_documented() -> None:
+    from paper_search.sources.registry import KNOWN
+
+    page = (ROOT / "docs" / "reference" / "sources.md").read_text(encoding="utf-8")
+    assert [name for name in KNOWN if f"`{name}`" not in page] == []
+
+
+def test_every_option_of_the_search_command_is_documented() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "paper_search", "--help"],
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=True,
+        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"},
+    )
+    page = (ROOT / "docs" / "guides" / "command-line.md").read_text(encoding="utf-8")
+    options = set(re.findall(r"--[a-z][a-z-]+", done.stdout)) - {"--help"}
+    assert options
+    assert sorted(option for option in options if f"`{option}" not in page) == []
+
+
+def test_the_project_speaks_of_itself_alone() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    suspicious = re.compile(r"/(work|root|home)/|\bTODO\b|\bFIXME\b")
+    found = [
+        f"{name}:{number}"
+        for name in listed.split()
+        if name.endswith((".py", ".md", ".toml", ".json", ".tsv")) and name != "tests/test_docs.py"
+        for number, line in enumerate((ROOT / name).read_text(encoding="utf-8").splitlines(), 1)
+        if suspicious.search(line)
+    ]
+    assert found == []

@@ -1,0 +1,71 @@
+import asyncio
+
+from tests.uraniborg.kernel.mcp.sample_server import sample_server
+from uraniborg.kernel.mcp import make_server, report_progress, tool
+from uraniborg.kernel.mcp.testing import connected, text_of
+
+Report = tuple[float, float | None, str | None]
+
+
+async def test_a_client_that_asks_is_told() -> None:
+    reports: list[Report] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        reports.append((progress, total, message))
+
+    async with connected(sample_server()) as client:
+        result = await client.call_tool("work", {"steps": 3}, progress_callback=hear)
+    assert text_of(result) == "done"
+    assert reports == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
+
+
+async def test_outside_a_call_nothing_happens() -> None:
+    await report_progress(1, 2)
+
+
+async def test_work_that_outlives_its_call_is_no_longer_heard() -> None:
+    server = make_server("lingering", version="1", instructions="")
+    heard, answered = asyncio.Event(), asyncio.Event()
+    lingering: list[asyncio.Task[None]] = []
+    reports: list[Report] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        reports.append((progress, total, message))
+        heard.set()
+
+    async def linger() -> None:
+        await report_progress(1, 2, "in time")
+        await answered.wait()
+        await report_progress(2, 2, "too late")
+
+    @tool(server, title="Start", read_only=True)
+    async def start() -> str:
+        """Starts work and does not wait for it."""
+        lingering.append(asyncio.create_task(linger()))
+        await heard.wait()
+        return "started"
+
+    async with connected(server) as client, asyncio.timeout(20):
+        await client.call_tool("start", {}, progress_callback=hear)
+        answered.set()
+        await lingering[0]
+        await client.send_ping()
+    assert reports == [(1, 2, "in time")]
+
+
+async def test_half_a_character_in_a_report_is_made_whole() -> None:
+    server = make_server("halves", version="1", instructions="")
+    messages: list[str | None] = []
+
+    async def hear(_progress: float, _total: float | None, message: str | None) -> None:
+        messages.append(message)
+
+    @tool(server, title="Report", read_only=True)
+    async def report() -> str:
+        """Reports half a character."""
+        await report_progress(1, message="a\ud83d")
+        return "ok"
+
+    async with connected(server) as client:
+        await client.call_tool("report", {}, progress_callback=hear)
+    assert messages == ["a\ufffd"]

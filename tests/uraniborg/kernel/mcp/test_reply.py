@@ -1,0 +1,145 @@
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from uraniborg.kernel.errors import Conflict, InternalError, InvalidInput, NotFound, UraniborgError
+from uraniborg.kernel.mcp.reply import as_text, error_body, failure, noted, protocol_error, success, whole_text
+from uraniborg.kernel.mcp.testing import json_of, text_of
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(json_values.filter(lambda value: not isinstance(value, str)))
+def test_text_and_structured_content_say_the_same(value: Any) -> None:
+    result = success(value, structured=True)
+    assert json_of(result) == value
+    assert result.structuredContent == (value if isinstance(value, dict) else {"result": value})
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_text_always_becomes_encodable_and_whole_text_is_left_alone(text: str) -> None:
+    whole = whole_text(text)
+    whole.encode()
+    if not any("\ud800" <= char <= "\udfff" for char in text):
+        assert whole == text
+
+
+def test_a_string_is_its_own_text_and_has_no_structured_content() -> None:
+    result = success('{"error": "part of the document"}', structured=True)
+    assert text_of(result) == '{"error": "part of the document"}'
+    assert result.structuredContent is None
+    assert not result.isError
+
+
+def test_an_answer_with_an_error_key_is_still_a_success() -> None:
+    result = success({"error": {"code": "captured_earlier"}}, structured=True)
+    assert not result.isError
+    assert json_of(result) == {"error": {"code": "captured_earlier"}}
+
+
+def test_json_is_compact_and_keeps_unicode() -> None:
+    assert as_text({"title": "Über 量子", "none": None}) == '{"title":"Über 量子","none":null}'
+
+
+def test_an_empty_list_still_gives_a_text_block() -> None:
+    result = success([], structured=True)
+    assert text_of(result) == "[]"
+    assert result.structuredContent == {"result": []}
+
+
+def test_models_go_by_alias_and_keep_their_empty_fields_in_both_forms() -> None:
+    class Body(BaseModel):
+        universe_id: str = Field(alias="universeId")
+        parent: str | None = None
+        seen: datetime
+
+    body = Body(universeId="u-1", seen=datetime(2026, 1, 2, tzinfo=UTC))
+    expected = {"universeId": "u-1", "parent": None, "seen": "2026-01-02T00:00:00Z"}
+    result = success({"body": body}, structured=True)
+    assert json_of(result) == {"body": expected}
+    assert result.structuredContent == {"body": expected}
+
+
+def test_structured_content_can_be_left_out() -> None:
+    assert success({"a": 1}, structured=False).structuredContent is None
+
+
+def test_not_a_number_becomes_null_and_never_invalid_json() -> None:
+    assert as_text({"score": float("nan"), "mass": float("inf")}) == '{"score":null,"mass":null}'
+
+
+def test_half_characters_inside_a_structure_do_not_stop_the_answer() -> None:
+    result = success({"tit\ud800le": ["a\udfffb", "ok"]}, structured=True)
+    assert json_of(result) == {"tit\ufffdle": ["a\ufffdb", "ok"]}
+
+
+@pytest.mark.parametrize("depth", [201, 300, 5_000])
+def test_nesting_no_client_could_read_is_refused_here_and_not_by_the_connection(depth: int) -> None:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    with pytest.raises((ValueError, RecursionError)):
+        success(value, structured=True)
+
+
+def test_a_failure_is_marked_and_its_text_is_pure_json() -> None:
+    result = failure(NotFound("Session not found: 7f", hint="List them.", session_id="7f"))
+    assert result.isError
+    assert json_of(result) == {
+        "error": {"code": "not_found", "message": "Session not found: 7f", "hint": "List them.", "session_id": "7f"}
+    }
+
+
+def test_ids_of_any_kind_can_be_reported() -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+    body = error_body(
+        Conflict("No.", path=Path("a/b"), when=datetime(2026, 1, 2, tzinfo=UTC), odd=object, nan=float("nan"))
+    )
+    assert body["error"]["path"] == "a/b"
+    assert body["error"]["nan"] is None
+    json.dumps(body)
+    assert error_body(Conflict("N\ud800o.", circle=circle)) == {
+        "error": {"code": "conflict", "message": "N\ufffdo.", "hint": ""}
+    }
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (NotFound("gone"), -32002),
+        (InvalidInput("wrong"), -32602),
+        (Conflict("not now"), -32603),
+        (InternalError("oops"), -32603),
+    ],
+)
+def test_protocol_errors_have_the_right_code_and_carry_the_body(error: UraniborgError, code: int) -> None:
+    data = protocol_error(error).error
+    assert (data.code, data.message, data.data) == (code, error.message, error.body())
+
+
+def test_our_own_faults_are_logged_and_hidden(caplog: pytest.LogCaptureFixture) -> None:
+    error = noted(RuntimeError("the inside"), during="a test")
+    assert "the inside" not in str(error.body())
+    assert "the inside" in caplog.text
+    assert "a test" in caplog.text
+
+
+def test_errors_of_the_family_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    error = NotFound("gone")
+    assert noted(error, during="a test") is error
+    assert not caplog.records

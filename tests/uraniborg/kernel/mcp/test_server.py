@@ -1,0 +1,313 @@
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+from pydantic import AnyUrl
+
+from tests.requirements import requirement
+from tests.uraniborg.kernel.mcp.sample_server import sample_server
+from uraniborg.kernel.errors import Conflict, InvalidInput
+from uraniborg.kernel.mcp import make_server, resource, tool
+from uraniborg.kernel.mcp.testing import McpError, connected, json_of, text_of
+
+
+async def answer(tool_name: str, **arguments: Any) -> Any:
+    async with connected(sample_server()) as client:
+        return await client.call_tool(tool_name, arguments)
+
+
+async def error_of(tool_name: str, **arguments: Any) -> dict[str, Any]:
+    result = await answer(tool_name, **arguments)
+    assert result.isError
+    assert result.structuredContent is None
+    assert json_of(result).keys() == {"error"}
+    return json_of(result)["error"]
+
+
+async def resource_at(uri: str) -> Any:
+    async with connected(sample_server()) as client:
+        (content,) = (await client.read_resource(AnyUrl(uri))).contents
+        return content
+
+
+async def read_error(uri: str) -> Any:
+    async with connected(sample_server()) as client:
+        with pytest.raises(McpError) as caught:
+            await client.read_resource(AnyUrl(uri))
+    assert caught.value.error.data.keys() == {"error"}
+    assert caught.value.error.data["error"]["message"] == caught.value.error.message
+    return caught.value.error
+
+
+async def test_the_server_introduces_itself_with_its_own_name_and_version() -> None:
+    async with connected(sample_server()) as client:
+        first = await client.initialize()
+    assert (first.serverInfo.name, first.serverInfo.version) == ("sample", "7.8.9")
+    assert first.instructions == "A server for tests."
+
+
+@requirement("PL-5")
+async def test_only_what_is_offered_is_advertised() -> None:
+    async with connected(sample_server()) as client:
+        offered = (await client.initialize()).capabilities.model_dump(exclude_none=True)
+        assert offered.keys() == {"tools", "resources"}
+        with pytest.raises(McpError) as caught:
+            await client.list_prompts()
+    assert caught.value.error.code == -32601
+
+
+async def test_a_server_without_tools_or_resources_advertises_neither() -> None:
+    async with connected(make_server("bare", version="1", instructions="")) as client:
+        assert (await client.initialize()).capabilities.model_dump(exclude_none=True) == {}
+
+
+async def test_prompts_are_offered_when_asked_for() -> None:
+    async with connected(make_server("prompting", version="1", instructions="", prompts=True)) as client:
+        assert (await client.initialize()).capabilities.prompts is not None
+        assert (await client.list_prompts()).prompts == []
+
+
+async def test_a_tool_is_listed_with_title_description_schema_and_hints() -> None:
+    async with connected(sample_server()) as client:
+        tools = {listed.name: listed for listed in (await client.list_tools()).tools}
+    echo, note = tools["echo"], tools["note"]
+    assert echo.title == "Echo"
+    assert echo.description == "Says what it is told.\n\nAs often as wanted."
+    assert echo.inputSchema["required"] == ["text"]
+    assert echo.inputSchema["additionalProperties"] is False
+    assert echo.outputSchema is None
+    assert echo.annotations is not None
+    assert echo.annotations.model_dump() == {
+        "title": "Echo",
+        "readOnlyHint": True,
+        "destructiveHint": False,
+        "idempotentHint": True,
+        "openWorldHint": False,
+    }
+    assert note.annotations is not None
+    assert (note.annotations.readOnlyHint, note.annotations.destructiveHint) == (False, True)
+
+
+async def test_a_dict_is_answered_as_json_text_and_as_structured_content() -> None:
+    result = await answer("echo", text="Ж", times=2)
+    assert text_of(result) == '{"text":"ЖЖ","nothing":null}'
+    assert result.structuredContent == {"text": "ЖЖ", "nothing": None}
+    assert not result.isError
+
+
+async def test_a_list_is_bare_in_the_text_and_wrapped_in_structured_content() -> None:
+    result = await answer("numbers", count=3)
+    assert text_of(result) == "[0,1,2]"
+    assert result.structuredContent == {"result": [0, 1, 2]}
+
+
+async def test_a_model_is_answered_whole() -> None:
+    result = await answer("note", note={"text": "hi"})
+    assert json_of(result) == result.structuredContent == {"text": "hi", "by": None}
+
+
+async def test_a_string_is_answered_untouched_even_when_it_looks_like_an_error() -> None:
+    document = '{"error": {"code": "not_found"}}\n'
+    result = await answer("say", text=document)
+    assert text_of(result) == document
+    assert not result.isError
+    assert result.structuredContent is None
+
+
+async def test_a_large_answer_is_sent_once_when_structure_is_off() -> None:
+    result = await answer("large", size=1_000_000)
+    assert len(json_of(result)["text"]) == 1_000_000
+    assert result.structuredContent is None
+
+
+async def test_an_error_of_the_family_is_an_error_result_with_its_ids() -> None:
+    assert await error_of("lose", paper_id="p1") == {
+        "code": "not_found",
+        "message": "There is no paper p1.",
+        "hint": "Search first.",
+        "paper_id": "p1",
+    }
+
+
+@pytest.mark.parametrize("how", ["error", "exit", "answer"])
+async def test_a_breakdown_is_an_internal_error_that_tells_nothing_and_the_server_lives_on(
+    how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with connected(sample_server()) as client:
+        broken = await client.call_tool("break_down", {"how": how})
+        after = await client.call_tool("say", {"text": "still here"})
+    assert broken.isError
+    assert json_of(broken)["error"]["code"] == "internal_error"
+    assert "sk-secret" not in text_of(broken)
+    assert "tool break_down" in caplog.text
+    assert text_of(after) == "still here"
+
+
+async def test_an_unknown_tool_is_an_error_that_names_the_tools_there_are() -> None:
+    error = await error_of("explode")
+    assert error["code"] == "unknown_tool"
+    assert "echo" in error["allowed"]
+
+
+async def test_an_unknown_argument_is_refused_and_nothing_runs() -> None:
+    error = await error_of("echo", text="x", tims=2)
+    assert error["code"] == "invalid_argument"
+    assert error["allowed"] == ["text", "times", "style"]
+
+
+async def test_a_refused_argument_is_named_and_its_value_kept_quiet(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, logger="uraniborg")
+    error = await error_of("echo", text=["sk-secret"], times="sk-secret")
+    assert [problem["path"] for problem in error["problems"]] == ["text", "times"]
+    assert "sk-secret" not in str(error)
+    assert "sk-secret" not in caplog.text
+
+
+async def test_calls_run_side_by_side() -> None:
+    server = make_server("meeting", version="1", instructions="")
+    barrier = asyncio.Barrier(20)
+
+    @tool(server, title="Meet", read_only=True)
+    async def meet(number: int) -> int:
+        """Waits until all are here."""
+        await barrier.wait()
+        return number
+
+    async with connected(server) as client, asyncio.timeout(20):
+        results = await asyncio.gather(*(client.call_tool("meet", {"number": n}) for n in range(20)))
+    assert [json_of(result) for result in results] == list(range(20))
+
+
+async def test_the_decorated_function_stays_a_plain_function() -> None:
+    server = make_server("plain", version="1", instructions="")
+
+    @tool(server, title="Refuse", read_only=True)
+    async def refuse(word: str) -> str:
+        """Refuses."""
+        raise Conflict(word)
+
+    with pytest.raises(Conflict, match="no"):
+        await refuse("no")
+
+
+async def test_a_tool_can_be_called_without_a_client_and_never_raises() -> None:
+    server = sample_server()
+    assert json_of(await server.call_tool("echo", {"text": "a"})) == {"text": "a", "nothing": None}
+    assert (await server.call_tool("lose", {"paper_id": "p"})).isError
+
+
+async def test_what_cannot_be_a_tool_is_refused_when_it_is_registered() -> None:
+    server = make_server("strict", version="1", instructions="")
+
+    def blocking() -> str:
+        """Would block."""
+        return ""
+
+    async def silent() -> str:
+        return ""
+
+    async def described() -> str:
+        """Says something."""
+        return ""
+
+    register: Any = tool(server, title="T", read_only=True)
+    with pytest.raises(TypeError, match="async"):
+        register(blocking)
+    with pytest.raises(TypeError, match="docstring"):
+        register(silent)
+    register(described)
+    with pytest.raises(TypeError, match="already"):
+        register(described)
+
+
+async def test_what_cannot_be_a_resource_is_refused_when_it_is_registered() -> None:
+    server = make_server("strict", version="1", instructions="")
+
+    async def other(paper: str) -> str:
+        """Takes something the address does not have."""
+        return paper
+
+    with pytest.raises(TypeError, match="does not fit"):
+        resource(server, "sample://{key}/x", title="X")(other)
+
+
+async def test_resources_and_templates_are_listed() -> None:
+    async with connected(sample_server()) as client:
+        (about,) = (await client.list_resources()).resources
+        templates = {
+            listed.uriTemplate: listed for listed in (await client.list_resource_templates()).resourceTemplates
+        }
+    assert (str(about.uri), about.title, about.description) == ("sample://about", "About", "What this is.")
+    assert templates["sample://{key}/facts"].mimeType == "application/json"
+    assert templates["sample://{key}/facts"].title == "Facts"
+
+
+async def test_a_text_resource_is_the_text_itself() -> None:
+    content = await resource_at("sample://about")
+    assert (content.text, content.mimeType) == ("A sample.", "text/plain")
+
+
+async def test_a_structured_resource_is_compact_json() -> None:
+    content = await resource_at("sample://abc/facts")
+    assert (content.text, content.mimeType) == ('{"key":"abc","length":3,"nothing":null}', "application/json")
+
+
+async def test_a_binary_resource_is_a_blob() -> None:
+    content = await resource_at("sample://abc/bytes")
+    assert (content.blob, content.mimeType) == ("YWJj", "application/octet-stream")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("10.1000%2Fa.b", "10.1000/a.b"), ("Ü%20量", "Ü 量"), ("arXiv%3A2101.1", "arXiv:2101.1"), ("CaSe", "CaSe")],
+)
+async def test_values_in_an_address_arrive_decoded(written: str, meant: str) -> None:
+    assert (await resource_at(f"sample://{written}/text")).text == meant
+
+
+@pytest.mark.parametrize("uri", ["sample://abc/text/more", "sample://abc", "other://abc/text", "sample://about/x/y/z"])
+async def test_a_resource_that_is_not_there_has_its_own_code_and_names_what_is(uri: str) -> None:
+    error = await read_error(uri)
+    assert error.code == -32002
+    assert error.data["error"]["code"] == "resource_not_found"
+    assert "sample://{key}/text" in error.data["error"]["allowed"]
+
+
+async def test_the_dot_in_an_address_is_a_dot() -> None:
+    server = make_server("dots", version="1", instructions="")
+
+    @resource(server, "sample://{key}/a.txt", title="A")
+    async def a(key: str) -> str:
+        """A file."""
+        return key
+
+    async with connected(server) as client:
+        await client.read_resource(AnyUrl("sample://k/a.txt"))
+        with pytest.raises(McpError):
+            await client.read_resource(AnyUrl("sample://k/a-txt"))
+
+
+@pytest.mark.parametrize(("how", "code"), [("missing", -32002), ("conflict", -32603), ("typo", -32602)])
+async def test_a_failing_resource_is_a_protocol_error_with_the_error_body(how: str, code: int) -> None:
+    assert (await read_error(f"sample://k/fail/{how}")).code == code
+
+
+async def test_a_broken_resource_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    error = await read_error("sample://k/fail/error")
+    assert error.code == -32603
+    assert "sk-secret" not in str(error)
+    assert "sk-secret" in caplog.text
+
+
+async def test_making_a_server_leaves_the_logging_of_the_process_alone() -> None:
+    root = logging.getLogger()
+    before = (list(root.handlers), root.level)
+    make_server("quiet", version="1", instructions="")
+    assert (list(root.handlers), root.level) == before
+    assert logging.getLogger("mcp").getEffectiveLevel() >= logging.WARNING
+
+
+def test_a_server_runs_by_itself_over_stdio_only() -> None:
+    with pytest.raises(InvalidInput, match="streamable-http"):
+        sample_server().run(transport="streamable-http")

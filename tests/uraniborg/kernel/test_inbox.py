@@ -1,0 +1,352 @@
+"""What waits for a person is kept, decided once through whichever door, and survives a kill."""
+
+import asyncio
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from blockbuster import blockbuster_ctx
+
+from uraniborg.kernel.clock import FrozenClock
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.inbox import (
+    AlreadyDecided,
+    Decision,
+    DecisionNotFound,
+    DecisionWithdrawn,
+    Entry,
+    Inbox,
+    InboxPort,
+    MemoryInbox,
+)
+from uraniborg.kernel.sqlite import DatabaseUnusable
+
+NOW = datetime(2024, 5, 1, 12, 30, tzinfo=UTC)
+APPROVE = Decision(action="approve", data={"keep": ["ünï", None, 1.5]}, note="go on")
+
+
+@pytest.fixture(params=["file", "memory"])
+def inbox(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[InboxPort]:
+    clock = FrozenClock(NOW)
+    made: InboxPort = Inbox(tmp_path / "inbox.db", clock) if request.param == "file" else MemoryInbox(clock)
+    with closing(made):
+        yield made
+
+
+def ask(inbox: InboxPort, entry_id: str = "dec_1", part: str = "paper_search", payload: Any = None) -> Entry:
+    return inbox.put(entry_id, part, "strategy_confirmation", "ses_1", payload)
+
+
+def test_an_entry_is_kept_with_all_it_was_given(inbox: InboxPort) -> None:
+    payload = {"query": "perovskite ☀ \ud800", "years": [2018, None], "nested": {"deep": True}}
+    entry = ask(inbox, payload=payload)
+    assert entry == inbox.get("dec_1")
+    assert entry == Entry(
+        id="dec_1",
+        part="paper_search",
+        kind="strategy_confirmation",
+        subject="ses_1",
+        payload=payload,
+        created_at=NOW,
+        state="pending",
+    )
+
+
+def test_a_decision_is_recorded_with_its_door_and_time(inbox: InboxPort) -> None:
+    ask(inbox)
+    entry = inbox.decide("dec_1", APPROVE, "console")
+    assert entry == inbox.get("dec_1")
+    assert (entry.state, entry.decision, entry.door, entry.decided_at) == ("decided", APPROVE, "console", NOW)
+
+
+def test_asking_again_returns_what_is_stored_even_when_decided(inbox: InboxPort) -> None:
+    first = ask(inbox, payload={"n": 1})
+    assert ask(inbox, payload={"n": 2}) == first
+    decided = inbox.decide("dec_1", APPROVE, "cli")
+    assert ask(inbox, payload={"n": 3}) == decided
+
+
+def test_a_second_decision_is_refused_and_told_what_the_first_was(inbox: InboxPort) -> None:
+    ask(inbox)
+    inbox.decide("dec_1", APPROVE, "console")
+    with pytest.raises(AlreadyDecided) as caught:
+        inbox.decide("dec_1", Decision(action="reject"), "mcp")
+    assert caught.value.code == "already_decided"
+    assert caught.value.ids == {"decision_id": "dec_1", "action": "approve", "door": "console"}
+    assert inbox.get("dec_1").decision == APPROVE
+
+
+@pytest.mark.parametrize("unknown", ["", "nope", "\ud800", "\0", "x" * 1_000_000])
+def test_an_unknown_id_is_refused_with_the_number_that_wait(inbox: InboxPort, unknown: str) -> None:
+    ask(inbox, "dec_1")
+    ask(inbox, "dec_2")
+    inbox.decide("dec_2", APPROVE, "cli")
+    calls: list[Callable[[], Any]] = [
+        lambda: inbox.get(unknown),
+        lambda: inbox.decide(unknown, APPROVE, "cli"),
+        lambda: inbox.withdraw(unknown),
+    ]
+    for call in calls:
+        with pytest.raises(DecisionNotFound) as caught:
+            call()
+        assert caught.value.code == "decision_not_found"
+        assert "1 waits" in caught.value.message
+        assert len(json.dumps(caught.value.body())) < 1000
+
+
+def test_what_waits_is_listed_oldest_first_for_all_parts_or_one(inbox: InboxPort) -> None:
+    for entry_id, part in [("z", "paper_search"), ("a", "pflow"), ("m", "paper_search"), ("b", "pflow")]:
+        ask(inbox, entry_id, part)
+    inbox.decide("a", APPROVE, "cli")
+    assert [entry.id for entry in inbox.pending()] == ["z", "m", "b"]
+    assert [entry.id for entry in inbox.pending("paper_search")] == ["z", "m"]
+    assert inbox.pending("unknown part") == []
+
+
+def test_what_was_withdrawn_neither_waits_nor_can_be_decided(inbox: InboxPort) -> None:
+    ask(inbox)
+    assert inbox.withdraw("dec_1").state == "withdrawn"
+    assert inbox.withdraw("dec_1").state == "withdrawn"
+    assert inbox.pending() == []
+    with pytest.raises(DecisionWithdrawn):
+        inbox.decide("dec_1", APPROVE, "cli")
+
+
+def test_what_was_decided_cannot_be_withdrawn(inbox: InboxPort) -> None:
+    ask(inbox)
+    inbox.decide("dec_1", APPROVE, "cli")
+    with pytest.raises(AlreadyDecided):
+        inbox.withdraw("dec_1")
+    assert inbox.get("dec_1").state == "decided"
+
+
+@pytest.mark.parametrize("value", [object(), float("nan"), {"a": {1, 2}}, b"bytes"])
+def test_what_is_not_json_is_refused_and_changes_nothing(inbox: InboxPort, value: Any) -> None:
+    with pytest.raises(InvalidInput, match="payload"):
+        ask(inbox, payload=value)
+    assert inbox.pending() == []
+    ask(inbox)
+    with pytest.raises(InvalidInput, match="decision"):
+        inbox.decide("dec_1", Decision(action="edit", data=value), "cli")
+    assert inbox.get("dec_1").state == "pending"
+
+
+def test_of_many_threads_exactly_one_decides(inbox: InboxPort) -> None:
+    ask(inbox)
+    outcomes: list[str] = []
+    start = threading.Barrier(8)
+
+    def decide(number: int) -> None:
+        start.wait(timeout=10)
+        try:
+            inbox.decide("dec_1", Decision(action=f"choice {number}"), "mcp")
+            outcomes.append(f"choice {number}")
+        except AlreadyDecided as refusal:
+            outcomes.append(f"lost to {refusal.ids['action']}")
+
+    threads = [threading.Thread(target=decide, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=10)
+    decision = inbox.get("dec_1").decision
+    assert decision is not None
+    assert sorted(outcomes) == sorted([decision.action, *[f"lost to {decision.action}"] * 7])
+
+
+async def test_waiting_ends_with_the_decision_and_never_blocks_the_loop(inbox: InboxPort) -> None:
+    ask(inbox)
+    with blockbuster_ctx("uraniborg"):
+        waiting = asyncio.create_task(inbox.wait_decided("dec_1", timeout_s=30, poll_s=0.01))
+        assert await inbox.wait_decided("dec_1", timeout_s=0.03, poll_s=0.01) is None
+        assert not waiting.done()
+        decided = await asyncio.to_thread(inbox.decide, "dec_1", APPROVE, "console")
+        assert await waiting == decided
+
+
+async def test_waiting_for_what_is_decided_already_ends_at_once(inbox: InboxPort) -> None:
+    ask(inbox)
+    decided = inbox.decide("dec_1", APPROVE, "cli")
+    assert await inbox.wait_decided("dec_1", timeout_s=0) == decided
+
+
+async def test_waiting_ends_when_the_entry_is_withdrawn(inbox: InboxPort) -> None:
+    ask(inbox)
+    waiting = asyncio.create_task(inbox.wait_decided("dec_1", timeout_s=30, poll_s=0.01))
+    inbox.withdraw("dec_1")
+    ended = await waiting
+    assert ended is not None
+    assert ended.state == "withdrawn"
+
+
+async def test_waiting_for_the_unknown_is_refused(inbox: InboxPort) -> None:
+    with pytest.raises(DecisionNotFound):
+        await inbox.wait_decided("nope")
+
+
+async def test_a_cancelled_wait_leaves_the_inbox_usable(inbox: InboxPort) -> None:
+    ask(inbox)
+    waits = [asyncio.create_task(inbox.wait_decided("dec_1", poll_s=0.001)) for _ in range(5)]
+    await asyncio.wait(waits, timeout=0.02)
+    for wait in waits:
+        wait.cancel()
+    await asyncio.gather(*waits, return_exceptions=True)
+    assert inbox.decide("dec_1", APPROVE, "cli").state == "decided"
+
+
+def test_an_inbox_makes_nothing_until_it_is_used_and_lies_in_the_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    with closing(Inbox()) as inbox:
+        assert list(tmp_path.iterdir()) == []
+        ask(inbox)
+    assert (tmp_path / "home" / "data" / "inbox.db").is_file()
+
+
+def test_what_was_put_and_decided_is_there_for_the_next_process(tmp_path: Path) -> None:
+    with closing(Inbox(tmp_path / "inbox.db")) as first:
+        ask(first, "dec_1")
+        ask(first, "dec_2")
+        first.decide("dec_1", APPROVE, "mcp")
+    with closing(Inbox(tmp_path / "inbox.db")) as second:
+        assert second.get("dec_1").decision == APPROVE
+        assert [entry.id for entry in second.pending()] == ["dec_2"]
+
+
+def test_a_closed_inbox_opens_again_when_used(tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path / "inbox.db")
+    ask(inbox)
+    inbox.close()
+    inbox.close()
+    assert inbox.get("dec_1").state == "pending"
+    inbox.close()
+
+
+def test_memory_inboxes_share_nothing() -> None:
+    with closing(MemoryInbox()) as one, closing(MemoryInbox()) as other:
+        ask(one)
+        assert other.pending() == []
+
+
+def test_a_file_that_is_no_inbox_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "inbox.db").write_text("not an inbox" * 100)
+    with pytest.raises(DatabaseUnusable, match=r"inbox\.db"):
+        Inbox(tmp_path / "inbox.db").pending()
+
+
+def test_decisions_are_forced_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    real = sqlite3.connect
+
+    def traced(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection = real(*arguments, **options)
+        connection.set_trace_callback(seen.append)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", traced)
+    with closing(Inbox(tmp_path / "inbox.db")) as inbox:
+        ask(inbox)
+    assert "PRAGMA synchronous = FULL" in seen
+
+
+CHILD = """
+import json, sys
+from pathlib import Path
+from uraniborg.kernel.inbox import AlreadyDecided, Decision, Inbox
+inbox = Inbox(Path(sys.argv[1]))
+door = sys.argv[2]
+inbox.pending()
+print("ready", flush=True)
+for line in sys.stdin:
+    entry_id = line.strip()
+    try:
+        inbox.decide(entry_id, Decision(action="approve", data={"by": door, "bulk": "x" * 5000}), door)
+        print(json.dumps([entry_id, "won"]), flush=True)
+    except AlreadyDecided as refusal:
+        print(json.dumps([entry_id, refusal.ids["door"]]), flush=True)
+"""
+
+
+class Door:
+    """Another process that decides whatever id it is told."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.name = name
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", CHILD, str(path), name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self.process.stdin
+        assert self.process.stdout
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
+        assert self.stdout.readline() == "ready\n"
+
+    def tell(self, *entry_ids: str) -> None:
+        self.stdin.write("".join(f"{entry_id}\n" for entry_id in entry_ids))
+        self.stdin.flush()
+
+    def answer(self) -> tuple[str, str]:
+        entry_id, outcome = json.loads(self.stdout.readline())
+        return entry_id, outcome
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate(timeout=10)
+
+
+def test_of_two_processes_racing_for_fifty_entries_exactly_one_wins_each(tmp_path: Path) -> None:
+    ids = [f"dec_{number}" for number in range(50)]
+    with closing(Inbox(tmp_path / "inbox.db")) as inbox:
+        for entry_id in ids:
+            ask(inbox, entry_id)
+        with closing(Door(tmp_path / "inbox.db", "console")) as one, closing(Door(tmp_path / "inbox.db", "mcp")) as two:
+            one.tell(*ids)
+            two.tell(*ids)
+            answers = {door.name: dict(door.answer() for _ in ids) for door in (one, two)}
+        for entry_id in ids:
+            winner = inbox.get(entry_id).door
+            loser = "mcp" if winner == "console" else "console"
+            assert winner is not None
+            assert answers[winner][entry_id] == "won"
+            assert answers[loser][entry_id] == winner
+        assert inbox.pending() == []
+
+
+async def test_a_decision_taken_in_another_process_ends_the_wait(tmp_path: Path) -> None:
+    with closing(Inbox(tmp_path / "inbox.db")) as inbox:
+        ask(inbox)
+        with closing(await asyncio.to_thread(Door, tmp_path / "inbox.db", "console")) as door:
+            waiting = asyncio.create_task(inbox.wait_decided("dec_1", timeout_s=30))
+            assert await inbox.wait_decided("dec_1", timeout_s=0) is None
+            door.tell("dec_1")
+            ended = await waiting
+        assert ended is not None
+        assert ended.door == "console"
+
+
+@pytest.mark.parametrize("acknowledged", [1, 7, 40])
+def test_a_kill_during_writes_loses_no_acknowledged_decision(tmp_path: Path, acknowledged: int) -> None:
+    ids = [f"dec_{number}" for number in range(2000)]
+    with closing(Inbox(tmp_path / "inbox.db")) as inbox:
+        for entry_id in ids:
+            ask(inbox, entry_id)
+    with closing(Door(tmp_path / "inbox.db", "console")) as door:
+        door.tell(*ids)
+        answers = [door.answer() for _ in range(acknowledged)]
+        door.process.send_signal(signal.SIGKILL)
+        answers += [json.loads(line) for line in door.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
+    with closing(Inbox(tmp_path / "inbox.db")) as inbox:
+        decided = {entry_id for entry_id in ids if inbox.get(entry_id).state == "decided"}
+        assert {entry_id for entry_id, _ in answers} <= decided
+        assert len(decided) <= len(answers) + 1
+        assert all(inbox.get(entry_id).decision for entry_id in decided)
+        assert inbox.decide(inbox.pending()[0].id, APPROVE, "cli").state == "decided"

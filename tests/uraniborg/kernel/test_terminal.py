@@ -1,0 +1,211 @@
+"""A command always ends with the right exit code, and its failure is told on the right stream."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+from pydantic import BaseModel
+
+from uraniborg.kernel.errors import Conflict, InternalError, InvalidInput, NotFound, Unavailable, UraniborgError
+from uraniborg.kernel.logging import register_secret
+from uraniborg.kernel.terminal import fail, run, use_color
+
+
+def ending(main: Callable[[], int | None], *, as_json: bool = False) -> object:
+    with pytest.raises(SystemExit) as caught:
+        run(main, as_json=as_json)
+    return caught.value.code
+
+
+def raising(error: BaseException) -> Callable[[], int | None]:
+    def main() -> int | None:
+        raise error
+
+    return main
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InvalidInput("x"), 2),
+        (NotFound("x"), 3),
+        (Conflict("x"), 4),
+        (Unavailable("x"), 5),
+        (InternalError("x"), 70),
+        (UraniborgError("x"), 1),
+    ],
+)
+@pytest.mark.parametrize("as_json", [True, False])
+def test_each_error_ends_with_its_exit_code(error: UraniborgError, code: int, as_json: bool) -> None:
+    assert fail(error, as_json=as_json) == code
+    assert ending(raising(error), as_json=as_json) == code
+
+
+def test_people_get_message_and_hint_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    fail(NotFound("There is no session 'x'.", hint="List them."), as_json=False)
+    fail(NotFound("Nothing to add."), as_json=False)
+    assert capsys.readouterr() == (
+        "",
+        "error: There is no session 'x'.\nhint: List them.\nerror: Nothing to add.\n",
+    )
+
+
+def test_programs_get_one_json_line_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    at = datetime(2024, 1, 1, tzinfo=UTC)
+    fail(NotFound("no\nsession \ud800", hint="List\nthem.", session_id="x", at=at), as_json=True)
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.count("\n") == 1
+    assert json.loads(out)["error"] == {
+        "code": "not_found",
+        "message": "no\nsession \ud800",
+        "hint": "List\nthem.",
+        "session_id": "x",
+        "at": str(at),
+    }
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_secrets_never_reach_the_screen(capsys: pytest.CaptureFixture[str], as_json: bool) -> None:
+    register_secret("open-sesame-77")
+    fail(Unavailable("GET /?q=open-sesame-77 failed", hint="open-sesame-77", key="open-sesame-77"), as_json=as_json)
+    assert "open-sesame-77" not in "".join(capsys.readouterr())
+
+
+def test_foreign_text_cannot_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    fail(NotFound("title \x1b]0;owned\x07\x1b[2J\r\u202e", hint="\x9b31m"), as_json=False)
+    err = capsys.readouterr().err
+    assert err == "error: title \\x1b]0;owned\\x07\\x1b[2J\\r\\u202e\nhint: \\x9b31m\n"
+
+
+@pytest.mark.parametrize(
+    ("tty", "env", "expected"),
+    [
+        (True, {}, True),
+        (True, {"NO_COLOR": ""}, True),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"TERM": "dumb"}, False),
+        (False, {}, False),
+    ],
+)
+def test_colour_is_only_for_terminals_that_want_it(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tty: bool,
+    env: dict[str, str],
+    expected: bool,
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: tty)
+    assert use_color(sys.stderr) is expected
+    fail(NotFound("gone", hint="look"), as_json=False)
+    assert ("\x1b[" in capsys.readouterr().err) is expected
+
+
+@pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (7, 7)])
+def test_a_command_that_returns_ends_with_what_it_returned(returned: int | None, code: int) -> None:
+    assert ending(lambda: returned) == code
+
+
+def test_a_command_that_exits_by_itself_is_left_to(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ending(raising(SystemExit(9))) == 9
+    assert "".join(capsys.readouterr()) == ""
+
+
+def test_an_interrupt_ends_with_130_and_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ending(raising(KeyboardInterrupt())) == 130
+    assert capsys.readouterr() == ("", "Interrupted.\n")
+
+
+def test_an_unexpected_failure_is_logged_and_shown_without_its_inside(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert ending(raising(ZeroDivisionError("at /home/someone")), as_json=True) == 70
+    out, _ = capsys.readouterr()
+    assert json.loads(out)["error"]["code"] == "internal_error"
+    assert "/home/someone" not in out
+    (record,) = caplog.records
+    assert "Traceback" in record.getMessage()
+    assert "ZeroDivisionError: at /home/someone" in record.getMessage()
+
+
+def test_a_validation_failure_that_escapes_is_told_as_invalid_input(capsys: pytest.CaptureFixture[str]) -> None:
+    class Model(BaseModel):
+        year: int
+
+    def main() -> None:
+        Model.model_validate({"year": "soon"})
+
+    assert ending(main) == 2
+    err = capsys.readouterr().err
+    assert "year" in err
+    assert "soon" not in err
+
+
+def command(body: str, *, unbuffered: str = "") -> subprocess.Popen[str]:
+    code = f"import os, sys\nfrom uraniborg.kernel.terminal import run\ndef main():\n    {body}\nrun(main)"
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+    )
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "body", ["print('x' * 1_000_000)", "print('x')", "print('x', flush=True); print('y', flush=True)"]
+)
+def test_a_reader_that_has_gone_away_ends_the_command_quietly(body: str, unbuffered: str) -> None:
+    with command(f"sys.stdin.readline(); {body}", unbuffered=unbuffered) as process:
+        assert process.stdout
+        assert process.stdin
+        assert process.stderr
+        process.stdout.close()
+        process.stdin.write("go\n")
+        process.stdin.close()
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=30) == 0
+
+
+def test_a_broken_pipe_to_someone_else_is_a_failure_and_said() -> None:
+    with command("r, w = os.pipe(); os.close(r); os.write(w, b'x')") as process:
+        _, err = process.communicate(timeout=30)
+        assert process.returncode == 70
+        assert "error: " in err
+
+
+def test_ctrl_c_ends_a_running_command_with_130() -> None:
+    with command("print('running', flush=True); sys.stdin.read()") as process:
+        assert process.stdout
+        assert process.stdout.readline() == "running\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        assert (process.returncode, err) == (130, "Interrupted.\n")
+
+
+def test_output_that_cannot_be_written_is_a_failure_and_said() -> None:
+    code = "from uraniborg.kernel.terminal import run; run(lambda: print('result'))"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=30,
+            env={**os.environ, "PYTHONUNBUFFERED": ""},
+            check=False,
+        )
+    assert done.returncode == 5
+    assert done.stderr.startswith("error: The output could not be written: No space left")
+    assert "Traceback" not in done.stderr
