@@ -20,8 +20,8 @@ from paper_search.assembly import build_workflow
 from paper_search.config import AppConfig
 from paper_search.errors import RetryableError
 from paper_search.sources.base import Request, Response
-from uraniborg.recordings import QUERY, RECORDING
 from uraniborg.kernel.clock import FrozenClock
+from uraniborg.recordings import QUERY, RECORDING
 
 PAPERS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("demo_papers.json").read_text(encoding="utf-8"))
 WHEN = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)

@@ -61,7 +61,7 @@ def build_workflow(
     llm = create_provider(config.llm)
     return SearchWorkflow(
         IntentParser(llm, config.domain, clock=ground.clock),
-        QueryBuilder(llm, config.domain, available_sources=ground.sources),
+        QueryBuilder(llm, config.domain, available_sources=ground.sources, clock=ground.clock),
         Searcher(build_sources(config, transport=ground.transport, only=ground.sources, clock=ground.clock)),
         Deduplicator(),
         RelevanceScorer(

@@ -22,9 +22,9 @@ from paper_search.workflow import (
     SearchWorkflow,
     StrategyPayload,
 )
+from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import write_atomic
 from uraniborg.recordings import QUERY, RECORDING
-
 
 _SHOWN: Final = 10
 _COLORS: Final = {
@@ -156,7 +156,12 @@ def _stages(result: PaperCollection) -> Group:
 
 
 def _write(result: PaperCollection, output: Path) -> dict[Path, str]:
-    output.mkdir(parents=True, exist_ok=True)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(
+            f"'{output}' cannot be written to: {error.strerror}.", hint="Name another folder with --output."
+        ) from error
     files = {
         output / "papers.bib": (export_bibtex(result), "BibTeX"),
         output / "papers.json": (export_json(result), "everything, with provenance"),

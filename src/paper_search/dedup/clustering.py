@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
@@ -38,16 +38,19 @@ class Edge(NamedTuple):
     left: int
     right: int
     reason: str
-    by_identifier: bool
+    by_identifier: bool = False
+    tentative: bool = False
 
 
 @dataclass(slots=True)
 class Cluster:
-    """The places of records that are one paper, and the strongest reason that brought each one in."""
+    """The places of records that are one paper, the strongest reason for each, and the reasons that united them."""
 
     members: list[int]
     published_dois: set[str]
+    sources: set[str]
     reasons: dict[int, str] = field(default_factory=dict[int, str])
+    unions: list[str] = field(default_factory=list[str])
 
 
 def cluster(records: Sequence[Record]) -> list[Cluster]:
@@ -59,7 +62,7 @@ def cluster(records: Sequence[Record]) -> list[Cluster]:
 def _by_identifier(records: Sequence[Record]) -> Iterator[Edge]:
     holders: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for place, record in enumerate(records):
-        for key in record.keys():
+        for key in record.identities():
             holders[key].append(place)
     for (scheme, _), places in holders.items():
         if len(places) > 1:
@@ -82,7 +85,7 @@ def _trusted(records: Sequence[Record], places: list[int]) -> Iterator[tuple[int
         else:
             families.append(group)
     for family in families:
-        yield from zip(family, family[1:], strict=False)
+        yield from pairwise(family)
     if len(families) == 2:
         one, other = families[0][0], families[1][0]
         if agreement(records[one].names, records[other].names) is not Agreement.DIFFERENT:
@@ -130,11 +133,14 @@ def _year(record: Record) -> int:
 def _matches(records: Sequence[Record], pairs: Iterable[tuple[int, int]], differ: Difference) -> Iterator[Edge]:
     for one, other in pairs:
         if found := match(records[one], records[other], differ):
-            yield Edge(found.rank, min(one, other), max(one, other), found.reason, by_identifier=False)
+            yield Edge(found.rank, min(one, other), max(one, other), found.reason, tentative=found.tentative)
 
 
 def _unite(records: Sequence[Record], edges: Iterable[Edge]) -> list[Cluster]:
-    clusters = [Cluster([place], {r.published_doi} if r.published_doi else set()) for place, r in enumerate(records)]
+    clusters = [
+        Cluster([place], {record.published_doi} if record.published_doi else set(), record.sources)
+        for place, record in enumerate(records)
+    ]
     home = list(range(len(records)))
     for edge in edges:
         large, small = sorted((home[edge.left], home[edge.right]), key=lambda c: (-len(clusters[c].members), c))
@@ -146,7 +152,9 @@ def _unite(records: Sequence[Record], edges: Iterable[Edge]) -> list[Cluster]:
                 home[member] = large
             into.members += gone.members
             into.published_dois |= gone.published_dois
+            into.sources = into.sources | gone.sources
             into.reasons |= gone.reasons
+            into.unions += [*gone.unions, edge.reason]
             gone.members = []
         into.reasons.setdefault(edge.left, edge.reason)
         into.reasons.setdefault(edge.right, edge.reason)
@@ -155,6 +163,8 @@ def _unite(records: Sequence[Record], edges: Iterable[Edge]) -> list[Cluster]:
 
 def _may_unite(records: Sequence[Record], one: Cluster, other: Cluster, edge: Edge) -> bool:
     if len(one.published_dois | other.published_dois) > 1:
+        return False
+    if edge.tentative and one.sources & other.sources:
         return False
     if edge.by_identifier or len(one.members) == len(other.members) == 1:
         return True

@@ -1,23 +1,34 @@
 """Decides whether two records are one paper, and says why."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from paper_search.dedup.names import Agreement, agreement
+from paper_search.dedup.names import Agreement, agreement, match_names
 from paper_search.dedup.records import Record
 from paper_search.dedup.titles import Difference, difference
 from paper_search.dedup.venues import kind_of_venue, venues_agree
 
 PREPRINT_OF_JOURNAL = "preprint of the journal version"
+_REASONS = {
+    (True, True): "title, authors and year match",
+    (True, False): "title and authors match",
+    (False, True): "title and year match",
+    (False, False): "same long title, nothing else known",
+}
+"""By whether authors and whether years are known on both sides."""
 _YEARS_APART = 1
 _PREPRINT_YEARS_APART = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Why two records are one paper. The lower its rank, the stronger the reason."""
+    """Why two records are one paper. The lower its rank, the stronger the reason.
+
+    A `tentative` match holds only between sources: two records of one source that differ at all are two papers.
+    """
 
     rank: int
     reason: str
+    tentative: bool = False
 
 
 def match(left: Record, right: Record, differ: Difference) -> Match | None:
@@ -32,11 +43,15 @@ def match(left: Record, right: Record, differ: Difference) -> Match | None:
         accepted = _same_title_suffices(left, right, authors)
     elif not unexplained:
         accepted = authors >= Agreement.PARTIAL and left.title.content_words - len(differ.left) >= 3
-    elif authors is not Agreement.STRONG:
-        accepted = False
     else:
-        accepted = _without_subtitle(left, right) or _reworded(left, right, unexplained) or _slip(left, right, unexplained)
-    return _explain(left, right, authors, exact=not differ) if accepted else None
+        accepted = authors is Agreement.STRONG and (
+            _without_subtitle(left, right) or _reworded(left, right, unexplained)
+        )
+    if accepted:
+        return _explain(left, right, authors, exact=not differ)
+    if unexplained and _one_word_more(left, right, unexplained):
+        return replace(_explain(left, right, authors, exact=False), tentative=True)
+    return None
 
 
 def contradict(left: Record, right: Record) -> bool:
@@ -54,7 +69,9 @@ def _identifiers_contradict(left: Record, right: Record) -> bool:
     if _differ(left, right, "arxiv"):
         return True
     # A preprint has records of its own in PubMed and DBLP.
-    return not (left.is_preprint or right.is_preprint) and (_differ(left, right, "pmid") or _differ(left, right, "dblp"))
+    return not (left.is_preprint or right.is_preprint) and (
+        _differ(left, right, "pmid") or _differ(left, right, "dblp")
+    )
 
 
 def _differ(left: Record, right: Record, scheme: str) -> bool:
@@ -117,34 +134,18 @@ def _reworded(left: Record, right: Record, unexplained: Difference) -> bool:
     return shared >= 4 and shared >= 0.7 * max(here, there)
 
 
-from rapidfuzz.distance import JaroWinkler
-import os
-N=int(os.environ.get('N','6'));M=int(os.environ.get('M','5'))
-def _slip(left,right,only):
-    if _years_apart(left,right)!=0 or len(left.names)!=len(right.names): return False
-    from paper_search.dedup.names import match_names
-    if len(match_names(left.names,right.names))<len(left.names): return False
-    if {r.source for r in (left.paper,)}&{right.paper.source}: return False
-    here, there = left.title.content_words, right.title.content_words
-    shared = min(here - len(only.left), there - len(only.right))
-    if len(only.left)+len(only.right)==1: return shared>=N
-    if len(only.left)==len(only.right)==1:
-        a,b=only.left[0],only.right[0]
-        return shared>=M and a[0]==b[0] and JaroWinkler.similarity(a,b)>=0.8
-    return False
+def _one_word_more(left: Record, right: Record, unexplained: Difference) -> bool:
+    """A long title with one word more or less, in the same year by all the same people."""
+    if len(unexplained.left) + len(unexplained.right) != 1 or _years_apart(left, right) != 0:
+        return False
+    if min(left.title.content_words, right.title.content_words) < 6 or len(left.names) != len(right.names):
+        return False
+    return len(match_names(left.names, right.names)) == len(left.names) > 0
+
 
 def _explain(left: Record, right: Record, authors: Agreement, *, exact: bool) -> Match:
     apart = _years_apart(left, right)
     rank = (0 if exact else 10) + (2 if apart is None else apart) + (0 if authors is Agreement.STRONG else 4)
     if left.is_preprint != right.is_preprint:
         return Match(rank, PREPRINT_OF_JOURNAL)
-    agreeing = ["authors"] * (authors >= Agreement.PARTIAL) + ["year"] * (apart is not None)
-    return Match(rank, _REASONS[tuple(agreeing)])
-
-
-_REASONS = {
-    ("authors", "year"): "title, authors and year match",
-    ("authors",): "title and authors match",
-    ("year",): "title and year match",
-    (): "same long title, nothing else known",
-}
+    return Match(rank, _REASONS[authors is not Agreement.UNKNOWN, apart is not None])

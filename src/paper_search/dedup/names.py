@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
+from paper_search.dedup.vocabulary import GROUP_WORDS, NO_NAME
 from paper_search.text import fold
 
 _ET_AL = re.compile(r"[\s,;]*(?:\bet\.?\s*al\b\.?|\band others\b|\.\.\.|…)[\s.,;]*$", re.IGNORECASE)
@@ -20,8 +21,6 @@ _ONLY_INITIALS = re.compile(r"(?:[^\W\d_]\b[\s.\-]*)+")
 _RUN_TOGETHER_INITIALS = re.compile("[A-Z]{2,3}")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f]")
 _UMLAUT_SPELLED_OUT = re.compile("([aou])e")
-_NO_NAME = frozenset("jr sr ii iii iv phd md ed eds editor editors others".split())
-_GROUP_WORDS = frozenset("collaboration consortium group team committee network investigators".split())
 _MISSPELLED_AT_MOST = 40
 
 
@@ -47,17 +46,17 @@ class Name:
         return sum(len(part) > 1 for part in self.given), sum(map(len, self.given))
 
 
-def people(authors: Iterable[str]) -> list[tuple[int, str, Name]]:
+def people(authors: Iterable[str], *, groups: bool = False) -> list[tuple[int, str, Name]]:
     """Everybody an author list names: place in the list, the name as written, the name as read.
 
-    One entry may hold several people; "et al." is nobody, and a collaboration is nobody in particular.
+    One entry may hold several people; "et al." is nobody, and so is a collaboration unless `groups` are asked for.
     """
     texts = [html.unescape(text) if "&" in text else text for text in authors]
     return [
         (place, piece, name)
         for place, text in enumerate(texts)
         for piece in _pieces(text, alone=len(texts) == 1)
-        if (name := _read(piece))
+        if (name := _read(piece) or (_read_group(piece) if groups else None))
     ]
 
 
@@ -102,7 +101,7 @@ def match_names(left: Sequence[Name], right: Sequence[Name]) -> dict[int, int]:
 
 
 def same_person(left: Name, right: Name) -> bool:
-    """Whether two names can be one person's: misspelled, family and given swapped, or one of two family names left out."""
+    """Whether two names can be one person's: misspelled, the wrong way round, or with one of two family names."""
     if left.family in right.given or right.family in left.given:
         swapped = left.family in right.given and right.family in left.given
         return swapped or (left.given[:1] == right.given[:1] and len(left.given[0]) > 1)
@@ -160,7 +159,7 @@ def _read(text: str) -> Name | None:
         return Name(_letters(text))
     head, _, tail = text.partition(",")
     front, back = list(_words(head)), list(_words(tail))
-    if any(word.casefold() in _GROUP_WORDS for word in front):
+    if any(word.casefold() in GROUP_WORDS for word in front):
         return None
     if front and back:
         family, given = front[-1], back
@@ -173,8 +172,13 @@ def _read(text: str) -> Name | None:
     return Name(key, parts) if len(key) > 1 or not key.isascii() else None
 
 
+def _read_group(text: str) -> Name | None:
+    letters = _letters(text)
+    return Name(letters) if len(letters) > 1 else None
+
+
 def _words(text: str) -> Iterator[str]:
-    return (word for word in _WORD.findall(text) if word.strip(".").casefold() not in _NO_NAME)
+    return (word for word in _WORD.findall(text) if word.strip(".").casefold() not in NO_NAME)
 
 
 def _split_at_family(words: list[str]) -> tuple[str, list[str]]:

@@ -50,6 +50,10 @@ class Record:
             return _PREPRINT_VENUE.search(self.paper.venue) is not None
         return "arxiv" in self.identifiers
 
+    @property
+    def sources(self) -> set[str]:
+        return {self.paper.source, *(record.source for record in self.paper.records)}
+
     @cached_property
     def names(self) -> tuple[Name, ...]:
         return tuple(dict.fromkeys(name for _, _, name in people(author.name for author in self.paper.authors)))
@@ -62,7 +66,7 @@ class Record:
         spilled += [text for text in (paper.venue, paper.volume, paper.issue, paper.pages) if text]
         return frozenset(words(" ".join(spilled)))
 
-    def keys(self) -> list[tuple[str, str]]:
+    def identities(self) -> list[tuple[str, str]]:
         """Everything by which this record can be recognised as another, the most telling first."""
         found = [("doi", self.doi)] if self.doi else []
         found += [(scheme, value) for scheme, value in self.identifiers.items() if scheme not in ("doi", PREPRINT_DOI)]

@@ -6,43 +6,26 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from rapidfuzz.distance import OSA
 
+from paper_search.dedup.vocabulary import (
+    ABOUT_ANOTHER,
+    FORMATS,
+    FROM_ORDINAL,
+    FROM_ROMAN,
+    FROM_SPELLED,
+    FUNCTION_WORDS,
+    GENERIC,
+    PART_WORDS,
+    TURNS_AROUND,
+)
 from paper_search.text import words
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
 _FORMAT_PLACE = re.compile(r"[(\[]([^()\[\]]{1,60})[)\]]|^([^:]{1,30}):")
 _BREAK = re.compile(r"[:;.?!(\[–—]|\s-\s")
-_FORMATS = frozenset(
-    """abstract demo demonstration description draft experience extended full industrial invited keynote only panel
-    paper poster preliminary preprint presentation report session short talk tutorial version""".split()
-)
-_FUNCTION_WORDS = frozenset("a an and as at by for from in is its of on or our some the their to using via".split())
-_PART_WORDS = frozenset(
-    "book ch chapter episode issue lecture no number paper part phase pt section task unit vol volume".split()
-)
-_ROMAN = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()
-_SPELLED = "one two three four five six seven eight nine ten".split()
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
-_FROM_ROMAN = {word: str(number) for number, word in enumerate(_ROMAN, 1)}
-_FROM_SPELLED = {word: str(number) for number, word in enumerate(_SPELLED, 1)}
-_FROM_ORDINAL = {
-    word: f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number, 'th') }" for number, word in enumerate(_ORDINALS, 1)
-}
-_ABOUT_ANOTHER = frozenset(
-    """addendum appendix comment commentary comments corrected correction corrections corrigenda corrigendum discussion
-    editor editorial editors errata erratum foreword guest preface rebuttal rejoinder replies reply response retracted
-    retraction review summary supplement supplementary withdrawn without""".split()
-)
-_GENERIC = _ABOUT_ANOTHER | frozenset(
-    """abstract abstracts acknowledgement acknowledgements acknowledgment acknowledgments afterword announcement
-    announcements author authors available back backmatter bibliography board book books calendar chair chairs column
-    conclusion conclusions contents correspondence cover editorials epilogue front frontmatter glossary highlights index
-    introduction introductory issue keynote keyword letter letters list masthead matter memoriam message news no none
-    not note notes obituary page panel poster posters prologue references referees remarks reviewers reviews session
-    special subject table this title tutorial tutorials unknown untitled welcome""".split()
-)
 
 
 @dataclass(frozen=True)
@@ -54,18 +37,18 @@ class Title:
 
     @cached_property
     def content_words(self) -> int:
-        return sum(word not in _FUNCTION_WORDS for word in self.words)
+        return sum(word not in FUNCTION_WORDS for word in self.words)
 
     @cached_property
     def generic(self) -> bool:
         """Many papers are called "Editorial" or "Reply": such a title identifies none of them."""
-        return all(word in _GENERIC or word in _FUNCTION_WORDS or word.isdigit() for word in self.words)
+        return all(word in GENERIC or word in FUNCTION_WORDS or word.isdigit() for word in self.words)
 
     def heads(self) -> Iterator[str]:
         """The title up to each break in it, compact, as a source that drops subtitles would give it."""
         for mark in _BREAK.finditer(self.raw):
             head = _numerals(words(self.raw[: mark.start()]))
-            if sum(word not in _FUNCTION_WORDS for word in head) >= 4:
+            if sum(word not in FUNCTION_WORDS for word in head) >= 4:
                 yield "".join(head)
 
 
@@ -115,27 +98,29 @@ def difference(left: Title, right: Title) -> Difference:
 
 
 def _is_hard(word: str) -> bool:
-    return len(word) == 1 or word in _ABOUT_ANOTHER or word in _FROM_ROMAN or any(map(str.isdigit, word)) or "#" in word
+    if len(word) == 1 or word in ABOUT_ANOTHER or word in TURNS_AROUND or word in FROM_ROMAN:
+        return True
+    return any(character.isdigit() or character == "#" for character in word)
 
 
 def _telling(only: Iterable[str]) -> tuple[str, ...]:
-    return tuple(word for word in only if word not in _FUNCTION_WORDS and word not in _PART_WORDS)
+    return tuple(word for word in only if word not in FUNCTION_WORDS and word not in PART_WORDS)
 
 
 def _without_format(place: re.Match[str]) -> str:
     inside = words(place[1] or place[2])
-    return " " if inside and all(word in _FORMATS for word in inside) else place[0]
+    return " " if inside and all(word in FORMATS for word in inside) else place[0]
 
 
 def _numerals(found: list[str]) -> list[str]:
     last = len(found) - 1
-    plain = [_FROM_ORDINAL.get(word, word) for word in found]
+    plain = [FROM_ORDINAL.get(word, word) for word in found]
     for place, word in enumerate(plain):
-        after_part = place > 0 and plain[place - 1] in _PART_WORDS
-        if word in _FROM_ROMAN and (len(word) > 1 or after_part or place == last > 0):
-            plain[place] = _FROM_ROMAN[word]
-        elif after_part and word in _FROM_SPELLED:
-            plain[place] = _FROM_SPELLED[word]
+        after_part = place > 0 and plain[place - 1] in PART_WORDS
+        if word in FROM_ROMAN and (len(word) > 1 or after_part or place == last > 0):
+            plain[place] = FROM_ROMAN[word]
+        elif after_part and word in FROM_SPELLED:
+            plain[place] = FROM_SPELLED[word]
         elif after_part and len(word) == 1 and word.isalpha():
             # Marked, for the "a" of "Part A" is no article.
             plain[place] = f"{word}#"
@@ -145,7 +130,7 @@ def _numerals(found: list[str]) -> list[str]:
 def _forgive_joined(whole: tuple[str, ...], only: list[str], only_other: list[str]) -> None:
     if not only or not only_other:
         return
-    for first, second in zip(whole, whole[1:], strict=False):
+    for first, second in pairwise(whole):
         if first + second in only_other:
             only_other.remove(first + second)
             for word in (first, second):

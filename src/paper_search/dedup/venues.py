@@ -4,6 +4,7 @@ import html
 import re
 from functools import lru_cache
 
+from paper_search.dedup.vocabulary import VENUE_WORDS
 from paper_search.text import STOP_WORDS, words
 
 _KINDS = {
@@ -11,12 +12,12 @@ _KINDS = {
     "conference": re.compile(r"\b(?:conference|conf|symposium|symp|sympos|workshop|congress|meeting|colloquium)\b"),
     "thesis": re.compile(r"\b(?:thesis|dissertation)\b"),
 }
-_SAYS_NOTHING = STOP_WORDS | frozenset("proceedings proc annual international intl acm ieee vol volume series".split())
+_SAYS_NOTHING = STOP_WORDS | VENUE_WORDS
 
 
 @lru_cache(maxsize=16_384)
 def kind_of_venue(venue: str) -> str | None:
-    """"journal", "conference" or "thesis" where the name says so, else None."""
+    """ "journal", "conference" or "thesis" where the name says so, else None."""
     folded = " ".join(words(html.unescape(venue)))
     found = [kind for kind, pattern in _KINDS.items() if pattern.search(folded)]
     return found[0] if len(found) == 1 else None

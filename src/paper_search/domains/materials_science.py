@@ -29,6 +29,8 @@ _SYNONYMS = {
     "zinc oxide": ("ZnO",),
     "silicon carbide": ("SiC",),
     "gallium nitride": ("GaN",),
+    # Elsewhere also GAN, which here is a semiconductor.
+    "generative adversarial network": (),
     "band gap": ("bandgap",),
     "density of states": ("DOS",),
     "power conversion efficiency": ("PCE",),
@@ -76,8 +78,8 @@ MATERIALS_SCIENCE = Domain(
     },
     priority_sources=("openalex", "crossref", "semantic_scholar", "arxiv"),
     instructions=(
-        "Keep chemical formulas and their names as synonyms of each other (TiO2, titanium dioxide). Tell apart material, "
-        "property, process, structure, characterisation, simulation and application; a good query names the material "
-        "and one or two of the others. Expand acronyms that other fields use differently (SEM, PSC, HER)."
+        "Keep chemical formulas and their names as synonyms of each other (TiO2, titanium dioxide). Tell apart "
+        "material, property, process, structure, characterisation, simulation and application; a good query names the "
+        "material and one or two of the others. Expand acronyms that other fields use differently (SEM, PSC, HER)."
     ),
 )

@@ -67,8 +67,8 @@ def _author(name: str) -> str:
 
 
 def _bibtex_agrees(name: str, latex: str) -> bool:
-    # `and others` is BibTeX's et al.; bibtexparser overlooks an `and` that is followed by a backslash.
-    if latex == "others" or latex.startswith("\\") or " and " in f" {latex} ".lower():
+    # `and others` is BibTeX's et al.; next to a word that begins with an escape, bibtexparser misses an `and`.
+    if latex == "others" or " \\" in f" {latex}" or " and " in f" {latex} ".lower():
         return False
     try:
         parts = parse_single_name_into_parts(latex)

@@ -36,7 +36,9 @@ def clamped(wanted: int) -> tuple[int, list[str]]:
     allowed = min(max(wanted, 1), MAX_RESULTS_CAP)
     if allowed == wanted:
         return wanted, []
-    return allowed, [f"{wanted:,} papers were asked for; a search returns 1 to {MAX_RESULTS_CAP:,}, so {allowed:,} are."]
+    return allowed, [
+        f"{wanted:,} papers were asked for; a search returns 1 to {MAX_RESULTS_CAP:,}, so {allowed:,} are."
+    ]
 
 
 def read_amount(text: str) -> AmountReading:

@@ -8,12 +8,11 @@ import re
 from dataclasses import dataclass, field
 
 from paper_search.intent.cleaning import BREAK, STAND_IN, cut
+from paper_search.intent.wordlists import NAME_PARTICLES, NOT_NAMES
 from paper_search.text import STOP_WORDS
 
 PAPER_NOUN = r"(?:papers?|articles?|publications?|works?|research|stud(?:y|ies)|preprints?|talks?|books?)"
 _TOKEN = re.compile(rf"{STAND_IN}|[^\W\d_][\w.'’\-]*|\S")
-_PARTICLES = frozenset("van von der den de da di del della la le el al bin ibn ter ten dos du af zu".split())
-_NO_NAMES = frozenset("monte bayesian raman gaussian fourier markov bragg python matlab i the a an using means".split())
 _FIELD = re.compile(r"\bauthors?:\s*", re.IGNORECASE)
 _PLAIN_BY = re.compile(rf"\b(?:{PAPER_NOUN}|(?:co-?)?authored|written|published)\s+(?:by|of|from)\s+", re.IGNORECASE)
 _BY = re.compile(rf"(?:^|(?P<before>[\w-]+|{STAND_IN})\s+|[,;)\n]\s*)by\s+", re.IGNORECASE)
@@ -90,7 +89,7 @@ def _names_at(text: str, start: int, *, any_case: bool) -> tuple[list[str], int]
                 names.pop()
             names[-1].append(word)
             end = token.end()
-        elif word.casefold() in _PARTICLES and word.islower():
+        elif word.casefold() in NAME_PARTICLES and word.islower():
             names[-1].append(word)
         else:
             break
@@ -105,7 +104,7 @@ def _is_initials(word: str) -> bool:
 
 
 def _is_name(word: str) -> bool:
-    if word[0].islower() or not word[0].isalpha() or word.casefold() in _NO_NAMES | STOP_WORDS:
+    if word[0].islower() or not word[0].isalpha() or word.casefold() in NOT_NAMES | STOP_WORDS:
         return False
     letters = word.replace(".", "")
     return _is_initials(word) or len(letters) == 1 or not (letters.isupper() and letters.isascii())

@@ -1,4 +1,4 @@
-"""Composes queries out of ideas, from strict to broad. Broad comes second so that an AND too many does not end a search."""
+"""Composes queries out of ideas, from strict to broad, so that one AND too many does not end a search."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,9 @@ class Composer:
         for words in (wanted, learned):
             if words:
                 either = _either(words)
-                yield from self._all(self._core(), words=[*self._names, *words], also=[*map(_either, self.hints), either])
+                yield from self._all(
+                    self._core(), words=[*self._names, *words], also=[*map(_either, self.hints), either]
+                )
                 yield from self._all(most_specific(self.ideas, 2), loose=True, words=words, also=[either])
 
     def broader(self) -> Iterator[SearchQuery]:
@@ -77,7 +79,9 @@ class Composer:
         if (node := all_of([wanted], self.excluded)) is not None:
             yield SearchQuery(
                 keywords=list(dict.fromkeys([*(idea.text for idea in ideas), *words])),
-                synonym_map=[SynonymMap(keyword=idea.text, synonyms=list(idea.synonyms)) for idea in ideas if idea.synonyms],
+                synonym_map=[
+                    SynonymMap(keyword=idea.text, synonyms=list(idea.synonyms)) for idea in ideas if idea.synonyms
+                ],
                 boolean_query=tidied(render(node)),
             )
 

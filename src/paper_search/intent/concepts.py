@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from paper_search.intent.cleaning import BREAK, STAND_IN
 from paper_search.intent.vocabulary import Vocabulary
+from paper_search.intent.wordlists import FILLER, JOINING, LEADING_FILLER
 from paper_search.text import STOP_WORDS
 
 MAX_CONCEPTS = 12
@@ -47,19 +48,7 @@ _NOUN_ALONE = re.compile(
 )
 _CLOSING = re.compile(r"[\s,]*\b(?:please|thanks|thank\s+you|if\s+possible|asap)[\s.!?]*$", re.IGNORECASE)
 
-_BREAKERS = STOP_WORDS | frozenset(
-    "using use used based via regarding concerning related including involving versus like toward towards among along "
-    "across against around behind beside besides despite except inside outside near minus plus per unlike known and/or "
-    "affect affects affecting cause causes caused improve improves improving enable enables help helps".split()
-)
-FILLER = frozenset(
-    "effect effects role roles impact impacts influence use uses application applications method methods approach "
-    "approaches technique techniques study studies analysis work works research paper papers problem problems issue "
-    "issues way ways topic topics field area areas kind kinds type types advance advances progress development "
-    "developments trend trends best top good latest new novel recent important interesting relevant example examples "
-    "result results literature article articles please information overview various different seminal influential".split()
-)
-_LEADING_FILLER = frozenset("novel various different interesting relevant important best seminal influential popular".split())
+_FUNCTION_WORDS = STOP_WORDS | JOINING
 _TOKEN = re.compile(rf"{STAND_IN}|[^\s{BREAK}]+")
 _EDGES = "\"'`“”‘’,;:!?()[]{}<>|~^=•…、。，；：！？（）【】·"
 _SPLITS = re.compile(r"[\n()\[\]{}|;,、。，；：！？…]+|(?<!\b[A-Z])[.!?:](?=\s|$)|\s[-–—/&+=<>]+\s")
@@ -70,14 +59,15 @@ _INITIAL = re.compile(r"[A-Z]\.")
 def without_politeness(text: str) -> str:
     """The text without what is said to a helper rather than about a subject."""
     text = _CLOSING.sub("", text)
-    pieces: list[str] = []
-    for piece in text.split(BREAK):
-        before = None
-        while piece != before:
-            before = piece
-            piece = piece[match.end() :] if (match := _PREAMBLE.match(piece)) else piece
-        pieces.append(piece)
+    pieces = map(_without_preamble, text.split(BREAK))
     return _NOUN_ALONE.sub(BREAK, BREAK + BREAK.join(pieces) + BREAK)
+
+
+def _without_preamble(text: str) -> str:
+    position = 0
+    while (match := _PREAMBLE.match(text, position)) and match.end() > position:
+        position = match.end()
+    return text[position:]
 
 
 def concepts_in(text: str, vocabulary: Vocabulary) -> list[str]:
@@ -128,12 +118,12 @@ def is_function_word(word: str) -> bool:
     # WHO, IT and US are names; AND, OR and NOT are how people write conditions.
     if word.isupper() and len(word) > 1 and word not in {"AND", "OR", "NOT"}:
         return False
-    return word.casefold() in _BREAKERS
+    return word.casefold() in _FUNCTION_WORDS
 
 
 def _split_chunk(chunk: list[str], vocabulary: Vocabulary) -> Iterator[str]:
     """Known terms stand alone, a single word before one belongs to it, and long runs of unknown words come apart."""
-    while len(chunk) > 1 and chunk[0].casefold() in _LEADING_FILLER:
+    while len(chunk) > 1 and chunk[0].casefold() in LEADING_FILLER:
         chunk = chunk[1:]
     unknown: list[str] = []
     position = 0

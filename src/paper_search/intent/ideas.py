@@ -7,19 +7,12 @@ from paper_search.intent.aliases import acronyms, alternatives
 from paper_search.intent.concepts import is_function_word
 from paper_search.intent.expression import all_of, any_of, term
 from paper_search.intent.vocabulary import Key, Vocabulary, key_of
+from paper_search.intent.wordlists import BROAD
 from paper_search.models import ParsedIntent
 from paper_search.sources.boolean import Node
 
 MAX_SYNONYMS = 4
-# Words so common that a query can best do without them.
-_BROAD = frozenset(
-    key_of(text)
-    for text in (
-        "machine learning,deep learning,neural network,artificial intelligence,model,system,algorithm,simulation,"
-        "optimization,prediction,classification,detection,efficiency,performance,stability,design,control,application,"
-        "evaluation,quality,behavior,property,structure,process,data,human,learning,theory,experiment,framework,network"
-    ).split(",")
-)
+_BROAD = frozenset(map(key_of, BROAD))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +38,7 @@ class Idea:
 
 
 def ideas_of(intent: ParsedIntent, vocabulary: Vocabulary) -> list[Idea]:
-    """The ideas of an intent in their order, phrases and concepts alike, each once and only what can be searched for."""
+    """The ideas of an intent in their order, phrases and concepts alike, each once, if it can be searched for."""
     spelled_out = {key_of(words): acronym for words, acronym in acronyms(intent.topic).items()}
     groups = alternatives(intent.topic, vocabulary)
     phrases = {key_of(phrase) for phrase in intent.phrases}
@@ -59,7 +52,8 @@ def ideas_of(intent: ParsedIntent, vocabulary: Vocabulary) -> list[Idea]:
         others += [other for group in groups if key_of(group[0]) == key for other in group[1:]]
         if not quoted:
             others += vocabulary.synonyms(text)
-        distinct = {key_of(other): other for other in reversed(others) if key_of(other) != key and term(other)}
+        distinct = {other.casefold(): other for other in reversed(others) if term(other)}
+        distinct.pop(text.casefold(), None)
         ideas[key] = Idea(
             text=text,
             synonyms=tuple(reversed(distinct.values()))[:MAX_SYNONYMS],
@@ -73,4 +67,3 @@ def most_specific(ideas: Sequence[Idea], count: int) -> list[Idea]:
     """The most specific ideas in their own order."""
     kept = sorted(ideas, key=lambda idea: idea.specificity, reverse=True)[:count]
     return [idea for idea in ideas if idea in kept]
-

@@ -8,13 +8,9 @@ import re
 from dataclasses import dataclass, field
 
 from paper_search.intent.cleaning import STAND_IN, cut
+from paper_search.intent.wordlists import LANGUAGES
 from paper_search.sources.languages import english_name, language_of
 
-_NAMES = (
-    "english german french spanish portuguese italian dutch swedish danish norwegian finnish polish czech hungarian romanian "
-    "greek russian ukrainian turkish arabic hebrew persian farsi hindi indonesian vietnamese thai chinese mandarin japanese "
-    "korean"
-).split()
 _OTHER_NAMES = {"mandarin": "zh", "farsi": "fa"}
 
 
@@ -38,7 +34,9 @@ def read_language(text: str) -> LanguageReading:
         if match and code:
             reading.language = code
             reading.rest = cut(reading.rest, match.start(), match.end())
-            reading.notes.append(f"“{' '.join(match[0].split())}” was read as papers written in {english_name(code).title()}.")
+            reading.notes.append(
+                f"“{' '.join(match[0].split())}” was read as papers written in {english_name(code).title()}."
+            )
             return reading
     if about_language and (match := _BARE.search(reading.rest)):
         reading.notes.append(f"“{match[0].strip()}” was kept as part of the topic; say “papers in …” for a language.")
@@ -49,7 +47,7 @@ def _code(name: str) -> str | None:
     return _OTHER_NAMES.get(name.casefold()) or language_of(name)
 
 
-_NAME = rf"(?P<language>{'|'.join(_NAMES)})"
+_NAME = rf"(?P<language>{'|'.join(sorted(LANGUAGES))})"
 _PAPERS = r"(?:papers?|articles?|publications?|literature|sources|texts|journals?|preprints?|stud(?:y|ies))"
 _STOPS = (
     rf"(?=\s*(?:$|[\n,;:.!?)\]]|{STAND_IN}|(?:on|about|for|and|or|but|since|from|before|after|with|that|which|by|only|please"
@@ -62,7 +60,9 @@ _LANGUAGE_WORDS = (
     r"|words?|verbs?|pronouns?|vowels?|bilingual\w*|multilingual\w*"
 )
 _ABOUT_LANGUAGE = re.compile(rf"\b(?:{_LANGUAGE_WORDS})\b", re.IGNORECASE)
-_NEGATED = re.compile(rf"\b(?:but\s+)?not\s+(?:written\s+|published\s+)?in\s+(?:{'|'.join(_NAMES)})\b", re.IGNORECASE)
+_NEGATED = re.compile(
+    rf"\b(?:but\s+)?not\s+(?:written\s+|published\s+)?in\s+(?:{'|'.join(sorted(LANGUAGES))})\b", re.IGNORECASE
+)
 _EXPLICIT = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (

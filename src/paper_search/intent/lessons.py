@@ -8,16 +8,20 @@ from datetime import date
 
 from paper_search.intent.amounts import read_amount
 from paper_search.intent.cleaning import normalised, restored, set_phrases_aside
-from paper_search.intent.concepts import FILLER, LONGEST_CHUNK, concepts_in, without_politeness
+from paper_search.intent.concepts import LONGEST_CHUNK, concepts_in, without_politeness
 from paper_search.intent.languages import read_language
 from paper_search.intent.vocabulary import Vocabulary, key_of
+from paper_search.intent.wordlists import CHATTER, FILLER
 from paper_search.intent.years import read_years
 from paper_search.text import STOP_WORDS, terms, words
 
 MAX_LEARNED = 4
 MAX_AVOIDED = 3
 
-_SMALL = r"(?:(?:papers?|articles?|results?|work|works|stud(?:y|ies)|research|coverage|mention)\s+)?(?:(?:on|about|of|for|regarding|to)\s+)?"
+_SMALL = (
+    r"(?:(?:papers?|articles?|results?|work|works|stud(?:y|ies)|research|coverage|mention)\s+)?"
+    r"(?:(?:on|about|of|for|regarding|to)\s+)?"
+)
 # Complaints of absence ask for the thing; they are tried before the words of refusal that they contain.
 _MORE = (
     r"(?:not|hardly|barely)\s+(?:\w+\s+)?(?:enough|much|many|any(?:thing)?)|too\s+(?:few|little)|nothing|missing|lack(?:s|ing)?"
@@ -37,11 +41,6 @@ _OFF_TOPIC = re.compile(
 )
 _CONTRACTED = re.compile(r"n['’]t\b", re.IGNORECASE)
 _CLAUSES = re.compile(r"[.;!?\n,]+|\bbut\b|\bhowever\b", re.IGNORECASE)
-_CHATTER = FILLER | frozenset(
-    "relevant irrelevant great bad better worse again want wanted need needed show give look looking like similar ones "
-    "ok okay yes thanks general generic broad narrow specific old older newer interested useful useless try search find "
-    "include add focus prefer see seem seems instead rather really quite lot lots list it paper enough those these".split()
-)
 
 
 @dataclass(slots=True)
@@ -92,7 +91,7 @@ def _wishes(clause: str) -> list[tuple[bool, str]]:
 
 def _telling(piece: str, vocabulary: Vocabulary) -> list[str]:
     found = concepts_in(without_politeness(piece), vocabulary)
-    return [concept for concept in found if not all(word in _CHATTER for word in concept.casefold().split())]
+    return [concept for concept in found if not all(word in CHATTER for word in concept.casefold().split())]
 
 
 def learned_terms(

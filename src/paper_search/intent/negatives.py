@@ -4,20 +4,27 @@ import re
 from dataclasses import dataclass, field
 
 from paper_search.intent.cleaning import BREAK, STAND_IN, cut
+from paper_search.intent.wordlists import AFTER_NOT
 from paper_search.text import STOP_WORDS
 
 MAX_EXCLUDED_WORDS = 3
-_KINDS = r"(?:reviews?|surveys?|preprints?|books?|theses|thesis|patents?|editorials?|letters|comments|abstracts|meta-analys[ei]s)"
+_KINDS = (
+    r"(?:reviews?|surveys?|preprints?|books?|thes[ei]s|patents?|editorials?|letters|comments|abstracts"
+    r"|meta-analys[ei]s)"
+)
+# "Do not generalise" states a fact; "polymers, not metals" states a wish.
+_AUXILIARIES = ("do", "does", "did", "is", "are", "was", "were", "can", "could", "will", "would", "should", "may", "or")
+_NOT_AFTER = "".join(rf"(?<!\b{word}\s)" for word in _AUXILIARIES)
 _CUES = re.compile(
-    r"(?P<cue>\b(?:but\s+|and\s+)?(?:(?:do(?:es)?\s+not|don['’]t|doesn['’]t)\s+(?:want|include|need|use|show)(?:\s+(?:any|me))?"
+    r"(?P<cue>\b(?:but\s+|and\s+)?(?:i\s+|we\s+)?(?:(?:do(?:es)?\s+not|do(?:es)?n['’]t)\s+(?:want|include|need|use|show)"
+    r"(?:\s+(?:any|me))?"
     r"|(?:is\s+|are\s+)?not\s+(?:about|on|related\s+to|including|interested\s+in|any|the)"
     r"|excluding|exclude|except(?:\s+for)?|leaving\s+out|ignoring|avoiding|other\s+than|rather\s+than|instead\s+of"
-    r"|without(?!\s+\w+ing\b)(?:\s+any)?|not)\s+"
+    rf"|without(?!\s+\w+ing\b)(?:\s+any)?|{_NOT_AFTER}not)\s+"
     rf"|\b(?:but\s+|and\s+)?no\s+(?={_KINDS}\b))"
     rf"|(?:^|(?<=[\s(]))[-−](?={STAND_IN}|[^\W\d_])",
     re.IGNORECASE,
 )
-_NOT_A_WISH = frozenset("only just yet necessarily all always so well known enough much many limited".split())
 _PIECE = re.compile(rf"{STAND_IN}|[^\s,;:.!?()\[\]\n]+|[,;:.!?()\[\]\n]")
 
 
@@ -52,7 +59,7 @@ def _named_after(text: str, start: int, *, single: bool) -> tuple[list[str], int
         if folded in {"and", "or"} and named[-1] and not single:
             named.append([])
             continue
-        if word in f",;:.!?()[]{BREAK}" or folded in STOP_WORDS or (not named[0] and folded in _NOT_A_WISH):
+        if word in f",;:.!?()[]{BREAK}" or folded in STOP_WORDS or (not named[0] and folded in AFTER_NOT):
             break
         named[-1].append(word)
         end = piece.end()

@@ -1,10 +1,13 @@
 """Reads whole numbers that people write as figures or as words."""
 
+_UP_TO_TWENTY = """
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+eighteen nineteen twenty
+"""
 _WORDS = {
     word: value
     for value, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-        "eighteen nineteen twenty".split(),
+        _UP_TO_TWENTY.split(),
         start=1,
     )
 } | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100, "a hundred": 100, "one hundred": 100}

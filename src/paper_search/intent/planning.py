@@ -43,12 +43,19 @@ def plan(given: QueryBuilderInput, vocabulary: Vocabulary, sources: Sequence[str
     queries = _fresh(candidates, tried, MAX_QUERIES) or _fresh(composer.broader(), tried, MAX_BROADER_QUERIES)
     if not queries:
         queries = _fresh(composer.opening(()), set(), MAX_QUERIES)
-        notes.append("Every variation of this query was tried before." if queries else "There are no words to search for.")
+        notes.append(
+            "Every variation of this query was tried before." if queries else "There are no words to search for."
+        )
     elif tried and not (lessons.wanted or lessons.unwanted or learned or lessons.limits):
         notes.append("The query was broadened, since nothing was said about the last one.")
     if not sources:
         notes.append("No source is available, so nothing can be searched.")
-    notes += [*lessons.notes, *part_notes, *(f"Learned from titles: {word}." for word in learned)]
+    notes += [
+        *lessons.notes,
+        *part_notes,
+        *(f"“{text}” was added, as asked." for text in lessons.wanted),
+        *(f"“{text}” was learned from the titles marked relevant." for text in learned),
+    ]
     return SearchStrategy(queries=queries, sources=list(sources), filters=filters, notes=notes)
 
 
@@ -111,9 +118,14 @@ def _holds(whole: Key, part: Key) -> bool:
 
 def _hints(intent: ParsedIntent, ideas: Sequence[Idea]) -> list[list[str]]:
     """Author and venue names as words: family names only, since sources write given names in many ways."""
-    families = [author.split(",")[0] if "," in author else author.split()[-1] for author in intent.authors if author.strip()]
+    families = [
+        author.split(",")[0] if "," in author else author.split()[-1] for author in intent.authors if author.strip()
+    ]
     asked = [key_of(idea.text) for idea in ideas]
-    groups = ([name for name in names if not any(_holds(key, key_of(name)) for key in asked)] for names in (families, intent.venues))
+    groups = (
+        [name for name in names if not any(_holds(key, key_of(name)) for key in asked)]
+        for names in (families, intent.venues)
+    )
     return [group for group in groups if group]
 
 

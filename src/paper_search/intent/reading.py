@@ -20,10 +20,10 @@ def read_query(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
     """What a person asks for, and in `notes` how it was read. Never raises, whatever the text."""
     text, phrases = set_phrases_aside(normalised(query))
     amount = read_amount(text)
-    venues = read_venues(amount.rest)
-    years = read_years(venues.rest, today)
+    years = read_years(amount.rest, today)
     language = read_language(years.rest)
-    negatives = read_negatives(language.rest)
+    venues = read_venues(language.rest)
+    negatives = read_negatives(venues.rest)
     authors = read_authors(negatives.rest)
     intent_type, rest, purpose_notes = read_purpose(authors.rest)
     subject = without_politeness(rest)

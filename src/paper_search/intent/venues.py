@@ -5,41 +5,9 @@ from dataclasses import dataclass, field
 
 from paper_search.intent.authors import is_title_case
 from paper_search.intent.cleaning import STAND_IN, cut
+from paper_search.intent.wordlists import CONFERENCES, JOURNALS
 from paper_search.text import STOP_WORDS
 
-_JOURNALS = (
-    "Nature",
-    "Science",
-    "Cell",
-    "Neuron",
-    "Joule",
-    "Lancet",
-    "The Lancet",
-    "JAMA",
-    "BMJ",
-    "NEJM",
-    "PNAS",
-    "eLife",
-    "PLOS ONE",
-    "Scientific Reports",
-    "Physical Review Letters",
-    "JACS",
-    "Angewandte Chemie",
-    "Advanced Materials",
-    "ACS Nano",
-    "Nano Letters",
-    "JMLR",
-    "TMLR",
-    "TPAMI",
-    "arXiv",
-    "bioRxiv",
-    "medRxiv",
-)
-_CONFERENCES = (
-    "NeurIPS NIPS ICML ICLR CVPR ICCV ECCV ACL EMNLP NAACL EACL COLING AAAI IJCAI UAI AISTATS COLT KDD SIGIR WSDM CIKM "
-    "RecSys ICRA IROS CoRL SIGGRAPH CHI UIST CSCW SIGMOD VLDB ICDE OSDI SOSP NSDI SIGCOMM INFOCOM NDSS CRYPTO EUROCRYPT "
-    "STOC FOCS SODA POPL PLDI OOPSLA ICSE ISCA HPCA ASPLOS ICASSP INTERSPEECH MICCAI"
-).split()
 _JOINERS = r"(?:of|on|in|for|and|the|&)"
 _CAPITAL = r"(?-i:[A-Z])[\w&.'’-]*"
 _TITLE = rf"{_CAPITAL}(?:\s+(?:{_JOINERS}\s+)*{_CAPITAL})*"
@@ -47,14 +15,13 @@ _HEADED = (
     rf"(?:{_CAPITAL}\s+){{0,4}}(?-i:Journal|Transactions|Letters|Proceedings|Annals|Reviews?|Bulletin|Reports|Communications"
     rf"|Archives|Acta)\b(?:\s+(?:{_JOINERS}\s+)*{_CAPITAL})*"
 )
-_KNOWN = "|".join(re.escape(name) for name in sorted((*_JOURNALS, *_CONFERENCES), key=len, reverse=True))
+_KNOWN = "|".join(re.escape(name) for name in sorted((*JOURNALS, *CONFERENCES), key=len, reverse=True))
 _FAMILY = rf"(?-i:Nature|Cell|Science|PLOS|npj|ACS|IEEE)(?:\s+{_CAPITAL})+"
-_NAMED = rf"(?P<venue>{_HEADED}|{_FAMILY}|(?-i:{_KNOWN}))"
-_LOWER = rf"(?P<venue>{'|'.join(name for name in _CONFERENCES if len(name) > 3)})"
+_TITLED = rf"(?P<venue>{_HEADED}|{_FAMILY})"
+_NAMED = rf"(?P<venue>(?-i:{_KNOWN}))"
+_LOWER = rf"(?P<venue>{'|'.join(name for name in sorted(CONFERENCES) if len(name) > 3)})"
 _EDITION = r"(?:\s+(?P<year>(?:19|20)[0-9]{2})\b)?"
-_STOPS = (
-    rf"(?=\s*(?:$|[\n,;:.!?)\]]|{STAND_IN}|(?:papers?|articles?|publications?|{'|'.join(sorted(STOP_WORDS))})\b))"
-)
+_STOPS = rf"(?=\s*(?:$|[\n,;:.!?)\]]|{STAND_IN}|(?:papers?|articles?|publications?|{'|'.join(sorted(STOP_WORDS))})\b))"
 
 
 @dataclass(slots=True)
@@ -70,16 +37,18 @@ _STATED = re.compile(
     rf"\b(?:published|appear(?:ed|ing)|presented)\s+(?:in|at)\s+(?:the\s+)?(?:journal\s+)?(?P<venue>{STAND_IN}|{_TITLE})",
     re.IGNORECASE,
 )
-_PREPOSED = re.compile(rf"\b(?:in|at|from)\s+(?:the\s+(?:journal\s+)?)?{_NAMED}{_EDITION}{_STOPS}", re.IGNORECASE)
-_CONFERENCE = re.compile(rf"\b(?:in|at|from)\s+{_LOWER}{_EDITION}{_STOPS}", re.IGNORECASE)
+_IN = r"\b(?:in|at|from)\s+(?:the\s+(?:journal\s+)?)?"
+_IN_JOURNAL = re.compile(rf"{_IN}{_TITLED}{_STOPS}", re.IGNORECASE)
+_IN_KNOWN = re.compile(rf"{_IN}{_NAMED}{_EDITION}{_STOPS}", re.IGNORECASE)
+_AT_CONFERENCE = re.compile(rf"{_IN}{_LOWER}{_EDITION}{_STOPS}", re.IGNORECASE)
 _POSSESSED = re.compile(rf"\b{_NAMED}{_EDITION}(?=\s+(?:papers?|articles?|publications?)\b)", re.IGNORECASE)
 
 
 def read_venues(text: str) -> VenueReading:
-    """The venues a text names. Quoted names stay stand-ins; a query In Title Case gives hints only by plain cues."""
+    """The venues a text names. Quoted names stay stand-ins; a query In Title Case gives hints only by plain names."""
     reading = VenueReading(rest=text)
-    by_capitals = () if is_title_case(text) else (_PREPOSED, _CONFERENCE, _POSSESSED)
-    for pattern in (_FIELD, _STATED, *by_capitals):
+    by_capitals = () if is_title_case(text) else (_IN_KNOWN, _POSSESSED)
+    for pattern in (_FIELD, _STATED, _IN_JOURNAL, _AT_CONFERENCE, *by_capitals):
         while match := pattern.search(reading.rest):
             venue = match["venue"].strip(" .")
             if venue not in reading.venues:

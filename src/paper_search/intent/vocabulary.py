@@ -30,9 +30,11 @@ class Vocabulary:
         return key_of(term) in self._groups
 
     def synonyms(self, term: str) -> list[str]:
-        """The other ways to write a term, the most usual first; none for a term that is not known."""
-        own = key_of(term)
-        return [other for other in self._groups.get(own, ()) if key_of(other) != own]
+        """The other ways to write a term, the most usual first; none for a term that is not known.
+
+        Singular and plural are two ways: many sources take phrases to the letter.
+        """
+        return [other for other in self._groups.get(key_of(term), ()) if other.casefold() != term.casefold()]
 
     def longest_match(self, tokens: Sequence[str], start: int) -> int:
         """How many tokens from `start` on make up the longest known term; 0 when none does."""

@@ -180,11 +180,17 @@ _TABLE: list[tuple[str, Callable[[re.Match[str], date], Bounds]]] = [
     (rf"\bpre-{_YEAR}", _bound(None, -1)),
     (rf"\b(?:published|appeared|presented|written)\s+in\s+{_YEAR}", _bound(0, 0)),
     (rf"\b(?:in|during)\s+{_YEAR}{_STOPS}", _bound(0, 0)),
-    (rf"(?:(?<=papers)|(?<=articles)|(?<=publications)|(?<=surveys)|(?<=reviews))\s+of\s+{_YEAR}{_STOPS}", _bound(0, 0)),
+    (
+        rf"(?:(?<=papers)|(?<=articles)|(?<=publications)|(?<=surveys)|(?<=reviews))\s+of\s+{_YEAR}{_STOPS}",
+        _bound(0, 0),
+    ),
     (rf"(?<=\bet al)[.,]*\s+{_YEAR}", _bound(0, 0)),
     (rf"[(\[]\s*{_YEAR}\s*[)\]]", _bound(0, 0)),
     (rf"\bfrom\s+{_YEAR}{_STOPS}", _bound(0, None)),
     (rf"\b{_YEAR}(?=\s+{_PAPERS}\b)", _bound(0, 0)),
-    (r"\b(?:(?:the|most|more)\s+)*(?:recent|recently|latest|newest|newer)\b(?!-|\s+than)|\btoo\s+old\b", _years_ago(RECENT_YEARS)),
+    (
+        rf"\b(?:(?:the|most|more)\s+)*(?:recent|recently|latest|newest)\b(?!-)|\bnewer(?=\s+{_PAPERS}|\s*$)|\btoo\s+old\b",
+        _years_ago(RECENT_YEARS),
+    ),
 ]
 _RULES = [(re.compile(pattern, re.IGNORECASE), bounds_of) for pattern, bounds_of in _TABLE]

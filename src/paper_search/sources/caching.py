@@ -1,6 +1,7 @@
 """Answers kept for a while, so that asking the same again costs nobody anything."""
 
 import asyncio
+import contextlib
 from datetime import timedelta
 from pathlib import Path
 
@@ -36,7 +37,8 @@ class CachingTransport:
 
     async def forget(self, request: Request) -> None:
         """Drops a kept answer that turned out to be unusable."""
-        await asyncio.to_thread(self._store.remove, request)
+        with contextlib.suppress(OSError):  # it then grows old
+            await asyncio.to_thread(self._store.remove, request)
 
     async def aclose(self) -> None:
         await self._inner.aclose()

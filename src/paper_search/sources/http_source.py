@@ -20,7 +20,7 @@ from paper_search.sources.keys import MissingKeyError
 from uraniborg.kernel.logging import get_logger
 
 MOST_REQUESTS_PER_QUERY: Final = 100
-_LARGE_BODY: Final = 200_000
+_QUICKLY_READ: Final = 16_000
 _log = get_logger(__name__)
 
 
@@ -207,7 +207,7 @@ class _Search:
     async def _read(self, request: Request, response: Response, limit: int) -> Page:
         read = self._definition.read
         try:
-            if len(response.body) < _LARGE_BODY:
+            if len(response.body) < _QUICKLY_READ:
                 return read(request, response, limit)
             return await asyncio.to_thread(read, request, response, limit)
         except Exception as error:

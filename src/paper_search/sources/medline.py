@@ -53,7 +53,7 @@ def _citation(record: Element) -> RawPaper | None:
         authors=_authors(article.findall("AuthorList/Author")),
         identifiers={"doi": _doi(article) or ids.get("doi"), "pmid": pmid, "pmcid": ids.get("pmc")},
         links=(_free_copy(ids.get("pmc")), f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else None),
-        year=_year(article),
+        year=_year(article.find("Journal/JournalIssue")) or year_of(_text(article, "ArticleDate/Year")),
         venue=first_text(_text(article, "Journal/Title"), _text(article, "Journal/ISOAbbreviation")),
         abstract=_abstract(article.find("Abstract")) or _abstract(citation.find("OtherAbstract")),
         language=language_of(_text(article, "Language")),
@@ -84,7 +84,7 @@ def _book(record: Element) -> RawPaper | None:
             f"https://www.ncbi.nlm.nih.gov/books/{shelf}/" if shelf else None,
             f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else None,
         ),
-        year=year_of(_text(book, "PubDate"), _text(document, "ContributionDate"), _text(book, "BeginningDate")),
+        year=_year(book) or year_of(_text(document, "ContributionDate/Year"), _text(book, "BeginningDate/Year")),
         venue=whole if chapter else _text(book, "CollectionTitle"),
         abstract=_abstract(document.find("Abstract")),
         language=language_of(_text(document, "Language")),
@@ -154,12 +154,8 @@ def _jats_name(writer: Element) -> str:
     return " ".join(filter(None, (given, family))) or _text(writer, "collab") or _text(writer, "string-name")
 
 
-def _year(article: Element) -> int | None:
-    return year_of(
-        _text(article, "Journal/JournalIssue/PubDate/Year"),
-        _text(article, "Journal/JournalIssue/PubDate/MedlineDate"),
-        _text(article, "ArticleDate/Year"),
-    )
+def _year(published: Element | None) -> int | None:
+    return year_of(_text(published, "PubDate/Year"), _text(published, "PubDate/MedlineDate"))
 
 
 def _abstract(abstract: Element | None) -> str:

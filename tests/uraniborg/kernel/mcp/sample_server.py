@@ -59,6 +59,11 @@ def add_answers(server: Server) -> None:
         """Takes a note."""
         return note
 
+    @tool(server, title="Give back", read_only=True)
+    async def give_back(value: Any) -> Any:
+        """Answers with what it was given."""
+        return value
+
     @tool(server, title="Large", read_only=True, structured=False)
     async def large(size: int) -> dict[str, str]:
         """Answers at length, once."""
@@ -89,6 +94,19 @@ def add_trouble(server: Server) -> None:
         os.write(1, b"written\n")
         subprocess.run(["sh", "-c", "cat; echo from the child"], check=True)  # noqa: ASYNC221 - blocking is the point
         return "quiet"
+
+    @tool(server, title="Open files", read_only=True)
+    async def list_open_files(target: str) -> str:
+        """Has a child process write down what it inherits."""
+        listing = (
+            "import os, sys; fds = [n for n in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/self/fd/{n}')]"
+        )
+        writing = (
+            "open(sys.argv[1], 'w').writelines(f'{n} ' + os.readlink(f'/proc/self/fd/{n}') + chr(10) for n in fds)"
+        )
+        command = [sys.executable, "-c", f"{listing}; {writing}", target]
+        subprocess.run(command, check=True, close_fds=False)  # noqa: ASYNC221 - blocking is the point
+        return "listed"
 
     @tool(server, title="Wait", read_only=True)
     async def wait_forever() -> str:

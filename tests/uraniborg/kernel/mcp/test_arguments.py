@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from tests.requirements import requirement
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.mcp.arguments import Arguments
 
@@ -50,7 +49,6 @@ def test_nested_objects_become_models() -> None:
     assert accepted["strategy"] == Strategy(queries=["a"])
 
 
-@requirement("PF-E11")
 def test_unknown_arguments_are_refused_with_the_names_there_are() -> None:
     error = refusal({"session_id": "s", "sesion": "x", "max": 3})
     assert error["code"] == "invalid_argument"

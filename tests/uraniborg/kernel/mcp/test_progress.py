@@ -57,7 +57,7 @@ async def test_half_a_character_in_a_report_is_made_whole() -> None:
     server = make_server("halves", version="1", instructions="")
     messages: list[str | None] = []
 
-    async def hear(_progress: float, _total: float | None, message: str | None) -> None:
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
         messages.append(message)
 
     @tool(server, title="Report", read_only=True)

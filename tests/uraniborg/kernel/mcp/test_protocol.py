@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from tests.requirements import requirement
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call, request, wire_to
 
@@ -49,7 +48,6 @@ async def test_requests_before_initialize_are_refused_with_the_remedy() -> None:
         assert "result" in await wire.ask(request("tools/list"))
 
 
-@requirement("PF-E11")
 @pytest.mark.parametrize(
     ("params", "path"),
     [
@@ -81,10 +79,12 @@ async def test_what_json_cannot_carry_is_refused_and_not_quietly_changed(argumen
 
 
 async def test_nesting_that_can_be_read_but_not_be_answered_fails_alone() -> None:
-    deep = json.dumps(nested(240))
     async with wire_to(sample_server()) as wire:
-        answer = await wire.ask(call("note", {"note": {"text": deep}}))
-        assert not answer["result"]["isError"]
+        answer = await wire.ask(call("give_back", {"value": nested(240)}))
+        assert answer["result"]["isError"]
+        assert "internal_error" in answer["result"]["content"][0]["text"]
+        fine = await wire.ask(call("give_back", {"value": nested(100)}))
+        assert fine["result"]["structuredContent"] == {"result": nested(100)}
 
 
 @pytest.mark.parametrize(

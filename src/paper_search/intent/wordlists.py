@@ -1,0 +1,91 @@
+"""The words the rules know by heart. Lower case, except for the names of venues."""
+
+
+def _each(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+def _each_line(lines: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in lines.strip().splitlines())
+
+
+JOINING = _each("""
+    using use used based via regarding concerning related including involving versus like toward towards among along
+    across against around behind beside besides despite except inside outside near minus plus per unlike known and/or
+    affect affects affecting cause causes caused improve improves improving enable enables help helps
+""")
+"""Words that stand between concepts as function words do."""
+
+FILLER = _each("""
+    effect effects role roles impact impacts influence use uses application applications method methods approach
+    approaches technique techniques study studies analysis work works research paper papers problem problems issue
+    issues way ways topic topics field area areas kind kinds type types advance advances progress development
+    developments trend trends best top good latest new novel recent important interesting relevant example examples
+    result results literature article articles please information overview various different seminal influential
+""")
+"""Words that say nothing as a concept of their own."""
+
+LEADING_FILLER = _each("novel various different interesting relevant important best seminal influential popular")
+"""Words that say nothing in front of a concept."""
+
+CHATTER = FILLER | _each("""
+    irrelevant great bad better worse again want wanted need needed show give look looking like similar ones ok okay
+    yes thanks general generic broad narrow specific old older newer interested useful useless try search find include
+    add focus prefer see seem seems instead rather really quite lot lots list it enough those these
+""")
+"""Words of a reply that are about the results and not about the subject."""
+
+AFTER_NOT = _each("only just yet necessarily all always so well known enough much many limited")
+"""Words after which "not" excludes nothing."""
+
+BROAD = _each("""
+    machine-learning deep-learning neural-network artificial-intelligence
+    model system algorithm simulation optimization prediction classification detection efficiency performance stability
+    design control application evaluation quality behavior property structure process data human learning theory
+    experiment framework network
+""")
+"""Concepts so common that a query can best do without them."""
+
+NAME_PARTICLES = _each("van von der den de da di del della la le el al bin ibn ter ten dos du af zu")
+NOT_NAMES = _each("monte bayesian raman gaussian fourier markov bragg python matlab i the a an using means")
+"""Capitalised words after "by" that are methods, not people."""
+
+LANGUAGES = _each("""
+    english german french spanish portuguese italian dutch swedish danish norwegian finnish polish czech hungarian
+    romanian greek russian ukrainian turkish arabic hebrew persian farsi hindi indonesian vietnamese thai chinese
+    mandarin japanese korean
+""")
+
+JOURNALS = _each_line("""
+    Nature
+    Science
+    Cell
+    Neuron
+    Joule
+    Lancet
+    The Lancet
+    JAMA
+    BMJ
+    NEJM
+    PNAS
+    eLife
+    PLOS ONE
+    Scientific Reports
+    Physical Review Letters
+    JACS
+    Angewandte Chemie
+    Advanced Materials
+    ACS Nano
+    Nano Letters
+    JMLR
+    TMLR
+    TPAMI
+    arXiv
+    bioRxiv
+    medRxiv
+""")
+CONFERENCES = _each("""
+    NeurIPS NIPS ICML ICLR CVPR ICCV ECCV ACL EMNLP NAACL EACL COLING AAAI IJCAI UAI AISTATS COLT KDD SIGIR WSDM CIKM
+    RecSys ICRA IROS CoRL SIGGRAPH CHI UIST CSCW SIGMOD VLDB ICDE OSDI SOSP NSDI SIGCOMM INFOCOM NDSS CRYPTO EUROCRYPT
+    STOC FOCS SODA POPL PLDI OOPSLA ICSE ISCA HPCA ASPLOS ICASSP INTERSPEECH MICCAI
+""")

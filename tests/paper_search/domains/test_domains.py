@@ -1,0 +1,78 @@
+"""Looking up fields of research by name."""
+
+import dataclasses
+
+import pytest
+
+from paper_search.domains import get_domain, known_domains
+from paper_search.errors import UnknownDomain
+from paper_search.intent.vocabulary import Vocabulary, key_of
+from paper_search.sources.registry import known_names
+
+
+def test_the_two_domains_that_ship_are_known() -> None:
+    assert known_domains() == ["general", "materials_science"]
+    assert [get_domain(name).name for name in known_domains()] == known_domains()
+
+
+@pytest.mark.parametrize("name", ["materials_science", "Materials Science", "materials-science", " MATERIALS_SCIENCE "])
+def test_case_spaces_and_hyphens_do_not_matter(name: str) -> None:
+    assert get_domain(name).name == "materials_science"
+
+
+def test_an_unknown_domain_is_refused_by_naming_the_known_and_the_nearest() -> None:
+    with pytest.raises(UnknownDomain) as caught:
+        get_domain("material_sciences")
+    assert "general, materials_science" in caught.value.message
+    assert "Did you mean 'materials_science'?" in caught.value.hint
+    assert caught.value.ids["known"] == known_domains()
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 10_000, "general\x00", "../general"])
+def test_odd_names_are_unknown_domains_with_a_short_message(name: str) -> None:
+    with pytest.raises(UnknownDomain) as caught:
+        get_domain(name)
+    assert len(caught.value.message) < 300
+
+
+@pytest.mark.parametrize("name", ["MY_DOMAIN_SECRET", "my_domain_secret"])
+def test_a_domain_is_never_looked_up_in_the_environment(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_DOMAIN_SECRET", "sk-from-the-environment")
+    with pytest.raises(UnknownDomain) as caught:
+        get_domain(name)
+    assert "sk-from-the-environment" not in str(caught.value.body())
+
+
+def test_a_domain_cannot_be_changed() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        get_domain("general").name = "mine"  # pyright: ignore[reportAttributeAccessIssue] - that it fails is the point
+
+
+def test_materials_science_knows_every_term_that_general_knows() -> None:
+    assert get_domain("general").synonyms.keys() <= get_domain("materials_science").synonyms.keys()
+
+
+def test_an_acronym_means_what_it_means_in_the_field() -> None:
+    assert "generative adversarial network" in Vocabulary(get_domain("general").synonyms).synonyms("GAN")
+    assert Vocabulary(get_domain("materials_science").synonyms).synonyms("GaN") == ["gallium nitride"]
+
+
+@pytest.mark.parametrize("name", known_domains())
+def test_priority_sources_are_sources_there_are(name: str) -> None:
+    assert set(get_domain(name).priority_sources) <= set(known_names())
+
+
+@pytest.mark.parametrize("name", known_domains())
+def test_no_term_stands_in_two_groups_or_twice_in_one(name: str) -> None:
+    group_of: dict[tuple[str, ...], str] = {}
+    for term, others in get_domain(name).synonyms.items():
+        assert len({term.casefold(), *map(str.casefold, others)}) == 1 + len(others)
+        for spelling in (term, *others):
+            assert group_of.setdefault(key_of(spelling), term) == term
+
+
+def test_every_spelling_leads_to_the_others() -> None:
+    vocabulary = Vocabulary(get_domain("materials_science").synonyms)
+    assert "metal-organic framework" in vocabulary.synonyms("MOFs")
+    assert "MOF" in vocabulary.synonyms("Metal-Organic Frameworks")
+    assert vocabulary.synonyms("unheard-of thing") == []

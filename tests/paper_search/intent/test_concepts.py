@@ -1,0 +1,129 @@
+"""What a text is about."""
+
+import pytest
+
+from paper_search.domains import get_domain
+from paper_search.intent.aliases import acronyms, alternatives
+from paper_search.intent.cleaning import normalised, restored, set_phrases_aside
+from paper_search.intent.concepts import concepts_in, without_politeness
+from paper_search.intent.vocabulary import Vocabulary
+
+VOCABULARY = Vocabulary(get_domain("general").synonyms)
+
+
+def concepts(text: str) -> list[str]:
+    return concepts_in(without_politeness(text), VOCABULARY)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "graph neural networks for molecular property prediction",
+            ["graph neural networks", "molecular property prediction"],
+        ),
+        ("the effect of sleep on memory consolidation", ["sleep", "memory consolidation"]),
+        ("internet of things security", ["internet of things", "security"]),
+        ("transformer protein folding", ["transformer", "protein folding"]),
+        ("deep reinforcement learning robotic manipulation", ["deep reinforcement learning", "robotic manipulation"]),
+        ("perovskite solar cell stability", ["perovskite solar cell", "stability"]),
+        ("alpha beta gamma delta epsilon", ["alpha", "beta", "gamma", "delta", "epsilon"]),
+        ("E. coli growth in vitro", ["E. coli growth", "in vitro"]),
+        ("C++ and .NET and C#", ["C++", ".NET", "C#"]),
+        ("WHO guidelines on malaria", ["WHO guidelines", "malaria"]),
+        ("Li-ion and Na-ion cells", ["Li-ion", "Na-ion cells"]),
+        ("SARS-CoV-2 antibodies", ["SARS-CoV-2", "antibodies"]),
+        ("Alzheimer's disease; tau protein", ["Alzheimer's disease", "tau protein"]),
+        ("ice and Ice", ["ice"]),
+        ("applications", ["applications"]),
+        ("基于深度学习的图像分割", ["基于深度学习的图像分割"]),
+        ("深度学习 图像分割", ["深度学习", "图像分割"]),
+        ("深度学习，图像分割", ["深度学习", "图像分割"]),
+        ("딥 러닝 모델", ["딥 러닝 모델"]),
+        ("أثر المناخ", ["أثر المناخ"]),
+        ("", []),
+        ("?! ... --", []),
+    ],
+)
+def test_concepts_are_the_noun_like_chunks(text: str, expected: list[str]) -> None:
+    assert concepts(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "find me papers about ice",
+        "Please find some papers on ice, thanks!",
+        "I'm looking for ice",
+        "I am looking for articles about ice please",
+        "We would like to know more about ice",
+        "can you help me find research on ice",
+        "What is known about ice?",
+        "what do we know about ice",
+        "Hello, could you give me the most cited papers on ice",
+        "show me literature regarding ice",
+        "are there any studies on ice?",
+        "ice papers",
+    ],
+)
+def test_politeness_is_not_a_concept(text: str) -> None:
+    assert concepts(text) == ["ice"]
+
+
+@pytest.mark.parametrize(
+    "text", ["search engines", "list decoding", "paper recycling", "A* search", "all-optical switching"]
+)
+def test_subjects_that_look_like_politeness_stay(text: str) -> None:
+    assert concepts(text) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("convolutional neural network (CNN)", {"convolutional neural network": "CNN"}),
+        ("fast convolutional neural networks (CNNs) win", {"convolutional neural networks": "CNNs"}),
+        ("CNN (convolutional neural network)", {"convolutional neural network": "CNN"}),
+        ("density of states (DOS)", {"density of states": "DOS"}),
+        ("metal-organic framework (MOF)", {"metal-organic framework": "MOF"}),
+        ("ice (frozen water)", {}),
+        ("ice (XYZ)", {}),
+        ("ice ()", {}),
+    ],
+)
+def test_an_acronym_is_paired_with_the_words_it_abbreviates(text: str, expected: dict[str, str]) -> None:
+    assert acronyms(text) == expected
+
+
+def test_a_capital_or_makes_alternatives() -> None:
+    assert alternatives("training of cats OR dogs AND (bread OR butter OR jam)", VOCABULARY) == [
+        ["cats", "dogs"],
+        ["bread", "butter", "jam"],
+    ]
+    assert alternatives("cats or dogs", VOCABULARY) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases"),
+    [
+        ('"black ice" on roads', ["black ice"]),
+        ("“black ice” and „dry ice“ and «sea ice»", ["black ice", "dry ice", "sea ice"]),
+        ("'black ice' on Mars' roads", ["black ice"]),
+        ("‘black ice’ on roads", ["black ice"]),
+        ("「黒氷」の研究", ["黒氷"]),
+        ("the ice's edge and the sea's edge", []),
+        ('an unclosed "quote', []),
+        ('"" and " "', []),
+    ],
+)
+def test_quoted_phrases_are_set_aside_whatever_the_quotes(text: str, phrases: list[str]) -> None:
+    assert set_phrases_aside(normalised(text))[1] == phrases
+
+
+def test_a_text_without_its_phrases_can_be_made_whole_again() -> None:
+    text, phrases = set_phrases_aside('roads with "black ice" in winter')
+    assert "black" not in text
+    assert restored(text, phrases) == "roads with black ice in winter"
+
+
+def test_normalising_removes_what_would_break_things_downstream() -> None:
+    assert normalised("CO₂\x00\ud800 soft\u00adhyphen\u202e \ue000x\n２０２０") == "CO2 softhyphen x 2020"

@@ -1,0 +1,144 @@
+"""When the papers wanted were published."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paper_search.intent.cleaning import normalised, set_phrases_aside
+from paper_search.intent.years import EARLIEST_YEAR, read_years
+
+TODAY = date(2024, 6, 15)
+
+
+def years_of(query: str) -> tuple[int | None, int | None]:
+    reading = read_years(set_phrases_aside(normalised(query))[0], TODAY)
+    return reading.year_from, reading.year_to
+
+
+@pytest.mark.parametrize(
+    ("query", "year_from", "year_to"),
+    [
+        ("ice since 2020", 2020, None),
+        ("ice since March 2020", 2020, None),
+        ("ice starting from 2020", 2020, None),
+        ("ice from 2018 to 2022", 2018, 2022),
+        ("from 2018 until 2022 on ice", 2018, 2022),
+        ("ice between 2018 and 2022", 2018, 2022),
+        ("ice 2018-2022", 2018, 2022),
+        ("ice 2018–2022", 2018, 2022),
+        ("ice 2018 — 2022", 2018, 2022),
+        ("ice 2018−2022", 2018, 2022),
+        ("ice 2018 to 2022", 2018, 2022),
+        ("ice 2018-22", 2018, 2022),
+        ("ice (2018-2022)", 2018, 2022),
+        ("ice 2022-2018", 2018, 2022),
+        ("ice 2018 to present", 2018, None),
+        ("ice from 2018 onwards", 2018, None),
+        ("ice from 2018 on", 2018, None),
+        ("ice from 2018", 2018, None),
+        ("ice, 2018 or later", 2018, None),
+        ("ice 2018+", 2018, None),
+        ("ice >= 2018", 2018, None),
+        ("ice >2018", 2019, None),
+        ("ice ≤2018", None, 2018),
+        ("ice <2018", None, 2017),
+        ("ice after 2019", 2020, None),
+        ("ice newer than 2019", 2020, None),
+        ("ice before 2015", None, 2014),
+        ("ice prior to 2015", None, 2014),
+        ("ice not before 2015", 2015, None),
+        ("ice until 2020", None, 2020),
+        ("ice up to 2020", None, 2020),
+        ("ice no later than 2020", None, 2020),
+        ("ice in 2021", 2021, 2021),
+        ("ice published in 2021", 2021, 2021),
+        ("2021 papers on ice", 2021, 2021),
+        ("papers of 2021 on ice", 2021, 2021),
+        ("Smith et al. (2017) on ice", 2017, 2017),
+        ("(Smith et al., 2017) on ice", 2017, 2017),
+        ("year:2019 ice", 2019, 2019),
+        ("year:2019..2021 ice", 2019, 2021),
+        ("ice in the 1990s", 1990, 1999),
+        ("ice of the 1990s", 1990, 1999),
+        ("ice since the 1990s", 1990, None),
+        ("ice before the 1990s", None, 1989),
+        ("ice after the 1990s", 2000, None),
+        ("ice in the 2020s", 2020, None),
+        ("ice in the last five years", 2019, None),
+        ("ice over the past 3 years", 2021, None),
+        ("ice in the past two decades", 2004, None),
+        ("ice in the last decade", 2014, None),
+        ("ice in the last 18 months", 2022, None),
+        ("ice in recent years", 2019, None),
+        ("ice last year", 2023, None),
+        ("ice this year", 2024, None),
+        ("recent work on ice", 2019, None),
+        ("the latest papers on ice", 2019, None),
+        ("ice since 2015 and before 2020", 2015, 2019),
+        ("ice since 2020 before 2015", 2014, 2020),
+        ("ice since ２０２０", 2020, None),
+    ],
+)
+def test_a_word_of_time_gives_years(query: str, year_from: int | None, year_to: int | None) -> None:
+    assert years_of(query) == (year_from, year_to)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "2001: A Space Odyssey",
+        "in 2001: A Space Odyssey",
+        "ImageNet 2012 classification",
+        "GPT-4",
+        '"1984" as allegory',
+        "in “1984”",
+        "CO2 at 1000 ppm",
+        "annealing up to 2000 K",
+        "after 2000 cycles",
+        "in 2000 patients",
+        "in 2020 US elections",
+        "the financial crisis of 2008",
+        "after the 2008 crisis",
+        "2019-nCoV",
+        "after 2019-nCoV infection",
+        "10.1016/j.cell.2018.01.002",
+        "arXiv 1706.03762",
+        "emissions until 2100",
+        "scenarios 2020-2100",
+        "since 1066",
+        "since 20201",
+        "the last 2000 years of climate",
+        "from 1.2018 to 3.2022",
+        "recent-onset diabetes",
+        "",
+    ],
+)
+def test_a_number_without_a_reason_is_no_year(query: str) -> None:
+    assert years_of(query) == (None, None)
+
+
+def test_what_was_read_is_cut_out_and_said() -> None:
+    reading = read_years("ice since 2020 on Mars", TODAY)
+    assert reading.rest.split() == ["ice", "on", "Mars"]
+    assert reading.notes == ["“since 2020” was read as published in 2020 or later."]
+
+
+def test_recent_is_said_with_the_year_it_was_read_as() -> None:
+    assert read_years("recent ice", TODAY).notes == ["“recent” was read as published in 2019 or later."]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["since", "before", "in", "from", "to", "2018", "2022", "1066", "2100", "–", "(", ")", "the 1990s"]
+        )
+    )
+)
+def test_any_jumble_of_time_words_gives_consistent_years(words: list[str]) -> None:
+    reading = read_years(" ".join(words), TODAY)
+    for year in (reading.year_from, reading.year_to):
+        assert year is None or EARLIEST_YEAR <= year <= TODAY.year + 1
+    if reading.year_from is not None and reading.year_to is not None:
+        assert reading.year_from <= reading.year_to

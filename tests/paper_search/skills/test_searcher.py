@@ -1,0 +1,283 @@
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import aclosing
+from datetime import UTC, datetime
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from paper_search.errors import CreditsExhaustedError, NonRetryableError, RetryableError
+from paper_search.models import (
+    RawPaper,
+    SearchConstraints,
+    SearchQuery,
+    SearchStrategy,
+    SourceReport,
+    SourceStatus,
+)
+from paper_search.skills.searcher import Searcher, SearchOutcome
+from paper_search.sources.base import SearchSource, SourceResult
+from paper_search.testing import FakeSource
+from uraniborg.kernel.errors import InvalidInput, NotFound
+
+LATER = datetime(2026, 4, 1, tzinfo=UTC)
+
+
+def paper(title: str, source: str = "any") -> RawPaper:
+    return RawPaper(title=title, source=source)
+
+
+def asking(*sources: str, queries: int = 1) -> SearchStrategy:
+    return SearchStrategy(
+        queries=[SearchQuery(keywords=["graphene"], boolean_query="graphene")] * queries,
+        sources=list(sources),
+        filters=SearchConstraints(max_results=10),
+    )
+
+
+def titles(outcome: SearchOutcome) -> list[str]:
+    return [found.title for found in outcome.papers]
+
+
+def statuses(outcome: SearchOutcome) -> dict[str, SourceStatus]:
+    return {report.name: report.status for report in outcome.reports}
+
+
+async def until(happened: Callable[[], object]) -> None:
+    for _ in range(1000):
+        if happened():
+            return
+        await asyncio.sleep(0)
+    pytest.fail("it never happened")
+
+
+async def test_the_papers_of_all_sources_are_given_with_a_report_for_each() -> None:
+    searcher = Searcher([FakeSource("one", [paper("A"), paper("B")]), FakeSource("two", [paper("C")])])
+    outcome = await searcher.run(asking())
+    assert titles(outcome) == ["A", "B", "C"]
+    assert [(report.name, report.returned) for report in outcome.reports] == [("one", 2), ("two", 1)]
+    assert await searcher.search(asking()) == outcome.papers
+
+
+async def test_sources_work_side_by_side() -> None:
+    gate = asyncio.Event()
+    sources = [FakeSource(name, [paper(name)], gate=gate) for name in ("one", "two", "three")]
+    task = asyncio.create_task(Searcher(sources).run(asking()))
+    await until(lambda: all(source.asked for source in sources))
+    gate.set()
+    assert titles(await task) == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("finishing", list(permutations(["one", "two", "three"])))
+async def test_the_outcome_does_not_depend_on_who_finishes_first(finishing: tuple[str, ...]) -> None:
+    gates = {name: asyncio.Event() for name in finishing}
+    sources = [FakeSource(name, [paper(name)], gate=gates[name]) for name in ("one", "two", "three")]
+    arrived: list[str] = []
+    task = asyncio.create_task(
+        Searcher(sources).run(asking("three", "one", "two"), lambda result: arrived.append(result.report.name))
+    )
+    for count, name in enumerate(finishing, start=1):
+        gates[name].set()
+        await until(lambda count=count: len(arrived) == count)
+    outcome = await task
+    assert arrived == list(finishing)
+    assert titles(outcome) == ["three", "one", "two"]
+    assert [report.name for report in outcome.reports] == ["three", "one", "two"]
+
+
+async def test_results_stream_in_before_the_slowest_source_has_finished() -> None:
+    gate = asyncio.Event()
+    searcher = Searcher([FakeSource("slow", [paper("S")], gate=gate), FakeSource("fast", [paper("F")])])
+    async with aclosing(searcher.stream(asking())) as stream:
+        assert (await anext(stream)).report.name == "fast"
+        gate.set()
+        assert (await anext(stream)).report.name == "slow"
+        with pytest.raises(StopAsyncIteration):
+            await anext(stream)
+
+
+async def test_without_queries_every_source_is_skipped_and_none_is_asked() -> None:
+    sources = [FakeSource("one", [paper("A")]), FakeSource("two")]
+    outcome = await Searcher(sources).run(asking(queries=0))
+    assert outcome.papers == []
+    assert statuses(outcome) == {"one": SourceStatus.SKIPPED, "two": SourceStatus.SKIPPED}
+    assert all(report.reason == "The strategy has no query." for report in outcome.reports)
+    assert [source.asked for source in sources] == [[], []]
+
+
+async def test_only_the_sources_named_are_asked() -> None:
+    one, two = FakeSource("one", [paper("A")]), FakeSource("two", [paper("B")])
+    outcome = await Searcher([one, two]).run(asking("two", "two"))
+    assert titles(outcome) == ["B"]
+    assert statuses(outcome) == {"two": SourceStatus.OK}
+    assert one.asked == []
+
+
+async def test_a_source_that_is_not_there_is_skipped_and_never_replaced() -> None:
+    one = FakeSource("one", [paper("A")])
+    outcome = await Searcher([one]).run(asking("scopus"))
+    assert outcome.papers == []
+    (report,) = outcome.reports
+    assert (report.name, report.status) == ("scopus", SourceStatus.SKIPPED)
+    assert "one" in (report.reason or "")
+    assert one.asked == []
+
+
+async def test_without_any_source_the_outcome_is_empty() -> None:
+    assert await Searcher([]).run(asking()) == SearchOutcome()
+    assert "none" in ((await Searcher([]).run(asking("one"))).reports[0].reason or "")
+
+
+async def test_one_failing_source_does_not_cost_the_others() -> None:
+    sources = [FakeSource("bad", error=NonRetryableError("refused")), FakeSource("good", [paper("A")])]
+    outcome = await Searcher(sources).run(asking())
+    assert titles(outcome) == ["A"]
+    assert statuses(outcome) == {"bad": SourceStatus.FAILED, "good": SourceStatus.OK}
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "reason"),
+    [
+        (RetryableError("slow down", rate_limited=True, retry_at=LATER), SourceStatus.RATE_LIMITED, "slow down"),
+        (CreditsExhaustedError("no credits", retry_at=LATER), SourceStatus.RATE_LIMITED, "no credits"),
+        (RetryableError("down", retry_at=LATER), SourceStatus.FAILED, "down"),
+        (NotFound("no shelf"), SourceStatus.FAILED, "no shelf"),
+        (KeyError("secret"), SourceStatus.FAILED, "Unexpected KeyError; the log has the details."),
+    ],
+)
+async def test_a_failure_is_reported_with_its_reason(error: Exception, status: SourceStatus, reason: str) -> None:
+    (report,) = (await Searcher([FakeSource("bad", error=error)]).run(asking())).reports
+    assert (report.status, report.reason, report.returned) == (status, reason, 0)
+    assert report.retry_at == getattr(error, "retry_at", None)
+
+
+async def test_a_source_without_matches_is_empty_and_not_failed() -> None:
+    (report,) = (await Searcher([FakeSource("one")]).run(asking())).reports
+    assert (report.status, report.reason) == (SourceStatus.EMPTY, None)
+
+
+class Odd(SearchSource):
+    """Returns, or raises, whatever it was given."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    @property
+    def source_name(self) -> str:
+        return "odd"
+
+    async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
+        strategy.queries.clear()
+        if isinstance(self._answer, BaseException):
+            raise self._answer
+        return self._answer
+
+
+@pytest.mark.parametrize("answer", [None, 7, ["a title"], [None], asyncio.CancelledError()])
+async def test_a_source_that_misbehaves_fails_alone(answer: Any) -> None:
+    outcome = await Searcher([Odd(answer), FakeSource("good", [paper("A")])]).run(asking())
+    assert titles(outcome) == ["A"]
+    assert statuses(outcome) == {"odd": SourceStatus.FAILED, "good": SourceStatus.OK}
+
+
+async def test_a_source_cannot_change_what_the_others_are_asked() -> None:
+    given, good = asking(), FakeSource("good")
+    await Searcher([Odd([]), good]).run(given)
+    assert good.asked == [asking()]
+    assert given == asking()
+
+
+class Reporting(FakeSource):
+    """Reports on itself, under a name of its own."""
+
+    async def search_reported(self, strategy: SearchStrategy) -> SourceResult:
+        report = SourceReport(name="alias", status=SourceStatus.OK, returned=1, found=99, calls=3, partial=True)
+        return SourceResult(await self.search_advanced(strategy), report)
+
+
+async def test_a_source_that_reports_on_itself_is_believed_save_for_its_name() -> None:
+    (report,) = (await Searcher([Reporting("one", [paper("A")])]).run(asking())).reports
+    assert (report.name, report.found, report.calls, report.partial) == ("one", 99, 3, True)
+
+
+async def test_two_sources_of_one_name_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="same name"):
+        Searcher([FakeSource("one"), FakeSource("one")])
+
+
+def test_the_available_sources_are_named_in_order() -> None:
+    assert Searcher([FakeSource("two"), FakeSource("one")]).available == ["two", "one"]
+
+
+class Watched(FakeSource):
+    """Never finishes, and notes how it ended."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, gate=asyncio.Event())
+        self.ended = ""
+
+    async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
+        try:
+            return await super().search_advanced(strategy)
+        except asyncio.CancelledError:
+            self.ended = "cancelled"
+            raise
+
+    async def aclose(self) -> None:
+        self.ended += " and closed"
+
+
+async def test_cancelling_a_search_ends_every_source() -> None:
+    sources = [Watched("one"), Watched("two")]
+    task = asyncio.create_task(Searcher(sources).run(asking()))
+    await until(lambda: all(source.asked for source in sources))
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [source.ended for source in sources] == ["cancelled", "cancelled"]
+
+
+async def test_leaving_the_stream_early_ends_the_sources_still_at_work() -> None:
+    slow = Watched("slow")
+    async with aclosing(Searcher([FakeSource("fast"), slow]).stream(asking("absent", "fast", "slow"))) as stream:
+        assert (await anext(stream)).report.status is SourceStatus.SKIPPED
+        await until(lambda: slow.asked)
+    assert slow.ended == "cancelled"
+
+
+async def test_a_listener_that_raises_stops_the_search_and_its_sources() -> None:
+    slow = Watched("slow")
+
+    def listen(_result: SourceResult) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await Searcher([FakeSource("fast"), slow]).run(asking(), listen)
+    assert slow.ended == "cancelled"
+
+
+async def test_closing_closes_the_sources_that_can_be_closed() -> None:
+    watched = Watched("one")
+    await Searcher([watched, FakeSource("two")]).aclose()
+    assert watched.ended == " and closed"
+
+
+async def test_an_outcome_survives_being_written_down() -> None:
+    outcome = await Searcher([FakeSource("one", [paper("Ω\u2028")]), FakeSource("two")]).run(asking())
+    assert SearchOutcome.model_validate_json(outcome.model_dump_json()) == outcome
+
+
+async def test_a_hundred_sources_at_once_are_no_trouble() -> None:
+    names = [f"source {i}" for i in range(100)]
+    outcome = await Searcher([FakeSource(name, [paper(name)] * 20) for name in names]).run(asking())
+    assert [report.name for report in outcome.reports] == names
+    assert len(outcome.papers) == 2000
+
+
+def test_the_skill_loads_neither_http_nor_a_server() -> None:
+    program = "import sys, paper_search.skills.searcher; sys.exit(bool({'httpx', 'mcp', 'typer'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,120 @@
+from typing import Any
+
+import pytest
+
+from paper_search.errors import NonRetryableError
+from paper_search.models import Author, WorkType
+from paper_search.sources.crossref import definition
+from paper_search.sources.parsing import next_page
+from tests.paper_search.sources.answers import CROSSREF, answer, asking, params, read
+
+SOURCE = "crossref"
+WORK = CROSSREF["message"]["items"][0]
+
+
+def works(*items: Any) -> dict[str, Any]:
+    return {"status": "ok", "message-type": "work-list", "message": {"total-results": len(items), "items": list(items)}}
+
+
+def test_every_field_of_a_work_arrives() -> None:
+    (paper,) = read(SOURCE, CROSSREF).papers
+    assert paper.title == "Glazes & kilns"
+    assert paper.authors == [
+        Author(name="Ada Example", author_id="0000-0000-0000-0001"),
+        Author(name="The Kiln Group"),
+        Author(name="Bo Sample Jr."),
+    ]
+    assert (paper.year, paper.venue, paper.publisher) == (2021, "Journal of Kilns & Clay", "Clay Press")
+    assert paper.doi == "10.5555/kiln.1"
+    assert paper.abstract == "H2O, p < 0.05."
+    assert paper.identifiers == {"doi": "10.5555/kiln.1"}
+    assert (paper.volume, paper.issue, paper.pages) == ("3", "2", "12-34")
+    assert (paper.citation_count, paper.work_type) == (7, WorkType.ARTICLE)
+    assert paper.full_text_url == "https://clay.example.org/1.pdf"
+
+
+def test_a_copy_without_an_open_licence_is_not_offered_as_full_text() -> None:
+    assert read(SOURCE, works({**WORK, "license": []})).papers[0].full_text_url == "https://doi.org/10.5555/KILN.1"
+
+
+def test_the_query_goes_out_as_words_with_years() -> None:
+    sent = params(SOURCE, 30, year_from=2018, year_to=2022, language="en")
+    assert sent["query.bibliographic"] == "kiln glass furnace glaze"
+    assert sent["filter"] == "from-pub-date:2018-01-01,until-pub-date:2022-12-31"
+    assert (sent["rows"], sent["offset"]) == ("60", "0"), "twice as many, since reviews are taken out afterwards"
+
+
+def test_the_page_size_is_bounded() -> None:
+    assert params(SOURCE, 1_000)["rows"] == "200"
+
+
+def test_the_next_page_is_asked_for_until_enough_came() -> None:
+    full = {**CROSSREF, "message": {"total-results": 900, "items": [WORK] * 4}}
+    page = read(SOURCE, full, limit=5)
+    assert page.found == 900
+    assert page.follow == (), "four of ten rows came, so there are no more"
+    page = definition.read(_asking(rows="4"), answer(full), 5)
+    assert dict(page.follow[0].params)["offset"] == "4"
+    assert definition.read(_asking(rows="4"), answer(full), 4).follow == ()
+    assert definition.read(_asking(rows="4", offset="896"), answer(full), 5).follow == ()
+
+
+def _asking(**changes: str) -> Any:
+    return next_page(asking(SOURCE, 5), **changes)
+
+
+@pytest.mark.parametrize("title", [[], [""], None, "", [None], {"x": 1}])
+def test_a_work_without_a_title_is_skipped_and_the_others_stay(title: Any) -> None:
+    assert len(read(SOURCE, works({**WORK, "title": title}, None, WORK)).papers) == 1
+
+
+@pytest.mark.parametrize(
+    ("dates", "year"),
+    [
+        ({"issued": {"date-parts": [["2019"]]}}, 2019),
+        ({"issued": {"date-parts": []}, "posted": {"date-parts": [[2020, 1, 1]]}}, 2020),
+        ({"issued": None, "published": {"date-parts": [[2018]]}}, 2018),
+        ({"issued": "2019"}, None),
+    ],
+)
+def test_the_year_is_taken_from_the_first_date_there_is(dates: dict[str, Any], year: int | None) -> None:
+    bare = {key: value for key, value in WORK.items() if "published" not in key}
+    assert read(SOURCE, works({**bare, **dates})).papers[0].year == year
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("proceedings-article", WorkType.CONFERENCE),
+        ("posted-content", WorkType.PREPRINT),
+        ("monograph", WorkType.BOOK),
+        ("book-chapter", WorkType.CHAPTER),
+        ("dissertation", WorkType.THESIS),
+        ("component", WorkType.OTHER),
+        (None, None),
+    ],
+)
+def test_the_type_of_a_work_is_understood(kind: str | None, expected: WorkType | None) -> None:
+    assert read(SOURCE, works({**WORK, "type": kind})).papers[0].work_type is expected
+
+
+def test_lists_of_journals_members_and_funders_hold_no_papers() -> None:
+    journals = {"status": "ok", "message-type": "journal-list", "message": {"items": [{"title": "Journal of Kilns"}]}}
+    assert read(SOURCE, journals).papers == []
+
+
+def test_a_single_work_is_read_too() -> None:
+    single = {"status": "ok", "message-type": "work", "message": WORK}
+    assert [paper.title for paper in read(SOURCE, single).papers] == ["Glazes & kilns"]
+
+
+def test_a_failure_inside_a_200_is_an_error_in_its_own_words() -> None:
+    failed = {"status": "failed", "message-type": "validation-failure", "message": [{"message": "no such filter"}]}
+    with pytest.raises(NonRetryableError, match="no such filter"):
+        read(SOURCE, failed)
+    assert "no such filter" in str(definition.failure(answer(failed, 400)))
+
+
+def test_refusals_without_words_are_left_to_their_status() -> None:
+    assert definition.failure(answer("Resource not found.", 404)) is None
+    assert definition.failure(answer("<html>504</html>", 504)) is None

@@ -1,0 +1,345 @@
+import asyncio
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from paper_search.errors import (
+    CallLimitError,
+    CreditsExhaustedError,
+    NonRetryableError,
+    RetryableError,
+    SearchSourceError,
+)
+from paper_search.models import SearchQuery, SourceReport, SourceStatus
+from paper_search.sources.base import Page, ReportingSource, Request, Response
+from paper_search.sources.fetched import Fetched
+from paper_search.sources.http_source import MOST_REQUESTS_PER_QUERY, HttpSource
+from paper_search.sources.keys import MissingKeyError
+from paper_search.testing import FakeTransport
+from tests.paper_search.sources.tiny import URL, Tiny, page, strategy
+
+LATER = datetime(2026, 4, 1, tzinfo=UTC)
+
+
+async def titles_and_report(
+    answers: dict[str, Any], *queries: str, definition: Tiny | None = None, **filters: Any
+) -> tuple[list[str], SourceReport]:
+    transport = FakeTransport({f"{URL}/{path}": answer for path, answer in answers.items()})
+    result = await HttpSource(definition or Tiny(), transport).search_reported(strategy(*queries, **filters))
+    assert result.report.returned == len(result.papers)
+    return [paper.title for paper in result.papers], result.report
+
+
+async def test_papers_come_with_a_report() -> None:
+    titles, report = await titles_and_report({"a": page("A", "B", total=7, seconds=0.25)}, "a")
+    assert titles == ["A", "B"]
+    assert report == SourceReport(name="tiny", status=SourceStatus.OK, returned=2, found=7, calls=1, seconds=0.25)
+    assert isinstance(HttpSource(Tiny(), FakeTransport({})), ReportingSource)
+
+
+async def test_no_matches_are_empty_and_not_failed() -> None:
+    titles, report = await titles_and_report({"a": page(total=0)}, "a")
+    assert (titles, report.status, report.found, report.reason) == ([], SourceStatus.EMPTY, 0, None)
+
+
+async def test_pages_are_followed_until_the_limit() -> None:
+    answers = {
+        "a": page(*"ABCDEF", follow=[f"{URL}/2"]),
+        "2": page(*"GHIJKL", follow=[f"{URL}/3"]),
+        "3": page("never"),
+    }
+    titles, report = await titles_and_report(answers, "a", max_results=12)
+    assert titles == list("ABCDEFGHIJKL")
+    assert report.calls == 2
+
+
+async def test_the_limit_asked_for_is_the_limit_kept() -> None:
+    titles, _ = await titles_and_report({"a": page(*map(str, range(50)))}, "a", max_results=3)
+    assert titles == ["0", "1", "2"]
+
+
+async def test_queries_share_the_limit_and_the_total_is_capped() -> None:
+    transport = FakeTransport({f"{URL}/{q}": page(*(f"{q}{i}" for i in range(40))) for q in "abc"})
+    result = await HttpSource(Tiny(), transport).search_reported(strategy("a", "b", "c", max_results=25))
+    assert [dict(request.params)["rows"] for request in transport.requests] == ["10", "10", "5"]
+    assert [paper.title[0] for paper in result.papers] == ["a"] * 10 + ["b"] * 10 + ["c"] * 5
+
+
+async def test_no_further_query_is_sent_when_nothing_more_is_wanted() -> None:
+    transport = FakeTransport({URL: page(*map(str, range(10)))})
+    await HttpSource(Tiny(), transport).search_reported(strategy("a", "b", max_results=5))
+    assert len(transport.requests) == 1
+
+
+async def test_a_paper_that_two_queries_find_is_kept_once() -> None:
+    editorial = {"title": "Editorial"}
+    answers = {"a": page("A", editorial), "b": page("A", "B", editorial)}
+    titles, _ = await titles_and_report(answers, "a", "b")
+    assert titles == ["A", "Editorial", "B", "Editorial"]
+
+
+async def test_what_came_before_a_later_page_failed_is_kept_and_said_to_be_partial() -> None:
+    answers = {"a": page("A", total=90, follow=[f"{URL}/2"]), "2": RetryableError("tiny fell over")}
+    titles, report = await titles_and_report(answers, "a")
+    assert titles == ["A"]
+    assert (report.status, report.partial, report.reason, report.found) == (
+        SourceStatus.OK,
+        True,
+        "tiny fell over",
+        90,
+    )
+
+
+async def test_one_failing_query_does_not_cost_the_others() -> None:
+    answers = {"a": NonRetryableError("bad query"), "b": page("B")}
+    titles, report = await titles_and_report(answers, "a", "b")
+    assert (titles, report.partial, report.reason) == (["B"], True, "bad query")
+
+
+async def test_a_failure_beside_an_empty_query_is_a_failure() -> None:
+    _, report = await titles_and_report({"a": page(), "b": NonRetryableError("bad query")}, "a", "b")
+    assert (report.status, report.partial) == (SourceStatus.FAILED, False)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (RetryableError("slow down", rate_limited=True, retry_at=LATER), SourceStatus.RATE_LIMITED),
+        (CreditsExhaustedError("no credits", retry_at=LATER), SourceStatus.RATE_LIMITED),
+        (RetryableError("down", retry_at=LATER), SourceStatus.FAILED),
+    ],
+)
+async def test_a_limit_is_told_with_its_end(error: SearchSourceError, status: SourceStatus) -> None:
+    _, report = await titles_and_report({"": error}, "a")
+    assert (report.status, report.retry_at, report.reason) == (status, LATER, error.message)
+
+
+async def test_a_source_that_limits_is_not_asked_the_other_queries() -> None:
+    transport = FakeTransport({URL: RetryableError("slow down", rate_limited=True)})
+    await HttpSource(Tiny(), transport).search_reported(strategy("a", "b", "c"))
+    assert len(transport.requests) == 1
+
+
+@pytest.mark.parametrize("error", [MissingKeyError("set KEY", calls=0), CallLimitError("budget 0", calls=0)])
+async def test_a_source_that_may_not_be_called_is_skipped(error: SearchSourceError) -> None:
+    _, report = await titles_and_report({"": error}, "a", "b")
+    assert (report.status, report.calls, report.reason) == (SourceStatus.SKIPPED, 0, error.message)
+
+
+async def test_a_budget_that_runs_out_on_the_way_makes_the_result_partial() -> None:
+    answers = {"a": page("A", follow=[f"{URL}/2"]), "2": CallLimitError("budget used up", calls=0)}
+    titles, report = await titles_and_report(answers, "a", "b")
+    assert (titles, report.partial, report.calls, report.reason) == (["A"], True, 1, "budget used up")
+
+
+async def test_calls_and_seconds_of_answers_and_failures_add_up() -> None:
+    answers = {
+        "a": Fetched(200, page("A").body, seconds=1.25, calls=3),
+        "b": RetryableError("down", calls=3, seconds=6.1),
+        "c": Fetched(200, page("C").body, seconds=0.5, calls=0),
+    }
+    _, report = await titles_and_report(answers, "a", "b", "c")
+    assert (report.calls, report.seconds) == (6, 7.85)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>oops</html>",
+        b'{"items": [',
+        b"[]",
+        b"null",
+        b'{"items": [7]}',
+        b'{"items": 7}',
+        b"[" * 100_000,
+        b"\xff",
+    ],
+)
+async def test_a_malformed_answer_fails_the_source_and_raises_nothing(body: bytes) -> None:
+    _, report = await titles_and_report({"": Response(200, body)}, "a")
+    assert report.status is SourceStatus.FAILED
+    assert report.reason is not None
+    assert report.reason.lower().startswith("malformed answer")
+
+
+async def test_a_huge_malformed_answer_is_read_off_the_loop_and_told_the_same_way() -> None:
+    _, report = await titles_and_report({"": Response(200, b"[" + b"1," * 400_000)}, "a")
+    assert report.reason is not None
+    assert report.reason.startswith("Malformed answer")
+
+
+async def test_a_passing_failure_inside_an_answer_is_asked_once_more() -> None:
+    busy = page(busy="yes")
+    titles, report = await titles_and_report({"a": [busy, page("A")]}, "a")
+    assert (titles, report.calls, report.partial) == (["A"], 2, False)
+    _, report = await titles_and_report({"a": busy}, "a")
+    assert (report.status, report.calls, report.reason) == (SourceStatus.FAILED, 2, "tiny is busy")
+
+
+async def test_a_limit_inside_an_answer_is_not_asked_again() -> None:
+    _, report = await titles_and_report({"a": page(busy="limit")}, "a")
+    assert (report.status, report.calls) == (SourceStatus.RATE_LIMITED, 1)
+
+
+class Remembering(FakeTransport):
+    forgotten: Sequence[Request] = ()
+
+    async def forget(self, request: Request) -> None:
+        self.forgotten = [*self.forgotten, request]
+
+
+async def test_an_unusable_answer_is_forgotten_by_whoever_kept_it() -> None:
+    transport = Remembering({URL: Response(200, b"<html>")})
+    await HttpSource(Tiny(), transport).search_reported(strategy("a"))
+    assert list(transport.forgotten) == transport.requests
+
+
+async def test_what_the_source_cannot_filter_is_filtered_afterwards() -> None:
+    items = [
+        {"title": "Old", "year": 1999},
+        {"title": "Graphene oxide", "year": 2020},
+        {"title": "", "year": 2020},
+        {"title": "Kept", "year": 2020},
+    ]
+    query = "graphene NOT oxide"
+    titles, report = await titles_and_report({"": page(*items)}, query, year_from=2010)
+    assert (titles, report.returned) == (["Kept"], 1)
+    able = Tiny(capabilities=frozenset({"year", "not"}))
+    titles, _ = await titles_and_report({"": page(*items)}, query, definition=able, year_from=2010)
+    assert titles == ["Old", "Graphene oxide", "Kept"]
+
+
+async def test_papers_that_all_fail_the_filters_leave_an_explained_emptiness() -> None:
+    _, report = await titles_and_report({"": page({"title": "Old", "year": 1999})}, "a", year_from=2010)
+    assert report.status is SourceStatus.EMPTY
+    assert report.reason is not None
+    assert "1 papers" in report.reason
+
+
+async def test_filtered_papers_do_not_use_up_the_limit() -> None:
+    old = [{"title": f"Old {i}", "year": 1999} for i in range(10)]
+    answers = {"a": page(*old, follow=[f"{URL}/2"]), "2": page({"title": "New", "year": 2020})}
+    titles, _ = await titles_and_report(answers, "a", year_from=2010, max_results=10)
+    assert titles == ["New"]
+
+
+async def test_pages_that_lead_in_a_circle_end() -> None:
+    answers = {
+        "a": page(follow=[f"{URL}/2"]),
+        "2": page("B", follow=[f"{URL}/2", f"{URL}/3"]),
+        "3": page(follow=[f"{URL}/2"]),
+    }
+    titles, report = await titles_and_report(answers, "a")
+    assert (titles, report.calls, report.status) == (["B"], 3, SourceStatus.OK)
+
+
+class Endless(FakeTransport):
+    async def send(self, request: Request) -> Response:
+        self.requests.append(request)
+        return page(follow=[f"{URL}/{len(self.requests)}"])
+
+
+async def test_pages_without_end_are_ended_and_said_to_be() -> None:
+    transport = Endless({})
+    result = await HttpSource(Tiny(), transport).search_reported(strategy("a"))
+    assert len(transport.requests) == MOST_REQUESTS_PER_QUERY
+    assert result.report.status is SourceStatus.FAILED
+    assert "Stopped after" in (result.report.reason or "")
+
+
+class Stuck(FakeTransport):
+    """Answers the first request and never another."""
+
+    async def send(self, request: Request) -> Response:
+        if self.requests:
+            self.requests.append(request)
+            await asyncio.Event().wait()
+        return await super().send(request)
+
+
+async def test_what_came_before_the_deadline_is_kept() -> None:
+    transport = Stuck({URL: page("A", seconds=0.01, follow=[f"{URL}/2"])})
+    result = await HttpSource(Tiny(), transport, deadline_s=0.05).search_reported(strategy("a", "b"))
+    assert [paper.title for paper in result.papers] == ["A"]
+    assert result.report.partial
+    assert result.report.reason == "Did not finish within 0.05 s."
+    assert result.report.seconds == 0.05
+    assert len(transport.requests) == 2
+
+
+async def test_a_deadline_without_any_answer_is_a_failure() -> None:
+    transport = Stuck({})
+    transport.requests.append(Request("tiny", URL))
+    result = await HttpSource(Tiny(), transport, deadline_s=0.02).search_reported(strategy("a"))
+    assert result.report.status is SourceStatus.FAILED
+
+
+async def test_being_cancelled_is_not_taken_for_a_deadline() -> None:
+    transport = Stuck({})
+    transport.requests.append(Request("tiny", URL))
+    task = asyncio.create_task(HttpSource(Tiny(), transport).search_reported(strategy("a")))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_nothing_to_ask_is_skipped_and_said_so() -> None:
+    for queries in ((), ("",)):
+        _, report = await titles_and_report({}, *queries)
+        assert report.status is SourceStatus.SKIPPED
+        assert report.reason
+
+
+async def test_an_unexpected_exception_is_reported_without_its_text() -> None:
+    _, report = await titles_and_report({"": OSError("/home/someone/secret")}, "a")
+    assert report.status is SourceStatus.FAILED
+    assert "OSError" in (report.reason or "")
+    assert "secret" not in (report.reason or "")
+
+
+async def test_without_a_report_a_failure_is_raised_and_a_partial_result_is_given() -> None:
+    with pytest.raises(NonRetryableError, match="bad query"):
+        await HttpSource(Tiny(), FakeTransport({URL: NonRetryableError("bad query")})).search_advanced(strategy("a"))
+    half = FakeTransport({f"{URL}/a": page("A", follow=[f"{URL}/2"]), f"{URL}/2": NonRetryableError("bad page")})
+    assert [paper.title for paper in await HttpSource(Tiny(), half).search_advanced(strategy("a"))] == ["A"]
+
+
+async def test_a_plain_query_is_searched_too() -> None:
+    transport = FakeTransport({URL: page({"title": "Old", "year": 1999}, {"title": "New", "year": 2020})})
+    papers = await HttpSource(Tiny(), transport).search("graphene", year_from=2010)
+    assert [paper.title for paper in papers] == ["New"]
+
+
+async def test_closing_the_source_closes_its_transport() -> None:
+    transport = FakeTransport({})
+    await HttpSource(Tiny(), transport).aclose()
+    assert transport.closed
+
+
+class Growing(Tiny):
+    """Asks for two pages at once."""
+
+    def requests(self, query: SearchQuery, filters: Any, limit: int) -> list[Request]:
+        return [Request(self.name, f"{URL}/{n}") for n in (1, 2)]
+
+    def read(self, request: Request, response: Response, limit: int) -> Page:
+        assert limit > 0
+        return super().read(request, response, limit)
+
+
+async def test_each_answer_is_read_with_what_is_still_wanted() -> None:
+    answers = {"1": page(*"ABCDEFG"), "2": page(*"HIJKLMN")}
+    titles, _ = await titles_and_report(answers, "a", definition=Growing(), max_results=10)
+    assert titles == list("ABCDEFGHIJ")
+
+
+async def test_three_hundred_authors_nul_bytes_and_right_to_left_text_pass_through() -> None:
+    item = {"title": "مرحبا\x00 بالعالم", "authors": [{"name": f"Author {i}"} for i in range(300)]}
+    transport = FakeTransport({URL: Response(200, json.dumps({"items": [item]}).encode())})
+    (paper,) = await HttpSource(Tiny(), transport).search_advanced(strategy("a"))
+    assert (paper.title, len(paper.authors)) == ("مرحبا بالعالم", 300)

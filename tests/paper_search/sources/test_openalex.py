@@ -1,0 +1,148 @@
+from typing import Any
+
+import pytest
+
+from paper_search.errors import CreditsExhaustedError, NonRetryableError, RetryableError
+from paper_search.models import Author, SearchConstraints, SearchQuery, SourceRecord, WorkType
+from paper_search.sources.openalex import definition
+from tests.paper_search.sources.answers import OPENALEX, answer, asking, params, read
+
+SOURCE = "openalex"
+
+
+def work(**changes: Any) -> dict[str, Any]:
+    return {"results": [{**OPENALEX["results"][0], **changes}]}
+
+
+def test_every_field_of_a_work_arrives() -> None:
+    (paper,) = read(SOURCE, OPENALEX).papers
+    assert paper.title == "Glazes & kilns"
+    assert paper.authors == [Author(name="Ada Example", author_id="A1"), Author(name="Bo Sample")]
+    assert (paper.year, paper.venue, paper.publisher) == (2021, "Journal of Kilns", "Clay Press")
+    assert paper.doi == "10.5555/kiln.1"
+    assert paper.abstract == "Glazes need fire and fire"
+    assert paper.identifiers == {
+        "doi": "10.5555/kiln.1",
+        "arxiv": "2101.00001",
+        "pmid": "123",
+        "pmcid": "PMC9",
+        "openalex": "W42",
+    }
+    assert (paper.volume, paper.issue, paper.pages) == ("3", "2", "12-34")
+    assert (paper.citation_count, paper.language, paper.work_type) == (7, "en", WorkType.ARTICLE)
+    assert paper.full_text_url == "https://arxiv.org/pdf/2101.00001v2"
+    assert paper.records == [SourceRecord(source=SOURCE, record_id="W42")]
+    assert paper.raw_data == {"types": ["article"]}
+
+
+def test_the_query_goes_out_with_operators_years_language_and_a_page_size() -> None:
+    sent = params(SOURCE, 50, year_from=2018, year_to=2022, language="English")
+    assert sent["search"] == '((kiln OR "glass furnace") AND glaze NOT review)'
+    assert sent["filter"] == "publication_year:2018-2022,language:en"
+    assert (sent["per-page"], sent["cursor"]) == ("50", "*")
+    assert "abstract_inverted_index" in sent["select"].split(",")
+
+
+def test_open_year_ranges_and_large_limits_are_taken() -> None:
+    assert params(SOURCE, year_from=2018)["filter"] == "publication_year:2018-"
+    assert params(SOURCE, year_to=2018)["filter"] == "publication_year:-2018"
+    assert "filter" not in params(SOURCE)
+    assert params(SOURCE, 1_000)["per-page"] == "200"
+
+
+def test_the_next_page_is_asked_for_until_enough_came() -> None:
+    page = read(SOURCE, OPENALEX, limit=2)
+    assert page.found == 41
+    (following,) = page.follow
+    assert dict(following.params) == {**params(SOURCE, 2), "cursor": "IlsxMDAuMF0i"}
+    assert read(SOURCE, OPENALEX, limit=1).follow == ()
+    assert read(SOURCE, {"meta": {"next_cursor": "x"}, "results": []}).follow == ()
+
+
+def test_a_work_without_a_title_or_with_wrong_types_is_skipped_and_the_others_stay() -> None:
+    good = OPENALEX["results"][0]
+    body = {
+        "results": [None, "x", {**good, "title": None, "display_name": ""}, {**good, "authorships": "nobody"}, good]
+    }
+    assert [len(paper.authors) for paper in read(SOURCE, body).papers] == [0, 2]
+
+
+def test_the_display_name_stands_in_for_a_missing_title() -> None:
+    assert read(SOURCE, work(title=None, display_name="Shown")).papers[0].title == "Shown"
+
+
+def test_authors_journals_and_funders_are_no_papers() -> None:
+    author = {"id": "https://openalex.org/A1", "display_name": "Ada Example", "works_count": 3}
+    assert read(SOURCE, author).papers == []
+    assert read(SOURCE, {"results": [author]}).papers == []
+
+
+def test_a_single_work_is_read_too() -> None:
+    assert [paper.title for paper in read(SOURCE, OPENALEX["results"][0]).papers] == ["Glazes & kilns"]
+
+
+def test_a_hostile_word_position_does_not_fill_the_memory() -> None:
+    index = {"last": [10**12], "first": [0, None, "x"], "second": 1}
+    assert read(SOURCE, work(abstract_inverted_index=index)).papers[0].abstract == "first second last"
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({"type": "preprint"}, WorkType.PREPRINT),
+        ({"type": "dissertation"}, WorkType.THESIS),
+        ({"type": "book-chapter"}, WorkType.CHAPTER),
+        ({"type": "article", "type_crossref": "proceedings-article"}, WorkType.CONFERENCE),
+        ({"type": "article", "primary_location": {"source": {"type": "conference"}}}, WorkType.CONFERENCE),
+        ({"type": "libguides"}, WorkType.OTHER),
+        ({"type": None}, None),
+    ],
+)
+def test_the_type_of_a_work_is_understood(changes: dict[str, Any], kind: WorkType | None) -> None:
+    assert read(SOURCE, work(**changes)).papers[0].work_type is kind
+
+
+def test_an_error_inside_a_200_is_an_error() -> None:
+    with pytest.raises(NonRetryableError, match="not a valid field"):
+        read(SOURCE, {"error": "Invalid query parameters error.", "message": "x is not a valid field"})
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        answer({"error": "Rate limit exceeded", "message": "Insufficient budget. Resets at midnight UTC."}, 429),
+        answer({"creditsRequired": 10, "creditsRemaining": 3, "message": "Slow down"}, 429),
+        answer("", 429, x_ratelimit_remaining="0"),
+        answer("", 429, x_ratelimit_remaining="9", x_ratelimit_credits_required="10"),
+    ],
+)
+def test_used_up_credits_are_not_a_reason_to_try_again(refusal: Any) -> None:
+    error = definition.failure(refusal)
+    assert isinstance(error, CreditsExhaustedError)
+    assert "midnight" in error.hint
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        answer({"error": "Too many requests", "message": "Max 100 requests per second"}, 429, retry_after="1"),
+        answer("<html>429</html>", 429),
+        answer("", 429, x_ratelimit_remaining="9000", x_ratelimit_credits_required="10"),
+        answer({"message": "Insufficient patience", "creditsRemaining": 500}, 429),
+    ],
+)
+def test_a_call_to_slow_down_may_be_tried_again(refusal: Any) -> None:
+    error = definition.failure(refusal)
+    assert isinstance(error, RetryableError)
+    assert error.rate_limited
+
+
+def test_other_refusals_are_told_in_its_own_words_or_left_to_their_status() -> None:
+    assert "no such filter" in str(definition.failure(answer({"error": "x", "message": "no such filter"}, 400)))
+    assert definition.failure(answer("<html>404</html>", 404)) is None
+    assert definition.failure(answer({"message": "down"}, 503)) is None
+
+
+def test_a_query_that_wants_nothing_is_not_sent() -> None:
+    assert definition.requests(SearchQuery(keywords=[], boolean_query="NOT x"), SearchConstraints(), 10) == []
+    assert asking(SOURCE).method == "GET"

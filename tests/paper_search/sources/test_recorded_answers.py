@@ -1,0 +1,301 @@
+"""Every recorded answer of our sources, compared with what its raw body says. Nothing here calls our own helpers."""
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, fromstring
+
+import pytest
+
+from paper_search.errors import SearchSourceError
+from paper_search.models import RawPaper
+from paper_search.sources.base import Request, Response
+from tests.paper_search.sources.answers import DEFINITIONS
+
+FOLDERS = {"semantic_scholar": "semanticscholar", "serpapi_scholar": "serpapi"}
+NOT_WHOLE = {"pubmed/biopython_einfo4.xml"}
+ALL = 10**9
+NOTHING: Any = {}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the raw body says. None where it says nothing."""
+
+    title: str
+    authors: list[str]
+    year: int | None = None
+    venue: str | None = None
+    doi: str | None = None
+    abstract: str | None = None
+    citations: int = 0
+
+
+def plain(value: str | None) -> str:
+    """Text without tags, entities and spaces, so that only the words are compared."""
+    bare = html.unescape(html.unescape(value or ""))
+    bare = re.sub(r"</?[A-Za-z][\w:.-]*( [^<>]*)?/?>", "", bare)
+    return re.sub(r"[\s\x00]", "", bare)
+
+
+def bare_doi(value: str | None) -> str | None:
+    return value.lower().removeprefix("https://doi.org/").strip() if value else None
+
+
+def openalex(body: Any) -> Iterator[Expected]:
+    for work in body.get("results", [body]):
+        title = work.get("title") or work.get("display_name")
+        if not title or "/W" not in work.get("id", ""):
+            continue
+        place = work.get("primary_location") or NOTHING
+        index: dict[str, list[int]] = work.get("abstract_inverted_index") or {}
+        words = {at: word for word, ats in index.items() for at in ats}
+        yield Expected(
+            title,
+            [authorship["author"]["display_name"] for authorship in work["authorships"]],
+            work["publication_year"],
+            (place.get("source") or NOTHING).get("display_name") or place.get("raw_source_name"),
+            bare_doi(work["doi"]),
+            " ".join(words[at] for at in sorted(words)) or None,
+            work["cited_by_count"],
+        )
+
+
+def crossref(body: Any) -> Iterator[Expected]:
+    if body["message-type"] != "work-list":
+        return
+    for work in body["message"]["items"]:
+        if not work.get("title"):
+            continue
+        names = [f"{a.get('given', '')} {a['family']}" if "family" in a else a["name"] for a in work.get("author", [])]
+        years = [work[k]["date-parts"][0][0] for k in ("issued", "published-print", "published-online") if k in work]
+        abstract = re.sub(r"^\s*<jats:title>Abstract</jats:title>", "", work.get("abstract", ""))
+        yield Expected(
+            work["title"][0],
+            names,
+            next((year for year in years if year), None),
+            (work.get("container-title") or [None])[0],
+            work["DOI"].lower(),
+            abstract or None,
+            work.get("is-referenced-by-count", 0),
+        )
+
+
+def semantic_scholar(body: Any) -> Iterator[Expected]:
+    whole: Any = body if hasattr(body, "get") else {"data": body}
+    for record in filter(None, whole.get("data", whole.get("recommendedPapers", [body]))):
+        work: Any = record.get("citedPaper") or record.get("citingPaper") or record.get("paper") or record
+        if not work.get("title"):
+            continue
+        yield Expected(
+            work["title"],
+            [author if isinstance(author, str) else author["name"] for author in work.get("authors", [])],
+            work.get("year"),
+            work.get("venue") or (work.get("journal") or NOTHING).get("name"),
+            bare_doi((work.get("externalIds") or NOTHING).get("DOI")),
+            work.get("abstract"),
+            work.get("citationCount", 0),
+        )
+
+
+def europepmc(body: Any) -> Iterator[Expected]:
+    in_xml = isinstance(body, Element)
+    hits: list[Any] = [{i.tag: i.text for i in hit} for hit in body.iter("result")] if in_xml else []
+    for record in hits or body["resultList"]["result"]:
+        if not record.get("title"):
+            continue
+        journal = (record.get("journalInfo") or NOTHING).get("journal") or NOTHING
+        if "authorList" in record:
+            names = [f"{author['firstName']} {author['lastName']}" for author in record["authorList"]["author"]]
+        else:
+            names = [name.strip(" .") for name in (record.get("authorString") or "").split(",") if name.strip()]
+        yield Expected(
+            record["title"],
+            names,
+            int(record.get("pubYear") or record["firstPublicationDate"][:4]),
+            journal.get("title") or record.get("journalTitle"),
+            bare_doi(record.get("doi")),
+            record.get("abstractText"),
+            int(record.get("citedByCount") or 0),
+        )
+
+
+def arxiv(feed: Any) -> Iterator[Expected]:
+    atom, own = "{http://www.w3.org/2005/Atom}", "{http://arxiv.org/schemas/atom}"
+    for entry in feed.iter(f"{atom}entry"):
+        yield Expected(
+            entry.findtext(f"{atom}title"),
+            [name.text for name in entry.iterfind(f"{atom}author/{atom}name")],
+            int(entry.findtext(f"{atom}published")[:4]),
+            entry.findtext(f"{own}journal_ref"),
+            bare_doi(entry.findtext(f"{own}doi")),
+            entry.findtext(f"{atom}summary"),
+        )
+
+
+def pubmed(body: Any) -> Iterator[Expected]:
+    if not isinstance(body, Element):
+        return
+    for tag, title_tag in (("PubmedArticle", "ArticleTitle"), ("PubmedBookArticle", "BookTitle")):
+        for record in body.iter(tag):
+            title, journal = record.find(f".//{title_tag}"), record.find(".//Journal/Title")
+            assert title is not None
+            printed = "".join(record.find(".//PubDate").itertext())  # pyright: ignore[reportOptionalMemberAccess]
+            dois = [found.text for found in record.iter("ELocationID") if found.get("EIdType") == "doi"]
+            dois += [i.text for i in record.iterfind("PubmedData/ArticleIdList/ArticleId") if i.get("IdType") == "doi"]
+            labelled = [
+                (text.get("Label", "") + ":" if text.get("Label") else "") + "".join(text.itertext())
+                for text in record.iterfind(".//Abstract/AbstractText")
+            ]
+            yield Expected(
+                "".join(title.itertext()),
+                [_medline_name(author) for author in record.iterfind(".//AuthorList[1]/Author")],
+                int(re.findall(r"\d{4}", printed)[0]),
+                journal.text if journal is not None else None,
+                bare_doi(dois[0] if dois else None),
+                " ".join(labelled) or None,
+            )
+    for article in body.iter("article"):
+        title = article.find(".//article-title")
+        assert title is not None
+        doi = article.findtext(".//article-id[@pub-id-type='doi']")
+        yield Expected("".join(title.itertext()), [], 2021, article.findtext(".//journal-title"), doi)
+
+
+def _medline_name(author: Element) -> str:
+    parts = [author.findtext(tag) or "" for tag in ("ForeName", "LastName", "Suffix")]
+    return " ".join(parts) if any(parts) else author.findtext("CollectiveName") or ""
+
+
+def dblp(body: Any) -> Iterator[Expected]:
+    if isinstance(body, Element):
+        for info in body.iter("info"):
+            names = [author.text or "" for author in info.iter("author")]
+            title, year, doi = info.findtext("title") or "", info.findtext("year") or "", info.findtext("doi")
+            yield Expected(title.removesuffix("."), names, int(year), info.findtext("venue"), bare_doi(doi))
+        return
+    for hit in body["result"]["hits"]["hit"]:
+        info, raw = hit["info"], hit["info"]["authors"]["author"]
+        people = [raw] if isinstance(raw, str) else raw
+        names = [re.sub(r" \d{4}$", "", person if isinstance(person, str) else person["text"]) for person in people]
+        title = info["title"] if info["title"].endswith("...") else info["title"].removesuffix(".")
+        yield Expected(title, names, int(info["year"]), info.get("venue"), bare_doi(info.get("doi")))
+
+
+def serpapi_scholar(body: Any) -> Iterator[Expected]:
+    for result in body["organic_results"]:
+        summary = result["publication_info"]["summary"]
+        doi = re.search(r"/doi/(?:\w+/)?(10\.\d{4,}/[^?#]+)", result["link"])
+        names, middle, _host = summary.split(" - ")
+        year = re.search(r"\d{4}$", middle)
+        yield Expected(
+            result["title"],
+            [name.strip(" …") for name in names.split(",")],
+            int(year[0]) if year else None,
+            re.sub(r",? ?\d{4}$", "", middle) or None,
+            doi[1].lower() if doi else None,
+            citations=result["inline_links"]["cited_by"]["total"],
+        )
+
+
+READERS: dict[str, Callable[[Any], Iterator[Expected]]] = {
+    reader.__name__: reader
+    for reader in (openalex, crossref, semantic_scholar, europepmc, arxiv, pubmed, dblp, serpapi_scholar)
+}
+
+
+def recorded(shared_data: Path, source: str) -> Iterator[tuple[str, Request, Response]]:
+    for entry in json.loads((shared_data / "api" / "index.json").read_text()):
+        if entry["source"] == FOLDERS.get(source, source):
+            body = (shared_data / "api" / entry["file"]).read_bytes()
+            yield entry["file"], Request(source, entry["url"] or ""), Response(entry["status"], body)
+
+
+def raw(body: bytes) -> Any:
+    return fromstring(body) if body.lstrip().startswith(b"<") else json.loads(body)
+
+
+def differences(file: str, paper: RawPaper, expected: Expected) -> Iterator[str]:
+    pairs: list[tuple[str, object, object]] = [
+        ("title", plain(paper.title), plain(expected.title)),
+        ("authors", [plain(a.name) for a in paper.authors], [plain(name) for name in expected.authors]),
+        ("doi", paper.doi, expected.doi),
+        ("doi among the identifiers", paper.identifiers.get("doi"), expected.doi),
+        ("abstract", plain(paper.abstract), plain(expected.abstract)),
+        ("citations", paper.citation_count, expected.citations),
+    ]
+    if expected.year:
+        pairs.append(("year", paper.year, expected.year))
+    if expected.venue:
+        pairs.append(("venue", plain(paper.venue), plain(expected.venue)))
+    for what, found, wanted in pairs:
+        if found != wanted:
+            yield f"{file}: {what} of {paper.title[:40]!r}: {found!r} instead of {wanted!r}"[:400]
+
+
+@pytest.mark.parametrize("source", READERS)
+def test_every_recorded_work_with_a_title_becomes_the_paper_its_body_describes(source: str, shared_data: Path) -> None:
+    wrong: list[str] = []
+    compared = 0
+    for file, request, response in recorded(shared_data, source):
+        if response.status != 200 or file in NOT_WHOLE:
+            continue
+        papers = DEFINITIONS[source].read(request, response, ALL).papers
+        works = list(READERS[source](raw(response.body)))
+        if len(papers) != len(works):
+            wrong.append(f"{file}: {len(papers)} papers of {len(works)} works")
+            continue
+        for paper, work in zip(papers, works, strict=True):
+            wrong.extend(differences(file, paper, work))
+        compared += len(works)
+    assert wrong == []
+    assert compared > 0
+
+
+@pytest.mark.parametrize("source", READERS)
+def test_every_recorded_answer_is_read_or_refused_as_an_error_of_its_source(source: str, shared_data: Path) -> None:
+    seen = 0
+    for file, request, response in recorded(shared_data, source):
+        seen += 1
+        if response.status != 200:
+            error = DEFINITIONS[source].failure(response)
+            assert error is None or isinstance(error, SearchSourceError), file
+        elif file in NOT_WHOLE:
+            with pytest.raises(SearchSourceError):
+                DEFINITIONS[source].read(request, response, ALL)
+        else:
+            for paper in DEFINITIONS[source].read(request, response, ALL).papers:
+                assert paper.source == source
+                assert paper.records[0].source == source
+                assert paper.model_dump_json()
+    assert seen > 0
+
+
+def test_recorded_refusals_with_words_are_told_in_those_words(shared_data: Path) -> None:
+    told = {
+        file: str(DEFINITIONS[source].failure(response))
+        for source in READERS
+        for file, _, response in recorded(shared_data, source)
+        if response.status in {400, 404} and response.body.lstrip()[:1] in {b"{", b"<"} and b"html" not in response.body
+    }
+    assert len(told) > 10
+    assert all("refused the request (4" in message for message in told.values())
+
+
+def test_recorded_open_access_links_are_kept(shared_data: Path) -> None:
+    kept = 0
+    for file, request, response in recorded(shared_data, "openalex"):
+        if response.status != 200:
+            continue
+        body = json.loads(response.body)
+        works = {str(work.get("id")).rpartition("/")[2]: work for work in body.get("results", [body])}
+        for paper in DEFINITIONS["openalex"].read(request, response, ALL).papers:
+            work = works[paper.identifiers["openalex"]]
+            if address := (work.get("best_oa_location") or NOTHING).get("pdf_url") or work["open_access"]["oa_url"]:
+                assert paper.full_text_url == address, file
+                kept += 1
+    assert kept > 0

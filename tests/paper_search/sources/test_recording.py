@@ -1,0 +1,260 @@
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from blockbuster import blockbuster_ctx
+from pydantic import SecretStr
+
+from paper_search.errors import CreditsExhaustedError, NonRetryableError, NotRecordedError, RetryableError
+from paper_search.skills.searcher import Searcher
+from paper_search.sources.base import Request, Response, Transport
+from paper_search.sources.fetched import Fetched
+from paper_search.sources.http_source import HttpSource
+from paper_search.sources.keys import Auth
+from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.recording import MANIFEST, InvalidRecording, Recording
+from paper_search.sources.store import DamagedEntry
+from paper_search.sources.transport import HttpTransport
+from paper_search.testing import FakeTransport, FrozenClock
+from tests.paper_search.sources.loopback import loopback, reply
+from tests.paper_search.sources.tiny import URL, Tiny, page, strategy
+from uraniborg.kernel.errors import InvalidInput
+
+NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
+SECRET = "s3cr3t-key-1234567"
+REQUEST = Request("tiny", URL)
+
+
+def start(folder: Path, **options: Any) -> Recording:
+    return Recording.create(folder, query="graphene", options=options, clock=FrozenClock(NOW))
+
+
+async def recorded(folder: Path, inner: Transport, *requests: Request) -> list[Any]:
+    transport = start(folder).record(inner)
+    ends = [await end_of(transport, request) for request in requests]
+    await transport.aclose()
+    return ends
+
+
+async def end_of(transport: Transport, request: Request) -> Any:
+    try:
+        return await transport.send(request)
+    except (RetryableError, NonRetryableError) as error:
+        return (type(error), vars(error))
+
+
+async def test_answers_and_failures_are_replayed_in_order_and_equal(tmp_path: Path) -> None:
+    answers = [
+        RetryableError("slow", rate_limited=True, retry_after_s=90.0, retry_at=NOW, calls=3, seconds=2.5),
+        Fetched(200, b'{"a":1}', {"link": "x"}, seconds=0.25, calls=2),
+        CreditsExhaustedError("credits", retry_at=NOW),
+        Fetched(200, b"\xff\x00", seconds=0.5),
+    ]
+    live = await recorded(tmp_path, FakeTransport({URL: answers}), *[REQUEST] * 4)
+    replay = Recording.open(tmp_path).replay()
+    assert [await end_of(replay, REQUEST) for _ in range(4)] == live
+    assert await end_of(replay, REQUEST) == live[-1]
+
+
+async def test_a_closed_replay_starts_again(tmp_path: Path) -> None:
+    await recorded(tmp_path, FakeTransport({URL: [Response(200, b"1"), Response(200, b"2")]}), REQUEST, REQUEST)
+    replay = Recording.open(tmp_path).replay()
+    assert (await replay.send(REQUEST)).body == b"1"
+    await replay.aclose()
+    assert (await replay.send(REQUEST)).body == b"1"
+
+
+async def test_what_was_not_recorded_is_refused_with_a_hint(tmp_path: Path) -> None:
+    await recorded(tmp_path, FakeTransport({}))
+    with pytest.raises(NotRecordedError) as caught:
+        await Recording.open(tmp_path).replay().send(REQUEST)
+    assert "tiny" in caught.value.message
+    assert "options" in caught.value.hint
+    assert caught.value.ids["calls"] == 0
+
+
+async def test_a_recording_knows_what_was_asked_and_when(tmp_path: Path) -> None:
+    recording = start(tmp_path, max_results=20, sources=["tiny"], domain="general")
+    await recording.record(FakeTransport({URL: page("A")})).send(REQUEST)
+    await recording.record(FakeTransport({})).aclose()
+    opened = Recording.open(tmp_path)
+    assert (opened.query, opened.options) == ("graphene", {"max_results": 20, "sources": ["tiny"], "domain": "general"})
+    assert opened.clock.now() == recording.clock.now() == NOW
+
+
+async def test_the_inner_transport_is_closed_with_the_recording(tmp_path: Path) -> None:
+    inner = FakeTransport({})
+    await start(tmp_path).record(inner).aclose()
+    assert inner.closed
+
+
+def searched(transport: Transport, **options: Any) -> Searcher:
+    return Searcher([HttpSource(Tiny(name), transport, **options) for name in ("one", "two", "three")])
+
+
+async def outcome_twice(
+    folder: Path, inner: Transport, run: Callable[[Searcher], Any], **options: Any
+) -> tuple[str, str]:
+    recording = start(folder)
+    transport = recording.record(inner)
+    live = await run(searched(transport, **options))
+    await transport.aclose()
+    again = await run(searched(Recording.open(folder).replay(), **options))
+    return live, again
+
+
+async def rounds(searcher: Searcher) -> str:
+    """Two rounds, the second with a query of the first."""
+    first = await searcher.run(strategy("a", "b", year_from=2000, max_results=30))
+    second = await searcher.run(strategy("b", "c"))
+    return first.model_dump_json() + second.model_dump_json()
+
+
+class Flaky(FakeTransport):
+    """Fails now and then and never says the same twice."""
+
+    async def send(self, request: Request) -> Response:
+        self.requests.append(request)
+        count = len(self.requests)
+        if count % 4 == 0:
+            raise RetryableError(f"failure {count}", calls=3, seconds=count / 8)
+        if count % 7 == 0:
+            raise CreditsExhaustedError(f"credits {count}", retry_at=NOW, calls=1, seconds=0.1)
+        items = [{"title": f"Paper {count}.{i}", "year": 1995 + i} for i in range(9)]
+        return page(*items, seconds=count / 16, total=count, follow=[f"{URL}/{count}"] if count % 3 == 0 else [])
+
+
+async def test_a_search_replayed_gives_the_very_same_result(tmp_path: Path) -> None:
+    live, again = await outcome_twice(tmp_path, Flaky({}), rounds)
+    assert live == again
+    assert '"failed"' in live or '"partial":true' in live
+
+
+class Silent(FakeTransport):
+    """Answers once and then not at all."""
+
+    async def send(self, request: Request) -> Response:
+        self.requests.append(request)
+        if len(self.requests) > 4:
+            await asyncio.Event().wait()
+        return page(f"Paper {len(self.requests)}", follow=[f"{URL}/{len(self.requests)}"], seconds=0.5)
+
+
+async def test_a_search_that_met_its_deadline_meets_it_again(tmp_path: Path) -> None:
+    async def run(searcher: Searcher) -> str:
+        return (await searcher.run(strategy("a"))).model_dump_json()
+
+    live, again = await outcome_twice(tmp_path, Silent({}), run, deadline_s=0.1)
+    assert live == again
+    assert "Did not finish within 0.1 s." in live
+
+
+async def test_a_source_without_its_key_is_skipped_in_the_replay_too(tmp_path: Path) -> None:
+    inner = HttpTransport({name: SourcePolicy(missing_key="Set KEY.") for name in ("one", "two", "three")})
+    live, again = await outcome_twice(tmp_path, inner, rounds)
+    assert live == again
+    assert live.count('"skipped"') == 6
+
+
+async def test_no_key_lands_in_the_folder(tmp_path: Path) -> None:
+    said = json.dumps({"items": [], "you_sent": SECRET, "next": f"/?key={SECRET}"}).encode()
+    for place in ("param", "header"):
+        folder = tmp_path / place
+        policy = SourcePolicy(rate_per_s=1000, attempts=1, auth=Auth(place, "key", SecretStr(SECRET)))
+        async with loopback(reply(200, said, {"Link": "x"}), reply(401, said)) as site:
+            await recorded(folder, HttpTransport({"tiny": policy}), *[Request("tiny", site.url)] * 2)
+        assert SECRET in site.requests[0]
+        written = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+        assert b"you_sent" in written
+        assert SECRET.encode() not in written
+
+
+async def test_two_recordings_of_the_same_answers_are_the_same_files(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        await recorded(tmp_path / name, FakeTransport({URL: page("A", "B")}), REQUEST)
+    one, two = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("one", "two"))
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    ("manifest", "says"),
+    [
+        (None, "no recording.json"),
+        ("", "cannot be read"),
+        ("[" * 100_000, "cannot be read"),
+        ("[]", "cannot be used"),
+        ('{"format": 2, "recorded_at": "2026-01-01T00:00:00Z", "query": "x"}', "format"),
+        ('{"format": 1, "recorded_at": "yesterday", "query": "x"}', "recorded_at"),
+        ('{"format": 1, "recorded_at": "2026-01-01T00:00:00", "query": "x"}', "timezone"),
+        ('{"format": 1, "recorded_at": "2026-01-01T00:00:00Z", "query": "x", "complete": false}', "never finished"),
+    ],
+)
+def test_a_folder_that_is_no_recording_is_refused_in_words(tmp_path: Path, manifest: str | None, says: str) -> None:
+    if manifest is not None:
+        (tmp_path / MANIFEST).write_text(manifest, encoding="utf-8")
+    with pytest.raises(InvalidRecording, match=says) as caught:
+        Recording.open(tmp_path)
+    assert isinstance(caught.value, InvalidInput)
+    assert caught.value.hint
+
+
+def test_a_missing_folder_and_a_file_are_refused_in_words(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("x", encoding="utf-8")
+    for path in (tmp_path / "absent", file):
+        with pytest.raises(InvalidRecording, match="not a recording"):
+            Recording.open(path)
+
+
+async def test_a_damaged_answer_is_found_when_the_recording_is_opened(tmp_path: Path) -> None:
+    await recorded(tmp_path, FakeTransport({URL: page("A")}), REQUEST)
+    (path,) = tmp_path.glob("tiny-*.json")
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(DamagedEntry, match=path.name):
+        Recording.open(tmp_path)
+
+
+async def test_a_recording_that_was_cut_short_is_not_taken_for_a_whole_one(tmp_path: Path) -> None:
+    transport = start(tmp_path).record(FakeTransport({URL: page("A")}))
+    await transport.send(REQUEST)
+    with pytest.raises(InvalidRecording, match="never finished"):
+        Recording.open(tmp_path)
+    await transport.aclose()
+    assert Recording.open(tmp_path).outcomes
+
+
+def test_nothing_that_lies_in_a_folder_is_recorded_over(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("mine", encoding="utf-8")
+    with pytest.raises(InvalidRecording, match="not empty"):
+        start(tmp_path)
+    with pytest.raises(InvalidRecording, match="cannot be recorded into"):
+        start(tmp_path / "thesis.tex")
+
+
+async def test_a_disk_that_refuses_leaves_the_search_whole_and_the_recording_incomplete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transport = start(tmp_path).record(FakeTransport({URL: page("A")}))
+
+    def refuse(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("paper_search.sources.store.write_atomic", refuse)
+    assert (await transport.send(REQUEST)).status == 200
+    await transport.aclose()
+    with pytest.raises(InvalidRecording, match="never finished"):
+        Recording.open(tmp_path)
+
+
+async def test_neither_recording_nor_replaying_blocks_the_event_loop(tmp_path: Path) -> None:
+    recording = start(tmp_path)
+    with blockbuster_ctx("paper_search"):
+        transport = recording.record(FakeTransport({URL: page("A")}))
+        await transport.send(REQUEST)
+        await transport.aclose()
+        replay = (await asyncio.to_thread(Recording.open, tmp_path)).replay()
+        assert (await replay.send(REQUEST)).status == 200

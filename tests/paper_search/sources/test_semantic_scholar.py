@@ -1,0 +1,109 @@
+from typing import Any
+
+import pytest
+
+from paper_search.errors import NonRetryableError
+from paper_search.models import Author, WorkType
+from paper_search.sources.semantic_scholar import definition
+from tests.paper_search.sources.answers import S2_ID, SEMANTIC_SCHOLAR, answer, params, read
+
+SOURCE = "semantic_scholar"
+RECORD = SEMANTIC_SCHOLAR["data"][0]
+
+
+def test_every_field_of_a_record_arrives() -> None:
+    (paper,) = read(SOURCE, SEMANTIC_SCHOLAR).papers
+    assert paper.title == "Glazes and kilns"
+    assert paper.authors == [Author(name="Ada Example", author_id="1"), Author(name="Bo Sample")]
+    assert (paper.year, paper.venue) == (2021, "Journal of Kilns")
+    assert paper.abstract == "We fire glazes."
+    assert paper.identifiers == {
+        "doi": "10.5555/kiln.1",
+        "arxiv": "2101.00001",
+        "pmid": "123",
+        "pmcid": "PMC9",
+        "s2": S2_ID,
+        "dblp": "journals/kilns/ExampleS21",
+    }
+    assert (paper.volume, paper.pages) == ("3", "12-34")
+    assert (paper.citation_count, paper.work_type) == (7, WorkType.CONFERENCE)
+    assert paper.full_text_url == "https://arxiv.org/pdf/2101.00001"
+
+
+def test_an_open_copy_comes_before_the_landing_page() -> None:
+    open_copy = {**RECORD, "openAccessPdf": {"url": "https://files.example.org/1.pdf"}}
+    assert read(SOURCE, {"data": [open_copy]}).papers[0].full_text_url == "https://files.example.org/1.pdf"
+    closed = {**RECORD, "externalIds": None, "openAccessPdf": None}
+    assert read(SOURCE, {"data": [closed]}).papers[0].full_text_url == "https://www.semanticscholar.org/paper/x"
+
+
+def test_the_query_goes_out_with_signs_for_operators() -> None:
+    sent = params(SOURCE, year_from=2018, year_to=2022)
+    assert sent["query"] == '((kiln | "glass furnace") + glaze -review)'
+    assert (sent["year"], sent["sort"]) == ("2018-2022", "citationCount:desc")
+    assert {"externalIds", "abstract", "openAccessPdf"} <= set(sent["fields"].split(","))
+    assert params(SOURCE, year_from=2018)["year"] == "2018-"
+    assert params(SOURCE, year_to=2018)["year"] == "-2018"
+    assert "year" not in params(SOURCE)
+
+
+def test_the_next_page_is_asked_for_by_token_until_enough_came() -> None:
+    page = read(SOURCE, SEMANTIC_SCHOLAR, limit=2)
+    assert page.found == 2500
+    assert dict(page.follow[0].params)["token"] == "PBWNCP"
+    assert read(SOURCE, SEMANTIC_SCHOLAR, limit=1).follow == ()
+    assert read(SOURCE, {**SEMANTIC_SCHOLAR, "token": None}, limit=2).follow == ()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        RECORD,
+        [RECORD, None],
+        {"offset": 0, "data": [{"citedPaper": RECORD}]},
+        {"offset": 0, "data": [{"citingPaper": RECORD, "isInfluential": True}]},
+        {"recommendedPapers": [RECORD]},
+        {"data": [{**RECORD, "matchScore": 99.1}]},
+    ],
+)
+def test_the_other_lists_of_papers_are_read_too(body: Any) -> None:
+    assert [paper.title for paper in read(SOURCE, body).papers] == ["Glazes and kilns"]
+
+
+def test_a_snippet_is_kept_beside_its_paper() -> None:
+    hit = {"snippet": {"text": "we fire"}, "paper": {"corpusId": "1", "title": "Glazes", "authors": ["Ada Example"]}}
+    (paper,) = read(SOURCE, {"data": [hit]}).papers
+    assert (paper.snippet, paper.authors) == ("we fire", [Author(name="Ada Example")])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"total": 0, "offset": 0},
+        {"authorId": "1", "name": "A"},
+        [{"authorId": "1", "name": "A"}],
+        {"total": 0, "data": []},
+    ],
+)
+def test_answers_without_papers_are_empty(body: Any) -> None:
+    assert read(SOURCE, body).papers == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({"venue": "arXiv.org"}, WorkType.PREPRINT),
+        ({"publicationTypes": ["Review", "JournalArticle"]}, WorkType.ARTICLE),
+        ({"publicationTypes": ["Book"]}, WorkType.BOOK),
+        ({"publicationTypes": None}, None),
+    ],
+)
+def test_the_type_of_a_record_is_understood(changes: dict[str, Any], kind: WorkType | None) -> None:
+    assert read(SOURCE, {"data": [{**RECORD, **changes}]}).papers[0].work_type is kind
+
+
+def test_errors_are_told_in_its_own_words() -> None:
+    with pytest.raises(NonRetryableError, match="bad query"):
+        read(SOURCE, {"error": "bad query"})
+    assert "bad fields" in str(definition.failure(answer({"error": "bad fields"}, 400)))
+    assert definition.failure(answer({"message": "Too Many Requests", "code": "429"}, 429)) is None

@@ -1,0 +1,130 @@
+from typing import Any
+
+import pytest
+
+from paper_search.errors import NonRetryableError, RetryableError
+from paper_search.models import Author, SearchQuery, WorkType
+from paper_search.sources.serpapi_scholar import definition
+from tests.paper_search.sources.answers import SERPAPI, answer, asking, params, read
+
+SOURCE = "serpapi_scholar"
+RESULT = SERPAPI["organic_results"][0]
+
+
+def result(**changes: Any) -> dict[str, Any]:
+    return {"organic_results": [{**RESULT, **changes}]}
+
+
+def test_every_field_of_a_result_arrives() -> None:
+    (paper,) = read(SOURCE, SERPAPI).papers
+    assert paper.title == "Glazes and kilns"
+    assert paper.authors == [Author(name="A Example"), Author(name="B Sample", author_id="b1")]
+    assert (paper.year, paper.venue, paper.publisher) == (2021, "Journal of kilns, clay and …", "Clay Press")
+    assert paper.doi == "10.5555/kiln.1"
+    assert paper.identifiers == {"doi": "10.5555/kiln.1", "scholar": "dyZ4b"}
+    assert (paper.abstract, paper.snippet) == (None, "… we fire glazes …")
+    assert paper.citation_count == 7
+    assert paper.full_text_url == "https://files.example.org/1.pdf"
+
+
+@pytest.mark.parametrize(
+    ("summary", "names", "venue", "year", "publisher"),
+    [
+        ("A Example - Journal of Kilns, 1977 - books.example.com", ["A Example"], "Journal of Kilns", 1977, None),
+        ("A Example, B Sample - 2010 - books.example.com", ["A Example", "B Sample"], None, 2010, None),
+        ("A Example - 2010", ["A Example"], None, 2010, None),
+        ("A Example - example.org", ["A Example"], None, None, None),
+        ("A Example - Journal of Kilns", ["A Example"], "Journal of Kilns", None, None),
+        ("A Example… - … on Kilns - Part B, 2010 - Clay", ["A Example"], "… on Kilns - Part B", 2010, "Clay"),
+        (
+            "A Example - arXiv preprint arXiv:2101.00001, 2021 - arxiv.org",
+            ["A Example"],
+            "arXiv preprint arXiv:2101.00001",
+            2021,
+            None,
+        ),
+        (
+            "A Example - Proceedings of the 2019 Kiln Meeting, 2020 - x.org",
+            ["A Example"],
+            "Proceedings of the 2019 Kiln Meeting",
+            2020,
+            None,
+        ),
+        ("A Example", ["A Example"], None, None, None),
+        ("2010", [], None, 2010, None),
+        ("", [], None, None, None),
+    ],
+)
+def test_a_summary_is_taken_apart(
+    summary: str, names: list[str], venue: str | None, year: int | None, publisher: str | None
+) -> None:
+    (paper,) = read(SOURCE, result(publication_info={"summary": summary})).papers
+    assert [author.name for author in paper.authors] == names
+    assert (paper.venue, paper.year, paper.publisher) == (venue, year, publisher)
+
+
+def test_a_book_is_known_as_one() -> None:
+    assert read(SOURCE, result(type="Book")).papers[0].work_type is WorkType.BOOK
+    assert read(SOURCE, result()).papers[0].work_type is None
+
+
+def test_an_arxiv_link_gives_the_arxiv_id() -> None:
+    found = read(SOURCE, result(link="https://arxiv.org/abs/2101.00001")).papers[0]
+    assert found.identifiers["arxiv"] == "2101.00001"
+
+
+def test_the_query_goes_out_with_years_and_language() -> None:
+    sent = params(SOURCE, 50, year_from=2018, year_to=2022, language="en")
+    assert sent["q"] == '(kiln OR "glass furnace") glaze -review'
+    assert (sent["engine"], sent["num"], sent["start"]) == ("google_scholar", "20", "0")
+    assert (sent["as_ylo"], sent["as_yhi"], sent["lr"]) == ("2018", "2022", "lang_en")
+    assert not {"as_ylo", "as_yhi", "lr"} & params(SOURCE).keys()
+    assert params(SOURCE, 7)["num"] == "7"
+
+
+def test_a_query_longer_than_scholar_reads_is_cut_at_a_term() -> None:
+    long = SearchQuery(keywords=[], boolean_query=" ".join(f"(word{i} OR other{i})" for i in range(50)))
+    sent = params(SOURCE, 10, long)["q"]
+    assert 200 < len(sent) <= 256
+    assert sent.count("(") == sent.count(")")
+
+
+def test_the_next_page_is_asked_for_until_enough_came() -> None:
+    page = read(SOURCE, SERPAPI, limit=50)
+    assert page.found == 1230
+    assert dict(page.follow[0].params)["start"] == "20"
+    assert read(SOURCE, SERPAPI, limit=1).follow == ()
+    assert read(SOURCE, {**SERPAPI, "serpapi_pagination": {}}, limit=50).follow == ()
+
+
+def test_no_results_are_an_empty_page_although_they_come_as_an_error() -> None:
+    body = {"search_metadata": {"status": "Success"}, "error": "Google hasn't returned any results for this query."}
+    page = read(SOURCE, body)
+    assert (page.papers, page.found) == ([], 0)
+
+
+def test_other_errors_are_errors() -> None:
+    with pytest.raises(NonRetryableError, match="refused the key") as caught:
+        read(SOURCE, {"error": "Invalid API key. Your API key should be here: https://serpapi.com/manage-api-key"})
+    assert "SERPAPI_API_KEY" in caught.value.hint
+    with pytest.raises(NonRetryableError, match="no searches left"):
+        read(SOURCE, {"error": "Your account has run out of searches."})
+    with pytest.raises(RetryableError):
+        read(SOURCE, {"error": "We couldn't get valid results for this search. Please try again later."})
+    with pytest.raises(NonRetryableError, match="Missing query"):
+        read(SOURCE, {"error": "Missing query `q` parameter."})
+
+
+def test_refusals_are_told_unless_they_only_ask_to_slow_down() -> None:
+    assert "no searches left" in str(
+        definition.failure(answer({"error": "Your account has run out of searches."}, 429))
+    )
+    assert definition.failure(answer({"error": "You are exceeding the hourly throughput limit."}, 429)) is None
+    assert "refused the key" in str(definition.failure(answer({"error": "Invalid API key."}, 401)))
+    assert definition.failure(answer({"error": "Internal error"}, 500)) is None
+
+
+def test_a_result_without_a_title_is_skipped_and_the_others_stay() -> None:
+    body = {"organic_results": [None, {**RESULT, "title": None}, {**RESULT, "publication_info": "x"}]}
+    assert len(read(SOURCE, body).papers) == 1
+    assert asking(SOURCE).method == "GET"

@@ -1,0 +1,162 @@
+"""Searching from Python."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import paper_search
+from paper_search import AppConfig, SearchWorkflow
+from paper_search.api import with_arguments
+from paper_search.errors import InvalidQuery, UnknownDomain, UnknownSource
+from paper_search.models import MAX_RESULTS_CAP, SourceStatus
+from tests.requirements import requirement
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.recordings import QUERY, RECORDING
+
+REPLAY = AppConfig(replay_dir=RECORDING)
+
+
+@requirement("PS-X6")
+async def test_a_replayed_search_gives_ranked_papers_without_duplicates() -> None:
+    result = await paper_search.search(QUERY, REPLAY)
+    assert len(result.papers) > 10
+    assert len({paper.id for paper in result.papers}) == len(result.papers)
+    dois = [paper.doi for paper in result.papers if paper.doi]
+    assert len(set(dois)) == len(dois)
+    scores = [paper.relevance_score for paper in result.papers]
+    assert scores == sorted(scores, reverse=True)
+
+
+async def test_a_replay_gives_the_same_bytes_every_time() -> None:
+    first = await paper_search.search(QUERY, REPLAY)
+    second = await paper_search.search(QUERY, REPLAY)
+    assert first.model_dump_json() == second.model_dump_json()
+
+
+async def test_a_recording_of_a_replay_replays_the_same(tmp_path: Path) -> None:
+    copied = AppConfig(replay_dir=RECORDING, record_dir=tmp_path / "copy")
+    first = await paper_search.search(QUERY, copied)
+    second = await paper_search.search(QUERY, AppConfig(replay_dir=tmp_path / "copy"))
+    assert first.model_dump_json() == second.model_dump_json()
+
+
+async def test_searches_side_by_side_share_nothing() -> None:
+    alone = await paper_search.search(QUERY, REPLAY)
+    together = await asyncio.gather(*(paper_search.search(QUERY, REPLAY) for _ in range(5)))
+    assert {result.model_dump_json() for result in together} == {alone.model_dump_json()}
+    together[0].papers.clear()
+    assert together[1].papers
+
+
+@requirement("PS-X6")
+async def test_max_results_is_honoured() -> None:
+    result = await paper_search.search(QUERY, REPLAY, max_results=3)
+    assert len(result.papers) <= 3
+    assert result.metadata.search_strategy.filters.max_results == 3
+
+
+@requirement("PS-X6")
+async def test_max_results_left_alone_yields_to_the_config() -> None:
+    config = REPLAY.model_copy(update={"default_max_results": 4})
+    result = await paper_search.search(QUERY, config)
+    assert result.metadata.search_strategy.filters.max_results == 4
+
+
+@requirement("PS-X6")
+def test_arguments_given_win_and_arguments_left_alone_yield() -> None:
+    config = AppConfig(default_max_results=7, domain="materials_science")
+    assert with_arguments(config, 100, "general") == config
+    given = with_arguments(AppConfig(), 9, "materials_science")
+    assert (given.default_max_results, given.domain) == (9, "materials_science")
+
+
+@requirement("PS-X6")
+async def test_the_domain_is_honoured() -> None:
+    result = await paper_search.search(QUERY, REPLAY, domain="materials_science")
+    assert result.metadata.domain == "materials_science"
+
+
+async def test_an_unknown_domain_is_refused_with_the_known_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_DOMAIN", "hunter2hunter2")
+    with pytest.raises(UnknownDomain) as caught:
+        await paper_search.search(QUERY, REPLAY, domain="SECRET_DOMAIN")
+    body = str(caught.value.body())
+    assert "materials_science" in body
+    assert "hunter2" not in body
+
+
+async def test_an_unknown_source_is_refused_with_the_known_ones() -> None:
+    config = AppConfig.model_validate({"sources": {"gogle": {}}})
+    with pytest.raises(UnknownSource) as caught:
+        await paper_search.search(QUERY, config)
+    assert "crossref" in str(caught.value.body())
+
+
+@pytest.mark.parametrize("wanted", [0, -1])
+async def test_fewer_than_one_paper_cannot_be_asked_for(wanted: int) -> None:
+    with pytest.raises(InvalidInput, match="at least 1"):
+        await paper_search.search(QUERY, REPLAY, max_results=wanted)
+
+
+async def test_a_billion_papers_are_capped_and_the_result_says_so() -> None:
+    result = await paper_search.search(QUERY, REPLAY, max_results=10**9)
+    assert result.metadata.search_strategy.filters.max_results == MAX_RESULTS_CAP
+    assert any("1,000,000,000" in note for note in result.metadata.notes)
+
+
+@pytest.mark.parametrize("query", ["", "   ", "x" * 10_000])
+async def test_a_query_that_cannot_be_searched_leaves_no_recording_behind(query: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidQuery):
+        await paper_search.search(query, AppConfig(record_dir=tmp_path / "recording"))
+    assert not (tmp_path / "recording").exists()
+
+
+async def test_a_search_that_no_source_can_answer_is_empty_with_every_failure_listed() -> None:
+    result = await paper_search.search("something that was never recorded", REPLAY)
+    assert result.papers == []
+    assert result.metadata.partial
+    assert {report.status for report in result.metadata.sources} == {SourceStatus.FAILED}
+    assert all(report.reason for report in result.metadata.sources)
+
+
+async def test_every_source_of_the_recording_reports() -> None:
+    result = await paper_search.search(QUERY, REPLAY)
+    statuses = {report.name: report.status for report in result.metadata.sources}
+    assert statuses == {
+        "crossref": SourceStatus.OK,
+        "arxiv": SourceStatus.OK,
+        "openalex": SourceStatus.OK,
+        "europepmc": SourceStatus.OK,
+        "semantic_scholar": SourceStatus.RATE_LIMITED,
+        "pubmed": SourceStatus.EMPTY,
+        "dblp": SourceStatus.EMPTY,
+    }
+    assert result.metadata.partial
+
+
+def test_the_synchronous_search_works_without_a_loop() -> None:
+    assert paper_search.search_sync(QUERY, REPLAY).papers
+
+
+async def test_the_synchronous_search_works_inside_a_running_loop() -> None:
+    assert paper_search.search_sync(QUERY, REPLAY).papers
+
+
+async def test_without_a_config_the_environment_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path))
+    monkeypatch.setenv("URANIBORG_PAPER_SEARCH__REPLAY_DIR", str(RECORDING))
+    assert (await paper_search.search(QUERY)).papers
+
+
+async def test_preprint_and_journal_version_come_back_as_one_paper() -> None:
+    result = await paper_search.search(QUERY, REPLAY)
+    paper = next(paper for paper in result.papers if paper.doi == "10.3847/1538-3881/ab21e0")
+    assert paper.identifiers["arxiv"] == "1905.07070"
+    assert {"crossref", "arxiv", "openalex"} <= set(paper.sources)
+    assert paper.provenance
+
+
+async def test_a_workflow_names_the_sources_it_can_use() -> None:
+    workflow = SearchWorkflow.from_config(REPLAY)
+    assert "crossref" in workflow.available_sources

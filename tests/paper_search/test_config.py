@@ -1,0 +1,120 @@
+"""How a search is set up."""
+
+import os
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from paper_search.config import AppConfig, SearchSourceConfig, load_config
+from uraniborg.kernel.errors import InvalidInput
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in list(os.environ):
+        if name.startswith(("URANIBORG_", "LLM_", "SERPAPI_", "OPENALEX_", "NCBI_")) or name.endswith("_API_KEY"):
+            monkeypatch.delenv(name)
+    monkeypatch.delenv("DOMAIN", raising=False)
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_constructing_a_config_reads_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("URANIBORG_PAPER_SEARCH__DOMAIN", "materials_science")
+    assert AppConfig().domain == "general"
+    assert load_config().domain == "materials_science"
+
+
+def test_without_any_setting_the_defaults_hold() -> None:
+    assert load_config() == AppConfig()
+
+
+def test_the_customary_variables_are_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERPAPI_API_KEY", "serp-key-123")
+    monkeypatch.setenv("SERPAPI_MAX_CALLS", "7")
+    monkeypatch.setenv("DEFAULT_MAX_RESULTS", "40")
+    config = load_config()
+    source = config.sources["serpapi_scholar"]
+    assert (source.name, source.api_key.get_secret_value(), source.max_calls) == ("serpapi_scholar", "serp-key-123", 7)
+    assert config.default_max_results == 40
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable"),
+    [
+        ("openai", "OPENAI_API_KEY"),
+        ("anthropic", "ANTHROPIC_API_KEY"),
+        ("claude", "ANTHROPIC_API_KEY"),
+        ("google", "GOOGLE_API_KEY"),
+        ("gemini", "GEMINI_API_KEY"),
+    ],
+)
+def test_a_providers_own_key_serves_it(monkeypatch: pytest.MonkeyPatch, provider: str, variable: str) -> None:
+    monkeypatch.setenv("LLM_PROVIDER", provider)
+    monkeypatch.setenv(variable, "the-right-key")
+    assert load_config().llm.api_key.get_secret_value() == "the-right-key"
+
+
+def test_another_providers_key_is_never_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLM_PROVIDER", "anthropic")
+    monkeypatch.setenv("OPENAI_API_KEY", "the-wrong-key")
+    assert load_config().llm.api_key.get_secret_value() == ""
+
+
+def test_an_explicit_key_wins_over_the_providers_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "customary")
+    monkeypatch.setenv("LLM_API_KEY", "explicit")
+    assert load_config().llm.api_key.get_secret_value() == "explicit"
+
+
+def test_a_dotenv_file_in_the_working_folder_is_read(bare_environment: Path) -> None:
+    (bare_environment / ".env").write_text("OPENALEX_API_KEY=from-the-file\n")
+    assert load_config().sources["openalex"].api_key.get_secret_value() == "from-the-file"
+
+
+def test_a_settings_file_is_read_and_the_environment_wins(
+    bare_environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = bare_environment / "home" / "config"
+    folder.mkdir(parents=True)
+    (folder / "uraniborg.toml").write_text('[paper_search]\ndomain = "materials_science"\nmax_rounds = 2\n')
+    monkeypatch.setenv("URANIBORG_PAPER_SEARCH__MAX_ROUNDS", "3")
+    config = load_config()
+    assert (config.domain, config.max_rounds) == ("materials_science", 3)
+
+
+def test_an_unknown_setting_is_refused_without_repeating_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("URANIBORG_PAPER_SEARCH__DOMIAN", "hunter2hunter2")
+    with pytest.raises(InvalidInput) as caught:
+        load_config()
+    assert "domain" in str(caught.value.body()).casefold()
+    assert "hunter2" not in str(caught.value.body())
+
+
+def test_a_value_that_does_not_fit_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEFAULT_MAX_RESULTS", "lots")
+    with pytest.raises(InvalidInput, match="DEFAULT_MAX_RESULTS"):
+        load_config()
+
+
+def test_unknown_fields_are_refused_at_construction() -> None:
+    with pytest.raises(ValidationError):
+        AppConfig.model_validate({"domian": "general"})
+
+
+@pytest.mark.parametrize("values", [{"max_rounds": 0}, {"default_max_results": 0}, {"timeout_s": 0}])
+def test_values_out_of_range_are_refused_at_construction(values: dict[str, int]) -> None:
+    with pytest.raises(ValidationError):
+        AppConfig.model_validate(values)
+
+
+def test_a_sources_settings_need_not_repeat_its_name() -> None:
+    config = AppConfig.model_validate({"sources": {"dblp": {"enabled": False}}})
+    assert config.sources["dblp"] == SearchSourceConfig(name="dblp", enabled=False)
+
+
+def test_keys_are_hidden_when_a_config_is_printed() -> None:
+    config = AppConfig.model_validate({"sources": {"openalex": {"api_key": "hunter2hunter2"}}})
+    assert "hunter2" not in repr(config) + str(config) + config.model_dump_json()

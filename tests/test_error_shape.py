@@ -1,0 +1,129 @@
+"""Whatever fails and wherever it shows, the error has one shape. A new surface is one more line in SURFACES."""
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import AnyUrl
+
+from tests.uraniborg.kernel.mcp import sample_server as sample
+from uraniborg.kernel.mcp import stateful_app, stateless_app
+from uraniborg.kernel.mcp.testing import (
+    ClientSession,
+    McpError,
+    connected,
+    http_client_for,
+    json_of,
+    serving,
+    stdio_client_for,
+)
+
+Surface = Callable[[], Awaitable[Any]]
+
+
+async def failing_tool(client: ClientSession, name: str = "lose", **arguments: Any) -> Any:
+    result = await client.call_tool(name, arguments or {"paper_id": "p1"})
+    assert result.isError
+    return json_of(result)
+
+
+async def mcp_in_memory() -> Any:
+    async with connected(sample.sample_server()) as client:
+        return await failing_tool(client)
+
+
+async def mcp_refused_argument() -> Any:
+    async with connected(sample.sample_server()) as client:
+        return await failing_tool(client, "echo", text=1, times=0)
+
+
+async def mcp_unknown_tool() -> Any:
+    async with connected(sample.sample_server()) as client:
+        return await failing_tool(client, "unheard_of")
+
+
+async def mcp_breakdown() -> Any:
+    async with connected(sample.sample_server()) as client:
+        return await failing_tool(client, "break_down", how="error")
+
+
+async def mcp_missing_resource() -> Any:
+    async with connected(sample.sample_server()) as client:
+        with pytest.raises(McpError) as caught:
+            await client.read_resource(AnyUrl("sample://nowhere"))
+    return caught.value.error.data
+
+
+async def mcp_over_stdio() -> Any:
+    async with stdio_client_for(sys.executable, [str(Path(sample.__file__))]) as client:
+        return await failing_tool(client)
+
+
+async def mcp_over_stateless_http() -> Any:
+    async with serving(stateless_app(sample.sample_server())) as url, http_client_for(f"{url}/mcp") as client:
+        return await failing_tool(client)
+
+
+async def mcp_over_stateful_http() -> Any:
+    async with serving(stateful_app(sample.sample_server())) as url, http_client_for(f"{url}/mcp") as client:
+        return await failing_tool(client)
+
+
+def refused_by_http(method: str, status: int, *, content: bytes = b"", **headers: str) -> Surface:
+    """A surface for an HTTP request that the stateful endpoint refuses."""
+
+    async def refused() -> Any:
+        async with serving(stateful_app(sample.sample_server())) as url, httpx.AsyncClient(base_url=url) as client:
+            sent = {name.replace("_", "-"): value for name, value in headers.items()}
+            response = await client.request(method, "/mcp", content=content, headers=sent)
+        assert response.status_code == status
+        return response.json()
+
+    return refused
+
+
+def command(*args: str) -> Surface:
+    """A surface for a command that fails and was told to answer in JSON."""
+
+    async def failed() -> Any:
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(*args, stdout=pipe, stderr=asyncio.subprocess.DEVNULL)
+        stdout, _ = await process.communicate()
+        assert process.returncode
+        return json.loads(stdout)
+
+    return failed
+
+
+SURFACES: dict[str, Surface] = {
+    "MCP in memory": mcp_in_memory,
+    "MCP, refused argument": mcp_refused_argument,
+    "MCP, unknown tool": mcp_unknown_tool,
+    "MCP, breakdown": mcp_breakdown,
+    "MCP, missing resource": mcp_missing_resource,
+    "MCP over stdio": mcp_over_stdio,
+    "MCP over stateless HTTP": mcp_over_stateless_http,
+    "MCP over stateful HTTP": mcp_over_stateful_http,
+    "HTTP, origin": refused_by_http("POST", 403, origin="http://evil.example"),
+    "HTTP, method": refused_by_http("PUT", 405),
+    "HTTP, version": refused_by_http("POST", 400, mcp_protocol_version="0"),
+    "HTTP, session": refused_by_http("GET", 404, mcp_session_id="gone", accept="text/event-stream"),
+    "HTTP, body": refused_by_http("POST", 400, content=b"{", content_type="application/json"),
+}
+
+
+@pytest.mark.parametrize("surface", SURFACES.values(), ids=SURFACES.keys())
+async def test_every_error_has_the_one_shape(surface: Surface) -> None:
+    body = await surface()
+    assert body.keys() == {"error"}
+    error = body["error"]
+    assert re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", error["code"])
+    assert error["message"].strip()
+    assert isinstance(error["hint"], str)
+    assert json.loads(json.dumps(error, allow_nan=False)) == error

@@ -1,0 +1,78 @@
+"""The front door and the demo."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from paper_search.models import PaperCollection
+from uraniborg.recordings import QUERY
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def uraniborg(tmp_path: Path) -> Command:
+    env = {**os.environ, "URANIBORG_HOME": str(tmp_path / "home"), "COLUMNS": "100", "NO_COLOR": "1"}
+    program = Path(sys.executable).with_name("uraniborg")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [program, *arguments], capture_output=True, text=True, timeout=50, check=False, cwd=tmp_path, env=env
+        )
+
+    return run
+
+
+def test_the_demo_shows_both_checkpoints_the_sources_the_papers_and_the_files(
+    uraniborg: Command, tmp_path: Path
+) -> None:
+    done = uraniborg("demo")
+    assert done.returncode == 0, done.stderr
+    for shown in (QUERY, "Checkpoint 1 of 2", "Checkpoint 2 of 2", "approved", "rate limited", "dedup", "papers.bib"):
+        assert shown in done.stdout
+    assert (tmp_path / "demo-output" / "papers.bib").read_text().startswith("@article{")
+
+
+def test_the_demo_as_json_prints_the_collection_and_nothing_else(uraniborg: Command) -> None:
+    done = uraniborg("demo", "--json")
+    assert PaperCollection.model_validate_json(done.stdout).metadata.query == QUERY
+    assert done.stderr == ""
+
+
+def test_the_demo_can_be_run_twice(uraniborg: Command) -> None:
+    assert uraniborg("demo").stdout == uraniborg("demo").stdout
+
+
+def test_the_demo_says_when_its_folder_cannot_be_written(uraniborg: Command, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    done = uraniborg("demo", "--json", "--output", "taken")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["hint"]
+
+
+def test_the_version_is_told_in_both_ways(uraniborg: Command) -> None:
+    number = json.loads(uraniborg("version", "--json").stdout)["version"]
+    assert uraniborg("version").stdout == f"uraniborg {number}\n"
+
+
+def test_help_names_every_command(uraniborg: Command) -> None:
+    done = uraniborg("--help")
+    assert done.returncode == 0
+    assert "demo" in done.stdout
+    assert "version" in done.stdout
+
+
+def test_an_unknown_command_is_a_usage_error(uraniborg: Command) -> None:
+    done = uraniborg("dance", "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["code"] == "usage"
+
+
+def test_no_command_shows_the_help(uraniborg: Command) -> None:
+    done = uraniborg()
+    assert "demo" in done.stdout + done.stderr
