@@ -15,7 +15,7 @@ from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_i
 from paper_search.export.text import ascii_fold, one_line
 
 _GROUP = re.compile(
-    r"&|\b(?:agency|alliance|and|association|centre|collaboration|commission|committee|consortium|corporation|council|"
+    r"&|\b(?:agency|alliance|and|association|cent(?:er|re)|collaboration|commission|committee|consortium|corporation|council|"
     r"department|federation|foundation|group|initiative|institut[eo]?|investigators|laborator(?:y|ies)|ministry|"
     r"network|organi[sz]ation|programme|project|society|team|universit(?:y|é|ät|à|at|ad|ade|a))\b",
     re.IGNORECASE,

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 BREAK = "\n"
 _FIRST_STAND_IN = 0xE000
 MAX_PHRASES = 20
+MAX_CHARACTERS = 4_000
+"""Nobody says more about one search; what goes on longer is read up to here, so that reading takes bounded time."""
 STAND_IN = "[\ue000-\ue0ff]"
 
 _QUOTED = re.compile(
@@ -23,7 +25,7 @@ _JOINERS = "\u200c\u200d"
 
 def normalised(text: str) -> str:
     """The text in compatibility form on one line, without controls, lone surrogates or private characters."""
-    folded = unicodedata.normalize("NFKC", text)
+    folded = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS])[:MAX_CHARACTERS]
     kept = (_printable(character) for character in folded)
     return " ".join("".join(kept).split())
 

@@ -25,7 +25,7 @@ _SMALL = (
 # Complaints of absence ask for the thing; they are tried before the words of refusal that they contain.
 _MORE = (
     r"(?:not|hardly|barely)\s+(?:\w+\s+)?(?:enough|much|many|any(?:thing)?)|too\s+(?:few|little)|nothing|missing|lack(?:s|ing)?"
-    r"|no\s+(?:papers?|articles?|results?|work|mention|coverage|stud(?:y|ies))\s+(?=on|about|of|for|regarding)"
+    r"|no\s+(?:papers?|articles?|results?|work|mention|coverage|stud(?:y|ies))(?=\s+(?:on|about|of|for|regarding)\b)"
     r"|without\s+(?:any\s+)?mention|more|focus(?:ing|ed)?|also|include|including|add|with|prefer|rather(?!\s+than)"
 )
 _LESS = (
@@ -33,7 +33,7 @@ _LESS = (
     r"|except(?:\s+for)?|too(?:\s+(?:many|much))?|do\s+not\s+(?:want|need|include|show|like|care\s+(?:about|for))(?:\s+me)?"
     r"|enough|instead\s+of|rather\s+than"
 )
-_CUE = re.compile(rf"\b(?:(?P<more>{_MORE})|(?P<less>{_LESS}))\s+{_SMALL}", re.IGNORECASE)
+_CUE = re.compile(rf"\b(?:(?P<more>{_MORE})|(?P<less>{_LESS}))(?:\s*:)?\s+{_SMALL}", re.IGNORECASE)
 _OFF_TOPIC = re.compile(
     r"\s+(?:is|are|was|were|seems?|looks?)\s+(?:not\s+(?:relevant|interesting|useful|of\s+interest|needed|what\b.*)"
     r"|irrelevant|off[-\s]topic|useless|uninteresting|unrelated)\b",

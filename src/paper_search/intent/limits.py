@@ -30,7 +30,11 @@ def sane_limits(limits: SearchConstraints, today: date) -> tuple[SearchConstrain
 def with_changes(limits: SearchConstraints, changes: Mapping[str, int | str]) -> SearchConstraints:
     """The limits with newer wishes in place of older ones; an older bound that contradicts a newer one goes."""
     changed = limits.model_copy(update=dict(changes))
-    if changed.year_from is not None and changed.year_to is not None and changed.year_from > changed.year_to:
-        older = {"year_from", "year_to"} - changes.keys()
-        return changed.model_copy(update=dict.fromkeys(older))
+    if (
+        changes
+        and changed.year_from is not None
+        and changed.year_to is not None
+        and changed.year_from > changed.year_to
+    ):
+        return changed.model_copy(update=dict.fromkeys({"year_from", "year_to"} - changes.keys()))
     return changed

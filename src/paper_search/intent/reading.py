@@ -70,7 +70,7 @@ def _subject(
     if not concepts:
         raw = [joined(restored(text, phrases)) for text in otherwise]
         topic = ", ".join(raw)
-        concepts = concepts_in(topic, vocabulary) or topic.split()
+        concepts = concepts_in(topic, vocabulary) or [word for word in topic.split() if any(map(str.isalnum, word))]
         return topic, concepts[:MAX_CONCEPTS], ["The query names no subject, so its words were taken as they are."]
     second_names = {key_of(acronym) for acronym in acronyms(topic).values()}
     second_names |= {key_of(other) for group in alternatives(topic, vocabulary) for other in group[1:]}

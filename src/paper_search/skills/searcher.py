@@ -50,7 +50,8 @@ class Searcher:
     ) -> SearchOutcome:
         """The papers and the reports of all sources; `on_result` is called as each finishes.
 
-        A source that fails is reported and never raised. Cancelling ends all sources first.
+        A source that fails is reported and never raised. Cancelling ends all sources, and so does what `on_result`
+        raises.
         """
         results: dict[str, SourceResult] = {}
         async with aclosing(self.stream(strategy)) as arriving:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -34,31 +35,43 @@ class HttpSource(SearchSource):
     """Searches what `definition` describes through `transport`.
 
     When `deadline_s` pass before the source has finished, what came until then is kept; None sets no deadline.
+    Answers are read in the threads of `reader`: sources that share one thread leave the event loop the most time.
     """
 
-    def __init__(self, definition: SourceDefinition, transport: Transport, *, deadline_s: float | None = 60.0) -> None:
+    def __init__(
+        self,
+        definition: SourceDefinition,
+        transport: Transport,
+        *,
+        deadline_s: float | None = 60.0,
+        reader: Executor | None = None,
+    ) -> None:
         self._definition = definition
         self._transport = transport
         self._deadline_s = deadline_s
+        self._reader = reader
 
     @property
     def source_name(self) -> str:
         return self._definition.name
 
     async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
-        haul = await _Search(self._definition, self._transport, strategy, self._deadline_s).run()
+        haul = await self._search(strategy)
         if haul.errors and not haul.papers:
             raise haul.errors[-1]
         return haul.papers
 
     async def search_reported(self, strategy: SearchStrategy) -> SourceResult:
         """The papers and how it went. Raises nothing: what fails is in the report."""
-        haul = await _Search(self._definition, self._transport, strategy, self._deadline_s).run()
+        haul = await self._search(strategy)
         return SourceResult(haul.papers, haul.report(self.source_name))
 
     async def aclose(self) -> None:
         """Closes the transport, which may be shared; it opens again when it is used again."""
         await self._transport.aclose()
+
+    async def _search(self, strategy: SearchStrategy) -> "_Haul":
+        return await _Search(self._definition, self._transport, strategy, self._deadline_s, self._reader).run()
 
 
 @dataclass(slots=True)
@@ -119,7 +132,7 @@ class _Haul:
 
     def _reason(self) -> str | None:
         if self.errors:
-            return " ".join(dict.fromkeys(error.message for error in self.errors))
+            return " ".join(f"{message}." for message in dict.fromkeys(e.message.rstrip(".") for e in self.errors))
         if self.papers:
             return None
         if not self.sent:
@@ -136,6 +149,7 @@ class _Search:
         transport: Transport,
         strategy: SearchStrategy,
         deadline_s: float | None,
+        reader: Executor | None,
     ) -> None:
         self._definition = definition
         self._transport = transport
@@ -143,6 +157,7 @@ class _Search:
         self._filters = strategy.filters
         self._deadline_s = deadline_s
         self._ends_at = None if deadline_s is None else asyncio.get_running_loop().time() + deadline_s
+        self._reader = reader
         self._haul = _Haul(limit=min(strategy.filters.max_results, MAX_RESULTS_CAP))
 
     async def run(self) -> _Haul:
@@ -209,7 +224,7 @@ class _Search:
         try:
             if len(response.body) < _QUICKLY_READ:
                 return read(request, response, limit)
-            return await asyncio.to_thread(read, request, response, limit)
+            return await asyncio.get_running_loop().run_in_executor(self._reader, read, request, response, limit)
         except Exception as error:
             await forget(self._transport, request)
             if isinstance(error, SearchSourceError):

@@ -158,7 +158,10 @@ def _paper(work: dict[str, object]) -> RawPaper | None:
         issue=biblio.get("issue"),
         pages=page_range(biblio.get("first_page"), biblio.get("last_page")),
         publisher=first_text(journal.get("host_organization_name"), host.get("publisher")),
-        raw_data={"types": [kind] if (kind := text(work.get("type"))) else [], "retracted": work.get("is_retracted")},
+        raw_data={
+            "types": [kind] if (kind := text(work.get("type"))) else [],
+            "retracted": work.get("is_retracted") is True,
+        },
     )
 
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -120,8 +121,8 @@ class RecordingTransport:
         self._recording = recording
         self._store = AnswerStore(recording.folder)
         self._ends = defaultdict[Request, list[Response | SearchSourceError | None]](list)
-        self._writing = asyncio.Lock()
-        self._writes: list[asyncio.Task[None]] = []
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="recording")  # one thread: writes keep their order
+        self._writes: list[asyncio.Future[None]] = []
 
     async def send(self, request: Request) -> Response:
         try:
@@ -154,13 +155,13 @@ class RecordingTransport:
 
     def _note(self, request: Request, end: Response | SearchSourceError | None) -> None:
         # Nothing is awaited between the end of a request and its note, so a deadline cannot fall between the two.
-        self._ends[request].append(end)
-        self._writes.append(asyncio.create_task(self._write(request)))
+        ends = self._ends[request]
+        ends.append(end)
+        loop = asyncio.get_running_loop()
+        self._writes.append(loop.run_in_executor(self._writer, self._write, request, list(ends)))
 
-    async def _write(self, request: Request) -> None:
-        async with self._writing:
-            ends = list(self._ends[request])
-            await asyncio.to_thread(lambda: self._store.write(request, [_outcome(end) for end in ends]))
+    def _write(self, request: Request, ends: list[Response | SearchSourceError | None]) -> None:
+        self._store.write(request, [_outcome(end) for end in ends])
 
 
 def _outcome(end: Response | SearchSourceError | None) -> Outcome:

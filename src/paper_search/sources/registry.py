@@ -1,6 +1,7 @@
 """Which sources there are, how each wants to be treated, and which of them a search uses."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal
@@ -85,7 +86,9 @@ def build_sources(
     _refuse_unknown({*config.sources, *(only or ())}, list(dict.fromkeys([*known_names(), *recorded])))
     names = default_names(config) if only is None else list(dict.fromkeys(only))
     transport = transport or build_transport(config, clock=clock)
-    return [HttpSource(definition(name), transport, deadline_s=config.source_deadline_s) for name in names]
+    reader = ThreadPoolExecutor(1, thread_name_prefix="paper-reader")
+    deadline_s = config.source_deadline_s
+    return [HttpSource(definition(name), transport, deadline_s=deadline_s, reader=reader) for name in names]
 
 
 def build_transport(config: "AppConfig", *, clock: "Clock | None" = None) -> Transport:

@@ -91,9 +91,13 @@ class HttpTransport:
         raise AssertionError("the last attempt either answers or raises")
 
     async def aclose(self) -> None:
-        """Closes the client. A later request opens another."""
+        """Closes the client and ends the search that the call budgets are for. A later request begins anew."""
         logging.getLogger("httpx").removeFilter(self._log_filter)
+        self._calls.clear()
         self._limiters.clear()
+        self._opening = (
+            asyncio.Lock()
+        )  # locks and limiters belong to one event loop; the next request may run in another
         client, self._open_client = self._open_client, None
         if client is not None and client is not self._given_client:
             await client.aclose()

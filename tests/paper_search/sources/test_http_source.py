@@ -88,7 +88,7 @@ async def test_what_came_before_a_later_page_failed_is_kept_and_said_to_be_parti
     assert (report.status, report.partial, report.reason, report.found) == (
         SourceStatus.OK,
         True,
-        "tiny fell over",
+        "tiny fell over.",
         90,
     )
 
@@ -96,7 +96,13 @@ async def test_what_came_before_a_later_page_failed_is_kept_and_said_to_be_parti
 async def test_one_failing_query_does_not_cost_the_others() -> None:
     answers = {"a": NonRetryableError("bad query"), "b": page("B")}
     titles, report = await titles_and_report(answers, "a", "b")
-    assert (titles, report.partial, report.reason) == (["B"], True, "bad query")
+    assert (titles, report.partial, report.reason) == (["B"], True, "bad query.")
+
+
+async def test_each_reason_is_told_once() -> None:
+    answers = {"a": NonRetryableError("Bad query."), "b": NonRetryableError("Bad query."), "c": RetryableError("down")}
+    _, report = await titles_and_report(answers, "a", "b", "c")
+    assert report.reason == "Bad query. down."
 
 
 async def test_a_failure_beside_an_empty_query_is_a_failure() -> None:
@@ -114,7 +120,7 @@ async def test_a_failure_beside_an_empty_query_is_a_failure() -> None:
 )
 async def test_a_limit_is_told_with_its_end(error: SearchSourceError, status: SourceStatus) -> None:
     _, report = await titles_and_report({"": error}, "a")
-    assert (report.status, report.retry_at, report.reason) == (status, LATER, error.message)
+    assert (report.status, report.retry_at, report.reason) == (status, LATER, f"{error.message}.")
 
 
 async def test_a_source_that_limits_is_not_asked_the_other_queries() -> None:
@@ -126,13 +132,13 @@ async def test_a_source_that_limits_is_not_asked_the_other_queries() -> None:
 @pytest.mark.parametrize("error", [MissingKeyError("set KEY", calls=0), CallLimitError("budget 0", calls=0)])
 async def test_a_source_that_may_not_be_called_is_skipped(error: SearchSourceError) -> None:
     _, report = await titles_and_report({"": error}, "a", "b")
-    assert (report.status, report.calls, report.reason) == (SourceStatus.SKIPPED, 0, error.message)
+    assert (report.status, report.calls, report.reason) == (SourceStatus.SKIPPED, 0, f"{error.message}.")
 
 
 async def test_a_budget_that_runs_out_on_the_way_makes_the_result_partial() -> None:
     answers = {"a": page("A", follow=[f"{URL}/2"]), "2": CallLimitError("budget used up", calls=0)}
     titles, report = await titles_and_report(answers, "a", "b")
-    assert (titles, report.partial, report.calls, report.reason) == (["A"], True, 1, "budget used up")
+    assert (titles, report.partial, report.calls, report.reason) == (["A"], True, 1, "budget used up.")
 
 
 async def test_calls_and_seconds_of_answers_and_failures_add_up() -> None:
@@ -177,7 +183,7 @@ async def test_a_passing_failure_inside_an_answer_is_asked_once_more() -> None:
     titles, report = await titles_and_report({"a": [busy, page("A")]}, "a")
     assert (titles, report.calls, report.partial) == (["A"], 2, False)
     _, report = await titles_and_report({"a": busy}, "a")
-    assert (report.status, report.calls, report.reason) == (SourceStatus.FAILED, 2, "tiny is busy")
+    assert (report.status, report.calls, report.reason) == (SourceStatus.FAILED, 2, "tiny is busy.")
 
 
 async def test_a_limit_inside_an_answer_is_not_asked_again() -> None:

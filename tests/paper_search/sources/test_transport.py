@@ -260,6 +260,26 @@ async def test_the_call_budget_counts_retries_and_then_refuses() -> None:
     assert len(site.requests) == 2
 
 
+async def test_the_call_budget_is_one_searchs_and_closing_ends_the_search() -> None:
+    async with loopback(reply()) as site, opened(quick(max_calls=1)) as transport:
+        await transport.send(ask(site.url))
+        await failure(transport, ask(site.url))
+        await transport.aclose()
+        assert (await transport.send(ask(site.url))).status == 200
+
+
+def test_a_transport_that_was_closed_works_in_another_event_loop() -> None:
+    transport = HttpTransport({"src": quick()})
+
+    async def search() -> list[int]:
+        async with loopback(reply()) as site:
+            answers = await asyncio.gather(*(transport.send(ask(site.url)) for _ in range(3)))
+            await transport.aclose()
+        return [answer.status for answer in answers]
+
+    assert asyncio.run(search()) == asyncio.run(search()) == [200, 200, 200]
+
+
 async def test_a_missing_key_is_said_before_any_call() -> None:
     async with loopback(reply()) as site, opened(quick(missing_key="src needs a key: set SRC_KEY.")) as transport:
         error = await failure(transport, ask(site.url))

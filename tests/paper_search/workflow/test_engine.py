@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from paper_search.skills.relevance_scorer import RelevanceScorer
+from paper_search.skills.result_organizer import ResultOrganizer
+
+from paper_search.errors import InvalidDecision, InvalidQuery, NonRetryableError
+from paper_search.models import PaperCollection, RawPaper, SearchStrategy, SourceStatus
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
-from paper_search.skills.relevance_scorer import RelevanceScorer
-from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
-from paper_search.testing import FakeSource, ScriptedDecisions
-
-from paper_search.errors import InvalidDecision, InvalidQuery, NonRetryableError
-from paper_search.models import PaperCollection, RawPaper, SourceStatus
 from paper_search.sources.base import SearchSource
+from paper_search.testing import FakeSource, ScriptedDecisions, ScriptExhausted
 from paper_search.workflow import (
     Checkpoint,
     CheckpointKind,
@@ -58,16 +58,28 @@ def workflow(handler: Any = None, sources: Sequence[SearchSource] | None = None,
     )
 
 
+class RoundsSource(FakeSource):
+    """A source that finds other papers in each round."""
+
+    def __init__(self, name: str, rounds: list[list[RawPaper]]) -> None:
+        super().__init__(name)
+        self._rounds = rounds
+
+    async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
+        await super().search_advanced(strategy)
+        return self._rounds[len(self.asked) - 1]
+
+
 def titles(collection: PaperCollection) -> list[str]:
     return [paper.title for paper in collection.papers]
 
 
 def kinds(handler: ScriptedDecisions) -> list[str]:
-    return [checkpoint.kind.value for checkpoint in handler.checkpoints]
+    return [checkpoint.kind.value for checkpoint in handler.seen]
 
 
 def review_of(handler: ScriptedDecisions, index: int) -> PaperCollection:
-    payload = handler.checkpoints[index].payload
+    payload = handler.seen[index].payload
     assert isinstance(payload, ResultPayload)
     return payload.collection
 
@@ -93,15 +105,15 @@ async def test_both_checkpoints_are_passed_in_order() -> None:
 async def test_iteration_counts_decisions_and_round_counts_searches() -> None:
     handler = ScriptedDecisions([REJECT, APPROVE, REJECT, APPROVE, APPROVE])
     await workflow(handler).run(QUERY)
-    assert [checkpoint.iteration for checkpoint in handler.checkpoints] == [0, 1, 2, 3, 4]
-    assert [checkpoint.round for checkpoint in handler.checkpoints] == [0, 1, 1, 2, 2]
+    assert [checkpoint.iteration for checkpoint in handler.seen] == [0, 1, 2, 3, 4]
+    assert [checkpoint.round for checkpoint in handler.seen] == [0, 1, 1, 2, 2]
 
 
 async def test_all_checkpoints_of_a_run_carry_its_id() -> None:
     handler = ScriptedDecisions([APPROVE, REJECT, APPROVE, APPROVE])
     await workflow(handler).run(QUERY, run_id="run-7")
-    assert {checkpoint.run_id for checkpoint in handler.checkpoints} == {"run-7"}
-    assert len({checkpoint.checkpoint_id for checkpoint in handler.checkpoints}) == 4
+    assert {checkpoint.run_id for checkpoint in handler.seen} == {"run-7"}
+    assert len({checkpoint.checkpoint_id for checkpoint in handler.seen}) == 4
 
 
 async def test_the_strategy_checkpoint_can_be_switched_off() -> None:
@@ -123,8 +135,8 @@ async def test_a_rejected_strategy_is_built_anew_without_searching() -> None:
     source = FakeSource("alpha", MOONS)
     await workflow(handler, [source]).run(QUERY)
     assert kinds(handler) == ["strategy_confirmation", "strategy_confirmation", "result_review"]
-    assert len(source.strategies) == 1
-    first, second = (checkpoint.payload for checkpoint in handler.checkpoints[:2])
+    assert len(source.asked) == 1
+    first, second = (checkpoint.payload for checkpoint in handler.seen[:2])
     assert isinstance(first, StrategyPayload)
     assert isinstance(second, StrategyPayload)
     assert first.strategy.queries != second.strategy.queries
@@ -135,7 +147,7 @@ async def test_free_text_of_a_rejection_joins_the_next_query() -> None:
     handler = ScriptedDecisions([decision, APPROVE, APPROVE])
     source = FakeSource("alpha", MOONS)
     await workflow(handler, [source]).run(QUERY)
-    searched = " ".join(query.boolean_query for query in source.strategies[0].queries)
+    searched = " ".join(query.boolean_query for query in source.asked[0].queries)
     assert "cryovolcanism" in searched.casefold()
 
 
@@ -165,11 +177,11 @@ async def test_a_search_whose_every_strategy_is_rejected_ends_empty_and_says_so(
     source = FakeSource("alpha", MOONS)
     result = await workflow(ScriptedDecisions([REJECT] * 5), [source]).run(QUERY)
     assert (result.papers, result.metadata.reason) == ([], "max_rounds")
-    assert source.strategies == []
+    assert source.asked == []
 
 
 async def test_papers_marked_relevant_are_kept_even_if_no_source_finds_them_again() -> None:
-    source = FakeSource("alpha", rounds=[MOONS, MOONS[1:]])
+    source = RoundsSource("alpha", [MOONS, MOONS[1:]])
     liked = MOONS[0].id
     handler = ScriptedDecisions([APPROVE, reject_with(marked_relevant=[liked]), APPROVE, APPROVE])
     result = await workflow(handler, [source]).run(QUERY)
@@ -179,7 +191,7 @@ async def test_papers_marked_relevant_are_kept_even_if_no_source_finds_them_agai
 
 async def test_a_kept_paper_found_again_by_another_source_is_not_listed_twice() -> None:
     again = raw(MOONS[0].title, source="beta", doi="https://doi.org/10.1000/MOONS.1")
-    source = FakeSource("alpha", rounds=[MOONS, [again, *MOONS[1:]]])
+    source = RoundsSource("alpha", [MOONS, [again, *MOONS[1:]]])
     handler = ScriptedDecisions([APPROVE, reject_with(marked_relevant=[MOONS[0].id]), APPROVE, APPROVE])
     result = await workflow(handler, [source]).run(QUERY)
     assert len(result.papers) == 3
@@ -197,7 +209,7 @@ async def test_papers_marked_irrelevant_are_gone_in_every_later_round() -> None:
 
 async def test_an_irrelevant_paper_that_comes_back_from_another_source_stays_out() -> None:
     again = raw(MOONS[0].title, source="beta", doi="10.1000/moons.1", year=2021)
-    source = FakeSource("alpha", rounds=[MOONS, [again, *MOONS[1:]]])
+    source = RoundsSource("alpha", [MOONS, [again, *MOONS[1:]]])
     handler = ScriptedDecisions([APPROVE, reject_with(marked_irrelevant=[MOONS[0].id]), APPROVE, APPROVE])
     result = await workflow(handler, [source]).run(QUERY)
     assert MOONS[0].title not in titles(result)
@@ -348,7 +360,7 @@ async def test_a_query_that_cannot_be_searched_is_refused_before_any_work(query:
     with pytest.raises(InvalidQuery) as caught:
         await workflow(None, [source]).run(query)
     assert caught.value.hint
-    assert source.strategies == []
+    assert source.asked == []
 
 
 async def test_a_decision_that_does_not_fit_is_refused_by_name() -> None:
@@ -360,7 +372,7 @@ async def test_one_workflow_runs_many_searches_side_by_side_without_mixing_them(
     stars = [raw("Granulation of red giant stars", doi="10.1/stars")]
 
     class Chooser(FakeSource):
-        async def search_advanced(self, strategy: Any) -> list[RawPaper]:
+        async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
             wanted = strategy.queries[0].boolean_query.casefold()
             return stars if "giant" in wanted else MOONS
 
@@ -380,14 +392,14 @@ async def test_a_run_continues_from_its_journal_without_asking_or_searching_agai
     journal = MemoryJournal()
     source = FakeSource("alpha", MOONS)
     first = ScriptedDecisions([APPROVE])
-    with pytest.raises(AssertionError):
+    with pytest.raises(ScriptExhausted):
         await workflow(first, [source], journal=journal).run(QUERY, run_id="r")
-    waiting = first.checkpoints[-1]
+    waiting = first.seen[-1]
 
     second = ScriptedDecisions([APPROVE])
     result = await workflow(second, [source], journal=journal).run(QUERY, run_id="r")
-    assert second.checkpoints == [waiting]
-    assert len(source.strategies) == 1
+    assert second.seen == [waiting]
+    assert len(source.asked) == 1
     assert len(result.papers) == 3
 
 
@@ -396,12 +408,12 @@ async def test_a_run_killed_at_any_decision_continues_to_the_same_result() -> No
     whole = await workflow(ScriptedDecisions(script)).run(QUERY, run_id="r")
     for cut in range(len(script)):
         journal = MemoryJournal()
-        with pytest.raises(AssertionError):
+        with pytest.raises(ScriptExhausted):
             await workflow(ScriptedDecisions(script[:cut]), journal=journal).run(QUERY, run_id="r")
         rest = ScriptedDecisions(script[cut:])
         continued = await workflow(rest, journal=journal).run(QUERY, run_id="r")
         assert continued.model_dump_json() == whole.model_dump_json()
-        assert [checkpoint.iteration for checkpoint in rest.checkpoints] == list(range(cut, len(script)))
+        assert [checkpoint.iteration for checkpoint in rest.seen] == list(range(cut, len(script)))
 
 
 async def test_a_bad_decision_is_not_kept_so_the_run_can_be_continued() -> None:
@@ -437,7 +449,7 @@ async def test_cancelling_a_waiting_run_ends_it_and_releases_what_it_held() -> N
 async def test_the_review_shows_what_was_kept_before() -> None:
     handler = ScriptedDecisions([APPROVE, reject_with(marked_relevant=[MOONS[1].id]), APPROVE, APPROVE])
     await workflow(handler).run(QUERY)
-    payload = handler.checkpoints[3].payload
+    payload = handler.seen[3].payload
     assert isinstance(payload, ResultPayload)
     assert [paper.title for paper in payload.accumulated_papers] == [MOONS[1].title]
-    assert handler.checkpoints[3].kind is CheckpointKind.RESULT_REVIEW
+    assert handler.seen[3].kind is CheckpointKind.RESULT_REVIEW

@@ -342,7 +342,13 @@ def test_configuring_again_replaces_the_earlier_handlers() -> None:
     assert [line["event"] for line in lines(second)] == ["once"]
 
 
-@pytest.mark.parametrize("value", [object(), {("a", 1): 2}, {1, 2}, b"\xff", float("nan"), "\ud800", ValueError("x")])
+CYCLIC: list[Any] = []
+CYCLIC.append(CYCLIC)
+
+
+@pytest.mark.parametrize(
+    "value", [object(), {("a", 1): 2}, {1, 2}, b"\xff", float("nan"), "\ud800", ValueError("x"), CYCLIC]
+)
 def test_any_value_can_be_logged(value: Any) -> None:
     stream = io.StringIO()
     configure_logging("info", stream)

@@ -122,6 +122,11 @@ def test_each_place_yields_to_the_one_above_it() -> None:
     assert load({"STAR_MM": "4"}, file=file, env_file=dotenv).telescope.mount == "file"
 
 
+def test_an_empty_table_above_erases_nothing_below() -> None:
+    file = settings_file("[star_house.telescope]\nmount = 'fork'")
+    assert load({"URANIBORG_STAR_HOUSE__TELESCOPE": "{}"}, file=file).telescope.mount == "fork"
+
+
 def test_of_two_aliases_of_one_setting_the_first_listed_wins() -> None:
     both = {"FIRST": "name", "SECOND": "name"}
     loaded = load_settings(
@@ -256,8 +261,11 @@ def test_a_required_setting_that_is_missing_is_named_by_its_key() -> None:
     class Strict(BaseModel):
         where: str
 
-    with pytest.raises(InvalidConfig, match=r"house\.where: Field required"):
-        load_settings(Strict, section="house", env={"URANIBORG_HOME": "home"})
+    class House(BaseModel):
+        rooms: dict[str, Strict]
+
+    with pytest.raises(InvalidConfig, match=r"house\.rooms\.north\.where: Field required"):
+        load_settings(House, section="house", file=settings_file("[house.rooms.north]"), env={})
 
 
 def test_secrets_read_are_masked_from_then_on_even_when_the_settings_are_refused() -> None:

@@ -194,6 +194,7 @@ def make_server(name: str, *, version: str, instructions: str, prompts: bool = F
 
     Tools and resources are advertised once one is registered, prompts only if asked for.
     """
+    # The SDK has a line for every request, at the level of a program's own news.
     if logging.getLogger("mcp").level == logging.NOTSET:
         logging.getLogger("mcp").setLevel(logging.WARNING)
     return Server(name, version=version, instructions=instructions, prompts=prompts)

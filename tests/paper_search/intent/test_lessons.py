@@ -1,0 +1,109 @@
+"""What feedback on one round teaches the next."""
+
+from datetime import date
+
+import pytest
+
+from paper_search.domains import get_domain
+from paper_search.intent.lessons import learned_terms, read_feedback, terms_to_avoid
+from paper_search.intent.vocabulary import Vocabulary
+
+VOCABULARY = Vocabulary(get_domain("general").synonyms)
+TODAY = date(2024, 6, 15)
+
+
+@pytest.mark.parametrize(
+    ("feedback", "wanted", "unwanted"),
+    [
+        ("not enough on evaluation", ["evaluation"], []),
+        ("There isn't much about evaluation.", ["evaluation"], []),
+        ("I didn't find anything on solubility", ["solubility"], []),
+        ("nothing on toxicity!", ["toxicity"], []),
+        ("no papers on toxicity", ["toxicity"], []),
+        ("too few clinical trials", ["clinical trials"], []),
+        ("missing: toxicity", ["toxicity"], []),
+        ("more on uncertainty", ["uncertainty"], []),
+        ("focus on 3D structures", ["3D structures"], []),
+        ("toxicity", ["toxicity"], []),
+        ("no reviews please", [], ["reviews"]),
+        ("No more reviews!", [], ["reviews"]),
+        ("less theory", [], ["theory"]),
+        ("too many surveys", [], ["surveys"]),
+        ("too theoretical", [], ["theoretical"]),
+        ("I don't want proteins", [], ["proteins"]),
+        ("papers about drugs are not relevant", [], ["drugs"]),
+        ("drugs are irrelevant", [], ["drugs"]),
+        ("exclude patents", [], ["patents"]),
+        ("more on solubility, less theory", ["solubility"], ["theory"]),
+        ("solubility but not proteins", ["solubility"], ["proteins"]),
+        ("transformers instead of recurrent networks", ["transformers"], ["recurrent networks"]),
+        ('not "black ice"', [], ["black ice"]),
+        ("more ice, no ice", [], ["ice"]),
+        ("ok", [], []),
+        ("try again", [], []),
+        ("these are irrelevant", [], []),
+        ("more like these please", [], []),
+        ("", [], []),
+    ],
+)
+def test_complaints_of_absence_add_and_refusals_exclude(feedback: str, wanted: list[str], unwanted: list[str]) -> None:
+    lessons = read_feedback(feedback, VOCABULARY, TODAY)
+    assert (lessons.wanted, lessons.unwanted) == (wanted, unwanted)
+
+
+@pytest.mark.parametrize(
+    ("feedback", "limits"),
+    [
+        ("only since 2022", {"year_from": 2022}),
+        ("too old", {"year_from": 2019}),
+        ("newer papers please", {"year_from": 2019}),
+        ("in German please", {"language": "de"}),
+        ("show me at most 10 papers", {"max_results": 10}),
+    ],
+)
+def test_limits_in_feedback_are_limits_and_not_words(feedback: str, limits: dict[str, int | str]) -> None:
+    lessons = read_feedback(feedback, VOCABULARY, TODAY)
+    assert lessons.limits == limits
+    assert lessons.wanted == lessons.unwanted == []
+
+
+RELEVANT = [
+    "Equivariant message passing for molecules",
+    "Message passing in quantum chemistry",
+    "Quantum chemistry by nets",
+]
+
+
+def test_terms_shared_by_relevant_titles_are_learned() -> None:
+    assert learned_terms(RELEVANT, [], ["nets"], VOCABULARY) == ["message passing", "quantum chemistry"]
+
+
+def test_what_the_query_or_an_irrelevant_title_already_says_is_not_learned() -> None:
+    learned = learned_terms(RELEVANT, ["Passing a message"], ["quantum chemistry"], VOCABULARY)
+    assert "message passing" not in learned
+    assert "quantum chemistry" not in learned
+
+
+def test_one_relevant_title_teaches_its_longer_concepts() -> None:
+    assert learned_terms(RELEVANT[:1], [], ["molecules"], VOCABULARY) == ["Equivariant message passing"]
+
+
+def test_nothing_is_learned_from_nothing() -> None:
+    assert learned_terms([], [], [], VOCABULARY) == []
+    assert learned_terms(["", "???", "A study"], [], [], VOCABULARY) == []
+
+
+TRAFFIC = ["Traffic forecasting with nets", "Urban traffic prediction", "Road traffic and weather"]
+
+
+def test_a_word_of_most_irrelevant_titles_is_avoided() -> None:
+    assert terms_to_avoid([], TRAFFIC, ["nets"]) == ["traffic"]
+
+
+def test_a_word_is_not_avoided_when_a_relevant_title_or_the_query_has_it() -> None:
+    assert terms_to_avoid(["Traffic of molecules"], TRAFFIC, []) == []
+    assert terms_to_avoid([], TRAFFIC, ["traffic jams"]) == []
+
+
+def test_one_irrelevant_title_is_too_little_to_avoid_anything() -> None:
+    assert terms_to_avoid([], TRAFFIC[:1], []) == []
