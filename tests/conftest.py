@@ -1,10 +1,15 @@
-"""Fixtures every test may use."""
+"""Fixtures and settings every test may rely on."""
 
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+# Timings never decide a test: a busy machine must not turn a property red.
+settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("project")
 
 
 @pytest.fixture(scope="session")
