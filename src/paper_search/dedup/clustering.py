@@ -52,9 +52,16 @@ class Cluster:
     reasons: dict[int, str] = field(default_factory=dict[int, str])
     unions: list[str] = field(default_factory=list[str])
 
+    def absorb(self, other: "Cluster", reason: str) -> None:
+        self.members += other.members
+        self.published_dois |= other.published_dois
+        self.sources |= other.sources
+        self.reasons |= other.reasons
+        self.unions += [*other.unions, reason]
+
 
 def cluster(records: Sequence[Record]) -> list[Cluster]:
-    """Groups the records, whose order must follow from their content alone for the groups to do so."""
+    """The groups of two records and more. The order of the records must follow from their content alone."""
     edges = sorted([*_by_identifier(records), *_by_title(records)])
     return _unite(records, edges)
 
@@ -93,7 +100,7 @@ def _trusted(records: Sequence[Record], places: list[int]) -> Iterator[tuple[int
 
 
 def _titles_alike(left: Record, right: Record) -> bool:
-    one, other = " ".join(left.title.words), " ".join(right.title.words)
+    one, other = left.title.text, right.title.text
     return not one or not other or fuzz.token_set_ratio(one, other) >= _TITLES_ALIKE
 
 
@@ -137,28 +144,23 @@ def _matches(records: Sequence[Record], pairs: Iterable[tuple[int, int]], differ
 
 
 def _unite(records: Sequence[Record], edges: Iterable[Edge]) -> list[Cluster]:
-    clusters = [
-        Cluster([place], {record.published_doi} if record.published_doi else set(), record.sources)
-        for place, record in enumerate(records)
-    ]
-    home = list(range(len(records)))
+    homes: dict[int, Cluster] = {}
     for edge in edges:
-        large, small = sorted((home[edge.left], home[edge.right]), key=lambda c: (-len(clusters[c].members), c))
-        into, gone = clusters[large], clusters[small]
-        if large != small:
-            if not _may_unite(records, into, gone, edge):
+        pair = [homes.get(place) or _alone(records, place) for place in (edge.left, edge.right)]
+        small, large = sorted(pair, key=lambda found: (len(found.members), -found.members[0]))
+        if small is not large:
+            if not _may_unite(records, large, small, edge):
                 continue
-            for member in gone.members:
-                home[member] = large
-            into.members += gone.members
-            into.published_dois |= gone.published_dois
-            into.sources = into.sources | gone.sources
-            into.reasons |= gone.reasons
-            into.unions += [*gone.unions, edge.reason]
-            gone.members = []
-        into.reasons.setdefault(edge.left, edge.reason)
-        into.reasons.setdefault(edge.right, edge.reason)
-    return [found for found in clusters if found.members]
+            large.absorb(small, edge.reason)
+            homes.update(dict.fromkeys(large.members, large))
+        large.reasons.setdefault(edge.left, edge.reason)
+        large.reasons.setdefault(edge.right, edge.reason)
+    return list({id(found): found for found in homes.values()}.values())
+
+
+def _alone(records: Sequence[Record], place: int) -> Cluster:
+    record = records[place]
+    return Cluster([place], {record.published_doi} if record.published_doi else set(), record.sources)
 
 
 def _may_unite(records: Sequence[Record], one: Cluster, other: Cluster, edge: Edge) -> bool:

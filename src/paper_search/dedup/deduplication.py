@@ -32,20 +32,20 @@ def deduplicate(papers: Sequence[RawPaper]) -> Deduplication:
     records = _in_order(Record(paper, position) for position, paper in enumerate(papers))
     reasons: Counter[str] = Counter()
     # A merged paper tells more than its records did, so that it may be recognised where they were not.
-    while len(clusters := cluster(records)) < len(records):
-        records = _in_order(_united(records, found, reasons) for found in clusters)
+    while clusters := cluster(records):
+        reasons.update(reason for found in clusters for reason in found.unions)
+        merged = {place for found in clusters for place in found.members}
+        alone = [record for place, record in enumerate(records) if place not in merged]
+        records = _in_order([*alone, *(_united(records, found) for found in clusters)])
     renamed = [(record.position, paper) for record, paper in zip(records, _identified(records), strict=True)]
     ordered = [paper for _, paper in sorted(renamed, key=lambda pair: pair[0])]
     return Deduplication(ordered, dict(sorted(reasons.items())))
 
 
-def _united(records: Sequence[Record], found: Cluster, reasons: Counter[str]) -> Record:
-    if len(found.members) == 1:
-        return records[found.members[0]]
+def _united(records: Sequence[Record], found: Cluster) -> Record:
     places = sorted(found.members)
-    reasons.update(found.unions)
-    merged = merge([(records[place], found.reasons[place]) for place in places])
-    return Record(merged, min(records[place].position for place in places))
+    paper = merge([(records[place], found.reasons[place]) for place in places])
+    return Record(paper, min(records[place].position for place in places))
 
 
 def _in_order(records: Iterable[Record]) -> list[Record]:

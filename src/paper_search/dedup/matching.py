@@ -122,7 +122,7 @@ def _same_title_suffices(left: Record, right: Record, authors: Agreement) -> boo
 
 
 def _without_subtitle(left: Record, right: Record) -> bool:
-    return left.title.compact in right.title.heads() or right.title.compact in left.title.heads()
+    return left.title.compact in right.title.heads or right.title.compact in left.title.heads
 
 
 def _reworded(left: Record, right: Record, unexplained: Difference) -> bool:

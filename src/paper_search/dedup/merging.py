@@ -7,7 +7,7 @@ from typing import Any
 from paper_search.dedup.authors import merge_authors
 from paper_search.dedup.records import PREPRINT_DOI, Record, is_preprint_venue
 from paper_search.identifiers import SCHEMES
-from paper_search.models import RawPaper, SourceRecord, WorkType
+from paper_search.models import RawPaper, SourceRecord, WorkType, paper_id
 
 FIRST_RECORD = "first record"
 _LONGEST_ABSTRACT = 10_000
@@ -44,7 +44,8 @@ def merge(members: Sequence[tuple[Record, str]]) -> RawPaper:
 
 def own_record(paper: RawPaper) -> SourceRecord:
     """The record of a paper whose source did not say which of its records it was."""
-    scheme, value = next(iter(paper.identifiers.items()), ("id", paper.id))
+    own = paper.id or paper_id({}, None, paper.title, paper.authors, paper.year)
+    scheme, value = next(iter(paper.identifiers.items()), ("id", own))
     return SourceRecord(source=paper.source, record_id=f"{scheme}:{value}", reason=FIRST_RECORD)
 
 

@@ -3,7 +3,7 @@
 import html
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -36,6 +36,10 @@ class Title:
     """All words in one piece, so that "data base" and "database" are equal."""
 
     @cached_property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+    @cached_property
     def content_words(self) -> int:
         return sum(word not in FUNCTION_WORDS for word in self.words)
 
@@ -44,12 +48,11 @@ class Title:
         """Many papers are called "Editorial" or "Reply": such a title identifies none of them."""
         return all(word in GENERIC or word in FUNCTION_WORDS or word.isdigit() for word in self.words)
 
-    def heads(self) -> Iterator[str]:
+    @cached_property
+    def heads(self) -> tuple[str, ...]:
         """The title up to each break in it, compact, as a source that drops subtitles would give it."""
-        for mark in _BREAK.finditer(self.raw):
-            head = _numerals(words(self.raw[: mark.start()]))
-            if sum(word not in FUNCTION_WORDS for word in head) >= 4:
-                yield "".join(head)
+        heads = (_numerals(words(self.raw[: mark.start()])) for mark in _BREAK.finditer(self.raw))
+        return tuple("".join(head) for head in heads if sum(word not in FUNCTION_WORDS for word in head) >= 4)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from paper_search.text import STOP_WORDS
 
 PAPER_NOUN = r"(?:papers?|articles?|publications?|works?|research|stud(?:y|ies)|preprints?|talks?|books?)"
 _TOKEN = re.compile(rf"{STAND_IN}|[^\W\d_][\w.'’\-]*|\S")
+# LeCun and McKay are people, DeepMind and LaserTagger are not.
+_CAMEL = re.compile(r"(?:(?:Mc|Mac|De|Le|La|Di|Du|Van|Von|Fitz|St|O['’])?[^\W\d_](?:(?![A-Z])[\w.'’])*(?:-|$))+")
 _FIELD = re.compile(r"\bauthors?:\s*", re.IGNORECASE)
 _PLAIN_BY = re.compile(rf"\b(?:{PAPER_NOUN}|(?:co-?)?authored|written|published)\s+(?:by|of|from)\s+", re.IGNORECASE)
 _BY = re.compile(rf"(?:^|(?P<before>[\w-]+|{STAND_IN})\s+|[,;)\n]\s*)by\s+", re.IGNORECASE)
@@ -67,7 +69,7 @@ def is_title_case(text: str) -> bool:
 def _may_introduce_author(match: re.Match[str], text: str) -> bool:
     before = (match["before"] or "").casefold()
     passive = before.endswith(("ed", "en", "wn")) and before not in {"proposed", "introduced", "written", "authored"}
-    return not passive and not is_title_case(text)
+    return not passive and not before.endswith("ly") and not is_title_case(text)
 
 
 def _names_at(text: str, start: int, *, any_case: bool) -> tuple[list[str], int]:
@@ -81,7 +83,7 @@ def _names_at(text: str, start: int, *, any_case: bool) -> tuple[list[str], int]
             break
         if re.fullmatch(STAND_IN, word) and not names[-1]:
             return [" ".join(words) for words in names[:-1]] + [word], token.end()
-        if word.casefold() in {"and", "&", ",", ";"} and names[-1]:
+        if word.casefold() in {"and", "or", "&", ",", ";"} and names[-1]:
             names.append([])
             continue
         if _is_name(word) or (any_case and not names[0] and word[0].isalnum()):
@@ -95,7 +97,7 @@ def _names_at(text: str, start: int, *, any_case: bool) -> tuple[list[str], int]
             break
     if after := _ET_AL.match(text, end):
         end = after.end()
-    found = [" ".join(words).rstrip(".,") if len(words[-1]) > 2 else " ".join(words) for words in names if words]
+    found = [" ".join(words) if _is_initials(words[-1]) else " ".join(words).rstrip(".") for words in names if words]
     return [name for name in found if not name.islower() or any_case], end
 
 
@@ -105,6 +107,8 @@ def _is_initials(word: str) -> bool:
 
 def _is_name(word: str) -> bool:
     if word[0].islower() or not word[0].isalpha() or word.casefold() in NOT_NAMES | STOP_WORDS:
+        return False
+    if not _CAMEL.fullmatch(word) and not _is_initials(word):
         return False
     letters = word.replace(".", "")
     return _is_initials(word) or len(letters) == 1 or not (letters.isupper() and letters.isascii())

@@ -32,11 +32,12 @@ _PREAMBLE = re.compile(
     rf"|{_I}\s+(?:need|want|seek)(?:\s+to\s+(?:find|see|read|know|learn|get|understand))?(?:\s+more)?(?:\s+about)?\b"
     r"|help\s+(?:me|us)(?:\s+to)?\b"
     r"|(?:find|search\s+for|look\s+for|look\s+up)(?:\s+(?:me|us))?\b"
-    rf"|(?:show|give|get|fetch|list|recommend|suggest|provide|tell|send|search|return)\s+(?:me\b|us\b|(?=(?:all|some|any|the|{_KIND}{_PAPERS})\b))"
+    rf"|(?:show|give|get|fetch|list|recommend|suggest|provide|detail|tell|send|search|return)\s+(?:me\b|us\b|(?=(?:all|some|any|the|{_KIND}{_PAPERS})\b))"
     r"(?:\s+about\b)?"
     r"|what(?:['’]s|\s+is|\s+are|\s+has\s+been)\s+(?:already\s+|currently\s+)?(?:known|written|published|said)\s+(?:about|on|of)\b"
     r"|what\s+do\s+(?:we|you|people)\s+know\s+about\b|who\s+(?:has\s+)?(?:worked|works|published|writes)\s+on\b"
-    r"|what(?:['’]s|\s+is|\s+are)(?=\s)|(?:is|are)\s+there\b|(?:some|all|any|the|more|an?|a\s+few|a\s+list\s+of|list\s+of)(?=\s|$)"
+    rf"|(?:which|what)\s+{_KIND}{_PAPERS}\b|(?:has|have|did)\s+any(?:one|body)\b|to\s+find\b"
+    r"|what(?:['’]s|\s+is|\s+are)(?=\s)|is\s+it\s+possible\s+to\b|(?:is|are)\s+there\b|(?:some|all|any|the|more|an?|a\s+few|a\s+list\s+of|list\s+of)(?=\s|$)"
     rf"|{_KIND}{_PAPERS}(?:\s+{_ABOUT}\b|\s*$)|(?!in\s+(?:vitro|vivo|situ|silico)\b){_ABOUT}(?=\s|$)"
     r")",
     re.IGNORECASE,
@@ -51,7 +52,7 @@ _CLOSING = re.compile(r"[\s,]*\b(?:please|thanks|thank\s+you|if\s+possible|asap)
 _FUNCTION_WORDS = STOP_WORDS | JOINING
 _TOKEN = re.compile(rf"{STAND_IN}|[^\s{BREAK}]+")
 _EDGES = "\"'`“”‘’,;:!?()[]{}<>|~^=•…、。，；：！？（）【】·"
-_SPLITS = re.compile(r"[\n()\[\]{}|;,、。，；：！？…]+|(?<!\b[A-Z])[.!?:](?=\s|$)|\s[-–—/&+=<>]+\s")
+_SPLITS = re.compile(r"[\n()\[\]{}|;、。，；：！？…]+|,(?![0-9])|(?<![0-9]),|(?<!\b[A-Z])[.!?:](?=\s|$)|\s[-–—/&+=<>]+\s")
 _CHINESE_OR_JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _INITIAL = re.compile(r"[A-Z]\.")
 
@@ -122,7 +123,7 @@ def is_function_word(word: str) -> bool:
 
 
 def _split_chunk(chunk: list[str], vocabulary: Vocabulary) -> Iterator[str]:
-    """Known terms stand alone, a single word before one belongs to it, and long runs of unknown words come apart."""
+    """Known terms stand alone, a word before one belongs to it, and long runs of unknown words come apart."""
     while len(chunk) > 1 and chunk[0].casefold() in LEADING_FILLER:
         chunk = chunk[1:]
     unknown: list[str] = []
@@ -130,10 +131,9 @@ def _split_chunk(chunk: list[str], vocabulary: Vocabulary) -> Iterator[str]:
     while position < len(chunk):
         if size := vocabulary.longest_match(chunk, position):
             term = chunk[position : position + size]
-            if len(unknown) == 1 and unknown[0].casefold() not in FILLER:
-                term = unknown + term
-            else:
-                yield from _as_concepts(unknown)
+            if unknown and (size == 1 or len(unknown) == 1) and unknown[-1].casefold() not in FILLER:
+                term.insert(0, unknown.pop())
+            yield from _as_concepts(unknown)
             yield " ".join(term)
             unknown = []
             position += size
@@ -144,7 +144,10 @@ def _split_chunk(chunk: list[str], vocabulary: Vocabulary) -> Iterator[str]:
 
 
 def _as_concepts(words: list[str]) -> Iterator[str]:
-    if len(words) > LONGEST_CHUNK:
+    if len(words) == LONGEST_CHUNK + 1:
+        yield " ".join(words[:2])
+        yield " ".join(words[2:])
+    elif len(words) > LONGEST_CHUNK:
         yield from words
     elif words:
         yield " ".join(words)

@@ -49,6 +49,10 @@ def read_negatives(text: str) -> NegativeReading:
     return reading
 
 
+def _denies(word: str) -> bool:
+    return word in AFTER_NOT or (word.endswith("ly") and len(word) > 5)
+
+
 def _named_after(text: str, start: int, *, single: bool) -> tuple[list[str], int]:
     """The terms that begin at `start` and where they end; "X and Y" and "X or Y" are two terms."""
     named: list[list[str]] = [[]]
@@ -59,7 +63,7 @@ def _named_after(text: str, start: int, *, single: bool) -> tuple[list[str], int
         if folded in {"and", "or"} and named[-1] and not single:
             named.append([])
             continue
-        if word in f",;:.!?()[]{BREAK}" or folded in STOP_WORDS or (not named[0] and folded in AFTER_NOT):
+        if word in f",;:.!?()[]{BREAK}" or folded in STOP_WORDS or (not named[0] and _denies(folded)):
             break
         named[-1].append(word)
         end = piece.end()

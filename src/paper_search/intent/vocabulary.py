@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from paper_search.text import terms
 
@@ -11,6 +12,7 @@ Key = tuple[str, ...]
 _PLURAL_ACRONYM = re.compile(r"\b([A-Z]{2,})s\b")
 
 
+@lru_cache(maxsize=4096)
 def key_of(term: str) -> Key:
     """What two spellings of one term share: folded, stemmed words."""
     return tuple(terms(_PLURAL_ACRONYM.sub(r"\1", term), keep_stop_words=True))
@@ -24,7 +26,7 @@ class Vocabulary:
         for term, others in synonyms.items():
             for spelling in (term, *others):
                 self._groups.setdefault(key_of(spelling), (term, *others))
-        self._longest = max(map(len, self._groups), default=0)
+        self._beginnings = {key[:end] for key in self._groups for end in range(1, len(key) + 1)}
 
     def __contains__(self, term: str) -> bool:
         return key_of(term) in self._groups
@@ -42,7 +44,7 @@ class Vocabulary:
         key: Key = ()
         for end in range(start, len(tokens)):
             key += key_of(tokens[end])
-            if len(key) > self._longest:
+            if key not in self._beginnings:
                 break
             if key in self._groups:
                 best = end + 1 - start

@@ -13,6 +13,13 @@ JOINING = _each("""
     using use used based via regarding concerning related including involving versus like toward towards among along
     across against around behind beside besides despite except inside outside near minus plus per unlike known and/or
     affect affects affecting cause causes caused improve improves improving enable enables help helps
+    propose proposes proposed introduce introduces introduced investigate investigates investigated examine examines
+    examined explore explores explored discuss discusses discussed describe describes described study studied show shows
+    showed shown demonstrate demonstrates demonstrated conduct conducted create created establish established adopt
+    adopted develop developed present presents presented provide provides provided combine combines involve involves
+    involved handle handles deal deals dealing exist exists increase increases reduce reduces leads make makes made obtain
+    obtained compared associated determine determined given done been anyone anybody interested especially particularly
+    possibly exclusively currently already mainly mostly usually generally specifically
 """)
 """Words that stand between concepts as function words do."""
 
@@ -22,10 +29,14 @@ FILLER = _each("""
     issues way ways topic topics field area areas kind kinds type types advance advances progress development
     developments trend trends best top good latest new novel recent important interesting relevant example examples
     result results literature article articles please information overview various different seminal influential
+    researches need lack better worse higher lower
 """)
 """Words that say nothing as a concept of their own."""
 
-LEADING_FILLER = _each("novel various different interesting relevant important best seminal influential popular")
+LEADING_FILLER = _each("""
+    novel various different interesting relevant important best seminal influential popular better worse larger greater
+    fewer
+""")
 """Words that say nothing in front of a concept."""
 
 CHATTER = FILLER | _each("""
@@ -35,7 +46,7 @@ CHATTER = FILLER | _each("""
 """)
 """Words of a reply that are about the results and not about the subject."""
 
-AFTER_NOT = _each("only just yet necessarily all always so well known enough much many limited")
+AFTER_NOT = _each("only just yet all always so well known enough much many limited sure")
 """Words after which "not" excludes nothing."""
 
 BROAD = _each("""

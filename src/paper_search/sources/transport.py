@@ -212,7 +212,7 @@ def _redirected(url: httpx.URL, answer: Response, errand: _Errand) -> httpx.URL:
         target = url.join(answer.headers.get("location", ""))
     except httpx.InvalidURL as error:
         raise NonRetryableError(f"{source} redirected to an address that is none.") from error
-    same_place = (target.host, target.port) == (url.host, url.port) and True
+    same_place = (target.host, target.port) == (url.host, url.port) and target.scheme in {"https", url.scheme}
     same_method = errand.request.method == "GET" or answer.status in {307, 308}
     if not (same_place and same_method):
         raise NonRetryableError(f"{source} redirected to {target.scheme}://{target.host}, which is not followed.")

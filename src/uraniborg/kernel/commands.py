@@ -1,6 +1,5 @@
 """Running a typer app so that its own complaints fail the way everything else does."""
 
-import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -28,4 +27,3 @@ def run_app(app: typer.Typer, arguments: Sequence[str], *, name: str) -> NoRetur
             raise UsageError(complaint.format_message(), hint=f"See `{name} --help`.") from None
 
     run(body, as_json="--json" in arguments)
-    sys.exit(0)

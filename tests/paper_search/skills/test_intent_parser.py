@@ -134,7 +134,7 @@ def test_an_unknown_domain_is_refused_at_once() -> None:
 
 CUES = """
 since 2020|2018–2022|by Jane Doe|in Nature|not|-|"|“|(|CNN)|top 20 papers|OR|survey of|in German|ice|et al.|author:|
-venue:|the 1990s|without|图像|AND|published in|Doe's papers|year:2019|last 5 years|no reviews|compare|'ice'|E. coli|find me
+venue:|the 1990s|without|图像|AND|published in|Doe's papers|year:2019|last 5 years|no reviews|compare|'ice'|E. coli
 """
 JUMBLE = st.lists(st.sampled_from(CUES.split("|")) | st.text(max_size=12), max_size=12).map(" ".join)
 

@@ -28,7 +28,7 @@ from paper_search.sources.parsing import (
     xml_root,
     year_of,
 )
-from tests.paper_search.sources.answers import DEFINITIONS, SAMPLES, answer, asking
+from tests.paper_search.sources.answers import DEFINITIONS, SAMPLES, answer, asking, params
 
 JUNK: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just("\ud800"),
@@ -112,6 +112,25 @@ def test_any_query_gives_at_most_one_request_of_bounded_length(
         assert request.fingerprint
         assert sum(len(name) + len(value.encode()) for name, value in request.params) < 4_000
         assert not any("key" in name.lower() or "mail" in name.lower() for name, _ in request.params)
+
+
+PAGE_SIZES = {
+    "openalex": ("per-page", 200),
+    "crossref": ("rows", 200),
+    "arxiv": ("max_results", 100),
+    "europepmc": ("pageSize", 100),
+    "pubmed": ("retmax", 9_999),
+    "dblp": ("h", 1_000),
+    "serpapi_scholar": ("num", 20),
+}
+
+
+@pytest.mark.parametrize("source", PAGE_SIZES)
+@given(limit=st.integers(1, 20_000))
+def test_no_more_is_asked_for_than_is_wanted_or_a_page_holds(source: str, limit: int) -> None:
+    name, most = PAGE_SIZES[source]
+    plain = SearchQuery(keywords=[], boolean_query="kiln")
+    assert params(source, limit, plain)[name] == str(min(limit, most))
 
 
 def _read_or_refuse(source: str, body: bytes) -> None:

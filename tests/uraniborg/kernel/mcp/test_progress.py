@@ -1,6 +1,7 @@
 import asyncio
 
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
+from tests.uraniborg.kernel.mcp.wire import call, request, wire_to
 from uraniborg.kernel.mcp import make_server, report_progress, tool
 from uraniborg.kernel.mcp.testing import connected, text_of
 
@@ -25,32 +26,27 @@ async def test_outside_a_call_nothing_happens() -> None:
 
 async def test_work_that_outlives_its_call_is_no_longer_heard() -> None:
     server = make_server("lingering", version="1", instructions="")
-    heard, answered = asyncio.Event(), asyncio.Event()
+    answered = asyncio.Event()
     lingering: list[asyncio.Task[None]] = []
-    reports: list[Report] = []
-
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
-        reports.append((progress, total, message))
-        heard.set()
 
     async def linger() -> None:
-        await report_progress(1, 2, "in time")
         await answered.wait()
         await report_progress(2, 2, "too late")
 
     @tool(server, title="Start", read_only=True)
     async def start() -> str:
         """Starts work and does not wait for it."""
+        await report_progress(1, 2, "in time")
         lingering.append(asyncio.create_task(linger()))
-        await heard.wait()
         return "started"
 
-    async with connected(server) as client, asyncio.timeout(20):
-        await client.call_tool("start", {}, progress_callback=hear)
+    async with wire_to(server) as wire:
+        in_time = await wire.ask(call("start", {}, _meta={"progressToken": "t"}))
+        assert in_time["params"]["message"] == "in time"
+        assert (await wire.receive())["result"]["content"][0]["text"] == "started"
         answered.set()
         await lingering[0]
-        await client.send_ping()
-    assert reports == [(1, 2, "in time")]
+        assert (await wire.ask(request("ping", id="next")))["id"] == "next"
 
 
 async def test_half_a_character_in_a_report_is_made_whole() -> None:

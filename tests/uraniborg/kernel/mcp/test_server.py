@@ -299,11 +299,12 @@ async def test_a_broken_resource_tells_nothing(caplog: pytest.LogCaptureFixture)
     assert "sk-secret" in caplog.text
 
 
-async def test_making_a_server_leaves_the_logging_of_the_process_alone() -> None:
+def test_making_a_server_leaves_the_logging_of_the_process_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     root = logging.getLogger()
-    before = (list(root.handlers), root.level)
+    monkeypatch.setattr(root, "handlers", [])
+    level = root.level
     make_server("quiet", version="1", instructions="")
-    assert (list(root.handlers), root.level) == before
+    assert (root.handlers, root.level) == ([], level)
     assert logging.getLogger("mcp").getEffectiveLevel() >= logging.WARNING
 
 
