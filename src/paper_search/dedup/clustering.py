@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 
 from paper_search.dedup.blocking import similar_titles
-from paper_search.dedup.matching import contradict, match
+from paper_search.dedup.matching import comparable, contradict, match
 from paper_search.dedup.names import Agreement, agreement
 from paper_search.dedup.records import Record
 from paper_search.dedup.titles import Difference, difference
@@ -111,11 +111,10 @@ def _by_title(records: Sequence[Record]) -> Iterator[Edge]:
             by_title[record.title.compact].append(place)
     groups = list(by_title.values())
     for group in groups:
-        yield from _matches(records, _within(records, group), Difference())
-    titles = [records[group[0]].title for group in groups]
-    for left, right in similar_titles(titles):
-        pairs = product(groups[left][:_WITNESSES], groups[right][:_WITNESSES])
-        yield from _matches(records, pairs, difference(titles[left], titles[right]))
+        if len(group) > 1:
+            yield from _matches(records, _within(records, group))
+    for left, right in similar_titles([records[group[0]].title for group in groups]):
+        yield from _matches(records, product(groups[left][:_WITNESSES], groups[right][:_WITNESSES]))
 
 
 def _within(records: Sequence[Record], group: list[int]) -> Iterator[tuple[int, int]]:
@@ -137,9 +136,16 @@ def _year(record: Record) -> int:
     return record.year or 0
 
 
-def _matches(records: Sequence[Record], pairs: Iterable[tuple[int, int]], differ: Difference) -> Iterator[Edge]:
+def _matches(records: Sequence[Record], pairs: Iterable[tuple[int, int]]) -> Iterator[Edge]:
+    """The edges among pairs of places; the first of every pair has one title, the second another or the same."""
+    differ: Difference | None = None
     for one, other in pairs:
-        if found := match(records[one], records[other], differ):
+        left, right = records[one], records[other]
+        if not comparable(left, right):
+            continue
+        if differ is None:
+            differ = difference(left.title, right.title)
+        if found := match(left, right, differ):
             yield Edge(found.rank, min(one, other), max(one, other), found.reason, tentative=found.tentative)
 
 

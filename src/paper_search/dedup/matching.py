@@ -31,10 +31,15 @@ class Match:
     tentative: bool = False
 
 
+def comparable(left: Record, right: Record) -> bool:
+    """Whether a comparison of titles and authors can still show that two records are one paper."""
+    if left.title.generic or right.title.generic:
+        return False
+    return not _identifiers_contradict(left, right) and not _other_edition(left, right)
+
+
 def match(left: Record, right: Record, differ: Difference) -> Match | None:
-    """Compares two records whose titles differ in the given words. None when they are not one paper."""
-    if left.title.generic or right.title.generic or _identifiers_contradict(left, right) or _other_edition(left, right):
-        return None
+    """Compares two `comparable` records whose titles differ in the given words. None when they are not one paper."""
     authors = agreement(left.names, right.names)
     unexplained = _unexplained(left, right, differ)
     if authors is Agreement.DIFFERENT or unexplained.hard:

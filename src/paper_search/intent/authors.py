@@ -75,6 +75,7 @@ def _may_introduce_author(match: re.Match[str], text: str) -> bool:
 def _names_at(text: str, start: int, *, any_case: bool) -> tuple[list[str], int]:
     """The names that begin at `start`, and where they end."""
     names: list[list[str]] = [[]]
+    inverted = False
     end = start
     for token in _TOKEN.finditer(text, start):
         word = token[0]
@@ -85,9 +86,10 @@ def _names_at(text: str, start: int, *, any_case: bool) -> tuple[list[str], int]
             return [" ".join(words) for words in names[:-1]] + [word], token.end()
         if word.casefold() in {"and", "or", "&", ",", ";"} and names[-1]:
             names.append([])
+            inverted = word == ","
             continue
         if _is_name(word) or (any_case and not names[0] and word[0].isalnum()):
-            if len(names) > 1 and not names[-1] and _is_initials(word):
+            if inverted and not names[-1] and _is_initials(word):
                 names.pop()
             names[-1].append(word)
             end = token.end()

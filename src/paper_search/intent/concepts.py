@@ -52,7 +52,9 @@ _CLOSING = re.compile(r"[\s,]*\b(?:please|thanks|thank\s+you|if\s+possible|asap)
 _FUNCTION_WORDS = STOP_WORDS | JOINING
 _TOKEN = re.compile(rf"{STAND_IN}|[^\s{BREAK}]+")
 _EDGES = "\"'`“”‘’,;:!?()[]{}<>|~^=•…、。，；：！？（）【】·"
-_SPLITS = re.compile(r"[\n()\[\]{}|;、。，；：！？…]+|,(?![0-9])|(?<![0-9]),|(?<!\b[A-Z])[.!?:](?=\s|$)|\s[-–—/&+=<>]+\s")
+_SPLITS = re.compile(
+    r"[\n()\[\]{}|;、。，；：！？…]+|,(?![0-9])|(?<![0-9]),|(?<!\b[A-Z])[.!?:](?=\s|$)|\s[-–—/&+=<>]+\s"
+)
 _CHINESE_OR_JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _INITIAL = re.compile(r"[A-Z]\.")
 
@@ -131,7 +133,7 @@ def _split_chunk(chunk: list[str], vocabulary: Vocabulary) -> Iterator[str]:
     while position < len(chunk):
         if size := vocabulary.longest_match(chunk, position):
             term = chunk[position : position + size]
-            if unknown and (size == 1 or len(unknown) == 1) and unknown[-1].casefold() not in FILLER:
+            if _modifies(unknown, term):
                 term.insert(0, unknown.pop())
             yield from _as_concepts(unknown)
             yield " ".join(term)
@@ -141,6 +143,13 @@ def _split_chunk(chunk: list[str], vocabulary: Vocabulary) -> Iterator[str]:
             unknown.append(chunk[position])
             position += 1
     yield from _as_concepts(unknown)
+
+
+def _modifies(before: list[str], term: list[str]) -> bool:
+    """Whether the last word before a known term belongs to it, as in "lung cancer" and "perovskite solar cell"."""
+    if not before or before[-1].casefold() in FILLER or " " in term[0]:
+        return False
+    return len(term) == 1 or len(before) == 1
 
 
 def _as_concepts(words: list[str]) -> Iterator[str]:

@@ -37,8 +37,10 @@ def render(node: Node) -> str:
 
 def tidied(query: str) -> str:
     """A boolean query from elsewhere in our form; "" when it asks for nothing."""
-    tree = parse(query)
-    return render(tree) if tree else ""
+    for _ in range(2):  # rendering drops wildcards that are too short, which can leave quotes nobody needs
+        tree = parse(query)
+        query = render(tree) if tree else ""
+    return query
 
 
 def _nested(node: Node) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from paper_search.text import terms
+from paper_search.text import words
 
 Key = tuple[str, ...]
 
@@ -14,8 +14,19 @@ _PLURAL_ACRONYM = re.compile(r"\b([A-Z]{2,})s\b")
 
 @lru_cache(maxsize=4096)
 def key_of(term: str) -> Key:
-    """What two spellings of one term share: folded, stemmed words."""
-    return tuple(terms(_PLURAL_ACRONYM.sub(r"\1", term), keep_stop_words=True))
+    """What the spellings of one term share: its folded words in the singular.
+
+    A stemmer would say too much is the same: a transformer is no transform.
+    """
+    return tuple(map(_singular, words(_PLURAL_ACRONYM.sub(r"\1", term))))
+
+
+def _singular(word: str) -> str:
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-2] if word.endswith(("ches", "shes", "sses", "xes", "zes")) else word[:-1]
 
 
 class Vocabulary:

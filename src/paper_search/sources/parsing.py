@@ -29,12 +29,9 @@ _ATTRIBUTES = r"""(?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*/?"""
 _NAMES = {kind: "|".join(re.escape(name) for name in names.split()) for kind, names in (("i", _INLINE), ("b", _BLOCK))}
 _INLINE_TAG = re.compile(rf"</?(?:[a-z]\w*:)?(?:{_NAMES['i']}){_ATTRIBUTES}>", re.IGNORECASE)
 _BLOCK_TAG = re.compile(rf"</?(?:[a-z]\w*:)?(?:{_NAMES['b']}){_ATTRIBUTES}>", re.IGNORECASE)
-_FOREIGN_TAG = re.compile(
-    rf"</?(?:jats|mml|m|xhtml|html):[\w.-]+{_ATTRIBUTES}>|<!--[^<]*-->|<!\[CDATA\[|\]\]>", re.DOTALL
-)
+_FOREIGN_TAG = re.compile(rf"</?(?:jats|mml|m|xhtml|html):[\w.-]+{_ATTRIBUTES}>|<!--[^<]*?-->|<!\[CDATA\[|\]\]>")
 _ABSTRACT_HEADING = re.compile(r"\s*<(?P<tag>(?:jats:)?title|h\d)>\s*abstract\s*[.:]?\s*</(?P=tag)>", re.IGNORECASE)
 _YEAR = re.compile(r"(?<![0-9])(1[0-9]{3}|20[0-9]{2})(?![0-9])")
-_FIRST_YEAR, _LAST_YEAR = 1000, 2099
 
 
 def json_body(source: str, response: Response) -> Any:
@@ -197,8 +194,7 @@ def number(value: object) -> int | None:
 def year_of(*values: object) -> int | None:
     """The first plausible year among numbers and dates in any notation."""
     for value in values:
-        match = _YEAR.search(text(value))
-        if match and _FIRST_YEAR <= int(match[1]) <= _LAST_YEAR:
+        if match := _YEAR.search(text(value)):
             return int(match[1])
     return None
 

@@ -98,7 +98,7 @@ def build_transport(config: "AppConfig", *, clock: "Clock | None" = None) -> Tra
     """
     from paper_search.sources.transport import HttpTransport  # noqa: PLC0415 - httpx is slow to import
 
-    policies = {name: _policy(source, config) for name, source in KNOWN.items()}
+    policies = {name: policy_of(source, config) for name, source in KNOWN.items()}
     network: Transport = HttpTransport(policies, clock=clock, contact_email=config.contact_email)
     if config.cache_ttl_s > 0:
         folder = config.cache_dir or cache_dir() / "paper_search"
@@ -111,6 +111,23 @@ def definition(name: str) -> SourceDefinition:
     if name in KNOWN:
         return import_module(f"paper_search.sources.{name}").definition
     return InstalledDefinition(name)
+
+
+def policy_of(source: KnownSource, config: "AppConfig") -> SourcePolicy:
+    """How the transport is to treat a source, by its own rules and by the settings."""
+    set_up = config.sources.get(source.name)
+    key = set_up.api_key if set_up else SecretStr("")
+    usual_rate = (source.rate_with_key if key else None) or source.rate_per_s
+    email = config.contact_email
+    return SourcePolicy(
+        rate_per_s=(set_up.rate_limit if set_up else None) or usual_rate,
+        timeout_s=config.timeout_s,
+        max_calls=set_up.max_calls if set_up else None,
+        auth=Auth(*source.key, key) if source.key and key else None,
+        missing_key=_how_to_set_key(source) if _lacks_key(source.name, config) else None,
+        params=((source.contact, email),) if source.contact and email else (),
+        failure=lambda response: definition(source.name).failure(response),
+    )
 
 
 class _Routing:
@@ -129,22 +146,6 @@ class _Routing:
     async def aclose(self) -> None:
         await self._network.aclose()
         await self._installed.aclose()
-
-
-def _policy(source: KnownSource, config: "AppConfig") -> SourcePolicy:
-    set_up = config.sources.get(source.name)
-    key = set_up.api_key if set_up else SecretStr("")
-    usual_rate = (source.rate_with_key if key else None) or source.rate_per_s
-    email = config.contact_email
-    return SourcePolicy(
-        rate_per_s=(set_up.rate_limit if set_up else None) or usual_rate,
-        timeout_s=config.timeout_s,
-        max_calls=set_up.max_calls if set_up else None,
-        auth=Auth(*source.key, key) if source.key and key else None,
-        missing_key=_how_to_set_key(source) if _lacks_key(source.name, config) else None,
-        params=((source.contact, email),) if source.contact and email else (),
-        failure=lambda response: definition(source.name).failure(response),
-    )
 
 
 def _how_to_set_key(source: KnownSource) -> str:

@@ -224,7 +224,7 @@ def _decoded(encoding: Encoding, body: Any) -> bytes:
 
 
 def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _family(kind: type[SearchSourceError]) -> Iterable[type[SearchSourceError]]:

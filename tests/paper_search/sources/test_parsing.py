@@ -187,7 +187,7 @@ def test_a_number_too_long_to_write_is_no_text() -> None:
         ("<h4>Aim</h4>We look.", "Aim We look."),
         ('<mml:math xmlns:mml="http://x"><mml:mi>k</mml:mi></mml:math>-means', "k-means"),
         ('<span class="a">x</span><br/>y', "x y"),
-        ("a <!-- hidden --> b", "a b"),
+        ("a <!-- hidden --> b -->", "a b -->"),
     ],
 )
 def test_markup_goes_and_comparisons_stay(raw: str, clean: str) -> None:

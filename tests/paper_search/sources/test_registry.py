@@ -14,7 +14,15 @@ from paper_search.sources.base import Request, Response, SearchSource
 from paper_search.sources.http_source import HttpSource
 from paper_search.sources.installed import GROUP
 from paper_search.sources.recording import Recording
-from paper_search.sources.registry import KNOWN, build_sources, build_transport, default_names, definition, known_names
+from paper_search.sources.registry import (
+    KNOWN,
+    build_sources,
+    build_transport,
+    default_names,
+    definition,
+    known_names,
+    policy_of,
+)
 from paper_search.testing import FakeTransport
 from tests.paper_search.sources.loopback import HANG, loopback, reply
 from tests.paper_search.sources.tiny import page, strategy
@@ -188,6 +196,21 @@ def test_the_paces_are_those_the_sources_ask_for() -> None:
         "dblp": 1.0,
         "serpapi_scholar": 1.0,
     }
+
+
+@pytest.mark.parametrize(
+    ("given", "rate"),
+    [({}, 3.0), ({"api_key": SecretStr(KEY)}, 10.0), ({"api_key": SecretStr(KEY), "rate_limit": 0.5}, 0.5)],
+)
+def test_a_key_quickens_the_pace_and_the_settings_decide(given: Mapping[str, object], rate: float) -> None:
+    assert policy_of(KNOWN["pubmed"], config(pubmed=given)).rate_per_s == rate
+    assert policy_of(KNOWN["pubmed"], config()).rate_per_s == 3.0
+
+
+def test_a_refusal_is_read_by_the_definition_of_its_source() -> None:
+    body = b'{"error":"Rate limit exceeded","message":"Insufficient budget. Resets at midnight UTC."}'
+    policy = policy_of(KNOWN["openalex"], config())
+    assert type(policy.failure(Response(429, body))) is type(definition("openalex").failure(Response(429, body)))
 
 
 def test_a_replay_is_built_without_an_http_client() -> None:

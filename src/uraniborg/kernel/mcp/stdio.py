@@ -6,8 +6,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -55,25 +55,25 @@ def _claim_standard_streams() -> tuple[int, int]:
 
 
 async def _serve(protocol: Protocol, source: int, sink: int, cleanup: Cleanup | None, grace: float) -> None:
-    with _signals(None if cleanup is None else grace) as exit_code:
-        session = asyncio.create_task(_exchange(protocol, source, sink))
-        await asyncio.wait([session, exit_code], return_when=asyncio.FIRST_COMPLETED)
-        if cleanup is not None:
-            try:
-                async with asyncio.timeout(grace):
-                    await cleanup()
-            except Exception as exc:
-                _log.exception("cleanup failed", exc=exc)
-        if exit_code.done():
-            os._exit(exit_code.result())
-        await session
+    exit_code = _exit_code_of_first_signal(None if cleanup is None else grace)
+    session = asyncio.create_task(_exchange(protocol, source, sink))
+    await asyncio.wait([session, exit_code], return_when=asyncio.FIRST_COMPLETED)
+    if cleanup is not None:
+        try:
+            async with asyncio.timeout(grace):
+                await cleanup()
+        except Exception as exc:
+            _log.exception("cleanup failed", exc=exc)
+    if exit_code.done():
+        os._exit(exit_code.result())
+    await session
 
 
-@contextmanager
-def _signals(grace: float | None) -> Generator[asyncio.Future[int]]:
-    """A future that gets the exit code of the first signal; the process is gone `grace` seconds later at the latest.
+def _exit_code_of_first_signal(grace: float | None) -> asyncio.Future[int]:
+    """Known when SIGINT or SIGTERM has come; the process is gone `grace` seconds later at the latest.
 
-    Plain handlers and not the loop's: these run although a call keeps the loop busy.
+    Plain handlers and not the loop's, so that they run while a call keeps the loop busy; and for good, because threads
+    may still be at work when the loop has ended.
     """
     loop = asyncio.get_running_loop()
     exit_code: asyncio.Future[int] = loop.create_future()
@@ -90,12 +90,9 @@ def _signals(grace: float | None) -> Generator[asyncio.Future[int]]:
         with suppress(RuntimeError):  # the loop is closed already
             loop.call_soon_threadsafe(exit_code.set_result, 128 + number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield exit_code
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    signal.signal(signal.SIGINT, end)
+    signal.signal(signal.SIGTERM, end)
+    return exit_code
 
 
 async def _exchange(protocol: Protocol, source: int, sink: int) -> None:

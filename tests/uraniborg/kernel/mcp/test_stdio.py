@@ -112,6 +112,18 @@ def test_work_in_a_thread_is_finished_after_the_client_is_gone(tmp_path: Path) -
     assert target.read_text() == "finished"
 
 
+def test_a_signal_ends_the_server_while_a_thread_is_all_that_is_left(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    os.mkfifo(source)
+    with running("cleanup") as server:
+        server.initialize()
+        server.call_and_wait_for_its_start("copy_in_a_thread", source=str(source), target=str(tmp_path / "target"))
+        server.stdin.close()
+        assert server.stderr.readline() == b"cleaned up\n"
+        server.process.send_signal(signal.SIGTERM)
+        assert server.exit_code() == 143
+
+
 def test_a_client_that_stops_listening_ends_the_server_although_input_is_open() -> None:
     with running() as server:
         server.initialize()

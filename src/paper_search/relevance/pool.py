@@ -1,0 +1,99 @@
+"""The candidates of one search as counted words, and what the pool as a whole says about each word."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from paper_search.models import RawPaper, Work
+from paper_search.text import terms
+
+MAX_TITLE = 1_000
+MAX_BODY = 20_000
+"""Characters read of a title and an abstract; what a source sends beyond that decides nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One paper as terms. `body` is its abstract or, where there is none, the snippet."""
+
+    title: Sequence[str]
+    body: Sequence[str] = ()
+    venue: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, paper: Work, *, keep_stop_words: bool = False) -> "Candidate":
+        return cls(
+            terms(paper.title[:MAX_TITLE], keep_stop_words=keep_stop_words),
+            terms(body_text(paper)[:MAX_BODY], keep_stop_words=keep_stop_words),
+            terms((paper.venue or "")[:MAX_TITLE], keep_stop_words=keep_stop_words),
+        )
+
+
+def body_text(paper: Work) -> str:
+    """The abstract, or the snippet where there is no abstract, or nothing."""
+    return paper.abstract or (isinstance(paper, RawPaper) and paper.snippet) or ""
+
+
+class Pool:
+    """Counts over all candidates; none of it depends on a query or on the order of the candidates."""
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        self.candidates = candidates
+        self.counts = [_count(candidate) for candidate in candidates]
+        self.document_frequency: Counter[str] = Counter()
+        for counts in self.counts:
+            self.document_frequency.update(counts.keys())
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def rarity(self, frequency: int) -> float:
+        """The inverse document frequency of a term that `frequency` candidates hold; never below zero."""
+        return math.log(1 + (len(self) - frequency + 0.5) / (frequency + 0.5))
+
+    @cached_property
+    def _rarities(self) -> dict[str, float]:
+        # A term of one candidate only can make no two of them alike.
+        by_frequency = [0.0, 0.0] + [self.rarity(n) for n in range(2, len(self) + 1)]
+        return {term: by_frequency[n] for term, n in self.document_frequency.items()}
+
+    @cached_property
+    def _lengths(self) -> list[float]:
+        return [math.hypot(*self.weights(counts).values()) or 1.0 for counts in self.counts]
+
+    def weights(self, counts: Mapping[str, int]) -> dict[str, float]:
+        """The tf-idf vector of counted terms, in the measure of this pool; terms it does not know are left out."""
+        rarities = self._rarities
+        return {term: _DAMPED[n] * rarities[term] for term, n in counts.items() if term in rarities}
+
+    def unit_vector(self, index: int) -> dict[str, float]:
+        length = self._lengths[index]
+        return {term: weight / length for term, weight in self.weights(self.counts[index]).items()}
+
+    def products(self, vector: Mapping[str, float]) -> list[float]:
+        """The dot product of every candidate's unit vector with `vector`."""
+        rarities = self._rarities
+        scaled = {term: weight * rarities[term] for term, weight in vector.items() if rarities.get(term)}
+        return [
+            sum([scaled[term] * _DAMPED[n] for term, n in counts.items() if term in scaled]) / length
+            for counts, length in zip(self.counts, self._lengths, strict=True)
+        ]
+
+
+def _count(candidate: Candidate) -> Counter[str]:
+    counts = Counter(candidate.body)
+    counts.update(candidate.title)
+    return counts
+
+
+class _Damped(dict[int, float]):
+    """1 + log n for a count n: the tenth occurrence of a word says less than the first."""
+
+    def __missing__(self, n: int) -> float:
+        value = self[n] = 1 + math.log(n)
+        return value
+
+
+_DAMPED = _Damped()
