@@ -15,7 +15,7 @@ from paper_search.dedup.titles import Title
 
 _RAREST = 5
 _NEIGHBOURS = 30
-_LEAST_LIKENESS = 85.0
+_LEAST_LIKENESS = 80.0
 
 
 def similar_titles(titles: Sequence[Title]) -> Iterator[tuple[int, int]]:

@@ -8,6 +8,7 @@ from paper_search.intent.ideas import Idea, most_specific
 from paper_search.models import SearchQuery, SynonymMap
 from paper_search.sources.boolean import Node
 
+MANY_IDEAS = 5
 # Sides from which to look at a subject when it cannot be made any broader.
 _ANGLES = (
     ("review", "survey", "overview"),
@@ -29,10 +30,12 @@ class Composer:
     """Groups of names of which one is enough."""
 
     def opening(self, markers: Sequence[str]) -> Iterator[SearchQuery]:
-        """Everything at once; then the most specific ideas, their words anywhere. `markers` name the kind of paper."""
+        """Everything at once; then ever fewer ideas, their words anywhere. `markers` name the kind of paper."""
         also = [*map(_either, self.hints), _either(markers if self.ideas else ())]
         yield from self._all(self.ideas, words=[*self._names, *markers[:1]], also=also)
         yield from self._all(self._core(), loose=True)
+        if len(self.ideas) >= MANY_IDEAS:
+            yield from self._all(most_specific(self.ideas, 2), loose=True)
 
     def taught(self, wanted: Sequence[str], learned: Sequence[str]) -> Iterator[SearchQuery]:
         """The subject together with what a person asked for or with what the papers they liked speak of."""

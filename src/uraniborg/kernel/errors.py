@@ -15,6 +15,7 @@ A part derives its own leaves from these and gives each a stable snake_case `cod
 from typing import Any, ClassVar
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 
 class UraniborgError(Exception):
@@ -83,6 +84,8 @@ class InternalError(UraniborgError):
 
 def as_error(exc: BaseException) -> UraniborgError:
     """The member of the family that stands for `exc`; what is not ours becomes an InternalError without its text."""
+    if isinstance(exc, BaseExceptionGroup) and len(exc.exceptions) == 1:
+        return as_error(exc.exceptions[0])
     if isinstance(exc, UraniborgError):
         return exc
     if isinstance(exc, ValidationError):
@@ -97,8 +100,8 @@ def as_error(exc: BaseException) -> UraniborgError:
 def invalid(exc: ValidationError, *, what: str) -> InvalidInput:
     """A pydantic failure as an InvalidInput that names each offending field and never repeats its value."""
     problems = [
-        {"path": ".".join(str(part) for part in error["loc"]) or "(root)", "problem": error["msg"]}
-        for error in exc.errors(include_input=False, include_url=False, include_context=False)
+        {"path": ".".join(str(part) for part in error["loc"]) or "(root)", "problem": _problem(error)}
+        for error in exc.errors(include_input=False, include_url=False)
     ]
     listed = "; ".join(f"{p['path']}: {p['problem']}" for p in problems[:5])
     more = f" (and {len(problems) - 5} more)" if len(problems) > 5 else ""
@@ -107,3 +110,10 @@ def invalid(exc: ValidationError, *, what: str) -> InvalidInput:
         hint="Correct the fields named and try again.",
         problems=problems[:20],
     )
+
+
+def _problem(error: ErrorDetails) -> str:
+    # The one built-in message that repeats what was sent.
+    if error["type"] == "union_tag_invalid":
+        return f"Input should be one of {error.get('ctx', {}).get('expected_tags', 'the known kinds')}"
+    return error["msg"]

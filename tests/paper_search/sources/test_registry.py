@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from paper_search.config import AppConfig, SearchSourceConfig
-from paper_search.errors import CallLimitError, UnknownSource
+from paper_search.errors import CallLimitError, CreditsExhaustedError, UnknownSource
 from paper_search.models import SourceStatus
 from paper_search.sources.base import Request, Response, SearchSource
 from paper_search.sources.http_source import HttpSource
@@ -210,7 +210,7 @@ def test_a_key_quickens_the_pace_and_the_settings_decide(given: Mapping[str, obj
 def test_a_refusal_is_read_by_the_definition_of_its_source() -> None:
     body = b'{"error":"Rate limit exceeded","message":"Insufficient budget. Resets at midnight UTC."}'
     policy = policy_of(KNOWN["openalex"], config())
-    assert type(policy.failure(Response(429, body))) is type(definition("openalex").failure(Response(429, body)))
+    assert isinstance(policy.failure(Response(429, body)), CreditsExhaustedError)
 
 
 def test_a_replay_is_built_without_an_http_client() -> None:

@@ -25,11 +25,11 @@ def intent() -> ParsedIntent:
     return ParsedIntent(topic="tidal heating", concepts=["tidal heating"], intent_type=IntentType.METHOD)
 
 
-def strategy(query: str = "tidal AND heating", **filters: int) -> SearchStrategy:
+def strategy(query: str = "tidal AND heating", max_results: int = 100) -> SearchStrategy:
     return SearchStrategy(
         queries=[SearchQuery(keywords=query.split(), boolean_query=query)],
         sources=["alpha", "beta"],
-        filters=SearchConstraints(**filters),
+        filters=SearchConstraints(max_results=max_results),
     )
 
 

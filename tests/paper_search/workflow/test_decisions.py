@@ -41,18 +41,21 @@ def test_data_sent_as_json_text_is_read() -> None:
     assert read_strategy(strategy_checkpoint(), decision).filters == SearchConstraints(year_from=2020)
 
 
+NOTHING: dict[str, Any] = {}
+
+
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
         (None, "needs the revised strategy"),
-        ({}, "needs the revised strategy"),
+        (NOTHING, "needs the revised strategy"),
         ("not json", "not JSON"),
         ([1, 2], "must be an object, not list"),
         (17, "must be an object, not int"),
         ({"querys": []}, "Unknown strategy fields: querys"),
         ({"queries": "moons"}, "Invalid strategy: queries"),
-        ({"queries": []}, "has no query"),
-        ({"queries": [{"keywords": [], "boolean_query": "  "}]}, "has no query"),
+        ({"queries": list[Any]()}, "has no query"),
+        ({"queries": [{"keywords": ["x"], "boolean_query": "  "}]}, "has no query"),
         ({"sources": ["gamma"]}, "Unknown sources: gamma"),
         ({"filters": {"max_results": 0}}, "at least 1"),
         ({"filters": {"year_from": 2022, "year_to": 2020}}, "is after year_to"),

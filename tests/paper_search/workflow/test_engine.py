@@ -321,8 +321,11 @@ async def test_stage_counts_of_all_rounds_are_kept() -> None:
 
 async def test_progress_is_told_phase_by_phase() -> None:
     told: list[str] = []
-    handler = ScriptedDecisions([APPROVE, APPROVE])
-    await workflow(handler, progress_reporter=lambda phase, facts: told.append(phase)).run(QUERY)
+
+    def listen(phase: str, facts: dict[str, Any]) -> None:
+        told.append(phase)
+
+    await workflow(ScriptedDecisions([APPROVE, APPROVE]), progress_reporter=listen).run(QUERY)
     assert told == [
         "intent_parsing",
         "query_building",
@@ -339,9 +342,12 @@ async def test_progress_is_told_phase_by_phase() -> None:
 
 async def test_the_end_by_used_up_rounds_is_told_with_its_reason() -> None:
     told: list[tuple[str, dict[str, Any]]] = []
+
+    def listen(phase: str, facts: dict[str, Any]) -> None:
+        told.append((phase, facts))
+
     handler = ScriptedDecisions([APPROVE, REJECT])
-    flow = workflow(handler, max_iterations=1, progress_reporter=lambda phase, facts: told.append((phase, facts)))
-    await flow.run(QUERY)
+    await workflow(handler, max_iterations=1, progress_reporter=listen).run(QUERY)
     assert told[-1][0] == "completed"
     assert told[-1][1]["reason"] == "max_rounds"
 

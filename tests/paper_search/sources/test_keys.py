@@ -1,0 +1,55 @@
+import logging
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from paper_search.sources.keys import Auth, KeysStayOutOfLogs
+from uraniborg.kernel.logging import redact
+
+SECRET = "a key/with+signs&more"
+
+
+def auth(secret: str) -> Auth:
+    return Auth("param", "key", SecretStr(secret))
+
+
+def logged(message: str, *args: Any) -> str:
+    record = logging.LogRecord("httpx", logging.INFO, "", 0, message, args, None)
+    assert KeysStayOutOfLogs([auth(SECRET)]).filter(record)
+    return record.getMessage()
+
+
+@pytest.mark.parametrize(
+    "spelt", [SECRET, "a%20key%2Fwith%2Bsigns%26more", "a+key%2Fwith%2Bsigns%26more"], ids=["plain", "path", "query"]
+)
+def test_a_key_is_masked_however_it_is_spelt(spelt: str) -> None:
+    assert auth(SECRET).taken_out_of(f"<{spelt}>".encode()) == b"<***>"
+    assert logged("%s %d", f"https://a.example/?key={spelt}", 200) == "https://a.example/?key=*** 200"
+
+
+def test_what_holds_no_key_is_left_as_it_is() -> None:
+    assert logged("%r and %d", {"key": "other"}, 7) == "{'key': 'other'} and 7"
+    assert logged("nothing to fill in") == "nothing to fill in"
+
+
+def test_a_key_too_short_to_be_told_from_text_masks_nothing() -> None:
+    assert auth("the").taken_out_of(b"the theory of the atom") == b"the theory of the atom"
+
+
+def test_a_key_does_not_show_itself() -> None:
+    assert SECRET not in repr(auth(SECRET))
+    KeysStayOutOfLogs([auth("registered-by-the-filter")])
+    assert redact("x registered-by-the-filter y") == "x *** y"
+
+
+@given(st.text(min_size=6), st.binary())
+def test_no_answer_keeps_the_key(secret: str, around: bytes) -> None:
+    try:
+        spelt = secret.encode()
+    except UnicodeEncodeError:
+        return
+    if b"*" not in spelt:
+        assert spelt not in auth(secret).taken_out_of(around + spelt + around)
