@@ -12,6 +12,8 @@ UraniborgError
     │   └── NonRetryableError   it will not: refused keys, malformed answers
     │       ├── CallLimitError        the call budget given to this source is used up
     │       ├── CreditsExhaustedError the source's own daily credits are used up
+    │       ├── MissingKeyError       it needs a key and none is set
+    │       ├── DeadlineError         it took longer in all than it was given
     │       └── NotRecordedError      a replay was asked for something it does not hold
     └── LLMError                the model failed; the rules take over
         ├── LLMAuthError
@@ -81,6 +83,18 @@ class CallLimitError(NonRetryableError):
 
 class CreditsExhaustedError(NonRetryableError):
     code = "credits_exhausted"
+
+
+class MissingKeyError(NonRetryableError):
+    """The source needs a key and none is set; it is skipped, not failed."""
+
+    code = "missing_key"
+
+
+class DeadlineError(NonRetryableError):
+    """The source took longer in all than it was given."""
+
+    code = "deadline_passed"
 
 
 class NotRecordedError(NonRetryableError):

@@ -8,8 +8,9 @@ from datetime import date
 
 from paper_search.intent.amounts import read_amount
 from paper_search.intent.cleaning import normalised, restored, set_phrases_aside
-from paper_search.intent.concepts import LONGEST_CHUNK, concepts_in, without_politeness
+from paper_search.intent.concepts import LONGEST_CHUNK, concepts_in
 from paper_search.intent.languages import read_language
+from paper_search.intent.politeness import without_politeness
 from paper_search.intent.vocabulary import Vocabulary, key_of
 from paper_search.intent.wordlists import CHATTER, FILLER
 from paper_search.intent.years import read_years
@@ -56,9 +57,9 @@ class Lessons:
 def read_feedback(feedback: str, vocabulary: Vocabulary, today: date) -> Lessons:
     """What free text asks for. "Not enough on evaluation" adds evaluation; "less theory" leaves theory out."""
     text, phrases = set_phrases_aside(_CONTRACTED.sub(" not", normalised(feedback)))
-    years = read_years(text, today)
+    amount = read_amount(text)
+    years = read_years(amount.rest, today)
     language = read_language(years.rest)
-    amount = read_amount(language.rest)
     limits = {
         "year_from": years.year_from,
         "year_to": years.year_to,
@@ -69,7 +70,7 @@ def read_feedback(feedback: str, vocabulary: Vocabulary, today: date) -> Lessons
         limits={name: value for name, value in limits.items() if value is not None},
         notes=[*years.notes, *language.notes, *amount.notes],
     )
-    for clause in _CLAUSES.split(amount.rest):
+    for clause in _CLAUSES.split(language.rest):
         for liked, piece in _wishes(clause):
             into = lessons.wanted if liked else lessons.unwanted
             into += [restored(concept, phrases) for concept in _telling(piece, vocabulary)]

@@ -1,7 +1,6 @@
 """Plans the queries of one round by rule: strict first, then broader, and never the same again."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
 
 from paper_search.intent.composing import Composer
@@ -25,8 +24,8 @@ def plan(given: QueryBuilderInput, vocabulary: Vocabulary, sources: Sequence[str
     ideas = ideas_of(intent, vocabulary)
     lessons, learned = _lessons_of(given, ideas, vocabulary, today)
     filters, notes = sane_limits(with_changes(intent.constraints, lessons.limits), today)
-    parts, part_notes = _sorted_out(ideas, intent, lessons, vocabulary)
-    composer = Composer(parts.ideas, parts.excluded, _hints(intent, parts.ideas))
+    asked, excluded, contradictions = _sorted_out(ideas, intent, lessons, vocabulary)
+    composer = Composer(asked, excluded, _hints(intent, asked))
 
     tried = {
         tidied(query.boolean_query)
@@ -52,7 +51,7 @@ def plan(given: QueryBuilderInput, vocabulary: Vocabulary, sources: Sequence[str
         notes.append("No source is available, so nothing can be searched.")
     notes += [
         *lessons.notes,
-        *part_notes,
+        *contradictions,
         *(f"“{text}” was added, as asked." for text in lessons.wanted),
         *(f"“{text}” was learned from the titles marked relevant." for text in learned),
     ]
@@ -74,16 +73,10 @@ def _lessons_of(
     return lessons, [word for word in learned if key_of(word) not in refused]
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    ideas: list[Idea]
-    excluded: list[Node]
-
-
 def _sorted_out(
     ideas: Sequence[Idea], intent: ParsedIntent, lessons: Lessons, vocabulary: Vocabulary
-) -> tuple[_Parts, list[str]]:
-    """What to ask for and what to leave out, so that nothing is both."""
+) -> tuple[list[Idea], list[Node], list[str]]:
+    """What to ask for and what to leave out, so that nothing is both, and a note on each contradiction."""
     wanted = {key_of(text) for text in lessons.wanted}
     unwanted = {key_of(text): text for text in (*intent.excluded, *lessons.unwanted) if key_of(text) not in wanted}
     kept = [_without_synonyms(idea, unwanted) for idea in ideas if key_of(idea.text) not in unwanted]
@@ -97,7 +90,7 @@ def _sorted_out(
             notes.append(f"“{text}” is part of what is searched for and cannot be left out.")
         else:
             excluded += [node for spelling in _spellings(text) if (node := term(spelling))]
-    return _Parts(kept[:MAX_IDEAS] if len(kept) <= MAX_IDEAS else most_specific(kept, MAX_IDEAS), excluded), notes
+    return most_specific(kept, MAX_IDEAS), excluded, notes
 
 
 def _without_synonyms(idea: Idea, unwanted: Iterable[Key]) -> Idea:

@@ -18,8 +18,8 @@ JOINING = _each("""
     showed shown demonstrate demonstrates demonstrated conduct conducted create created establish established adopt
     adopted develop developed present presents presented provide provides provided combine combines involve involves
     involved handle handles deal deals dealing exist exists increase increases reduce reduces leads make makes made
-    obtain obtained compared associated determine determined given done been anyone anybody interested especially particularly
-    possibly exclusively currently already mainly mostly usually generally specifically
+    obtain obtained compared associated determine determined given done been anyone anybody interested especially
+    particularly possibly exclusively currently already mainly mostly usually generally specifically
 """)
 """Words that stand between concepts as function words do."""
 

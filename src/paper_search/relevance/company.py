@@ -23,7 +23,7 @@ def with_company(pool: Pool, strengths: Sequence[float]) -> list[float]:
     say = {i: (s / highest) ** 2 for i, s in enumerate(strengths) if s >= bar and s > 0}
     centre: dict[str, float] = {}
     for index, weight in say.items():
-        for term, value in pool.unit_vector(index).items():
+        for term, value in pool.unit_vector(pool.counts[index]).items():
             centre[term] = centre.get(term, 0.0) + weight * value
     total = sum(say.values())
     likeness = [

@@ -49,7 +49,7 @@ class Pool:
     def __len__(self) -> int:
         return len(self.candidates)
 
-    def rarity(self, frequency: int) -> float:
+    def rarity(self, frequency: float) -> float:
         """The inverse document frequency of a term that `frequency` candidates hold; never below zero."""
         return math.log(1 + (len(self) - frequency + 0.5) / (frequency + 0.5))
 
@@ -61,16 +61,17 @@ class Pool:
 
     @cached_property
     def _lengths(self) -> list[float]:
-        return [math.hypot(*self.weights(counts).values()) or 1.0 for counts in self.counts]
-
-    def weights(self, counts: Mapping[str, int]) -> dict[str, float]:
-        """The tf-idf vector of counted terms, in the measure of this pool; terms it does not know are left out."""
         rarities = self._rarities
-        return {term: _DAMPED[n] * rarities[term] for term, n in counts.items() if term in rarities}
+        return [
+            math.hypot(*[_DAMPED[n] * rarities[term] for term, n in counts.items()]) or 1.0 for counts in self.counts
+        ]
 
-    def unit_vector(self, index: int) -> dict[str, float]:
-        length = self._lengths[index]
-        return {term: weight / length for term, weight in self.weights(self.counts[index]).items()}
+    def unit_vector(self, counts: Mapping[str, int]) -> dict[str, float]:
+        """Counted terms as a tf-idf vector of length 1 in the measure of this pool; terms it does not know are left out."""
+        rarities = self._rarities
+        vector = {term: _DAMPED[n] * rarities[term] for term, n in counts.items() if rarities.get(term)}
+        length = math.hypot(*vector.values()) or 1.0
+        return {term: weight / length for term, weight in vector.items()}
 
     def products(self, vector: Mapping[str, float]) -> list[float]:
         """The dot product of every candidate's unit vector with `vector`."""

@@ -14,7 +14,7 @@ FLOOR = 1.0
 """Added to the rarity, which vanishes where every candidate holds the term."""
 TITLE_POWER = 0.35
 REPEAT_POWER = 0.2
-COMMON_WORD = 0.5
+COMMON_WORD = 0.6
 
 
 def term_weights(pool: Pool, asked: Mapping[str, float]) -> dict[str, float]:
@@ -30,9 +30,10 @@ def term_weights(pool: Pool, asked: Mapping[str, float]) -> dict[str, float]:
     common = common_terms()
     weights: dict[str, float] = {}
     for term, times in asked.items():
-        holders = pool.document_frequency[term]
+        # A term that no candidate holds cannot be judged; it counts like one that every other candidate holds.
+        holders = pool.document_frequency[term] or len(pool) / 2
         title_share = (in_titles[term] + 1) / (holders + 3)
-        repeats = occurrences[term] / holders if holders else 1.0
+        repeats = max(1.0, occurrences[term] / holders)
         weight = (FLOOR + pool.rarity(holders)) * title_share**TITLE_POWER * repeats**REPEAT_POWER
         weights[term] = times * weight * (COMMON_WORD if term in common else 1.0)
     return weights

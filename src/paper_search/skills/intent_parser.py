@@ -50,7 +50,7 @@ class IntentParser:
             return ruled
         system = f"{_SYSTEM}\nField of research: {self._domain.description} {self._domain.instructions}"
         try:
-            answer = await self._llm.complete_json(system, json.dumps({"query": user_input}), _SCHEMA)
+            answer = await self._llm.complete_json(system, _as_data(user_input), _SCHEMA)
             return self._settled(ParsedIntent.model_validate(answer), ruled)
         except LLMError as exc:
             note = f"The language model failed ({exc.code}), so the query was read by rule."
@@ -86,6 +86,11 @@ def _schema() -> dict[str, Any]:
 
 
 _SCHEMA = _schema()
+
+
+def _as_data(query: str) -> str:
+    whole = json.dumps({"query": query}, ensure_ascii=False)
+    return whole.encode("utf-8", "replace").decode()
 
 
 def _clean(texts: list[str]) -> list[str]:

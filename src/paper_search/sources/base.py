@@ -42,9 +42,11 @@ class Response:
 
     status: int
     body: bytes
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
     seconds: float = 0.0
     """How long the answer took when it was fetched; a replay repeats the recorded figure."""
+    calls: int = 1
+    """How many calls it took, retries and redirects included; none when it was not fetched anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class SourceDefinition(Protocol):
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Which of "year", "language", "not", "or", "phrase" the source applies itself; the rest is applied afterwards."""
+        """Which of "year", "language", "not", "or", "phrase" the source applies itself; we apply the rest."""
         ...
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
@@ -90,6 +92,19 @@ class Transport(Protocol):
     async def send(self, request: Request) -> Response: ...
 
     async def aclose(self) -> None: ...
+
+
+@runtime_checkable
+class Forgetting(Protocol):
+    """A transport that keeps answers and can drop one that turned out to be unusable."""
+
+    async def forget(self, request: Request) -> None: ...
+
+
+async def forget(transport: object, request: Request) -> None:
+    """Has the transport drop its answer to the request, if it keeps any."""
+    if isinstance(transport, Forgetting):
+        await transport.forget(request)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 from paper_search.sources.base import Request, Response, Transport
-from paper_search.sources.fetched import Fetched
 from paper_search.sources.store import AnswerStore, DamagedEntry, KeptAnswer
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.logging import get_logger
@@ -58,7 +58,7 @@ class CachingTransport:
         if not timedelta(0) <= age < self._lifetime:
             return None
         response = answer.given_back()
-        return Fetched(response.status, response.body, response.headers, seconds=response.seconds, calls=0)
+        return replace(response, calls=0)
 
     def _keep(self, request: Request, response: Response) -> None:
         try:

@@ -9,26 +9,29 @@ from typing import Final
 from paper_search.errors import (
     CallLimitError,
     CreditsExhaustedError,
+    DeadlineError,
+    MissingKeyError,
     NonRetryableError,
     RetryableError,
     SearchSourceError,
 )
 from paper_search.models import MAX_RESULTS_CAP, RawPaper, SearchQuery, SearchStrategy, SourceReport, SourceStatus
-from paper_search.sources.base import Page, Request, Response, SearchSource, SourceDefinition, SourceResult, Transport
+from paper_search.sources.base import (
+    Page,
+    Request,
+    Response,
+    SearchSource,
+    SourceDefinition,
+    SourceResult,
+    Transport,
+    forget,
+)
 from paper_search.sources.constraints import fitting, per_query_limit
-from paper_search.sources.fetched import calls_of, forget
-from paper_search.sources.keys import MissingKeyError
 from uraniborg.kernel.logging import get_logger
 
 MOST_REQUESTS_PER_QUERY: Final = 100
 _QUICKLY_READ: Final = 16_000
 _log = get_logger(__name__)
-
-
-class DeadlineError(SearchSourceError):
-    """The source took longer than it was given."""
-
-    code = "deadline_passed"
 
 
 class HttpSource(SearchSource):
@@ -216,7 +219,7 @@ class _Search:
         except TimeoutError as error:
             self._haul.charge(1, max(0.0, (self._deadline_s or 0.0) - self._haul.seconds))
             raise DeadlineError(f"Did not finish within {self._deadline_s or 0.0:g} s.") from error
-        self._haul.charge(calls_of(response), response.seconds)
+        self._haul.charge(response.calls, response.seconds)
         return response
 
     async def _read(self, request: Request, response: Response, limit: int) -> Page:

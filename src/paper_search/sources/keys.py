@@ -8,16 +8,9 @@ from urllib.parse import quote, quote_plus
 
 from pydantic import SecretStr
 
-from paper_search.errors import NonRetryableError
 from uraniborg.kernel.logging import MASK, register_secret
 
 _SHORTEST_TOLD_FROM_TEXT: Final = 6
-
-
-class MissingKeyError(NonRetryableError):
-    """The source needs a key and none is set; it is skipped, not failed."""
-
-    code = "missing_key"
 
 
 @dataclass(frozen=True, slots=True)

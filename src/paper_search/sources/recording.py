@@ -13,8 +13,7 @@ from typing import Any, Final, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from paper_search.errors import NotRecordedError, SearchSourceError
-from paper_search.sources.base import Request, Response, Transport
-from paper_search.sources.fetched import forget
+from paper_search.sources.base import Request, Response, Transport, forget
 from paper_search.sources.store import AnswerStore, KeptAnswer, KeptFailure, KeptStop, Outcome, readable_json
 from uraniborg.kernel.clock import Clock, FrozenClock, SystemClock
 from uraniborg.kernel.errors import InvalidInput, invalid

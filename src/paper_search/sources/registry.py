@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import SecretStr
 
 from paper_search.errors import UnknownSource
-from paper_search.sources.base import Request, Response, SearchSource, SourceDefinition, Transport
+from paper_search.sources.base import Request, Response, SearchSource, SourceDefinition, Transport, forget
 from paper_search.sources.caching import CachingTransport
-from paper_search.sources.fetched import forget
 from paper_search.sources.http_source import HttpSource
 from paper_search.sources.installed import SCHEME, InstalledDefinition, InstalledTransport, installed_sources
 from paper_search.sources.keys import Auth

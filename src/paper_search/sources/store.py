@@ -12,7 +12,6 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PrivateAttr, V
 
 from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
 from paper_search.sources.base import Request, Response
-from paper_search.sources.fetched import Fetched, calls_of
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import write_atomic
 
@@ -58,13 +57,13 @@ class KeptAnswer(_Strict):
             status=response.status,
             headers=dict(response.headers),
             seconds=response.seconds,
-            calls=calls_of(response),
+            calls=response.calls,
             encoding=encoding,
             body=body,
         )
 
     def given_back(self) -> Response:
-        return Fetched(self.status, self._bytes, self.headers, seconds=self.seconds, calls=self.calls)
+        return Response(self.status, self._bytes, self.headers, seconds=self.seconds, calls=self.calls)
 
 
 class KeptFailure(_Strict):

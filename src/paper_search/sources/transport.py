@@ -13,10 +13,9 @@ import stamina
 import stamina.instrumentation
 from aiolimiter import AsyncLimiter
 
-from paper_search.errors import CallLimitError, NonRetryableError, RetryableError, SearchSourceError
+from paper_search.errors import CallLimitError, MissingKeyError, NonRetryableError, RetryableError, SearchSourceError
 from paper_search.sources.base import Request, Response
-from paper_search.sources.fetched import Fetched
-from paper_search.sources.keys import KeysStayOutOfLogs, MissingKeyError
+from paper_search.sources.keys import KeysStayOutOfLogs
 from paper_search.sources.politeness import SourcePolicy, backoff, refusal
 from uraniborg.kernel.clock import Clock, SystemClock
 
@@ -74,7 +73,7 @@ class HttpTransport:
             ):
                 with attempt:
                     answer = await self._attempt(errand)
-                    return Fetched(
+                    return Response(
                         answer.status,
                         answer.body,
                         {name: value for name, value in answer.headers.items() if name.startswith(_KEPT_HEADERS)},

@@ -127,7 +127,7 @@ class Run:
         return QueryBuilderInput(
             intent=intent,
             previous_strategies=self._state.previous_strategies,
-            user_feedback=self._state.latest_feedback,
+            user_feedback=UserFeedback(free_text_feedback="\n".join(self._state.hints.free_text) or None),
             relevant_titles=[paper.title for paper in self._state.accumulated_papers],
             irrelevant_titles=[paper.title for paper in self._state.rejected_papers],
         )

@@ -12,7 +12,7 @@ UraniborgError            code, message, hint and the ids concerned
 A part derives its own leaves from these and gives each a stable snake_case `code`.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -84,8 +84,7 @@ class InternalError(UraniborgError):
 
 def as_error(exc: BaseException) -> UraniborgError:
     """The member of the family that stands for `exc`; what is not ours becomes an InternalError without its text."""
-    if isinstance(exc, BaseExceptionGroup) and len(exc.exceptions) == 1:
-        return as_error(exc.exceptions[0])
+    exc = _only_member(exc)
     if isinstance(exc, UraniborgError):
         return exc
     if isinstance(exc, ValidationError):
@@ -117,3 +116,13 @@ def _problem(error: ErrorDetails) -> str:
     if error["type"] == "union_tag_invalid":
         return f"Input should be one of {error.get('ctx', {}).get('expected_tags', 'the known kinds')}"
     return error["msg"]
+
+
+def _only_member(exc: BaseException) -> BaseException:
+    """What a task group wrapped, when it wrapped a single failure."""
+    while isinstance(exc, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", exc)
+        if len(group.exceptions) != 1:
+            return group
+        exc = group.exceptions[0]
+    return exc

@@ -89,6 +89,11 @@ async def test_with_three_concepts_the_broad_query_drops_the_least_specific() ->
     assert "machine" not in broad.boolean_query
 
 
+async def test_a_whole_sentence_of_concepts_ends_in_a_query_of_two() -> None:
+    queries = (await build("alpha beads, beta bricks, gamma glass, delta dust and epsilon earth")).queries
+    assert [len(query.keywords) for query in queries] == [5, 3, 2]
+
+
 async def test_synonyms_are_listed_as_well_as_used() -> None:
     query = (await build("COVID-19 vaccines")).queries[0]
     assert {entry.keyword: entry.synonyms for entry in query.synonym_map} == {

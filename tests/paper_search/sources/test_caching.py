@@ -8,7 +8,6 @@ from blockbuster import blockbuster_ctx
 from paper_search.errors import NonRetryableError
 from paper_search.sources.base import Request, Response
 from paper_search.sources.caching import CachingTransport
-from paper_search.sources.fetched import calls_of
 from paper_search.testing import FakeTransport, FrozenClock
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
@@ -29,7 +28,7 @@ async def test_the_same_request_is_answered_from_the_cache_and_costs_no_call(tmp
     fetched = await transport.send(REQUEST)
     kept = await transport.send(REQUEST)
     assert (kept.status, kept.body, kept.headers, kept.seconds) == (200, b"first", {"link": "x"}, 1.5)
-    assert (calls_of(fetched), calls_of(kept), len(inner.requests)) == (1, 0, 1)
+    assert (fetched.calls, kept.calls, len(inner.requests)) == (1, 0, 1)
 
 
 @pytest.mark.parametrize(("after_s", "body"), [(59.9, b"first"), (60.0, b"second"), (-1.0, b"second")])

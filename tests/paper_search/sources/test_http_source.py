@@ -9,15 +9,14 @@ import pytest
 from paper_search.errors import (
     CallLimitError,
     CreditsExhaustedError,
+    MissingKeyError,
     NonRetryableError,
     RetryableError,
     SearchSourceError,
 )
 from paper_search.models import SearchQuery, SourceReport, SourceStatus
 from paper_search.sources.base import Page, ReportingSource, Request, Response
-from paper_search.sources.fetched import Fetched
 from paper_search.sources.http_source import MOST_REQUESTS_PER_QUERY, HttpSource
-from paper_search.sources.keys import MissingKeyError
 from paper_search.testing import FakeTransport
 from tests.paper_search.sources.tiny import URL, Tiny, page, strategy
 
@@ -143,9 +142,9 @@ async def test_a_budget_that_runs_out_on_the_way_makes_the_result_partial() -> N
 
 async def test_calls_and_seconds_of_answers_and_failures_add_up() -> None:
     answers = {
-        "a": Fetched(200, page("A").body, seconds=1.25, calls=3),
+        "a": Response(200, page("A").body, seconds=1.25, calls=3),
         "b": RetryableError("down", calls=3, seconds=6.1),
-        "c": Fetched(200, page("C").body, seconds=0.5, calls=0),
+        "c": Response(200, page("C").body, seconds=0.5, calls=0),
     }
     _, report = await titles_and_report(answers, "a", "b", "c")
     assert (report.calls, report.seconds) == (6, 7.85)

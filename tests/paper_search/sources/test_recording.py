@@ -12,7 +12,6 @@ from pydantic import SecretStr
 from paper_search.errors import CreditsExhaustedError, NonRetryableError, NotRecordedError, RetryableError
 from paper_search.skills.searcher import Searcher
 from paper_search.sources.base import Request, Response, Transport
-from paper_search.sources.fetched import Fetched
 from paper_search.sources.http_source import HttpSource
 from paper_search.sources.keys import Auth
 from paper_search.sources.politeness import SourcePolicy
@@ -50,9 +49,9 @@ async def end_of(transport: Transport, request: Request) -> Any:
 async def test_answers_and_failures_are_replayed_in_order_and_equal(tmp_path: Path) -> None:
     answers = [
         RetryableError("slow", rate_limited=True, retry_after_s=90.0, retry_at=NOW, calls=3, seconds=2.5),
-        Fetched(200, b'{"a":1}', {"link": "x"}, seconds=0.25, calls=2),
+        Response(200, b'{"a":1}', {"link": "x"}, seconds=0.25, calls=2),
         CreditsExhaustedError("credits", retry_at=NOW),
-        Fetched(200, b"\xff\x00", seconds=0.5),
+        Response(200, b"\xff\x00", seconds=0.5),
     ]
     live = await recorded(tmp_path, FakeTransport({URL: answers}), *[REQUEST] * 4)
     replay = Recording.open(tmp_path).replay()

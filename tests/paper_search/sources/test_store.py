@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from paper_search.errors import (
     CallLimitError,
     CreditsExhaustedError,
+    MissingKeyError,
     NonRetryableError,
     RetryableError,
     SearchSourceError,
 )
 from paper_search.sources.base import Request, Response
-from paper_search.sources.fetched import Fetched
-from paper_search.sources.keys import MissingKeyError
 from paper_search.sources.store import AnswerStore, DamagedEntry, KeptAnswer, KeptFailure, KeptStop
 
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
@@ -57,7 +56,7 @@ def given_back(store: AnswerStore, request: Request = REQUEST, time: int = 0) ->
 )
 def test_every_body_comes_back_byte_for_byte(body: bytes, tmp_path: Path) -> None:
     store = AnswerStore(tmp_path)
-    answer = Fetched(200, body, {"content-type": "x"}, seconds=0.125, calls=3)
+    answer = Response(200, body, {"content-type": "x"}, seconds=0.125, calls=3)
     store.write(REQUEST, [KeptAnswer.of(answer)])
     assert given_back(store) == answer
 
@@ -192,4 +191,4 @@ def test_an_entry_written_by_hand_needs_little(tmp_path: Path) -> None:
         ),
         encoding="utf-8",
     )
-    assert given_back(AnswerStore(tmp_path), request) == Fetched(200, b'{"items":[]}')
+    assert given_back(AnswerStore(tmp_path), request) == Response(200, b'{"items":[]}')

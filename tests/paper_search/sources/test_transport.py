@@ -17,14 +17,14 @@ from pydantic import SecretStr
 from paper_search.errors import (
     CallLimitError,
     CreditsExhaustedError,
+    MissingKeyError,
     NonRetryableError,
     RetryableError,
     SearchSourceError,
 )
 from paper_search.sources import transport as transport_module
 from paper_search.sources.base import Request, Response
-from paper_search.sources.fetched import calls_of
-from paper_search.sources.keys import Auth, MissingKeyError
+from paper_search.sources.keys import Auth
 from paper_search.sources.politeness import SourcePolicy
 from paper_search.sources.transport import HttpTransport
 from tests.paper_search.sources.loopback import DRIP, HANG, RESET, loopback, reply
@@ -75,7 +75,7 @@ async def test_an_answer_comes_with_its_cost() -> None:
     answer = reply(200, b'{"a":1}', {"Content-Type": "application/json", "Set-Cookie": "x=1"})
     async with loopback(answer) as site, opened() as transport:
         response = await transport.send(ask(site.url, params=(("q", "a b"), ("q", "ö"))))
-    assert (response.status, response.body, calls_of(response)) == (200, b'{"a":1}', 1)
+    assert (response.status, response.body, response.calls) == (200, b'{"a":1}', 1)
     assert response.seconds >= 0
     assert response.headers == {"content-type": "application/json"}
     assert "GET /?q=a+b&q=%C3%B6 HTTP/1.1" in site.requests[0]
@@ -109,7 +109,7 @@ async def test_retry_after_is_obeyed_and_both_calls_are_counted(waits: list[floa
     async with loopback(reply(429, headers={"Retry-After": "7"}), reply(200, b"ok")) as site, opened() as transport:
         response = await transport.send(ask(site.url))
     assert response.body == b"ok"
-    assert calls_of(response) == 2
+    assert response.calls == 2
     assert waits == [7.0]
 
 
@@ -245,7 +245,7 @@ async def test_every_attempt_waits_its_turn(monkeypatch: pytest.MonkeyPatch) -> 
     steps = reply(503), reply(302, headers={"Location": "/there"}), reply()
     async with loopback(*steps) as site, opened(SourcePolicy(rate_per_s=0.25, burst=2)) as transport:
         response = await transport.send(ask(site.url))
-    assert calls_of(response) == len(site.requests) == 3
+    assert response.calls == len(site.requests) == 3
     assert turns == [(2, 8.0)] * 3
 
 

@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+from typing import Literal
 
 import pytest
 from pydantic import BaseModel, Field, SecretStr, ValidationError
@@ -103,3 +104,29 @@ def test_a_value_wrong_as_a_whole_is_named_the_root() -> None:
     error = invalid(caught.value, what="login")
     assert error.ids["problems"][0]["path"] == "(root)"
     assert "hunter2" not in json.dumps(error.body())
+
+
+def test_a_failure_wrapped_alone_by_a_task_group_is_still_itself() -> None:
+    error = NotFound("Session not found: x")
+    assert as_error(ExceptionGroup("tasks", [ExceptionGroup("inner", [error])])) is error
+
+
+def test_several_failures_at_once_are_an_internal_error() -> None:
+    assert as_error(ExceptionGroup("tasks", [NotFound("a"), NotFound("b")])).code == "internal_error"
+
+
+def test_an_unknown_tag_is_answered_with_the_known_ones_and_not_repeated() -> None:
+    class Cat(BaseModel):
+        kind: Literal["cat"]
+
+    class Dog(BaseModel):
+        kind: Literal["dog"]
+
+    class Pet(BaseModel):
+        pet: Cat | Dog = Field(discriminator="kind")
+
+    with pytest.raises(ValidationError) as caught:
+        Pet.model_validate({"pet": {"kind": "hunter2"}})
+    body = str(invalid(caught.value, what="pet").body())
+    assert "hunter2" not in body
+    assert "'cat', 'dog'" in body

@@ -1,0 +1,55 @@
+"""What a person marked: papers like the relevant ones rise, papers like the irrelevant ones sink, within bounds."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from paper_search.models import RelevanceHints, Work
+from paper_search.relevance.pool import Candidate, Pool
+from paper_search.text import words
+
+STEP = 0.35
+"""The most that likeness takes off the way to the top or the bottom."""
+ALIKE = 0.4
+"""The cosine from which two papers count as fully alike."""
+
+
+def leanings(pool: Pool, hints: RelevanceHints, *, keep_stop_words: bool = False) -> list[float]:
+    """For each candidate from -1, like what was marked irrelevant, to 1, like what was marked relevant."""
+    towards, away = (
+        _likeness(pool, [Candidate.of(work, keep_stop_words=keep_stop_words) for work in works])
+        for works in (hints.relevant, hints.irrelevant)
+    )
+    return [to - off for to, off in zip(towards, away, strict=True)]
+
+
+def lean(score: float, leaning: float) -> float:
+    """A score moved by at most `STEP` of the way to 1 or to 0."""
+    return score + STEP * leaning * ((1 - score) if leaning > 0 else score)
+
+
+def marks(papers: Sequence[Work], hints: RelevanceHints) -> list[bool | None]:
+    """True for a paper that was itself marked relevant, False for irrelevant, None for the others."""
+    relevant, irrelevant = (set(_names(works)) for works in (hints.relevant, hints.irrelevant))
+    return [
+        True if relevant & (names := set(_names([paper]))) else False if irrelevant & names else None for paper in papers
+    ]
+
+
+def _names(works: Iterable[Work]) -> Iterable[tuple[str, str]]:
+    """Whatever identifies a paper although sources were merged differently in another round."""
+    for work in works:
+        yield from ((scheme, value.lower()) for scheme, value in work.identifiers.items())
+        if work.doi:
+            yield "doi", work.doi.strip().lower()
+        if title := " ".join(words(work.title)):
+            first = words(work.authors[0].name)[-1:] if work.authors else []
+            yield "title", f"{title}|{first}|{work.year}"
+
+
+def _likeness(pool: Pool, marked: Sequence[Candidate]) -> list[float]:
+    centre: dict[str, float] = {}
+    for candidate in marked:
+        vector = pool.unit_vector(Counter([*candidate.title, *candidate.body]))
+        for term, weight in vector.items():
+            centre[term] = centre.get(term, 0.0) + weight / len(marked)
+    return [min(1.0, product / ALIKE) for product in pool.products(centre)]
