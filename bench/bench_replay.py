@@ -43,7 +43,11 @@ class MadeUpAnswers:
     def _wrapped(source: str, works: list[Any]) -> Any:
         count = len(works)
         return {
-            "crossref": {"status": "ok", "message": {"total-results": count, "items": works}},
+            "crossref": {
+                "status": "ok",
+                "message-type": "work-list",
+                "message": {"total-results": count, "items": works},
+            },
             "openalex": {"meta": {"count": count, "next_cursor": None}, "results": works},
             "europepmc": {"hitCount": count, "resultList": {"result": works}},
             "semantic_scholar": {"total": count, "data": works},

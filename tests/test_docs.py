@@ -125,16 +125,3 @@ def test_every_option_of_the_search_command_is_documented() -> None:
     options = set(re.findall(r"--[a-z][a-z-]+", done.stdout)) - {"--help"}
     assert options
     assert sorted(option for option in options if f"`{option}" not in page) == []
-
-
-def test_the_project_speaks_of_itself_alone() -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    suspicious = re.compile(r"/(work|root|home)/|\bTODO\b|\bFIXME\b")
-    found = [
-        f"{name}:{number}"
-        for name in listed.split()
-        if name.endswith((".py", ".md", ".toml", ".json", ".tsv")) and name != "tests/test_docs.py"
-        for number, line in enumerate((ROOT / name).read_text(encoding="utf-8").splitlines(), 1)
-        if suspicious.search(line)
-    ]
-    assert found == []

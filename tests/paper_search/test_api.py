@@ -1,6 +1,7 @@
 """Searching from Python."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,28 @@ from paper_search import AppConfig, SearchWorkflow
 from paper_search.api import with_arguments
 from paper_search.errors import InvalidQuery, UnknownDomain, UnknownSource
 from paper_search.models import MAX_RESULTS_CAP, SourceStatus
+from paper_search.sources.base import Response
+from paper_search.testing import FakeTransport
 from tests.requirements import requirement
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.recordings import QUERY, RECORDING
 
 REPLAY = AppConfig(replay_dir=RECORDING)
+MOONS = [
+    "Io",
+    "Europa",
+    "Ganymede",
+    "Callisto",
+    "Titan",
+    "Rhea",
+    "Dione",
+    "Tethys",
+    "Mimas",
+    "Ariel",
+    "Miranda",
+    "Triton",
+]
+ISSUED = {"date-parts": [[2020]]}
 
 
 @requirement("PS-X6")
@@ -49,18 +67,54 @@ async def test_searches_side_by_side_share_nothing() -> None:
     assert together[1].papers
 
 
-@requirement("PS-X6")
-async def test_max_results_is_honoured() -> None:
-    result = await paper_search.search(QUERY, REPLAY, max_results=3)
-    assert len(result.papers) <= 3
-    assert result.metadata.search_strategy.filters.max_results == 3
+@pytest.fixture
+def crossref(monkeypatch: pytest.MonkeyPatch) -> FakeTransport:
+    """A network on which Crossref alone answers, with twelve papers."""
+    works = [
+        {"DOI": f"10.1000/{n}", "title": [f"Tidal heating of icy moons, case study of {name}"], "issued": ISSUED}
+        for n, name in enumerate(MOONS)
+    ]
+    body = json.dumps({"status": "ok", "message-type": "work-list", "message": {"total-results": 12, "items": works}})
+    network = FakeTransport({"https://api.crossref.org/": Response(200, body.encode())})
+
+    def build(*_: object, **__: object) -> FakeTransport:
+        return network
+
+    monkeypatch.setattr("paper_search.assembly.build_transport", build)
+    return network
 
 
 @requirement("PS-X6")
-async def test_max_results_left_alone_yields_to_the_config() -> None:
-    config = REPLAY.model_copy(update={"default_max_results": 4})
-    result = await paper_search.search(QUERY, config)
-    assert result.metadata.search_strategy.filters.max_results == 4
+async def test_max_results_is_honoured(crossref: FakeTransport) -> None:
+    everything = await paper_search.search("tidal heating of icy moons", AppConfig())
+    three = await paper_search.search("tidal heating of icy moons", AppConfig(), max_results=3)
+    assert (len(everything.papers), len(three.papers)) == (12, 3)
+
+
+@requirement("PS-X6")
+async def test_max_results_left_alone_yields_to_the_config(crossref: FakeTransport) -> None:
+    result = await paper_search.search("tidal heating of icy moons", AppConfig(default_max_results=4))
+    assert len(result.papers) == 4
+
+
+@requirement("PS-X6")
+async def test_max_results_given_wins_over_the_config(crossref: FakeTransport) -> None:
+    result = await paper_search.search("tidal heating of icy moons", AppConfig(default_max_results=4), max_results=5)
+    assert len(result.papers) == 5
+
+
+async def test_what_a_search_opened_is_closed_behind_it(crossref: FakeTransport) -> None:
+    await paper_search.search("tidal heating of icy moons", AppConfig())
+    assert crossref.closed
+
+
+async def test_sources_that_do_not_answer_are_listed_beside_the_one_that_does(crossref: FakeTransport) -> None:
+    result = await paper_search.search("tidal heating of icy moons", AppConfig())
+    statuses = {report.name: report.status for report in result.metadata.sources}
+    assert statuses.pop("crossref") is SourceStatus.OK
+    assert set(statuses.values()) == {SourceStatus.FAILED}
+    assert {"arxiv", "dblp", "europepmc", "pubmed", "semantic_scholar"} <= set(statuses)
+    assert not {"openalex", "serpapi_scholar"} & set(statuses)
 
 
 @requirement("PS-X6")

@@ -1,6 +1,5 @@
 """Groups records into papers: strongest reasons first, and no chain of likenesses overrules a contradiction."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise, product
@@ -42,7 +41,7 @@ class Edge(NamedTuple):
     tentative: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Cluster:
     """The places of records that are one paper, the strongest reason for each, and the reasons that united them."""
 
@@ -60,30 +59,63 @@ class Cluster:
         self.unions += [*other.unions, reason]
 
 
-def cluster(records: Sequence[Record]) -> list[Cluster]:
-    """The groups of two records and more. The order of the records must follow from their content alone."""
-    edges = sorted([*_by_identifier(records), *_by_title(records)])
-    return _unite(records, edges)
+class Clustering:
+    """Finds groups again and again as records are merged, and does not judge the same two records twice."""
+
+    def __init__(self) -> None:
+        self._rejected: set[tuple[Record, Record]] = set()
+
+    def groups(self, records: Sequence[Record]) -> list[Cluster]:
+        """The groups of two and more. The records must be sorted by compact title, and equal ones by content."""
+        return _unite(records, sorted([*_by_identifier(records), *self._by_title(records)]))
+
+    def _by_title(self, records: Sequence[Record]) -> Iterator[Edge]:
+        starts = [
+            place
+            for place, record in enumerate(records)
+            if record.title.compact and (place == 0 or record.title.compact != records[place - 1].title.compact)
+        ]
+        groups = [range(start, end) for start, end in pairwise([*starts, len(records)])]
+        for group in groups:
+            if len(group) > 1:
+                yield from self._matches(records, _within(records, group))
+        for left, right in similar_titles([records[start].title for start in starts]):
+            yield from self._matches(records, product(groups[left][:_WITNESSES], groups[right][:_WITNESSES]))
+
+    def _matches(self, records: Sequence[Record], pairs: Iterable[tuple[int, int]]) -> Iterator[Edge]:
+        """Edges among pairs of places; the first of every pair has one title, the second another or the same."""
+        differ: Difference | None = None
+        for one, other in pairs:
+            left, right = records[one], records[other]
+            if (left, right) in self._rejected or not comparable(left, right):
+                continue
+            if differ is None:
+                differ = difference(left.title, right.title)
+            if found := match(left, right, differ):
+                yield Edge(found.rank, min(one, other), max(one, other), found.reason, tentative=found.tentative)
+            else:
+                self._rejected.add((left, right))
 
 
 def _by_identifier(records: Sequence[Record]) -> Iterator[Edge]:
-    holders: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    first: dict[tuple[str, str], int] = {}
+    holders: dict[tuple[str, str], list[int]] = {}
     for place, record in enumerate(records):
-        for key in record.identities():
-            holders[key].append(place)
+        for identity in record.identities():
+            if (earlier := first.setdefault(identity, place)) != place:
+                holders.setdefault(identity, [earlier]).append(place)
     for (scheme, _), places in holders.items():
-        if len(places) > 1:
-            strength = SCHEMES.index(scheme) if scheme in _SAME_IDENTIFIER else len(SCHEMES)
-            reason = _SAME_IDENTIFIER.get(scheme, _SAME_RECORD)
-            for left, right in _trusted(records, places):
-                yield Edge(strength - 100, left, right, reason, by_identifier=True)
+        strength = SCHEMES.index(scheme) if scheme in _SAME_IDENTIFIER else len(SCHEMES)
+        reason = _SAME_IDENTIFIER.get(scheme, _SAME_RECORD)
+        for left, right in _trusted(records, places):
+            yield Edge(strength - 100, left, right, reason, by_identifier=True)
 
 
 def _trusted(records: Sequence[Record], places: list[int]) -> Iterator[tuple[int, int]]:
     """The pairs that a shared identifier joins. Some sources put the DOI of a whole volume on every paper in it."""
-    by_title: defaultdict[str, list[int]] = defaultdict(list)
+    by_title: dict[str, list[int]] = {}
     for place in places:
-        by_title[records[place].title.compact].append(place)
+        by_title.setdefault(records[place].title.compact, []).append(place)
     families: list[list[int]] = []
     for group in by_title.values():
         alike = next((f for f in families[:_WITNESSES] if _titles_alike(records[f[0]], records[group[0]])), None)
@@ -104,49 +136,23 @@ def _titles_alike(left: Record, right: Record) -> bool:
     return not one or not other or fuzz.token_set_ratio(one, other) >= _TITLES_ALIKE
 
 
-def _by_title(records: Sequence[Record]) -> Iterator[Edge]:
-    by_title: defaultdict[str, list[int]] = defaultdict(list)
-    for place, record in enumerate(records):
-        if record.title.compact:
-            by_title[record.title.compact].append(place)
-    groups = list(by_title.values())
-    for group in groups:
-        if len(group) > 1:
-            yield from _matches(records, _within(records, group))
-    for left, right in similar_titles([records[group[0]].title for group in groups]):
-        yield from _matches(records, product(groups[left][:_WITNESSES], groups[right][:_WITNESSES]))
-
-
-def _within(records: Sequence[Record], group: list[int]) -> Iterator[tuple[int, int]]:
-    """The pairs of a group to look at: all of a small one, of a large one those with the same first author or year."""
+def _within(records: Sequence[Record], group: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The pairs of a group to look at: all of a small one, of a large one those near by first author or by year."""
     if len(group) <= _NEIGHBOURS:
         yield from combinations(group, 2)
         return
-    for place_of in (_first_family, _year):
-        ordered = sorted(group, key=lambda place: place_of(records[place]))
-        for index, place in enumerate(ordered):
-            yield from ((place, other) for other in ordered[index + 1 : index + 1 + _NEIGHBOURS])
+    for nearness in (_first_family, _year):
+        ordered = sorted(group, key=lambda place: nearness(records[place]))
+        for index, place in enumerate(ordered, 1):
+            yield from ((place, other) for other in ordered[index : index + _NEIGHBOURS])
 
 
 def _first_family(record: Record) -> str:
     return record.names[0].family if record.names else ""
 
 
-def _year(record: Record) -> int:
-    return record.year or 0
-
-
-def _matches(records: Sequence[Record], pairs: Iterable[tuple[int, int]]) -> Iterator[Edge]:
-    """The edges among pairs of places; the first of every pair has one title, the second another or the same."""
-    differ: Difference | None = None
-    for one, other in pairs:
-        left, right = records[one], records[other]
-        if not comparable(left, right):
-            continue
-        if differ is None:
-            differ = difference(left.title, right.title)
-        if found := match(left, right, differ):
-            yield Edge(found.rank, min(one, other), max(one, other), found.reason, tentative=found.tentative)
+def _year(record: Record) -> str:
+    return str(record.year)
 
 
 def _unite(records: Sequence[Record], edges: Iterable[Edge]) -> list[Cluster]:
@@ -161,7 +167,7 @@ def _unite(records: Sequence[Record], edges: Iterable[Edge]) -> list[Cluster]:
             homes.update(dict.fromkeys(large.members, large))
         large.reasons.setdefault(edge.left, edge.reason)
         large.reasons.setdefault(edge.right, edge.reason)
-    return list({id(found): found for found in homes.values()}.values())
+    return list(dict.fromkeys(homes.values()))
 
 
 def _alone(records: Sequence[Record], place: int) -> Cluster:

@@ -1,10 +1,12 @@
 """Turns records from many sources into papers, each once, whatever order the records came in."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
 
-from paper_search.dedup.clustering import Cluster, cluster
+from paper_search.dedup.clustering import Cluster, Clustering
 from paper_search.dedup.merging import merge, own_record
 from paper_search.dedup.records import Record
 from paper_search.models import RawPaper, paper_id
@@ -30,9 +32,10 @@ def deduplicate(papers: Sequence[RawPaper]) -> Deduplication:
     nothing. Each paper's id follows from its identifiers, else its title, and no two papers share one.
     """
     records = _in_order(Record(paper, position) for position, paper in enumerate(papers))
+    clustering = Clustering()
     reasons: Counter[str] = Counter()
     # A merged paper tells more than its records did, so that it may be recognised where they were not.
-    while clusters := cluster(records):
+    while clusters := clustering.groups(records):
         reasons.update(reason for found in clusters for reason in found.unions)
         merged = {place for found in clusters for place in found.members}
         alone = [record for place, record in enumerate(records) if place not in merged]
@@ -50,41 +53,55 @@ def _united(records: Sequence[Record], found: Cluster) -> Record:
 
 def _in_order(records: Iterable[Record]) -> list[Record]:
     """Sorts by content, so that nothing downstream can depend on the order of the input."""
-    alike: defaultdict[tuple[str, str, int, str], list[Record]] = defaultdict(list)
-    for record in records:
-        paper = record.paper
-        alike[record.title.compact, paper.source, paper.year or 0, paper.doi or ""].append(record)
+    return _sorted_by((_compact_title, _facts, _content), records)
+
+
+def _sorted_by(keys: Sequence[Callable[[Record], Any]], records: Iterable[Record]) -> list[Record]:
+    """Sorts by the first key, and only what is equal in that by the next, for the later ones are costly."""
     ordered: list[Record] = []
-    for key in sorted(alike):
-        group = alike[key]
-        ordered += sorted(group, key=lambda record: _content(record.paper)) if len(group) > 1 else group
+    for _, run in groupby(sorted(records, key=keys[0]), key=keys[0]):
+        equal = list(run)
+        ordered += _sorted_by(keys[1:], equal) if len(equal) > 1 and len(keys) > 1 else equal
     return ordered
 
 
-def _content(paper: RawPaper) -> tuple[str, str, str]:
-    bare = paper.model_copy(update={"id": "", "records": []})
-    return repr(bare), paper.id, repr(paper.records)
+def _compact_title(record: Record) -> str:
+    return record.title.compact
+
+
+def _facts(record: Record) -> tuple[str, int, str]:
+    return record.paper.source, record.paper.year or 0, record.paper.doi or ""
+
+
+def _content(record: Record) -> tuple[str, str, str]:
+    return _bare_content(record.paper), record.paper.id, repr(record.paper.records)
+
+
+def _bare_content(paper: RawPaper) -> str:
+    return repr(paper.model_copy(update={"id": "", "records": []}))
 
 
 def _identified(records: Sequence[Record]) -> list[RawPaper]:
     """The papers, each with its own id and at least one source record."""
     papers = [record.paper for record in records]
-    holders: defaultdict[str, list[int]] = defaultdict(list)
-    for place, paper in enumerate(papers):
-        holders[paper_id(paper.identifiers, paper.doi, paper.title, paper.authors, paper.year)].append(place)
-    for known, places in holders.items():
-        ids = [known] if len(places) == 1 else _told_apart(known, [papers[place] for place in places])
-        for place, own in zip(places, ids, strict=True):
-            papers[place] = _with_identity(papers[place], own)
-    return papers
+    ids = [paper_id(paper.identifiers, paper.doi, paper.title, paper.authors, paper.year) for paper in papers]
+    holders = Counter(ids)
+    collisions: dict[str, list[int]] = {}
+    for place, own in enumerate(ids):
+        if holders[own] > 1:
+            collisions.setdefault(own, []).append(place)
+    for shared, places in collisions.items():
+        for place, own in zip(places, _told_apart(shared, [papers[place] for place in places]), strict=True):
+            ids[place] = own
+    return [_with_identity(paper, own) for paper, own in zip(papers, ids, strict=True)]
 
 
-def _told_apart(known: str, papers: Sequence[RawPaper]) -> list[str]:
+def _told_apart(shared: str, papers: Sequence[RawPaper]) -> list[str]:
     """Ids for papers that an identifier or a missing title would give the same one."""
-    contents = [_content(paper)[0] for paper in papers]
+    contents = [_bare_content(paper) for paper in papers]
     # Sorted, so that papers alike in everything keep their ids when they are deduplicated again.
     ids = {
-        content: sorted(paper_id({}, None, f"{known} {number} {content}", [], None) for number in range(copies))
+        content: sorted(paper_id({}, None, f"{shared} {number} {content}", [], None) for number in range(copies))
         for content, copies in Counter(contents).items()
     }
     return [ids[content].pop(0) for content in contents]
@@ -93,5 +110,5 @@ def _told_apart(known: str, papers: Sequence[RawPaper]) -> list[str]:
 def _with_identity(paper: RawPaper, own: str) -> RawPaper:
     if paper.id == own and paper.records:
         return paper
-    named = paper if paper.id == own else paper.model_copy(update={"id": own})
-    return named if named.records else named.model_copy(update={"records": [own_record(named)]})
+    records = paper.records or [own_record(paper, own)]
+    return paper.model_copy(update={"id": own, "records": records})

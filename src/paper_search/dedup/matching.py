@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from paper_search.dedup.names import Agreement, agreement, match_names
 from paper_search.dedup.records import Record
 from paper_search.dedup.titles import Difference, difference
-from paper_search.dedup.venues import kind_of_venue, venues_agree
+from paper_search.dedup.venues import venues_agree, venues_contradict
 
 PREPRINT_OF_JOURNAL = "preprint of the journal version"
 _REASONS = {
@@ -33,21 +33,24 @@ class Match:
 
 def comparable(left: Record, right: Record) -> bool:
     """Whether a comparison of titles and authors can still show that two records are one paper."""
-    if left.title.generic or right.title.generic:
+    if _other_edition(left, right) or _identifiers_contradict(left, right):
         return False
-    return not _identifiers_contradict(left, right) and not _other_edition(left, right)
+    return not left.title.generic and not right.title.generic
 
 
 def match(left: Record, right: Record, differ: Difference) -> Match | None:
     """Compares two `comparable` records whose titles differ in the given words. None when they are not one paper."""
-    authors = agreement(left.names, right.names)
+    shared = left.title.content_words - len(differ.left)
+    if differ.contrary or (differ.left and differ.right and len(differ.left) + len(differ.right) > shared):
+        return None
     unexplained = _unexplained(left, right, differ)
-    if authors is Agreement.DIFFERENT or unexplained.hard:
+    authors = agreement(left.names, right.names)
+    if unexplained.hard or authors is Agreement.DIFFERENT:
         return None
     if not differ:
         accepted = _same_title_suffices(left, right, authors)
     elif not unexplained:
-        accepted = authors >= Agreement.PARTIAL and left.title.content_words - len(differ.left) >= 3
+        accepted = authors >= Agreement.PARTIAL and shared >= 3
     else:
         accepted = authors is Agreement.STRONG and (
             _without_subtitle(left, right) or _reworded(left, right, unexplained)
@@ -91,14 +94,14 @@ def _years_apart(left: Record, right: Record) -> int | None:
 def _other_edition(left: Record, right: Record) -> bool:
     """Whether years and venues show two publications, such as a conference paper and its journal article."""
     apart = _years_apart(left, right) or 0
+    if apart > _PREPRINT_YEARS_APART:
+        return True
     if left.is_preprint or right.is_preprint:
-        return apart > _PREPRINT_YEARS_APART
+        return False
     here, there = left.paper.venue, right.paper.venue
-    if here and there:
-        kinds = {kind_of_venue(here), kind_of_venue(there)} - {None}
-        if len(kinds) > 1 or (apart and not venues_agree(here, there)):
-            return True
-    return apart > _YEARS_APART
+    if apart > _YEARS_APART or not here or not there or here == there:
+        return apart > _YEARS_APART
+    return venues_contradict(here, there) or (apart > 0 and not venues_agree(here, there))
 
 
 def _unexplained(left: Record, right: Record, differ: Difference) -> Difference:
@@ -127,7 +130,7 @@ def _same_title_suffices(left: Record, right: Record, authors: Agreement) -> boo
 
 
 def _without_subtitle(left: Record, right: Record) -> bool:
-    return left.title.compact in right.title.heads or right.title.compact in left.title.heads
+    return left.title.begins_with(right.title) or right.title.begins_with(left.title)
 
 
 def _reworded(left: Record, right: Record, unexplained: Difference) -> bool:

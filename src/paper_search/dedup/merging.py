@@ -42,10 +42,9 @@ def merge(members: Sequence[tuple[Record, str]]) -> RawPaper:
     return lead.model_copy(update=draft.fields | {"provenance": draft.provenance, "records": _source_records(ranked)})
 
 
-def own_record(paper: RawPaper) -> SourceRecord:
+def own_record(paper: RawPaper, own_id: str) -> SourceRecord:
     """The record of a paper whose source did not say which of its records it was."""
-    own = paper.id or paper_id({}, None, paper.title, paper.authors, paper.year)
-    scheme, value = next(iter(paper.identifiers.items()), ("id", own))
+    scheme, value = next(iter(paper.identifiers.items()), ("id", own_id))
     return SourceRecord(source=paper.source, record_id=f"{scheme}:{value}", reason=FIRST_RECORD)
 
 
@@ -96,12 +95,16 @@ class _Draft:
 def _source_records(ranked: Sequence[tuple[Record, str]]) -> list[SourceRecord]:
     found: dict[tuple[str, str], SourceRecord] = {}
     for place, (record, reason) in enumerate(ranked):
-        for entry in record.paper.records or [own_record(record.paper)]:
+        for entry in record.paper.records or [own_record(record.paper, _title_id(record.paper))]:
             joined = place > 0 and entry.reason == FIRST_RECORD
             found.setdefault(
                 (entry.source, entry.record_id), entry.model_copy(update={"reason": reason}) if joined else entry
             )
     return list(found.values())
+
+
+def _title_id(paper: RawPaper) -> str:
+    return paper_id({}, None, paper.title, paper.authors, paper.year)
 
 
 def _rank(record: Record) -> tuple[bool, bool, int]:

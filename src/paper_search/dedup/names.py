@@ -51,12 +51,12 @@ def people(authors: Iterable[str], *, groups: bool = False) -> list[tuple[int, s
 
     One entry may hold several people; "et al." is nobody, and so is a collaboration unless `groups` are asked for.
     """
-    texts = [html.unescape(text) if "&" in text else text for text in authors]
+    texts = list(authors)
     return [
         (place, piece, name)
         for place, text in enumerate(texts)
-        for piece in _pieces(text, alone=len(texts) == 1)
-        if (name := _read(piece) or (_read_group(piece) if groups else None))
+        for piece, name, is_group in _entry(text, alone=len(texts) == 1)
+        if groups or not is_group
     ]
 
 
@@ -131,8 +131,19 @@ def _same_given(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     return OSA.distance(short, long) <= (2 if len(short) >= 6 else 1)
 
 
+@lru_cache(maxsize=65_536)
+def _entry(text: str, *, alone: bool) -> list[tuple[str, Name, bool]]:
+    """The names one entry of an author list holds, as written and as read, and whether each is a group's."""
+    found: list[tuple[str, Name, bool]] = []
+    for piece in _pieces(html.unescape(text), alone=alone):
+        if name := _read(piece):
+            found.append((piece, name, False))
+        elif len(letters := _letters(piece)) > 1:
+            found.append((piece, Name(letters), True))
+    return found
+
+
 def _pieces(text: str, *, alone: bool) -> list[str]:
-    """The single names in a text that may hold several."""
     bare = _ET_AL.sub("", text.strip(" \t\n.,;:"))
     pieces = [piece for piece in _SEPARATOR.split(bare) if piece]
     return [name for piece in pieces for name in _comma_list(piece)] if alone or len(pieces) > 1 else pieces
@@ -152,7 +163,6 @@ def _comma_list(text: str) -> list[str]:
     return names
 
 
-@lru_cache(maxsize=65_536)
 def _read(text: str) -> Name | None:
     """One name in any usual order: `Wang, Lei`, `Lei Wang`, `Wang L`, `L. Wang 0001`, `王 磊`."""
     if _CJK.search(text):
@@ -170,11 +180,6 @@ def _read(text: str) -> Name | None:
     key = _UMLAUT_SPELLED_OUT.sub(r"\1", _letters(family))
     parts = tuple(part for word in given for part in _given_parts(word))
     return Name(key, parts) if len(key) > 1 or not key.isascii() else None
-
-
-def _read_group(text: str) -> Name | None:
-    letters = _letters(text)
-    return Name(letters) if len(letters) > 1 else None
 
 
 def _words(text: str) -> Iterator[str]:

@@ -1,10 +1,11 @@
 """A paper as deduplication sees it: identifiers in one spelling, title and names read, preprints recognised."""
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
 
 from paper_search.dedup.names import Name, people
-from paper_search.dedup.titles import Title, parse_title
+from paper_search.dedup.titles import parse_title
 from paper_search.identifiers import normalise_doi, normalise_identifiers
 from paper_search.models import RawPaper, WorkType
 from paper_search.text import words
@@ -17,13 +18,13 @@ _PREPRINT_SERVER_DOI = re.compile(
     r"|3123[45]/|31219/|3122[0-4]/|35542/|31730/|32942/|33774/|36227/techrxiv|22541/|1002/essoar|1590/scielopreprints"
     r"|51094/|14293/|5194/egusphere-\d{4}-)"
 )
-_YEAR_IN_TITLE = re.compile(r"[^:]{0,40}?[(\[]((?:1[89]|20)\d\d)[)\]]")
 _LOOSE_DOI = re.compile(r"10\.\d+/\S+")
 _VERSION = re.compile(r"(?:[/.-]v\d{1,2}|(?<=\d)v\d{1,2})$")
 _VERSIONED_JOURNAL = re.compile(r"(10\.(?:7554/elife\.\d+|12688/[a-z0-9]+\.\d+))\.\d{1,2}$")
 _PREPRINT_VENUE = re.compile(
     r"\b(?:arxiv|biorxiv|medrxiv|chemrxiv|psyarxiv|techrxiv|ssrn|corr|research square|preprints?)\b", re.IGNORECASE
 )
+_YEAR_IN_TITLE = re.compile(r"[^:]{0,40}?[(\[]((?:1[89]|20)\d\d)[)\]]")
 
 
 class Record:
@@ -32,27 +33,35 @@ class Record:
     def __init__(self, paper: RawPaper, position: int) -> None:
         self.position = position
         self.paper, self.identifiers = _normalised(paper)
-        self.title: Title = parse_title(paper.title)
-        self.year = paper.year if paper.year and 1000 < paper.year < 3000 else None
-        if self.year is None and (told := _YEAR_IN_TITLE.match(paper.title)):
-            self.year = int(told[1])
+        self.title = parse_title(paper.title)
         doi = self.identifiers.get("doi")
         self.doi = doi and _without_version(doi)
-        server = doi is not None and _PREPRINT_SERVER_DOI.match(doi) is not None
-        marked = paper.work_type is WorkType.PREPRINT
+
+    @cached_property
+    def year(self) -> int | None:
+        year = self.paper.year
+        if year is None and (told := _YEAR_IN_TITLE.match(self.paper.title)):
+            year = int(told[1])
+        return year if year and 1000 < year < 3000 else None
+
+    @cached_property
+    def published_doi(self) -> str | None:
+        """The DOI of the journal, conference or book; None when there is none but a preprint's."""
+        if not self.doi or _PREPRINT_SERVER_DOI.match(self.doi):
+            return None
         # arXiv puts the journal's DOI on its own records: there the DOI is not the preprint's.
-        of_preprint = server or (marked and "arxiv" not in self.identifiers)
-        self.published_doi = None if of_preprint else self.doi
-        self.is_preprint = marked or (self.published_doi is None and (server or self._at_preprint_server()))
+        of_preprint = self.paper.work_type is WorkType.PREPRINT and "arxiv" not in self.identifiers
+        return None if of_preprint else self.doi
 
-    def _at_preprint_server(self) -> bool:
-        if self.paper.venue:
-            return _PREPRINT_VENUE.search(self.paper.venue) is not None
-        return "arxiv" in self.identifiers
-
-    @property
-    def sources(self) -> set[str]:
-        return {self.paper.source, *(record.source for record in self.paper.records)}
+    @cached_property
+    def is_preprint(self) -> bool:
+        if self.paper.work_type is WorkType.PREPRINT:
+            return True
+        if self.published_doi:
+            return False
+        if self.doi:
+            return True
+        return is_preprint_venue(self.paper.venue) if self.paper.venue else "arxiv" in self.identifiers
 
     @cached_property
     def names(self) -> tuple[Name, ...]:
@@ -66,19 +75,19 @@ class Record:
         spilled += [text for text in (paper.venue, paper.volume, paper.issue, paper.pages) if text]
         return frozenset(words(" ".join(spilled)))
 
-    def identities(self) -> list[tuple[str, str]]:
-        """Everything by which this record can be recognised as another, the most telling first."""
-        found = [("doi", self.doi)] if self.doi else []
-        found += [(scheme, value) for scheme, value in self.identifiers.items() if scheme not in ("doi", PREPRINT_DOI)]
-        if extra := self.identifiers.get(PREPRINT_DOI):
-            found.append(("doi", _without_version(extra)))
-        found += [(f"record of {record.source}", record.record_id) for record in self.paper.records]
-        return found
+    @property
+    def sources(self) -> set[str]:
+        return {self.paper.source, *(record.source for record in self.paper.records)}
 
-
-def is_preprint_doi(doi: str) -> bool:
-    """Whether the DOI was registered by a preprint server."""
-    return _PREPRINT_SERVER_DOI.match(doi) is not None
+    def identities(self) -> Iterator[tuple[str, str]]:
+        """All by which this record can be recognised: scheme and value, and its place in its source."""
+        for scheme, value in self.identifiers.items():
+            yield scheme, self.doi if scheme == "doi" and self.doi else value
+        if preprint := self.paper.identifiers.get(PREPRINT_DOI):
+            yield "doi", _without_version(preprint)
+        for record in self.paper.records:
+            # With the title, for a source without ids may have put the beginning of one in its place.
+            yield f"record of {record.source}", f"{record.record_id} {self.title.compact}"
 
 
 def is_preprint_venue(venue: str) -> bool:

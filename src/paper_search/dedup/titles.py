@@ -5,7 +5,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 from rapidfuzz.distance import OSA
@@ -24,35 +23,37 @@ from paper_search.dedup.vocabulary import (
 from paper_search.text import words
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
-_FORMAT_PLACE = re.compile(r"[(\[]([^()\[\]]{1,60})[)\]]|^([^:]{1,30}):")
+_FORMAT_PLACE = re.compile(r"[(\[]([^()\[\]]{1,60})[)\]]|^(\w+(?: \w+)?):")
 _BREAK = re.compile(r"[:;.?!(\[–—]|\s-\s")
+_NEVER_NUMERALS = frozenset((*FROM_ORDINAL, *FROM_ROMAN, *PART_WORDS)).isdisjoint
 
 
-@dataclass(frozen=True)
 class Title:
-    raw: str
-    words: tuple[str, ...]
-    compact: str
-    """All words in one piece, so that "data base" and "database" are equal."""
+    """A title as written, in comparable words, and these words in one piece, where "data base" is "database"."""
 
-    @cached_property
-    def text(self) -> str:
-        return " ".join(self.words)
+    __slots__ = ("compact", "raw", "text", "words")
 
-    @cached_property
+    def __init__(self, raw: str, found: list[str]) -> None:
+        self.raw = raw
+        self.words = tuple(found)
+        self.text = " ".join(found)
+        self.compact = "".join(found)
+
+    @property
     def content_words(self) -> int:
-        return sum(word not in FUNCTION_WORDS for word in self.words)
+        return _content_words(self.words)
 
-    @cached_property
+    @property
     def generic(self) -> bool:
         """Many papers are called "Editorial" or "Reply": such a title identifies none of them."""
         return all(word in GENERIC or word in FUNCTION_WORDS or word.isdigit() for word in self.words)
 
-    @cached_property
-    def heads(self) -> tuple[str, ...]:
-        """The title up to each break in it, compact, as a source that drops subtitles would give it."""
-        heads = (_numerals(words(self.raw[: mark.start()])) for mark in _BREAK.finditer(self.raw))
-        return tuple("".join(head) for head in heads if sum(word not in FUNCTION_WORDS for word in head) >= 4)
+    def begins_with(self, shorter: "Title") -> bool:
+        """Whether the other is this title without its subtitle, and long enough to mean the same paper."""
+        if not self.compact.startswith(shorter.compact) or shorter.content_words < 4:
+            return False
+        heads = (self.raw[: mark.start()] for mark in _BREAK.finditer(self.raw))
+        return any("".join(_numerals(words(head))) == shorter.compact for head in heads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,7 @@ def parse_title(text: str) -> Title:
         text = _TAG.sub(" ", text)
     if "(" in text or "[" in text or ":" in text:
         text = _FORMAT_PLACE.sub(_without_format, text)
-    found = _numerals(words(text))
-    return Title(text, tuple(found), "".join(found))
+    return Title(text, _numerals(words(text)))
 
 
 def difference(left: Title, right: Title) -> Difference:
@@ -100,6 +100,10 @@ def difference(left: Title, right: Title) -> Difference:
     return Difference(_telling(only_left), _telling(only_right))
 
 
+def _content_words(found: Iterable[str]) -> int:
+    return sum(word not in FUNCTION_WORDS for word in found)
+
+
 def _is_hard(word: str) -> bool:
     if len(word) == 1 or word in ABOUT_ANOTHER or word in TURNS_AROUND or word in FROM_ROMAN:
         return True
@@ -112,10 +116,12 @@ def _telling(only: Iterable[str]) -> tuple[str, ...]:
 
 def _without_format(place: re.Match[str]) -> str:
     inside = words(place[1] or place[2])
-    return " " if inside and all(word in FORMATS for word in inside) else place[0]
+    return " " if inside and FORMATS.issuperset(inside) else place[0]
 
 
 def _numerals(found: list[str]) -> list[str]:
+    if _NEVER_NUMERALS(found):
+        return found
     last = len(found) - 1
     plain = [FROM_ORDINAL.get(word, word) for word in found]
     for place, word in enumerate(plain):

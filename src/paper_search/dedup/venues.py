@@ -12,31 +12,30 @@ _KINDS = {
     "conference": re.compile(r"\b(?:conference|conf|symposium|symp|sympos|workshop|congress|meeting|colloquium)\b"),
     "thesis": re.compile(r"\b(?:thesis|dissertation)\b"),
 }
-_SAYS_NOTHING = STOP_WORDS | VENUE_WORDS
+
+
+def venues_contradict(left: str, right: str) -> bool:
+    """Whether one is a journal, say, and the other a conference."""
+    return None not in (kinds := {_read(left)[0], _read(right)[0]}) and len(kinds) > 1
 
 
 @lru_cache(maxsize=16_384)
-def kind_of_venue(venue: str) -> str | None:
-    """ "journal", "conference" or "thesis" where the name says so, else None."""
-    folded = " ".join(words(html.unescape(venue)))
-    found = [kind for kind, pattern in _KINDS.items() if pattern.search(folded)]
-    return found[0] if len(found) == 1 else None
-
-
-@lru_cache(maxsize=16_384)
-def _telling_words(venue: str) -> tuple[str, ...]:
-    found = words(html.unescape(venue))
-    return tuple(dict.fromkeys(word for word in found if word not in _SAYS_NOTHING and not word.isdigit()))
-
-
 def venues_agree(left: str, right: str) -> bool:
     """Whether two names can mean one venue: full, abbreviated or as an acronym."""
-    if kind_of_venue(left) != kind_of_venue(right):
+    (kind, here), (other_kind, there) = _read(left), _read(right)
+    if kind != other_kind:
         return False
-    few, many = sorted((_telling_words(left), _telling_words(right)), key=len)
-    if not few:
-        return True
-    if few[0] == "".join(word[0] for word in many):
+    few, many = sorted((here, there), key=len)
+    if not few or few[0] == "".join(word[0] for word in many):
         return True
     known = sum(any(one.startswith(other) or other.startswith(one) for other in many) for one in few)
     return known * 2 > len(few)
+
+
+@lru_cache(maxsize=16_384)
+def _read(venue: str) -> tuple[str | None, tuple[str, ...]]:
+    """The kind of venue where its name says so, and the words that tell it from others."""
+    found = words(html.unescape(venue))
+    kinds = [kind for kind, pattern in _KINDS.items() if pattern.search(" ".join(found))]
+    telling = (word for word in found if not word.isdigit() and word not in STOP_WORDS and word not in VENUE_WORDS)
+    return kinds[0] if len(kinds) == 1 else None, tuple(dict.fromkeys(telling))

@@ -18,7 +18,9 @@ def reason(paper: Work, candidate: Candidate, query: Query, remarks: Iterable[st
         if found := _found(query.units, set(held) & query.asked.keys(), told):
             parts.append(f"{name}: {', '.join(found)}")
     if not parts:
-        parts.append(f"no query word in title or {body_name}" if candidate.body else "no query word in title, no abstract")
+        parts.append(
+            f"no query word in title or {body_name}" if candidate.body else "no query word in title, no abstract"
+        )
     parts += remarks
     if paper.citation_count > 0:
         parts.append(f"cited {paper.citation_count:,} time{'s' if paper.citation_count > 1 else ''}")

@@ -31,7 +31,8 @@ def marks(papers: Sequence[Work], hints: RelevanceHints) -> list[bool | None]:
     """True for a paper that was itself marked relevant, False for irrelevant, None for the others."""
     relevant, irrelevant = (set(_names(works)) for works in (hints.relevant, hints.irrelevant))
     return [
-        True if relevant & (names := set(_names([paper]))) else False if irrelevant & names else None for paper in papers
+        True if relevant & (names := set(_names([paper]))) else False if irrelevant & names else None
+        for paper in papers
     ]
 
 

@@ -1,27 +1,40 @@
-"""Which kind of paper it is, from the words papers of each kind use of themselves."""
-
-import re
+"""Which kind of paper it is, from the words that papers of each kind use of themselves."""
 
 from paper_search.models import PaperTag, Work, WorkType
 from paper_search.relevance.pool import MAX_BODY, MAX_TITLE, body_text
+from paper_search.text import fold, words
 
-_IN_TITLE = {
-    PaperTag.REVIEW: r"\b(?:survey|review|overview|tutorial|state of the art|meta-analys[ie]s|roadmap|perspectives?)\b",
-    PaperTag.DATASET: r"\b(?:data ?sets?|databases?|corpus|corpora|benchmarks?|benchmarking|data collection)\b",
-    PaperTag.THEORETICAL: r"\b(?:theor(?:y|ies|ems?|etical)|proofs?|bounds?|axioms?|conjectures?|complexity of)\b",
-    PaperTag.EMPIRICAL: r"\b(?:empirical|experiment(?:s|al)?|trials?|case study|cohort|observational|comparative study)\b",
-    PaperTag.METHOD: r"\b(?:methods?|algorithms?|framework|approach|architecture|techniques?|procedure)\b",
+_TITLE_WORDS = {
+    PaperTag.METHOD: "method methods algorithm algorithms framework approach approaches architecture technique techniques",
+    PaperTag.REVIEW: "survey review reviews overview tutorial roadmap perspective perspectives",
+    PaperTag.EMPIRICAL: "empirical experiment experiments experimental trial trials cohort observational",
+    PaperTag.THEORETICAL: "theory theories theorem theorems theoretical proof proofs bound bounds axioms conjecture",
+    PaperTag.DATASET: "dataset datasets database corpus corpora benchmark benchmarks benchmarking",
 }
-_IN_BODY = {
-    PaperTag.REVIEW: r"\bwe (?:survey|review|summari[sz]e)\b|\bthis (?:survey|review)\b|\bis reviewed\b|\bare reviewed\b"
-    r"|\bsystematic(?:ally)? review\b|\bmeta-analysis of\b",
-    PaperTag.DATASET: r"\b(?:new|novel|large[- ]scale|public(?:ly available)?|annotated) (?:\w+ ){0,3}?(?:data ?set|corpus|benchmark|database)\b"
-    r"|\bwe (?:release|introduce|present|collect|construct|annotate) (?:\w+ ){0,6}?(?:data ?sets?|corpus|benchmarks?|database)\b",
-    PaperTag.THEORETICAL: r"\bwe (?:prove|derive)\b|\btheorems?\b|\b(?:upper|lower) bounds?\b|\bis proved\b|\bare proved\b|\bproof of\b",
-    PaperTag.EMPIRICAL: r"\bwe (?:measured?|observed?|evaluated?|conduct(?:ed)?|test(?:ed)?)\b|\bexperiment(?:s|al results?)\b"
-    r"|\bp ?[<=] ?0?\.\d|\brandomi[sz]ed\b|\bparticipants\b|\bempirical(?:ly)?\b",
-    PaperTag.METHOD: r"\bwe (?:propose|develop(?:ed)?|introduce|design(?:ed)?|devise)\b|\b(?:is|are) proposed\b"
-    r"|\b(?:new|novel|proposed) (?:\w+ ){0,2}?(?:method|algorithm|approach|model|framework|technique|architecture)\b",
+_BODY_PHRASES = {
+    PaperTag.METHOD: "we propose|we develop|we introduce|we devise|is proposed|are proposed|new method|novel method"
+    "|new algorithm|novel algorithm|new approach|novel approach|proposed method|proposed approach|proposed model"
+    "|new technique|novel technique|novel framework|new framework|new model|novel model",
+    PaperTag.REVIEW: "we survey|we review|this survey|this review|systematic review|is reviewed|are reviewed|meta-analysis"
+    "|literature review|we summarize|we summarise",
+    PaperTag.EMPIRICAL: "we measured|we observed|we evaluated|we evaluate|we conduct|we tested|experimental results"
+    "|our experiments|experiments show|experiments on|randomized|randomised|participants|empirical|p < 0.|p<0.",
+    PaperTag.THEORETICAL: "we prove|we derive|theorem|upper bound|lower bound|is proved|are proved|proof of|is derived",
+    PaperTag.DATASET: "new dataset|novel dataset|new corpus|new benchmark|novel benchmark|large-scale dataset|annotated corpus"
+    "|annotated dataset|publicly available dataset|benchmark dataset|we release|dataset of|data set of|corpus of",
 }
-_TITLE_SIGNS = {tag: re.compile(pattern) for tag, pattern in _IN_TITLE.items()}
-_BODY_SIGNS = {tag: re.compile(pattern) for tag, pattern in _IN_BODY.items()}
+_IN_TITLE = {tag: frozenset(listed.split()) for tag, listed in _TITLE_WORDS.items()}
+_IN_BODY = {tag: tuple(listed.split("|")) for tag, listed in _BODY_PHRASES.items()}
+
+
+def tags_of(paper: Work) -> list[PaperTag]:
+    """The kinds a paper shows signs of, in the order of `PaperTag`; none when it shows none."""
+    title = set(words(paper.title[:MAX_TITLE]))
+    body = fold(body_text(paper)[:MAX_BODY])
+    return [
+        tag
+        for tag in PaperTag
+        if title & _IN_TITLE[tag]
+        or any(phrase in body for phrase in _IN_BODY[tag])
+        or (tag is PaperTag.DATASET and paper.work_type is WorkType.DATASET)
+    ]
