@@ -15,13 +15,14 @@ from paper_search.sources.base import Request, Response
 QUERY = "tidal heating of icy moons"
 SOURCES = ["crossref", "openalex", "europepmc", "semantic_scholar", "dblp"]
 PER_SOURCE = 100
-WORDS = ["tidal", "heating", "icy", "moons", "ocean", "europa", "enceladus", "orbit", "resonance", "ice", "flux"]
+SYLLABLES = ["ra", "to", "mi", "sel", "van", "dor", "pex", "lun", "cri", "bas", "tem", "gal", "ori", "nep"]
 
 
 def titles() -> list[str]:
     """200 papers; each source knows 100 of them, so that sources overlap."""
     random.seed(7)
-    return [" ".join(random.sample(WORDS, 7)).capitalize() + f" {number}" for number in range(200)]
+    words = ["".join(random.choices(SYLLABLES, k=3)) for _ in range(600)]
+    return ["Tidal heating of icy moons: " + " ".join(random.sample(words, 6)) for _ in range(200)]
 
 
 class MadeUpAnswers:

@@ -1,7 +1,7 @@
 """How a search is set up. Constructing these reads nothing; `load_config` reads environment and settings file."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
@@ -65,10 +65,9 @@ class AppConfig(BaseModel):
         """A source's settings need not repeat the name they stand under."""
         if not isinstance(values, dict):
             return values
-        given: dict[str, Any] = dict(values)
-        sources = given.get("sources")
-        if isinstance(sources, dict):
-            named: dict[str, Any] = sources
+        given = dict(cast("dict[str, Any]", values))
+        if isinstance(given.get("sources"), dict):
+            named = cast("dict[str, Any]", given["sources"])
             given["sources"] = {
                 key: {"name": key, **value} if isinstance(value, dict) else value for key, value in named.items()
             }

@@ -23,14 +23,25 @@ who whom whose why will with within without would yet you your
 """
 STOP_WORDS: frozenset[str] = frozenset(_FUNCTION_WORDS.split())
 
-_ACCENTS = re.compile(
-    "[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+_SPELLED = {
+    "ø": "o",
+    "ł": "l",
+    "đ": "d",
+    "ð": "d",
+    "þ": "th",
+    "æ": "ae",
+    "œ": "oe",
+    "ı": "i",
+    "ħ": "h",
+    "’": "'",
+    "ʼ": "'",
+}
+_SPELLED |= dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
+_ACCENTS = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 )
-_UNDECOMPOSED = str.maketrans(
-    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "’": "'", "ʼ": "'"}
-    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
-    | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff")
-)
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_VARIANT = re.compile(f"[{''.join(_SPELLED)}{_ACCENTS}{_INVISIBLE}]")
 _GREEK_NAMES = """
 alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi
 chi psi omega
@@ -58,8 +69,10 @@ def fold(text: str) -> str:
         return text.lower()
     # Compatibility forms decompose into capitals and folding into new compounds, hence twice.
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()).casefold()
-    bare = unicodedata.normalize("NFC", _ACCENTS.sub("", folded).translate(_UNDECOMPOSED))
-    return _LONE_GREEK.sub(lambda letter: _GREEK[letter[0]], bare)
+    bare = _VARIANT.sub(lambda sign: _SPELLED.get(sign[0], ""), folded)
+    if bare.isascii():
+        return bare
+    return _LONE_GREEK.sub(lambda letter: _GREEK[letter[0]], unicodedata.normalize("NFC", bare))
 
 
 def words(text: str) -> list[str]:

@@ -14,7 +14,8 @@ from rich.text import Text
 
 from paper_search import export_bibtex, export_json, export_markdown, export_prisma
 from paper_search.config import AppConfig
-from paper_search.models import PaperCollection, SourceReport, SourceStatus
+from paper_search.export.names import split_name
+from paper_search.models import Paper, PaperCollection, SourceReport, SourceStatus
 from paper_search.workflow import (
     Checkpoint,
     Decision,
@@ -36,9 +37,12 @@ _COLORS: Final = {
 }
 
 
-def run_demo(output: Path, *, as_json: bool) -> None:
-    """Runs the recorded search, shows it on stdout and writes the exports to `output`."""
-    console = Console(quiet=as_json, highlight=False)
+def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> None:
+    """Runs the recorded search, shows it on stdout and writes the exports to `output`.
+
+    Raises InvalidInput when `output` cannot be written to.
+    """
+    console = console or Console(quiet=as_json, highlight=False)
     console.print(_title())
     result = asyncio.run(_search(console))
     files = _write(result, output)
@@ -118,7 +122,7 @@ def _review(collection: PaperCollection) -> Group:
     table = Table(box=None, padding=(0, 1), header_style="dim")
     table.add_column("#", justify="right", style="dim")
     table.add_column("Title", ratio=1)
-    table.add_column("Authors", no_wrap=True, max_width=22)
+    table.add_column("Authors", no_wrap=True, max_width=24)
     table.add_column("Year")
     table.add_column("Score", justify="right")
     table.add_column("From", style="dim", justify="right")
@@ -126,13 +130,11 @@ def _review(collection: PaperCollection) -> Group:
         title = Text(paper.title)
         if number <= 3:
             title.append(f"\n{paper.relevance_reason}", "dim italic")
-        first = paper.authors[0].name if paper.authors else "-"
-        authors = f"{first} et al." if len(paper.authors) > 1 else first
         count = len(paper.sources)
         table.add_row(
             str(number),
             title,
-            escape(authors),
+            escape(_short(paper)),
             str(paper.year or "-"),
             f"{paper.relevance_score:.2f}",
             f"{count} source{'s' if count != 1 else ''}",
@@ -143,6 +145,14 @@ def _review(collection: PaperCollection) -> Group:
         Group(table, *footer), title="Checkpoint 2 of 2: the results", title_align="left", border_style="cyan"
     )
     return Group(Text(""), panel)
+
+
+def _short(paper: Paper) -> str:
+    if not paper.authors:
+        return "-"
+    first = split_name(paper.authors[0].name)
+    family = f"{first.particle} {first.family}".strip()
+    return f"{family} et al." if len(paper.authors) > 1 else family
 
 
 def _stages(result: PaperCollection) -> Group:

@@ -1,5 +1,6 @@
 """Makes one author list of several: the longest one, each name in its fullest spelling, nobody lost."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from paper_search.dedup.names import Name, match_names, people
@@ -16,13 +17,13 @@ def merge_authors(lists: Sequence[list[Author]]) -> tuple[list[Author], int]:
     for place, other in enumerate(read):
         if place != base:
             _join(merged, other)
-    return [author for author, _ in merged], base
+    return [author for author, _ in merged] or lists[0], base
 
 
 def _read(authors: list[Author]) -> list[tuple[Author, Name]]:
     found = people((author.name for author in authors), groups=True)
-    entries = [place for place, _, _ in found]
-    return [(authors[place] if entries.count(place) == 1 else Author(name=piece), name) for place, piece, name in found]
+    people_in = Counter(place for place, _, _ in found)
+    return [(authors[place] if people_in[place] == 1 else Author(name=piece), name) for place, piece, name in found]
 
 
 def _fullness(entries: list[tuple[Author, Name]]) -> tuple[int, int]:

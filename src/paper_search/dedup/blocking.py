@@ -1,6 +1,6 @@
 """Finds the titles worth comparing without comparing all with all.
 
-Two titles of one paper share most of their rarest words. Every pair of a title's rarest words is a key, and titles
+Two titles of one paper share most of their rarest words. Any three of a title's rarest words are a key, and titles
 under one key are compared, in C. Words that no other title has cannot join two titles, so misspellings use up no keys.
 Under a key with many titles each is compared with its neighbours only, so the work grows with the number of titles.
 """
@@ -15,6 +15,7 @@ from paper_search.dedup.titles import Title
 
 _RAREST = 5
 _NEIGHBOURS = 30
+_BEGINNINGS = 8
 _LEAST_LIKENESS = 80.0
 
 
@@ -41,24 +42,23 @@ def _sharing_rare_words(titles: Sequence[Title]) -> Iterator[tuple[int, int]]:
 
 
 def _blocks(titles: Sequence[Title]) -> Iterable[list[int]]:
-    """The places of titles that have two of their rarest words in common."""
+    """The places of titles that have three of their rarest words in common, or two where they are short."""
     frequency = Counter(chain.from_iterable(title.words for title in titles))
     shared = sorted((count, word) for word, count in frequency.items() if count > 1)
-    rarity = {word: rank for rank, (_, word) in enumerate(shared)}
-    first: dict[tuple[int, ...], int] = {}
-    blocks: dict[tuple[int, ...], list[int]] = {}
+    rarity = {word: rank for rank, (_, word) in enumerate(shared, 1)}
+    base = len(rarity) + 1
+    first: dict[int, int] = {}
+    blocks: dict[int, list[int]] = {}
     for place, title in enumerate(titles):
         rarest = sorted({rarity[word] for word in title.words if word in rarity})[:_RAREST]
-        for key in _keys(rarest):
+        # Numbers rather than tuples as keys: there are many, and the garbage collector need not look at them.
+        keys = [(one * base + two) * base + three for one, two, three in combinations(rarest, 3)]
+        if len(rarest) < _RAREST:
+            keys += [one * base + two for one, two in combinations(rarest, 2)]
+        for key in keys:
             if (earlier := first.setdefault(key, place)) != place:
                 blocks.setdefault(key, [earlier]).append(place)
     return blocks.values()
-
-
-def _keys(rarest: list[int]) -> Iterable[tuple[int, ...]]:
-    """Any three of the words; of a short title any two as well."""
-    triples = combinations(rarest, 3)
-    return triples if len(rarest) == _RAREST else chain(triples, combinations(rarest, 2))
 
 
 def _without_subtitle(titles: Sequence[Title]) -> Iterator[tuple[int, int]]:
@@ -68,6 +68,6 @@ def _without_subtitle(titles: Sequence[Title]) -> Iterator[tuple[int, int]]:
     for place in sorted(range(len(titles)), key=lambda place: titles[place].compact):
         while beginnings and not titles[place].compact.startswith(titles[beginnings[-1]].compact):
             beginnings.pop()
-        yield from ((place, beginning) for beginning in beginnings)
+        yield from ((place, beginning) for beginning in beginnings[-_BEGINNINGS:])
         if len(titles[place].words) >= 4:
             beginnings.append(place)

@@ -12,9 +12,8 @@ from paper_search.dedup.matching import comparable, contradict, match
 from paper_search.dedup.names import Agreement, agreement
 from paper_search.dedup.records import Record
 from paper_search.dedup.titles import Difference, difference
-from paper_search.identifiers import SCHEMES
 
-_SAME_IDENTIFIER = {
+_SAME = {
     "doi": "same DOI",
     "arxiv": "same arXiv id",
     "pmid": "same PubMed id",
@@ -23,8 +22,9 @@ _SAME_IDENTIFIER = {
     "s2": "same Semantic Scholar id",
     "dblp": "same DBLP key",
     "scholar": "same Google Scholar id",
+    "record": "same record of the same source",
 }
-_SAME_RECORD = "same record of the same source"
+"""By scheme, the most telling first."""
 _TITLES_ALIKE = 60.0
 _NEIGHBOURS = 24
 _WITNESSES = 8
@@ -98,17 +98,17 @@ class Clustering:
 
 
 def _by_identifier(records: Sequence[Record]) -> Iterator[Edge]:
-    first: dict[tuple[str, str], int] = {}
-    holders: dict[tuple[str, str], list[int]] = {}
+    first: dict[str, int] = {}
+    holders: dict[str, list[int]] = {}
     for place, record in enumerate(records):
         for identity in record.identities():
             if (earlier := first.setdefault(identity, place)) != place:
                 holders.setdefault(identity, [earlier]).append(place)
-    for (scheme, _), places in holders.items():
-        strength = SCHEMES.index(scheme) if scheme in _SAME_IDENTIFIER else len(SCHEMES)
-        reason = _SAME_IDENTIFIER.get(scheme, _SAME_RECORD)
+    schemes = list(_SAME)
+    for identity, places in holders.items():
+        scheme = identity.partition(":")[0]
         for left, right in _trusted(records, places):
-            yield Edge(strength - 100, left, right, reason, by_identifier=True)
+            yield Edge(schemes.index(scheme) - len(schemes), left, right, _SAME[scheme], by_identifier=True)
 
 
 def _trusted(records: Sequence[Record], places: list[int]) -> Iterator[tuple[int, int]]:
@@ -124,7 +124,7 @@ def _trusted(records: Sequence[Record], places: list[int]) -> Iterator[tuple[int
         else:
             families.append(group)
     for family in families:
-        yield from pairwise(family)
+        yield from pairwise(sorted(family))
     if len(families) == 2:
         one, other = families[0][0], families[1][0]
         if agreement(records[one].names, records[other].names) is not Agreement.DIFFERENT:

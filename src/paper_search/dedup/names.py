@@ -12,7 +12,8 @@ from rapidfuzz.distance import OSA
 from paper_search.dedup.vocabulary import GROUP_WORDS, NO_NAME
 from paper_search.text import fold
 
-_ET_AL = re.compile(r"[\s,;]*(?:\bet\.?\s*al\b\.?|\band others\b|\.\.\.|…)[\s.,;]*$", re.IGNORECASE)
+_AROUND = " .,;:"
+_ET_AL = re.compile(r"(?:\bet\.? ?al|\band others|…)$", re.IGNORECASE)
 _SEPARATOR = re.compile(r"\s*;\s*(?:and\s+|&\s*)?|\s*,?\s+and\s+|\s*,?\s*&\s*", re.IGNORECASE)
 _COMMA = re.compile(r"\s*,\s*")
 _WORD = re.compile(r"[^\W\d_]+(?:[-\u2010\u2011\u2013'’`][^\W\d_]+)*\.?")
@@ -138,13 +139,13 @@ def _entry(text: str, *, alone: bool) -> list[tuple[str, Name, bool]]:
     for piece in _pieces(html.unescape(text), alone=alone):
         if name := _read(piece):
             found.append((piece, name, False))
-        elif len(letters := _letters(piece)) > 1:
+        elif (letters := _letters(piece)) and letters not in NO_NAME:
             found.append((piece, Name(letters), True))
     return found
 
 
 def _pieces(text: str, *, alone: bool) -> list[str]:
-    bare = _ET_AL.sub("", text.strip(" \t\n.,;:"))
+    bare = _ET_AL.sub("", " ".join(text.split()).strip(_AROUND)).rstrip(_AROUND)
     pieces = [piece for piece in _SEPARATOR.split(bare) if piece]
     return [name for piece in pieces for name in _comma_list(piece)] if alone or len(pieces) > 1 else pieces
 

@@ -24,6 +24,7 @@ _VERSIONED_JOURNAL = re.compile(r"(10\.(?:7554/elife\.\d+|12688/[a-z0-9]+\.\d+))
 _PREPRINT_VENUE = re.compile(
     r"\b(?:arxiv|biorxiv|medrxiv|chemrxiv|psyarxiv|techrxiv|ssrn|corr|research square|preprints?)\b", re.IGNORECASE
 )
+_SURROUNDINGS = 10_000
 _YEAR_IN_TITLE = re.compile(r"[^:]{0,40}?[(\[]((?:1[89]|20)\d\d)[)\]]")
 
 
@@ -73,21 +74,21 @@ class Record:
         paper = self.paper
         spilled = [author.name for author in paper.authors]
         spilled += [text for text in (paper.venue, paper.volume, paper.issue, paper.pages) if text]
-        return frozenset(words(" ".join(spilled)))
+        return frozenset(words(" ".join(spilled)[:_SURROUNDINGS]))
 
     @property
     def sources(self) -> set[str]:
         return {self.paper.source, *(record.source for record in self.paper.records)}
 
-    def identities(self) -> Iterator[tuple[str, str]]:
-        """All by which this record can be recognised: scheme and value, and its place in its source."""
+    def identities(self) -> Iterator[str]:
+        """All by which this record can be recognised, as `scheme:value`."""
         for scheme, value in self.identifiers.items():
-            yield scheme, self.doi if scheme == "doi" and self.doi else value
+            yield f"{scheme}:{self.doi if scheme == 'doi' else value}"
         if preprint := self.paper.identifiers.get(PREPRINT_DOI):
-            yield "doi", _without_version(preprint)
+            yield f"doi:{_without_version(preprint)}"
         for record in self.paper.records:
             # With the title, for a source without ids may have put the beginning of one in its place.
-            yield f"record of {record.source}", f"{record.record_id} {self.title.compact}"
+            yield f"record:{record.source} {record.record_id} {self.title.compact}"
 
 
 def is_preprint_venue(venue: str) -> bool:

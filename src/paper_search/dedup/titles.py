@@ -28,6 +28,10 @@ _BREAK = re.compile(r"[:;.?!(\[–—]|\s-\s")
 _NEVER_NUMERALS = frozenset((*FROM_ORDINAL, *FROM_ROMAN, *PART_WORDS)).isdisjoint
 
 
+_LONGEST = 2_000
+"""What follows after so many characters is no title, and would take long to compare."""
+
+
 class Title:
     """A title as written, in comparable words, and these words in one piece, where "data base" is "database"."""
 
@@ -79,6 +83,7 @@ class Difference:
 
 def parse_title(text: str) -> Title:
     """The title in comparable words: numerals as digits, without markup and remarks such as "(extended abstract)"."""
+    text = text[:_LONGEST]
     if "&" in text:
         text = html.unescape(text)
     if "<" in text:

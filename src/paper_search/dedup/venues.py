@@ -12,6 +12,7 @@ _KINDS = {
     "conference": re.compile(r"\b(?:conference|conf|symposium|symp|sympos|workshop|congress|meeting|colloquium)\b"),
     "thesis": re.compile(r"\b(?:thesis|dissertation)\b"),
 }
+_LONGEST = 500
 
 
 def venues_contradict(left: str, right: str) -> bool:
@@ -35,7 +36,7 @@ def venues_agree(left: str, right: str) -> bool:
 @lru_cache(maxsize=16_384)
 def _read(venue: str) -> tuple[str | None, tuple[str, ...]]:
     """The kind of venue where its name says so, and the words that tell it from others."""
-    found = words(html.unescape(venue))
+    found = words(html.unescape(venue[:_LONGEST]))
     kinds = [kind for kind, pattern in _KINDS.items() if pattern.search(" ".join(found))]
     telling = (word for word in found if not word.isdigit() and word not in STOP_WORDS and word not in VENUE_WORDS)
     return kinds[0] if len(kinds) == 1 else None, tuple(dict.fromkeys(telling))

@@ -1,4 +1,4 @@
-"""How strongly each candidate's own words match a query: BM25 over title, abstract and venue, with neighbours counted."""
+"""How strongly a candidate's own words match a query: BM25 over title, abstract and venue, neighbours counted."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ VENUE_WEIGHT = 0.5
 PAIR_SHARE = 0.3
 """What two neighbouring query terms found side by side add, as a share of the lighter one's weight."""
 PHRASE_SHARE = 0.5
-"""What a quoted phrase found word for word adds, as a share of its terms' weights; its absence counts against a paper."""
+"""What a quoted phrase found word for word adds, as a share of its terms' weights; its absence counts against."""
 LENGTH_RATIO = (0.2, 4.0)
 """Texts count as at least and at most this many times as long as the average one."""
 

@@ -6,7 +6,7 @@ recency; an author or venue that was asked for counts like one more word. `1 - e
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from paper_search.models import ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
 from paper_search.relevance.bm25 import match_strengths
@@ -24,6 +24,8 @@ FAIR_STRENGTH = 0.2
 """The strength that earns a score of `FAIR`."""
 UNJUDGED = 0.5
 """The score of a paper when the query holds nothing to compare it with."""
+SMALL_PART = 0.35
+"""One word that carries less of the query's weight than this is next to nothing."""
 CLEARLY = 0.25
 """How far a paper must lean towards what was marked for its reason to say so."""
 
@@ -32,14 +34,15 @@ def judge(papers: Sequence[RawPaper], intent: ParsedIntent, hints: RelevanceHint
     """Every paper scored by rule. Pure, and blind to the order in which the papers come."""
     query = read_query(intent, hints.free_text)
     pool = Pool([Candidate.of(paper, keep_stop_words=query.keeps_stop_words) for paper in papers])
+    weights = term_weights(pool, query.asked)
+    strengths = text_strengths(pool, query, weights)
     leaning = leanings(pool, hints, keep_stop_words=query.keeps_stop_words)
     judged: list[ScoredPaper] = []
-    for i, (paper, strength, marked) in enumerate(
-        zip(papers, text_strengths(pool, query), marks(papers, hints), strict=True)
-    ):
+    for i, (paper, strength, marked) in enumerate(zip(papers, strengths, marks(papers, hints), strict=True)):
         writers = authors_found(paper, query.authors)
         in_venue = venue_found(paper, query.venues)
-        score = _score(pool, i, query, strength, (bool(writers) + in_venue), prior(paper, this_year))
+        held = pool.counts[i].keys() | set(pool.candidates[i].venue)
+        score = _score(query, weights, held, strength * prior(paper, this_year), bool(writers) + in_venue)
         remarks = _remarks(marked, leaning[i], writers, in_venue)
         judged.append(
             ScoredPaper(
@@ -52,26 +55,33 @@ def judge(papers: Sequence[RawPaper], intent: ParsedIntent, hints: RelevanceHint
     return judged
 
 
-def text_strengths(pool: Pool, query: Query) -> list[float]:
+def text_strengths(pool: Pool, query: Query, weights: Mapping[str, float]) -> list[float]:
     """How strongly each candidate's text matches, before anything else is known of it."""
-    return with_company(pool, match_strengths(pool, query, term_weights(pool, query.asked)))
+    return with_company(pool, match_strengths(pool, query, weights))
 
 
-def _score(pool: Pool, i: int, query: Query, strength: float, hits: int, factor: float) -> float:
+def _score(query: Query, weights: Mapping[str, float], held: Set[str], strength: float, wishes_met: int) -> float:
     if query.is_empty:
-        return UNJUDGED * factor
+        return UNJUDGED
     wishes = bool(query.authors) + bool(query.venues)
     number = len(query.asked)
-    strength = (number * strength + hits) / (number + wishes) * factor
+    strength = (number * strength + wishes_met) / (number + wishes)
     score = 1 - math.exp(strength / FAIR_STRENGTH * math.log(1 - FAIR))
-    held = pool.counts[i].keys()
-    if any(essential <= held for essential in query.essentials) or (hits and not query.essentials):
+    if any(essential <= held for essential in query.essentials) or (wishes_met and not query.essentials):
         return max(score, FAIR + 0.1 * score)
-    sought = telling(query.asked)
-    found = len(sought & (held | set(pool.candidates[i].venue))) + hits
-    if found == 0 or (found == 1 and len(sought) + wishes > 2):
+    if _next_to_nothing(query, weights, held, wishes_met):
         return min(score, 0.9 * FAIR * (0.8 + 0.2 * score))
     return score
+
+
+def _next_to_nothing(query: Query, weights: Mapping[str, float], held: Set[str], wishes_met: int) -> bool:
+    """No telling word of the query is there, or a single one that is a small part of it."""
+    sought = telling(query.asked)
+    found = sought & held
+    if len(found) + wishes_met > 1:
+        return False
+    share = sum(weights[term] for term in found) / (sum(weights[term] for term in sought) or 1.0)
+    return share < SMALL_PART and not (wishes_met and not sought)
 
 
 def _remarks(marked: bool | None, leaning: float, writers: list[str], in_venue: bool) -> list[str]:

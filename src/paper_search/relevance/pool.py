@@ -67,7 +67,7 @@ class Pool:
         ]
 
     def unit_vector(self, counts: Mapping[str, int]) -> dict[str, float]:
-        """Counted terms as a tf-idf vector of length 1 in the measure of this pool; terms it does not know are left out."""
+        """Counted terms as a tf-idf vector of length 1; terms that no two candidates share are left out."""
         rarities = self._rarities
         vector = {term: _DAMPED[n] * rarities[term] for term, n in counts.items() if rarities.get(term)}
         length = math.hypot(*vector.values()) or 1.0

@@ -1,4 +1,4 @@
-"""What is known of a paper besides its text: how often it is cited, how new it is, who wrote it and where it appeared."""
+"""What is known of a paper besides its text: how often it is cited, how new it is, who wrote it, where it appeared."""
 
 import math
 from collections.abc import Iterable

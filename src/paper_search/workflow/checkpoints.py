@@ -47,11 +47,10 @@ class Checkpoint(BaseModel):
 
     @model_validator(mode="after")
     def _payload_fits_kind(self) -> "Checkpoint":
-        fitting = StrategyPayload if self.kind is CheckpointKind.STRATEGY_CONFIRMATION else ResultPayload
-        if not isinstance(self.payload, fitting):
-            raise ValueError(  # noqa: TRY004 - pydantic collects ValueErrors
-                f"a {self.kind.value} checkpoint carries a {fitting.__name__}"
-            )
+        about_strategy = self.kind is CheckpointKind.STRATEGY_CONFIRMATION
+        if about_strategy != isinstance(self.payload, StrategyPayload):
+            fitting = StrategyPayload if about_strategy else ResultPayload
+            raise ValueError(f"a {self.kind.value} checkpoint carries a {fitting.__name__}")
         return self
 
 

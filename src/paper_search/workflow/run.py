@@ -21,6 +21,7 @@ from paper_search.models import (
     Work,
 )
 from paper_search.skills.relevance_scorer import ScoringOutcome
+from paper_search.skills.result_organizer import facets_of
 from paper_search.skills.searcher import SearchOutcome
 from paper_search.sources.base import SourceResult
 from paper_search.workflow.checkpoints import (
@@ -234,7 +235,7 @@ class Run:
             )
             return self._described(PaperCollection(metadata=nothing, papers=[]), [], [*intent.notes])
         kept = without(latest.papers, self._state.rejected_papers)
-        return latest.model_copy(update={"papers": kept})
+        return latest.model_copy(update={"papers": kept, "facets": facets_of(kept)})
 
     def _complete(self, collection: PaperCollection, reason: str | None) -> PaperCollection:
         self._state.is_complete = True
