@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import sys
 from collections.abc import Awaitable, Callable
@@ -25,6 +26,7 @@ from uraniborg.kernel.mcp.testing import (
 )
 
 Surface = Callable[[], Awaitable[Any]]
+HOUSE = str(Path(sys.executable).with_name("uraniborg"))
 
 
 async def failing_tool(client: ClientSession, name: str = "lose", **arguments: Any) -> Any:
@@ -115,6 +117,10 @@ SURFACES: dict[str, Surface] = {
     "HTTP, version": refused_by_http("POST", 400, mcp_protocol_version="0"),
     "HTTP, session": refused_by_http("GET", 404, mcp_session_id="gone", accept="text/event-stream"),
     "HTTP, body": refused_by_http("POST", 400, content=b"{", content_type="application/json"),
+    "search command": command(sys.executable, "-m", "paper_search", "--json", "--domain", "alchemy", "moons"),
+    "search command, usage": command(sys.executable, "-m", "paper_search", "--json", "--no-such-option"),
+    "house command": command(HOUSE, "demo", "--json", "--output", os.devnull),
+    "house command, usage": command(HOUSE, "dance", "--json"),
 }
 
 

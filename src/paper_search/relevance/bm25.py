@@ -1,8 +1,7 @@
 """How strongly a candidate's own words match a query: BM25 over title, abstract and venue, neighbours counted."""
 
 from collections import Counter
-from collections.abc import Mapping
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 
 from paper_search.relevance.pool import Candidate, Pool
 from paper_search.relevance.query import Query
@@ -32,10 +31,17 @@ def match_strengths(pool: Pool, query: Query, weights: Mapping[str, float]) -> l
     for candidate, counts, length in zip(pool.candidates, pool.counts, lengths, strict=True):
         half = K1 * (1 - B + B * min(longest, max(shortest, length / average)))
         found = _occurrences(candidate, counts, weights)
-        strength = sum(weights[term] * n / (n + half) for term, n in found.items())
+        strength = sum([weights[term] * n / (n + half) for term, n in found.items()])
         if len(found) > 1:
-            strength += sum(pairs[pair] * n / (n + half) for pair, n in _neighbours(candidate, pairs).items())
-            strength += sum(weight for phrase, weight in phrases.items() if _holds(candidate, phrase))
+            title, body = _line(candidate.title), _line(candidate.body)
+            for pair, weight in pairs.items():
+                if pair[0] in found and pair[1] in found:
+                    sought = _line(pair)
+                    n = TITLE_WEIGHT * title.count(sought) + body.count(sought)
+                    strength += weight * n / (n + half)
+            for phrase, weight in phrases.items():
+                sought = _line(phrase)
+                strength += weight * (sought in title or sought in body)
         strengths.append(strength / most)
     return strengths
 
@@ -52,15 +58,6 @@ def _occurrences(candidate: Candidate, counts: Counter[str], weights: Mapping[st
     return found
 
 
-def _neighbours(candidate: Candidate, pairs: Mapping[tuple[str, str], float]) -> dict[tuple[str, str], float]:
-    found: dict[tuple[str, str], float] = {}
-    for run, worth in ((candidate.title, TITLE_WEIGHT), (candidate.body, 1.0)):
-        for pair in pairwise(run):
-            if pair in pairs:
-                found[pair] = found.get(pair, 0.0) + worth
-    return found
-
-
-def _holds(candidate: Candidate, phrase: tuple[str, ...]) -> bool:
-    sought = f" {' '.join(phrase)} "
-    return any(sought in f" {' '.join(run)} " for run in (candidate.title, candidate.body))
+def _line(run: Sequence[str]) -> str:
+    # Every term has its own space on either side, so that runs that follow one another are both counted.
+    return f" {'  '.join(run)} "

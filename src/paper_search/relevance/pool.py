@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import mul
 
 from paper_search.models import RawPaper, Work
 from paper_search.text import terms
@@ -61,10 +62,8 @@ class Pool:
 
     @cached_property
     def _lengths(self) -> list[float]:
-        rarities = self._rarities
-        return [
-            math.hypot(*[_DAMPED[n] * rarities[term] for term, n in counts.items()]) or 1.0 for counts in self.counts
-        ]
+        damped, rarity = _DAMPED.__getitem__, self._rarities.__getitem__
+        return [math.hypot(*map(mul, map(damped, c.values()), map(rarity, c))) or 1.0 for c in self.counts]
 
     def unit_vector(self, counts: Mapping[str, int]) -> dict[str, float]:
         """Counted terms as a tf-idf vector of length 1; terms that no two candidates share are left out."""
