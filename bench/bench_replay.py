@@ -10,6 +10,7 @@ from typing import Any
 
 from paper_search.assembly import build_workflow
 from paper_search.config import AppConfig
+from paper_search.models import PaperCollection
 from paper_search.sources.base import Request, Response
 
 QUERY = "tidal heating of icy moons"
@@ -115,21 +116,26 @@ class Stopwatch:
             self.longest_wait = max(self.longest_wait, perf_counter() - before - 0.001)
 
 
+async def replayed(recording: Path) -> tuple[PaperCollection, Stopwatch, float]:
+    stopwatch = Stopwatch()
+    workflow = await asyncio.to_thread(
+        build_workflow, AppConfig(replay_dir=recording), progress_reporter=stopwatch.progress
+    )
+    watching = asyncio.create_task(stopwatch.watch())
+    started = perf_counter()
+    result = await workflow.run(QUERY)
+    seconds = perf_counter() - started
+    watching.cancel()
+    return result, stopwatch, seconds
+
+
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         recording = Path(folder) / "recording"
         recorder = build_workflow(AppConfig(record_dir=recording), transport=MadeUpAnswers(), only=SOURCES, query=QUERY)
         await recorder.run(QUERY)
-        for _ in range(2):  # the first replay also pays for imports and caches; the second is shown
-            stopwatch = Stopwatch()
-            workflow = await asyncio.to_thread(
-                build_workflow, AppConfig(replay_dir=recording), progress_reporter=stopwatch.progress
-            )
-            watching = asyncio.create_task(stopwatch.watch())
-            started = perf_counter()
-            result = await workflow.run(QUERY)
-            total = perf_counter() - started
-            watching.cancel()
+        await replayed(recording)  # this one also pays for imports and caches; the next is shown
+        result, stopwatch, total = await replayed(recording)
     raw = sum(report.returned for report in result.metadata.sources)
     print(f"raw papers {raw} from {len(SOURCES)} sources, {len(result.papers)} in the result")
     for (phase, begun, _), (_, ended, _) in zip(stopwatch.phases, stopwatch.phases[1:], strict=False):

@@ -106,6 +106,8 @@ def _normalised(paper: RawPaper) -> tuple[RawPaper, dict[str, str]]:
     if not paper.identifiers and not paper.doi:
         return paper, {}
     known = normalise_identifiers(paper.identifiers)
+    if known == paper.identifiers and known.get("doi") == paper.doi:
+        return paper, paper.identifiers
     doi = _bare_doi(paper.doi) or _bare_doi(paper.identifiers.get("doi"))
     if doi:
         known = {**normalise_identifiers({"doi": doi}), **known, "doi": doi}
