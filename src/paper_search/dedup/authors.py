@@ -33,11 +33,19 @@ def _fullness(entries: list[tuple[Author, Name]]) -> tuple[int, int]:
 def _join(merged: list[tuple[Author, Name]], other: list[tuple[Author, Name]]) -> None:
     aligned = len(merged) == len(other)
     twins = match_names([name for _, name in merged], [name for _, name in other])
-    unmatched = set(range(len(other))) - set(twins.values())
     for here, there in twins.items():
         merged[here] = _fuller(merged[here], other[there])
-    # Two lists of one length that differ in one place differ in the spelling of a person, not in the people.
-    merged += [other[there] for there in sorted(unmatched) if not aligned or there in twins]
+    unmatched = sorted(set(range(len(other))) - set(twins.values()))
+    merged += [
+        other[there]
+        for there in unmatched
+        if not (aligned and there not in twins and _same_initial(merged[there][1], other[there][1]))
+    ]
+
+
+def _same_initial(left: Name, right: Name) -> bool:
+    """Whether two names in the same place can be one person whose family name was spelled beyond recognition."""
+    return bool(left.given and right.given) and left.given[0][0] == right.given[0][0]
 
 
 def _fuller(one: tuple[Author, Name], other: tuple[Author, Name]) -> tuple[Author, Name]:

@@ -26,6 +26,8 @@ _SAME = {
 }
 """By scheme, the most telling first."""
 _TITLES_ALIKE = 60.0
+_TITLES_CLOSE = 85.0
+_FEW_TITLES = 3
 _NEIGHBOURS = 24
 _WITNESSES = 8
 
@@ -116,11 +118,13 @@ def _trusted(records: Sequence[Record], places: list[int]) -> Iterator[tuple[int
     by_title: dict[str, list[int]] = {}
     for place in places:
         by_title.setdefault(records[place].title.compact, []).append(place)
+    alike = _titles_alike if len(by_title) <= _FEW_TITLES else _titles_nearly_equal
     families: list[list[int]] = []
     for group in by_title.values():
-        alike = next((f for f in families[:_WITNESSES] if _titles_alike(records[f[0]], records[group[0]])), None)
-        if alike:
-            alike += group
+        one = records[group[0]]
+        family = next((f for f in families[:_WITNESSES] if alike(records[f[0]], one)), None)
+        if family:
+            family += group
         else:
             families.append(group)
     for family in families:
@@ -133,7 +137,17 @@ def _trusted(records: Sequence[Record], places: list[int]) -> Iterator[tuple[int
 
 def _titles_alike(left: Record, right: Record) -> bool:
     one, other = left.title.text, right.title.text
-    return not one or not other or fuzz.token_set_ratio(one, other) >= _TITLES_ALIKE
+    if not one or not other:
+        return True
+    likeness = fuzz.token_set_ratio(one, other)
+    if likeness >= _TITLES_CLOSE or likeness < _TITLES_ALIKE:
+        return likeness >= _TITLES_CLOSE
+    return agreement(left.names, right.names) is not Agreement.DIFFERENT
+
+
+def _titles_nearly_equal(left: Record, right: Record) -> bool:
+    differ = difference(left.title, right.title)
+    return not differ.left or not differ.right
 
 
 def _within(records: Sequence[Record], group: Sequence[int]) -> Iterator[tuple[int, int]]:

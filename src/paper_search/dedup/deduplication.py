@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from paper_search.dedup.clustering import Cluster, Clustering
-from paper_search.dedup.merging import merge, own_record
+from paper_search.dedup.merging import merge, source_records
 from paper_search.dedup.records import Record
 from paper_search.models import RawPaper, paper_id
 
@@ -83,17 +83,21 @@ def _bare_content(paper: RawPaper) -> str:
 
 def _identified(records: Sequence[Record]) -> list[RawPaper]:
     """The papers, each with its own id and at least one source record."""
-    papers = [record.paper for record in records]
-    ids = [paper_id(paper.identifiers, paper.doi, paper.title, paper.authors, paper.year) for paper in papers]
+    ids = [_id_of(record) for record in records]
     holders = Counter(ids)
     collisions: dict[str, list[int]] = {}
     for place, own in enumerate(ids):
         if holders[own] > 1:
             collisions.setdefault(own, []).append(place)
     for shared, places in collisions.items():
-        for place, own in zip(places, _told_apart(shared, [papers[place] for place in places]), strict=True):
+        for place, own in zip(places, _told_apart(shared, [records[place].paper for place in places]), strict=True):
             ids[place] = own
-    return [_with_identity(paper, own) for paper, own in zip(papers, ids, strict=True)]
+    return [_with_identity(record, own) for record, own in zip(records, ids, strict=True)]
+
+
+def _id_of(record: Record) -> str:
+    paper = record.paper
+    return paper_id(record.identifiers, paper.doi, paper.title, paper.authors, paper.year)
 
 
 def _told_apart(shared: str, papers: Sequence[RawPaper]) -> list[str]:
@@ -107,8 +111,8 @@ def _told_apart(shared: str, papers: Sequence[RawPaper]) -> list[str]:
     return [ids[content].pop(0) for content in contents]
 
 
-def _with_identity(paper: RawPaper, own: str) -> RawPaper:
+def _with_identity(record: Record, own: str) -> RawPaper:
+    paper = record.paper
     if paper.id == own and paper.records:
         return paper
-    records = paper.records or [own_record(paper, own)]
-    return paper.model_copy(update={"id": own, "records": records})
+    return paper.model_copy(update={"id": own, "records": source_records(record, own)})

@@ -9,7 +9,7 @@ from paper_search.dedup.records import PREPRINT_DOI, Record, is_preprint_venue
 from paper_search.identifiers import SCHEMES
 from paper_search.models import RawPaper, SourceRecord, WorkType, paper_id
 
-FIRST_RECORD = "first record"
+_FIRST_RECORD: str = SourceRecord.model_fields["reason"].default
 _LONGEST_ABSTRACT = 10_000
 _OPEN = re.compile(
     r"arxiv\.org|/pmc|pmc\.|europepmc\.org|(?:bio|med|chem)rxiv\.org|aclanthology\.org|openreview\.net|jmlr\.org"
@@ -30,7 +30,7 @@ def merge(members: Sequence[tuple[Record, str]]) -> RawPaper:
     draft.choose("title", _title_worth)
     draft.choose("abstract", _abstract_worth)
     draft.choose("venue", lambda venue: not is_preprint_venue(venue))
-    draft.choose("work_type", lambda kind: kind is not WorkType.PREPRINT)
+    draft.choose_work_type()
     draft.choose("full_text_url", _openness)
     draft.choose("citation_count", int)
     draft.choose("snippet", len)
@@ -39,13 +39,13 @@ def merge(members: Sequence[tuple[Record, str]]) -> RawPaper:
     draft.merge_authors()
     draft.merge_identifiers()
     lead = ranked[0][0].paper
-    return lead.model_copy(update=draft.fields | {"provenance": draft.provenance, "records": _source_records(ranked)})
+    return lead.model_copy(update=draft.fields | {"provenance": draft.provenance, "records": _joined_records(ranked)})
 
 
-def own_record(paper: RawPaper, own_id: str) -> SourceRecord:
-    """The record of a paper whose source did not say which of its records it was."""
-    scheme, value = next(iter(paper.identifiers.items()), ("id", own_id))
-    return SourceRecord(source=paper.source, record_id=f"{scheme}:{value}", reason=FIRST_RECORD)
+def source_records(record: Record, own_id: str) -> list[SourceRecord]:
+    """Where a paper came from; one entry where its source did not say which of its records it was."""
+    scheme, value = next(iter(record.identifiers.items()), ("id", own_id))
+    return record.paper.records or [SourceRecord(source=record.paper.source, record_id=f"{scheme}:{value}")]
 
 
 class _Draft:
@@ -66,6 +66,14 @@ class _Draft:
 
     def note(self, key: str, origin: Record) -> None:
         self.provenance[key] = origin.paper.provenance.get(key, origin.paper.source)
+
+    def choose_work_type(self) -> None:
+        """A preprint only while all records are of preprints."""
+        self.choose("work_type", lambda kind: kind is not WorkType.PREPRINT)
+        published = not all(record.is_preprint for record in self.records)
+        if published and self.fields.get("work_type") is WorkType.PREPRINT:
+            self.fields["work_type"] = None
+            del self.provenance["work_type"]
 
     def merge_authors(self) -> None:
         told = [record for record in self.records if record.paper.authors]
@@ -92,11 +100,11 @@ class _Draft:
         self.fields["identifiers"] = {scheme: known[scheme] for scheme in in_order if scheme in known}
 
 
-def _source_records(ranked: Sequence[tuple[Record, str]]) -> list[SourceRecord]:
+def _joined_records(ranked: Sequence[tuple[Record, str]]) -> list[SourceRecord]:
     found: dict[tuple[str, str], SourceRecord] = {}
     for place, (record, reason) in enumerate(ranked):
-        for entry in record.paper.records or [own_record(record.paper, _title_id(record.paper))]:
-            joined = place > 0 and entry.reason == FIRST_RECORD
+        for entry in source_records(record, _title_id(record.paper)):
+            joined = place > 0 and entry.reason == _FIRST_RECORD
             found.setdefault(
                 (entry.source, entry.record_id), entry.model_copy(update={"reason": reason}) if joined else entry
             )

@@ -17,10 +17,13 @@ _TOKEN = re.compile(rf"{STAND_IN}|[^\W\d_][\w.'’\-]*|\S")
 _CAMEL = re.compile(r"(?:(?:Mc|Mac|De|Le|La|Di|Du|Van|Von|Fitz|St|O['’])?[^\W\d_](?:(?![A-Z])[\w.'’])*(?:-|$))+")
 _FIELD = re.compile(r"\bauthors?:\s*", re.IGNORECASE)
 _PLAIN_BY = re.compile(rf"\b(?:{PAPER_NOUN}|(?:co-?)?authored|written|published)\s+(?:by|of|from)\s+", re.IGNORECASE)
-_BY = re.compile(rf"(?:^|(?P<before>[\w-]+|{STAND_IN})\s+|[,;)\n]\s*)by\s+", re.IGNORECASE)
+_BY = re.compile(rf"(?:^|(?P<before>(?<![\w-])[\w-]{{1,40}}|{STAND_IN})\s+|[,;)\n]\s*)by\s+", re.IGNORECASE)
 _ET_AL = re.compile(r"\s*,?\s*(?:et\s+al\b\.?|and\s+(?:colleagues|co-?workers|collaborators|others))", re.IGNORECASE)
-_NAME_ET_AL = re.compile(r"(?P<name>(?:[^\W\d_][\w'’\-]*\s+){1,2}?)(?=et\s+al\b)", re.IGNORECASE)
-_POSSESSIVE = re.compile(rf"(?P<name>[^\W\d_][\w\-]*(?:\s+[^\W\d_][\w\-]*)?)['’]s\s+(?={PAPER_NOUN}\b)")
+# Words have a start and a length, or a long one would be tried from each of its letters.
+_NAME_ET_AL = re.compile(r"(?<![\w-])(?P<name>(?:[^\W\d_][\w'’\-]{0,40}\s+){1,2}?)(?=et\s+al\b)", re.IGNORECASE)
+_POSSESSIVE = re.compile(
+    rf"(?<![\w-])(?P<name>[^\W\d_][\w\-]{{0,40}}(?:\s+[^\W\d_][\w\-]{{0,40}})?)['’]s\s+(?={PAPER_NOUN}\b)"
+)
 
 
 @dataclass(slots=True)

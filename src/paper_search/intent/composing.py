@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from paper_search.intent.expression import all_of, any_of, render, term, tidied
+from paper_search.intent.expression import render, term, tidied
 from paper_search.intent.ideas import Idea, most_specific
 from paper_search.models import SearchQuery, SynonymMap
-from paper_search.sources.boolean import Node
+from paper_search.sources.boolean import Node, all_of, any_of
 
 MANY_IDEAS = 5
 # Sides from which to look at a subject when it cannot be made any broader.

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paper_search.intent.aliases import acronyms, alternatives
-from paper_search.intent.concepts import is_function_word
-from paper_search.intent.expression import all_of, any_of, term
+from paper_search.intent.concepts import acronyms, alternatives, is_function_word
+from paper_search.intent.expression import term
 from paper_search.intent.vocabulary import Key, Vocabulary, key_of
 from paper_search.intent.wordlists import BROAD
 from paper_search.models import ParsedIntent
-from paper_search.sources.boolean import Node
+from paper_search.sources.boolean import Node, all_of, any_of
 
 MAX_SYNONYMS = 4
 _BROAD = frozenset(map(key_of, BROAD))

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from paper_search.intent.amounts import read_amount
-from paper_search.intent.cleaning import normalised, restored, set_phrases_aside
+from paper_search.intent.cleaning import normalised, restored, set_phrases_aside, without_politeness
 from paper_search.intent.concepts import LONGEST_CHUNK, concepts_in
 from paper_search.intent.languages import read_language
-from paper_search.intent.politeness import without_politeness
 from paper_search.intent.vocabulary import Vocabulary, key_of
 from paper_search.intent.wordlists import CHATTER, FILLER
 from paper_search.intent.years import read_years

@@ -2,14 +2,12 @@
 
 from datetime import date
 
-from paper_search.intent.aliases import acronyms, alternatives
 from paper_search.intent.amounts import read_amount
 from paper_search.intent.authors import read_authors
-from paper_search.intent.cleaning import joined, normalised, restored, set_phrases_aside, stand_in
-from paper_search.intent.concepts import MAX_CONCEPTS, concepts_in
+from paper_search.intent.cleaning import joined, normalised, restored, set_phrases_aside, stand_in, without_politeness
+from paper_search.intent.concepts import MAX_CONCEPTS, acronyms, alternatives, concepts_in
 from paper_search.intent.languages import read_language
 from paper_search.intent.negatives import read_negatives
-from paper_search.intent.politeness import without_politeness
 from paper_search.intent.purpose import read_purpose
 from paper_search.intent.venues import read_venues
 from paper_search.intent.vocabulary import Vocabulary, key_of

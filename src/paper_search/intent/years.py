@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
 
+from paper_search.intent.amounts import NUMBER, number
 from paper_search.intent.cleaning import STAND_IN, cut
-from paper_search.intent.numbers import NUMBER, number
 
 EARLIEST_YEAR = 1600
 RECENT_YEARS = 5

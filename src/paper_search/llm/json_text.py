@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 from typing import Any, cast
 
 from paper_search.errors import LLMResponseError
@@ -18,7 +19,7 @@ def extract_json(text: str) -> dict[str, Any]:
     for candidate in (text, *_FENCED.findall(text)):
         if (found := _object(candidate)) is not None:
             return found
-    for found in _embedded(text):
+    if (found := _embedded(text)) is not None:
         return found
     raise LLMResponseError("The model's answer holds no JSON object.", hint="Try again, or use another model.")
 
@@ -31,16 +32,10 @@ def _object(text: str) -> dict[str, Any] | None:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
-def _embedded(text: str) -> Iterator[dict[str, Any]]:
-    """Balanced objects inside other text, the first one first; braces that open none are passed over."""
+def _embedded(text: str) -> dict[str, Any] | None:
+    """The first object inside other text; braces that open none are passed over."""
     decoder = json.JSONDecoder()
-    start = -1
-    for _ in range(_MAX_ATTEMPTS):
-        start = text.find("{", start + 1)
-        if start < 0:
-            return
-        try:
-            value, _end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            continue
-        yield value
+    for brace in islice(re.finditer("{", text), _MAX_ATTEMPTS):
+        with suppress(ValueError, RecursionError):
+            return decoder.raw_decode(text, brace.start())[0]
+    return None

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from typing import Any, NoReturn
+from typing import Any
 
 import openai
 
@@ -59,7 +59,7 @@ class ChatProvider:
             async with asyncio.timeout(self._timeout_s):
                 completion = await self._create(messages, options)
         except (openai.APIError, TimeoutError, ValueError) as exc:
-            self._fail(exc)
+            raise self._failure(exc) from None
         return self._text(completion)
 
     async def _create(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Any:
@@ -92,11 +92,8 @@ class ChatProvider:
             )
         return text
 
-    def _fail(self, exc: Exception) -> NoReturn:
-        """Raises the member of our family that `exc` stands for, without its text: endpoints may echo keys in it."""
-        raise self._failure(exc) from None
-
     def _failure(self, exc: Exception) -> LLMError:
+        """The member of our family that `exc` stands for, without its text: endpoints may echo keys in it."""
         match exc:
             case openai.AuthenticationError() | openai.PermissionDeniedError():
                 return LLMAuthError(

@@ -1,6 +1,6 @@
 """Says in one line why a paper scored as it did: what matched, and where."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from paper_search.models import Work
 from paper_search.relevance.pool import Candidate
@@ -9,14 +9,22 @@ from paper_search.relevance.query import Query, Unit
 MOST_SHOWN = 6
 
 
-def reason(paper: Work, candidate: Candidate, query: Query, remarks: Iterable[str] = ()) -> str:
+def reason(
+    paper: Work, candidate: Candidate, counts: Mapping[str, int], query: Query, remarks: Iterable[str] = ()
+) -> str:
     """For example: `title: perovskite, solar cells; abstract: efficiency; cited 4,312 times`."""
     body_name = "abstract" if paper.abstract else "snippet"
+    title, held = candidate.title, [term for term in query.asked if term in counts]
+    matched = {
+        "title": {term for term in held if term in title},
+        body_name: {term for term in held if counts[term] > title.count(term)},
+        "venue": query.asked.keys() & candidate.venue,
+    }
     parts: list[str] = []
     told: set[str] = set()
-    for name, held in (("title", candidate.title), (body_name, candidate.body), ("venue", candidate.venue)):
-        if found := _found(query.units, set(held) & query.asked.keys(), told):
-            parts.append(f"{name}: {', '.join(found)}")
+    for name, found in matched.items():
+        if found and (shown := _tell(query.units, found, told)):
+            parts.append(f"{name}: {', '.join(shown)}")
     if not parts:
         parts.append(
             f"no query word in title or {body_name}" if candidate.body else "no query word in title, no abstract"
@@ -27,11 +35,11 @@ def reason(paper: Work, candidate: Candidate, query: Query, remarks: Iterable[st
     return "; ".join(parts)
 
 
-def _found(units: Sequence[Unit], held: set[str], told: set[str]) -> list[str]:
-    """The units wholly held that say something not told yet, longest first come, first served."""
+def _tell(units: Sequence[Unit], matched: set[str], told: set[str]) -> list[str]:
+    """The units that are wholly matched and say something not told yet."""
     shown: list[str] = []
     for unit in units:
-        if unit.terms <= held and not unit.terms <= told:
+        if unit.terms <= matched and not unit.terms <= told:
             shown.append(unit.shown)
             told |= unit.terms
     return shown if len(shown) <= MOST_SHOWN else [*shown[:MOST_SHOWN], f"{len(shown) - MOST_SHOWN} more"]

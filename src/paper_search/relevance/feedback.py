@@ -48,6 +48,8 @@ def _names(works: Iterable[Work]) -> Iterable[tuple[str, str]]:
 
 
 def _likeness(pool: Pool, marked: Sequence[Candidate]) -> list[float]:
+    if not marked:
+        return [0.0] * len(pool)
     centre: dict[str, float] = {}
     for candidate in marked:
         vector = pool.unit_vector(Counter([*candidate.title, *candidate.body]))

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import mul
+from itertools import chain
 
 from paper_search.models import RawPaper, Work
 from paper_search.text import terms
@@ -42,10 +42,8 @@ class Pool:
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self.candidates = candidates
-        self.counts = [_count(candidate) for candidate in candidates]
-        self.document_frequency: Counter[str] = Counter()
-        for counts in self.counts:
-            self.document_frequency.update(counts.keys())
+        self.counts = [Counter((*candidate.title, *candidate.body)) for candidate in candidates]
+        self.document_frequency = Counter(chain.from_iterable(self.counts))
 
     def __len__(self) -> int:
         return len(self.candidates)
@@ -62,8 +60,14 @@ class Pool:
 
     @cached_property
     def _lengths(self) -> list[float]:
-        damped, rarity = _DAMPED.__getitem__, self._rarities.__getitem__
-        return [math.hypot(*map(mul, map(damped, c.values()), map(rarity, c))) or 1.0 for c in self.counts]
+        squares = {term: rarity * rarity for term, rarity in self._rarities.items()}
+        lengths: list[float] = []
+        for counts in self.counts:
+            # Most terms occur once, so their squares are summed as they stand and only the others corrected.
+            once = sum(map(squares.__getitem__, counts))
+            more = sum([(_DAMPED[n] ** 2 - 1) * squares[term] for term, n in counts.items() if n > 1])
+            lengths.append(math.sqrt(once + more) or 1.0)
+        return lengths
 
     def unit_vector(self, counts: Mapping[str, int]) -> dict[str, float]:
         """Counted terms as a tf-idf vector of length 1; terms that no two candidates share are left out."""
@@ -80,12 +84,6 @@ class Pool:
             sum([scaled[term] * _DAMPED[n] for term, n in counts.items() if term in scaled]) / length
             for counts, length in zip(self.counts, self._lengths, strict=True)
         ]
-
-
-def _count(candidate: Candidate) -> Counter[str]:
-    counts = Counter(candidate.body)
-    counts.update(candidate.title)
-    return counts
 
 
 class _Damped(dict[int, float]):

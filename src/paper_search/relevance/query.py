@@ -25,10 +25,12 @@ class Unit:
 class Query:
     asked: dict[str, float]
     """How much each term was asked for: 1 for every time the topic says it."""
-    pairs: frozenset[tuple[str, str]] = frozenset()
+    pairs: tuple[tuple[str, str], ...] = ()
     """Terms that follow one another in the query."""
     phrases: tuple[tuple[str, ...], ...] = ()
     """Quoted phrases, to be found word for word."""
+    telling: frozenset[str] = frozenset()
+    """The asked terms that say something about the topic."""
     essentials: tuple[frozenset[str], ...] = ()
     """A paper that holds all terms of any one of these sets holds the query's main concepts."""
     authors: tuple[str, ...] = ()
@@ -54,9 +56,10 @@ def read_query(intent: ParsedIntent, free_text: Iterable[str] = ()) -> Query:
         asked.setdefault(term, CONCEPT_SHARE)
     return Query(
         asked=asked,
-        pairs=frozenset(pair for run in (*runs, *concepts) for pair in pairwise(run) if pair[0] != pair[1]),
+        pairs=tuple(dict.fromkeys(pair for run in (*runs, *concepts) for pair in pairwise(run))),
         phrases=tuple(tuple(run) for run in phrases if len(run) > 1),
-        essentials=tuple(held for held in (telling(runs[0] if runs else []), telling(chain(*concepts))) if held),
+        telling=_telling(asked),
+        essentials=tuple(held for held in (_telling(runs[0] if runs else []), _telling(chain(*concepts))) if held),
         authors=tuple(intent.authors),
         venues=tuple(intent.venues),
         units=tuple(_units([*intent.concepts, *intent.phrases], topics, keep)),
@@ -64,8 +67,8 @@ def read_query(intent: ParsedIntent, free_text: Iterable[str] = ()) -> Query:
     )
 
 
-def telling(group: Iterable[str]) -> frozenset[str]:
-    """The terms that say something about a topic; all of them when all are common words."""
+def _telling(group: Iterable[str]) -> frozenset[str]:
+    """Without the common words, unless there are no others."""
     every = frozenset(group)
     return every - common_terms() or every
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any, cast
 
 from pydantic import BaseModel, Field
@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from paper_search.errors import LLMError
 from paper_search.llm.base import LLMProvider
 from paper_search.models import PaperTag, ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
+from paper_search.relevance.feedback import marks
 from paper_search.relevance.judge import judge
 from uraniborg.kernel.clock import Clock, SystemClock
 
@@ -25,7 +26,7 @@ _SYSTEM = """\
 You judge how relevant papers are to what a researcher is looking for.
 
 You get one JSON object: the intent of the search, titles the researcher marked relevant or irrelevant, and papers, each
-with a number, title, abstract and year. Answer with {"results": [{"paper_id": the number, "relevance_score": 0 to 1,
+with an id, title, abstract and year. Answer with {"results": [{"paper_id": the id, "relevance_score": 0 to 1,
 "relevance_reason": one short sentence, "tags": some of "method", "review", "empirical", "theoretical", "dataset"}]},
 one entry for each paper. 1 is exactly what is asked for, 0 has nothing to do with it.
 
@@ -71,9 +72,12 @@ class RelevanceScorer:
         by_rule = await self._judge(papers, intent, known)
         if self._llm is None:
             return ScoringOutcome(papers=by_rule)
+        pinned = {
+            scored.paper.id for scored, mark in zip(by_rule, marks(papers, known), strict=True) if mark is not None
+        }
         batches = [by_rule[at : at + self._batch_size] for at in range(0, len(by_rule), self._batch_size)]
         turn = asyncio.Semaphore(self._max_concurrency)
-        done = await asyncio.gather(*(self._ask(self._llm, turn, batch, intent, known) for batch in batches))
+        done = await asyncio.gather(*(self._ask(self._llm, turn, batch, intent, known, pinned) for batch in batches))
         scored = [paper for batch, _ in done for paper in batch]
         return ScoringOutcome(papers=scored, notes=_summed_up([note for _, note in done if note], len(batches)))
 
@@ -90,16 +94,20 @@ class RelevanceScorer:
         batch: Sequence[ScoredPaper],
         intent: ParsedIntent,
         hints: RelevanceHints,
+        pinned: Set[str],
     ) -> tuple[list[ScoredPaper], str | None]:
-        """The batch as the model sees it, and what went wrong, if anything did."""
+        """The batch as the model sees it, and what went wrong, if anything did. What a person marked stays as it is."""
         try:
             async with turn:
                 answer = await llm.complete_json(_SYSTEM, _message(batch, intent, hints))
         except LLMError as error:
             return list(batch), f"the model failed ({error.code})"
-        verdicts = _verdicts(answer.get("results"), len(batch))
-        scored = [_revised(paper, verdicts.get(number)) for number, paper in enumerate(batch)]
-        return scored, None if len(verdicts) == len(batch) else "the model left papers out"
+        verdicts = _verdicts(answer)
+        scored = [
+            paper if paper.paper.id in pinned else _revised(paper, verdicts.get(paper.paper.id)) for paper in batch
+        ]
+        missing = any(paper.paper.id not in verdicts for paper in batch)
+        return scored, "the model left papers out" if missing else None
 
 
 def _message(batch: Sequence[ScoredPaper], intent: ParsedIntent, hints: RelevanceHints) -> str:
@@ -111,32 +119,27 @@ def _message(batch: Sequence[ScoredPaper], intent: ParsedIntent, hints: Relevanc
             "wishes": hints.free_text,
             "papers": [
                 {
-                    "paper_id": number,
+                    "paper_id": scored.paper.id,
                     "title": scored.paper.title[:_TITLE_CHARACTERS],
                     "abstract": (scored.paper.abstract or scored.paper.snippet or "")[:_ABSTRACT_CHARACTERS],
                     "year": scored.paper.year,
                 }
-                for number, scored in enumerate(batch)
+                for scored in batch
             ],
         },
         ensure_ascii=False,
     )
 
 
-def _verdicts(results: object, size: int) -> dict[int, dict[str, Any]]:
-    """The usable entries of an answer by paper number; the first one about a paper counts."""
-    found: dict[int, dict[str, Any]] = {}
+def _verdicts(answer: object) -> dict[str, dict[str, Any]]:
+    """The usable entries of an answer by paper id; the first one about a paper counts."""
+    results = cast("dict[str, object]", answer).get("results") if isinstance(answer, dict) else None
+    found: dict[str, dict[str, Any]] = {}
     for entry in cast("list[object]", results) if isinstance(results, list) else []:
         verdict = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
-        number = _whole(verdict.get("paper_id"))
-        if number is not None and 0 <= number < size and _score(verdict.get("relevance_score")) is not None:
-            found.setdefault(number, verdict)
+        if isinstance(about := verdict.get("paper_id"), str) and _score(verdict.get("relevance_score")) is not None:
+            found.setdefault(about.strip(), verdict)
     return found
-
-
-def _whole(value: object) -> int | None:
-    text = str(value).strip() if isinstance(value, int | str) and not isinstance(value, bool) else ""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def _score(value: object) -> float | None:
@@ -147,8 +150,8 @@ def _score(value: object) -> float | None:
 
 def _revised(scored: ScoredPaper, verdict: dict[str, Any] | None) -> ScoredPaper:
     score = _score(verdict.get("relevance_score")) if verdict else None
-    if verdict is None or score is None or scored.relevance_score in (0.0, 1.0):
-        return scored  # what a person marked stands at the top or the bottom, whatever a model thinks
+    if verdict is None or score is None:
+        return scored
     reason = verdict.get("relevance_reason")
     said = " ".join(reason.split())[:_REASON_CHARACTERS] if isinstance(reason, str) else ""
     return scored.model_copy(

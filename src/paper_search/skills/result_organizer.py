@@ -1,5 +1,6 @@
 """Turns scored papers into the collection a person sees: the good ones, sorted and counted."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -13,13 +14,18 @@ from paper_search.models import (
     SearchStrategy,
     Work,
 )
-from paper_search.text import STOP_WORDS, words
+from paper_search.relevance.common_words import common_terms
+from paper_search.text import stem, words
 from uraniborg.kernel.clock import Clock, SystemClock
 
+_AT_ONCE = 50
+"""Papers organised without leaving the event loop; more go to a thread."""
 _TOP_AUTHORS = 10
 _KEY_THEMES = 8
 _SHORTEST_THEME = 3
 _CLEARLY_RELEVANT = 0.5
+
+Theme = tuple[str, ...]
 
 
 class ResultOrganizer:
@@ -33,8 +39,13 @@ class ResultOrganizer:
         self, papers: list[ScoredPaper], strategy: SearchStrategy, original_query: str
     ) -> PaperCollection:
         """The collection of at most `strategy.filters.max_results` papers. `total_found` counts all that came."""
+        if len(papers) <= _AT_ONCE:
+            return self._organized(papers, strategy, original_query)
+        return await asyncio.to_thread(self._organized, papers, strategy, original_query)
+
+    def _organized(self, papers: list[ScoredPaper], strategy: SearchStrategy, original_query: str) -> PaperCollection:
         kept = sorted((scored for scored in papers if scored.relevance_score >= self._min_relevance), key=_order)
-        listed = [_paper(scored) for scored in kept[: strategy.filters.max_results]]
+        listed = [_paper(scored) for scored in kept[: max(0, strategy.filters.max_results)]]
         metadata = SearchMetadata(
             query=original_query,
             search_strategy=strategy,
@@ -90,18 +101,27 @@ def _commonest(forms: Counter[str]) -> str:
 
 
 def _themes(papers: Sequence[Paper]) -> list[str]:
-    """Words and pairs of words that several titles share, a pair standing for its words where it is as frequent."""
-    single: Counter[str] = Counter()
-    double: Counter[str] = Counter()
+    """What titles share: words in whatever form, and pairs of them where a pair is as frequent as its words."""
+    forms: dict[Theme, Counter[str]] = {}
     for paper in papers:
-        title = words(paper.title)
-        single.update({word for word in title if _tells(word)})
-        double.update({f"{first} {second}" for first, second in pairwise(title) if _tells(first) and _tells(second)})
-    pairs = {pair: count for pair, count in double.items() if count > 1}
-    told = {word for pair, count in pairs.items() for word in pair.split() if single[word] == count}
-    counted = {**{word: count for word, count in single.items() if word not in told}, **pairs}
-    return sorted(counted, key=lambda theme: (-counted[theme], theme))[:_KEY_THEMES]
+        title = [(word, stem(word)) for word in words(paper.title)]
+        singles = {(root,): word for word, root in title if _can_be_theme(word, root)}
+        doubles = {
+            (first[1], second[1]): f"{first[0]} {second[0]}"
+            for first, second in pairwise(title)
+            if (first[1],) in singles and (second[1],) in singles
+        }
+        for theme, form in (singles | doubles).items():
+            forms.setdefault(theme, Counter())[form] += 1
+    counted = {theme: seen.total() for theme, seen in forms.items() if len(theme) == 1 or seen.total() > 1}
+    for theme in [theme for theme in counted if len(theme) > 1]:
+        for word in theme:
+            if counted.get((word,)) == counted[theme]:
+                del counted[(word,)]
+    telling = [theme for theme in counted if not common_terms().issuperset(theme)]
+    best = sorted(telling, key=lambda theme: (-counted[theme], theme))[:_KEY_THEMES]
+    return [_commonest(forms[theme]) for theme in best]
 
 
-def _tells(word: str) -> bool:
-    return len(word) >= _SHORTEST_THEME and word not in STOP_WORDS and not word.isdigit()
+def _can_be_theme(word: str, root: str) -> bool:
+    return len(word) >= _SHORTEST_THEME and bool(root) and not word.isdigit()

@@ -2,16 +2,18 @@
 
 from xml.etree.ElementTree import Element
 
-from paper_search.errors import NonRetryableError
+from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.identifiers import normalise_arxiv
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import Node, asked, literal, rendered, spelled
 from paper_search.sources.parsing import (
+    complaint,
     element_text,
     next_page,
     number,
     paper,
+    papers_of,
     refused,
     unreadable,
     xml_root,
@@ -29,7 +31,7 @@ _OPENSEARCH = "{http://a9.com/-/spec/opensearch/1.1/}"
 
 class Arxiv:
     name = NAME
-    capabilities = frozenset({"year", "not", "or", "phrase"})
+    capabilities = frozenset({"year", "not"})
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
         search = rendered(asked(query), _render, _MAX_QUERY_BYTES)
@@ -48,12 +50,14 @@ class Arxiv:
             raise unreadable(NAME, "XML that is no Atom feed")
         entries = feed.findall(f"{_ATOM}entry")
         if error := _error(entries):
-            raise NonRetryableError(f"{NAME} answered with an error: {error}", source=NAME)
-        papers = [found for entry in entries if (found := _paper(entry))]
+            raise complaint(NAME, error)
+        papers = papers_of(entries, _paper)
         found = number(element_text(feed.find(f"{_OPENSEARCH}totalResults")))
         start = (number(dict(request.params).get("start")) or 0) + len(entries)
-        more = entries and len(papers) < limit and start < (found or 0)
-        return Page(papers, (next_page(request, start=start),) if more else (), found)
+        more = start < (found or 0)
+        if more and not entries:  # it happens under load, and the same request gets its entries a moment later
+            raise RetryableError(f"{NAME} left out the papers of a page that it says it has.", source=NAME)
+        return Page(papers, (next_page(request, start=start),) if more and len(papers) < limit else (), found)
 
     def failure(self, response: Response) -> Exception | None:
         try:

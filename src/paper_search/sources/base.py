@@ -66,7 +66,7 @@ class SourceDefinition(Protocol):
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Which of "year", "language", "not", "or", "phrase" the source applies itself; we apply the rest."""
+        """Which of "year", "language" and "not" the source applies itself; we apply the rest."""
         ...
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:

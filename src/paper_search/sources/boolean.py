@@ -6,7 +6,7 @@ on something wanted, and an exclusion that cannot (`NOT a`, `a OR NOT b`) is lef
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import TypeAlias
@@ -112,7 +112,7 @@ class _Reader:
             if not self._take("OR"):
                 break
         self._take(")")
-        return _any_of(found)
+        return any_of(found)
 
     def _conjunction(self) -> Node | None:
         wanted: list[Node] = []
@@ -155,26 +155,37 @@ def _sort(node: Node, negative: bool, wanted: list[Node], excluded: list[Node]) 
     if not isinstance(node, AllOf) or (negative and node.parts):
         (excluded if negative else wanted).append(node)
     elif negative:
-        wanted.extend([found] if (found := _any_of(list(node.excluded))) else [])
+        wanted.extend([found] if (found := any_of(node.excluded)) else [])
     else:
         wanted.extend(node.parts)
         excluded.extend(node.excluded)
 
 
-def _any_of(nodes: list[Node]) -> Node | None:
-    if len(nodes) > 1:
-        nodes = [node for node in nodes if not _only_excludes(node)]
-    flat = [part for node in nodes for part in (node.parts if isinstance(node, AnyOf) else (node,))]
-    parts = tuple(dict.fromkeys(flat))
-    return AnyOf(parts) if len(parts) > 1 else parts[0] if parts else None
-
-
 def _all_of(wanted: list[Node], excluded: list[Node]) -> Node | None:
-    flat = [part for node in excluded for part in (node.parts if isinstance(node, AnyOf) else (node,))]
-    parts, unwanted = tuple(dict.fromkeys(wanted)), tuple(dict.fromkeys(flat))
+    parts, unwanted = tuple(dict.fromkeys(wanted)), _flat(excluded)
     if len(parts) == 1 and not unwanted:
         return parts[0]
     return AllOf(parts, unwanted) if parts or unwanted else None
+
+
+def _flat(nodes: list[Node]) -> tuple[Node, ...]:
+    flat = (part for node in nodes for part in (node.parts if isinstance(node, AnyOf) else (node,)))
+    return tuple(dict.fromkeys(flat))
+
+
+def any_of(nodes: Iterable[Node | None]) -> Node | None:
+    """What holds where one of the nodes does; None when there are none."""
+    found = [node for node in nodes if node is not None]
+    if len(found) > 1:
+        found = [node for node in found if not _only_excludes(node)]
+    parts = _flat(found)
+    return AnyOf(parts) if len(parts) > 1 else parts[0] if parts else None
+
+
+def all_of(nodes: Iterable[Node | None], excluded: Iterable[Node | None] = ()) -> Node | None:
+    """What holds where every node and none of the excluded does; None when nothing is wanted."""
+    wanted = [node for node in nodes if node is not None]
+    return _all_of(wanted, [node for node in excluded if node is not None]) if wanted else None
 
 
 def literal(term: Term) -> str:
@@ -270,4 +281,4 @@ def _first_terms(node: Node, count: int, *, exclusions: bool = True) -> Node:
         if count <= 0:
             break
     excluded = list(node.excluded) if isinstance(node, AllOf) and exclusions else []
-    return (_any_of(kept) if isinstance(node, AnyOf) else _all_of(kept, excluded)) or node
+    return (any_of(kept) if isinstance(node, AnyOf) else _all_of(kept, excluded)) or node

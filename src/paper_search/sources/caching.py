@@ -57,8 +57,7 @@ class CachingTransport:
         age = self._clock.now() - entry.kept_at
         if not timedelta(0) <= age < self._lifetime:
             return None
-        response = answer.given_back()
-        return replace(response, calls=0)
+        return replace(answer.given_back(), calls=0)
 
     def _keep(self, request: Request, response: Response) -> None:
         try:
@@ -68,7 +67,7 @@ class CachingTransport:
 
     def _sweep(self) -> None:
         oldest = (self._clock.now() - self._lifetime).timestamp()
-        for path in self._store.folder.glob("*-*.json"):
+        for path in self._store.paths():
             try:
                 if path.stat().st_mtime < oldest:
                     path.unlink()

@@ -1,11 +1,11 @@
 """Crossref: words without operators in, registered metadata with JATS abstracts out."""
 
-from paper_search.errors import NonRetryableError
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import AllOf, Node, asked, positive_words, rendered
 from paper_search.sources.languages import language_of
 from paper_search.sources.parsing import (
+    complaint,
     first_text,
     items,
     json_object,
@@ -17,6 +17,7 @@ from paper_search.sources.parsing import (
     objects,
     page_range,
     paper,
+    papers_of,
     refused,
     text,
     unreadable,
@@ -73,13 +74,14 @@ class Crossref:
         body = json_object(NAME, response)
         message, kind = mapping(body.get("message")), text(body.get("message-type"))
         if body.get("status") != "ok" or not message:
-            raise _refusal(body) or unreadable(NAME, "JSON that is no Crossref answer")
+            said = _said(body.get("message"))
+            raise complaint(NAME, said) if said else unreadable(NAME, "JSON that is no Crossref answer")
         if kind == "work":
-            return Page(_papers([message]))
+            return Page(papers_of([message], _paper))
         if kind != "work-list":  # a list of journals, members, funders
             return Page([])
         works = listed(NAME, message, "items")
-        papers, found = _papers(works), number(message.get("total-results"))
+        papers, found = papers_of(objects(works), _paper), number(message.get("total-results"))
         return Page(papers, _following(request, len(works), found) if len(papers) < limit else (), found)
 
     def failure(self, response: Response) -> Exception | None:
@@ -102,11 +104,6 @@ def _said(message: object) -> str:
     return "; ".join(found for part in parts if (found := text(part)))
 
 
-def _refusal(body: dict[str, object]) -> NonRetryableError | None:
-    said = _said(body.get("message"))
-    return NonRetryableError(f"{NAME} answered with an error: {said[:300]}", source=NAME) if said else None
-
-
 def _render(node: Node) -> str:
     return " ".join(positive_words(node))
 
@@ -118,10 +115,6 @@ def _filter(filters: SearchConstraints) -> str:
     if filters.year_to is not None:
         found.append(f"until-pub-date:{filters.year_to:04d}-12-31")
     return ",".join(found)
-
-
-def _papers(works: object) -> list[RawPaper]:
-    return [found for work in objects(works) if (found := _paper(work))]
 
 
 def _paper(work: dict[str, object]) -> RawPaper | None:

@@ -21,6 +21,7 @@ from paper_search.sources.parsing import (
     objects,
     page_range,
     paper,
+    papers_of,
     text,
     unreadable,
     xml_root,
@@ -46,7 +47,7 @@ _WORK_TYPES = {
 
 class Dblp:
     name = NAME
-    capabilities = frozenset({"or"})
+    capabilities = frozenset[str]()
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
         node = asked(query)
@@ -61,7 +62,7 @@ class Dblp:
     def read(self, request: Request, response: Response, limit: int) -> Page:
         hits = _hits_of_xml(response) if is_xml(response) else _hits_of_json(response)
         records = listed(NAME, {"hits": hits.get("hit")}, "hits")
-        papers = [found for hit in objects(records) if (found := _paper(mapping(hit.get("info"))))]
+        papers = papers_of((mapping(hit.get("info")) for hit in objects(records)), _paper)
         found = number(hits.get("@total"))
         start = (number(hits.get("@first")) or 0) + len(records)
         more = records and len(papers) < limit and start < (found or 0)

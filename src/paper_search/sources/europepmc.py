@@ -3,13 +3,13 @@
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.identifiers import normalise_pmcid
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import asked, rendered, spelled
 from paper_search.sources.languages import bibliographic_code, language_of
 from paper_search.sources.parsing import (
+    complaint,
     first_text,
     is_xml,
     items,
@@ -22,6 +22,7 @@ from paper_search.sources.parsing import (
     objects,
     page_range,
     paper,
+    papers_of,
     refused,
     text,
     unreadable,
@@ -38,7 +39,7 @@ _LISTS = {"authorList": "author", "pubTypeList": "pubType", "fullTextUrlList": "
 
 class EuropePmc:
     name = NAME
-    capabilities = frozenset({"year", "language", "not", "or", "phrase"})
+    capabilities = frozenset({"year", "language", "not"})
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
         search = rendered(asked(query), spelled, _MAX_QUERY_BYTES)
@@ -55,14 +56,13 @@ class EuropePmc:
     def read(self, request: Request, response: Response, limit: int) -> Page:
         body = _object(xml_root(NAME, response)) if is_xml(response) else json_object(NAME, response)
         if said := first_text(body.get("errMsg"), body.get("error"), body.get("message")):
-            passing = (number(body.get("errCode") or body.get("status")) or 0) >= 500
-            raise (RetryableError if passing else NonRetryableError)(f"{NAME} answered with an error: {said[:300]}")
+            raise complaint(NAME, said, passing=(number(body.get("errCode") or body.get("status")) or 0) >= 500)
         if "resultList" not in body:
             if "hitCount" not in body:
                 raise unreadable(NAME, "an answer without results")
             return Page([], found=number(body["hitCount"]))
         records = listed(NAME, mapping(body["resultList"]), "result")
-        papers = [found for record in objects(records) if (found := _paper(record))]
+        papers = papers_of(objects(records), _paper)
         cursor = text(body.get("nextCursorMark"))
         fresh = cursor and cursor != dict(request.params).get("cursorMark")
         more = records and fresh and len(papers) < limit

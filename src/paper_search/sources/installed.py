@@ -36,7 +36,7 @@ def installed_sources() -> dict[str, EntryPoint]:
 class InstalledDefinition:
     """How to ask an installed source, and how to read what it says. What it leaves undone is applied afterwards."""
 
-    capabilities: frozenset[str] = frozenset({"or", "phrase"})
+    capabilities = frozenset[str]()
 
     def __init__(self, name: str) -> None:
         self.name = name

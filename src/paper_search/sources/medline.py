@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 from paper_search.identifiers import normalise_pmcid
 from paper_search.models import RawPaper, WorkType
 from paper_search.sources.languages import language_of
-from paper_search.sources.parsing import element_text, first_text, page_range, paper, year_of
+from paper_search.sources.parsing import element_text, first_text, page_range, paper, papers_of, year_of
 
 NAME = "pubmed"
 _RECORDS = ("PubmedArticle", "PubmedBookArticle", "article")
@@ -18,10 +18,10 @@ _WORK_TYPES = {
 }
 
 
-def papers_of(root: Element) -> list[RawPaper]:
+def medline_papers(root: Element) -> list[RawPaper]:
     """Every record with a title, in order, of a set of records or of one alone."""
     records = [root] if root.tag in _RECORDS else [child for child in root if child.tag in _RECORDS]
-    return [found for record in records if (found := _paper(record))]
+    return papers_of(records, _paper)
 
 
 def _paper(record: Element) -> RawPaper | None:

@@ -1,12 +1,13 @@
 """OpenAlex: boolean search over works, abstracts sent as inverted indexes, credits counted by the day."""
 
-from paper_search.errors import CreditsExhaustedError, NonRetryableError, RetryableError
+from paper_search.errors import CreditsExhaustedError, RetryableError
 from paper_search.identifiers import normalise_arxiv, normalise_openalex
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import asked, rendered, spelled
 from paper_search.sources.languages import language_of
 from paper_search.sources.parsing import (
+    complaint,
     first_link,
     first_text,
     items,
@@ -19,6 +20,7 @@ from paper_search.sources.parsing import (
     objects,
     page_range,
     paper,
+    papers_of,
     refused,
     text,
     unreadable,
@@ -27,7 +29,7 @@ from paper_search.sources.parsing import (
 
 NAME = "openalex"
 _URL = "https://api.openalex.org/works"
-_PAGE = 200
+_PAGE = 100
 _MAX_QUERY_BYTES = 3_000  # of the 4,094 that OpenAlex takes for a whole address
 _FIELDS = (
     "id,doi,title,display_name,publication_year,publication_date,language,primary_location,best_oa_location,"
@@ -57,7 +59,7 @@ _WORK_TYPES = {
 
 class OpenAlex:
     name = NAME
-    capabilities = frozenset({"year", "language", "not", "or", "phrase"})
+    capabilities = frozenset({"year", "language", "not"})
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
         search = rendered(asked(query), spelled, _MAX_QUERY_BYTES)
@@ -72,13 +74,12 @@ class OpenAlex:
         body = json_object(NAME, response)
         if "results" not in body:
             if "error" in body:
-                said = first_text(body.get("message"), body["error"])
-                raise NonRetryableError(f"{NAME} answered with an error: {said[:300]}", source=NAME)
+                raise complaint(NAME, first_text(body.get("message"), body["error"]))
             if not {"id", "doi"} & body.keys():
                 raise unreadable(NAME, "JSON without results")
-            return Page(_papers([body]))
+            return Page(papers_of([body], _paper))
         works, meta = listed(NAME, body, "results"), mapping(body.get("meta"))
-        papers, cursor = _papers(works), text(meta.get("next_cursor"))
+        papers, cursor = papers_of(objects(works), _paper), text(meta.get("next_cursor"))
         more = works and cursor and len(papers) < limit
         return Page(papers, (next_page(request, cursor=cursor),) if more else (), number(meta.get("count")))
 
@@ -114,10 +115,6 @@ def _filter(filters: SearchConstraints) -> str:
     if language := language_of(filters.language):
         found.append(f"language:{language}")
     return ",".join(found)
-
-
-def _papers(works: object) -> list[RawPaper]:
-    return [found for work in objects(works) if (found := _paper(work))]
 
 
 def _paper(work: dict[str, object]) -> RawPaper | None:
@@ -167,9 +164,8 @@ def _paper(work: dict[str, object]) -> RawPaper | None:
 
 def _author(authorship: dict[str, object]) -> tuple[str, object]:
     author = mapping(authorship.get("author"))
-    return first_text(author.get("display_name"), authorship.get("raw_author_name")), text(author.get("id")).rpartition(
-        "/"
-    )[2]
+    name = first_text(author.get("display_name"), authorship.get("raw_author_name"))
+    return name, text(author.get("id")).rpartition("/")[2]
 
 
 def _abstract(index: object) -> str:

@@ -2,18 +2,20 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from html import unescape
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element, ParseError, fromstring
 from xml.parsers import expat
 
-from paper_search.errors import NonRetryableError
+from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
 from paper_search.identifiers import normalise_identifiers
 from paper_search.models import Author, RawPaper, SourceRecord, WorkType
 from paper_search.sources.base import Request, Response
+
+Record = TypeVar("Record")
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff\ufeff\ufffe\uffff]")
 _INLINE = (
@@ -107,6 +109,14 @@ def refused(source: str, response: Response, message: object) -> NonRetryableErr
     if not said or response.status in {408, 425, 429} or not 400 <= response.status < 500:
         return None
     return NonRetryableError(f"{source} refused the request ({response.status}): {said}", source=source)
+
+
+def complaint(source: str, said: str, *, passing: bool = False, rate_limited: bool = False) -> SearchSourceError:
+    """The error that a source reports inside a 200 answer, in its own words; a `passing` one may be gone next time."""
+    message = f"{source} answered with an error: {said[:300]}"
+    if passing:
+        return RetryableError(message, rate_limited=rate_limited, source=source)
+    return NonRetryableError(message, source=source)
 
 
 def json_or_none(response: Response) -> Any:
@@ -217,6 +227,11 @@ def page_range(first: object, last: object = None) -> str | None:
     start, end = text(first), text(last)
     joined = f"{start}-{end}" if start and end and start != end else start or end
     return re.sub(r"\s*[-‐‑‒–—]+\s*", "-", joined) or None
+
+
+def papers_of(records: Iterable[Record], read: Callable[[Record], RawPaper | None]) -> list[RawPaper]:
+    """What `read` makes of each record, in order, those that are no papers left out."""
+    return [found for record in records if (found := read(record))]
 
 
 def people(names: Iterable[tuple[object, object]]) -> list[Author]:

@@ -1,13 +1,14 @@
 """PubMed: a search gives ids (esearch), the ids give records (efetch)."""
 
-from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
+from paper_search.errors import SearchSourceError
 from paper_search.identifiers import normalise_pmid
 from paper_search.models import SearchConstraints, SearchQuery
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import asked, rendered, spelled
 from paper_search.sources.languages import english_name, language_of
-from paper_search.sources.medline import papers_of
+from paper_search.sources.medline import medline_papers
 from paper_search.sources.parsing import (
+    complaint,
     element_text,
     first_text,
     is_xml,
@@ -37,7 +38,7 @@ _PASSING = ("rate limit", "backend", "timeout", "timed out", "temporarily", "una
 
 class PubMed:
     name = NAME
-    capabilities = frozenset({"year", "language", "not", "or", "phrase"})
+    capabilities = frozenset({"year", "language", "not"})
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
         term = rendered(asked(query), spelled, _MAX_QUERY_BYTES)
@@ -71,10 +72,9 @@ definition: SourceDefinition = PubMed()
 
 
 def _error(said: str) -> SearchSourceError:
-    message = f"{NAME} answered with an error: {said[:300]}"
-    if any(word in said.lower() for word in _PASSING):
-        return RetryableError(message, rate_limited="rate limit" in said.lower(), source=NAME)
-    return NonRetryableError(message, source=NAME)
+    lowered = said.lower()
+    passing = any(word in lowered for word in _PASSING)
+    return complaint(NAME, said, passing=passing, rate_limited="rate limit" in lowered)
 
 
 def _read_xml(response: Response, limit: int) -> Page:
@@ -85,7 +85,7 @@ def _read_xml(response: Response, limit: int) -> Page:
         return _found_ids([found.text for found in ids], number(element_text(root.find("Count"))), limit)
     if said := next((found for element in root.iter("ERROR") if (found := element_text(element))), ""):
         raise _error(said)
-    return Page(papers_of(root))
+    return Page(medline_papers(root))
 
 
 def _found_ids(ids: list[object], found: int | None, limit: int) -> Page:

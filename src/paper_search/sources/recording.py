@@ -144,11 +144,11 @@ class RecordingTransport:
         A recording that could not be written stays incomplete, which is logged: the search itself did not fail.
         """
         writes, self._writes = self._writes, []
-        results = await asyncio.gather(*writes, return_exceptions=True)
-        failures = [result for result in results if isinstance(result, BaseException)]
-        if not failures:
-            await asyncio.to_thread(self._recording.write_manifest, complete=True)
-        for failure in failures[:1]:
+        failures = await asyncio.gather(*writes, return_exceptions=True)
+        if not any(failures):
+            completed = asyncio.to_thread(self._recording.write_manifest, complete=True)
+            failures = await asyncio.gather(completed, return_exceptions=True)
+        if failure := next(filter(None, failures), None):
             _log.exception("the recording is incomplete", failure, folder=str(self._recording.folder))
         await self._inner.aclose()
 

@@ -2,12 +2,12 @@
 
 from typing import Any, cast
 
-from paper_search.errors import NonRetryableError
 from paper_search.identifiers import normalise_arxiv
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import Node, asked, rendered, spelled
 from paper_search.sources.parsing import (
+    complaint,
     first_text,
     items,
     json_body,
@@ -19,6 +19,7 @@ from paper_search.sources.parsing import (
     objects,
     page_range,
     paper,
+    papers_of,
     refused,
     text,
     unreadable,
@@ -43,7 +44,7 @@ _WORK_TYPES = {
 
 class SemanticScholar:
     name = NAME
-    capabilities = frozenset({"year", "not", "or", "phrase"})
+    capabilities = frozenset({"year", "not"})
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
         search = rendered(asked(query), _render, _MAX_QUERY_BYTES)
@@ -57,14 +58,14 @@ class SemanticScholar:
     def read(self, request: Request, response: Response, limit: int) -> Page:
         body: object = json_body(NAME, response)
         if isinstance(body, list):
-            return Page(_papers(items(cast("object", body))))
+            return Page(papers_of(objects(cast("object", body)), _paper))
         answer = mapping(body)
         if said := first_text(answer.get("error"), answer.get("message")):
-            raise NonRetryableError(f"{NAME} answered with an error: {said[:300]}", source=NAME)
+            raise complaint(NAME, said)
         key = "recommendedPapers" if "recommendedPapers" in answer else "data"
         if not {key, "paperId", "authorId", "total"} & answer.keys():
             raise unreadable(NAME, "JSON that holds no papers")
-        papers = _papers(listed(NAME, answer, key) or [answer])
+        papers = papers_of(objects(listed(NAME, answer, key) or answer), _paper)
         token = text(answer.get("token"))
         more = token and papers and len(papers) < limit
         return Page(papers, (next_page(request, token=token),) if more else (), number(answer.get("total")))
@@ -79,10 +80,6 @@ definition: SourceDefinition = SemanticScholar()
 
 def _render(node: Node) -> str:
     return spelled(node, both=" + ", either=" | ", without=" -")
-
-
-def _papers(records: list[Any]) -> list[RawPaper]:
-    return [found for record in objects(records) if (found := _paper(record))]
 
 
 def _paper(record: dict[str, Any]) -> RawPaper | None:

@@ -3,13 +3,14 @@
 import re
 from typing import Any
 
-from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
+from paper_search.errors import NonRetryableError, SearchSourceError
 from paper_search.identifiers import doi_in_link, normalise_arxiv
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import AllOf, AnyOf, Node, Term, asked, literal, rendered
 from paper_search.sources.languages import language_of
 from paper_search.sources.parsing import (
+    complaint,
     first_link,
     first_text,
     json_object,
@@ -20,6 +21,7 @@ from paper_search.sources.parsing import (
     number,
     objects,
     paper,
+    papers_of,
     text,
     unreadable,
     year_of,
@@ -37,7 +39,8 @@ _WORK_TYPES = {"book": WorkType.BOOK}
 
 class SerpApiScholar:
     name = NAME
-    capabilities = frozenset({"year", "language", "not", "or", "phrase"})
+    # Not "not": Scholar cannot be told every exclusion, and the short queries it takes have no room for many.
+    capabilities = frozenset({"year", "language"})
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
         search = rendered(asked(query), _render, _MAX_QUERY_CHARS, measure=len)
@@ -59,7 +62,7 @@ class SerpApiScholar:
         if "organic_results" not in body and not mapping(body.get("search_metadata")):
             raise unreadable(NAME, "JSON that is no results page")
         results = listed(NAME, body, "organic_results")
-        papers = [found for result in objects(results) if (found := _paper(result))]
+        papers = papers_of(objects(results), _paper)
         found = number(mapping(body.get("search_information")).get("total_results"))
         pages = {**mapping(body.get("pagination")), **mapping(body.get("serpapi_pagination"))}
         params = dict(request.params)
@@ -94,10 +97,8 @@ def _error(said: str) -> SearchSourceError:
         return NonRetryableError(
             f"{NAME} refused the key.", hint="Set SERPAPI_API_KEY to a valid SerpAPI key.", source=NAME
         )
-    message = f"{NAME} answered with an error: {said[:300]}"
-    if "try again" in lowered or "throttl" in lowered or "timed out" in lowered:
-        return RetryableError(message, rate_limited="throttl" in lowered, source=NAME)
-    return NonRetryableError(message, source=NAME)
+    passing = any(word in lowered for word in ("try again", "throttl", "timed out"))
+    return complaint(NAME, said, passing=passing, rate_limited="throttl" in lowered)
 
 
 def _render(node: Node) -> str:

@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,6 +14,8 @@ from paper_search.errors import NonRetryableError, RetryableError, SearchSourceE
 from paper_search.sources.base import Request, Response
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import write_atomic
+
+_ENTRY = re.compile(r"[a-z0-9_-]*-[0-9a-f]{32}\.json")
 
 Pair = tuple[str, str]
 Encoding = Literal["json", "text", "base64"]
@@ -178,9 +180,13 @@ class AnswerStore:
     def remove(self, request: Request) -> None:
         self.path(request).unlink(missing_ok=True)
 
+    def paths(self) -> Iterator[Path]:
+        """The files that hold entries. Others may lie beside them: people choose the folder."""
+        return (path for path in self.folder.glob("*.json") if _ENTRY.fullmatch(path.name))
+
     def entries(self) -> list[Entry]:
         """Every entry in the folder. Raises DamagedEntry for the first that cannot be read."""
-        return [read_entry(path) for path in sorted(self.folder.glob("*-*.json"))]
+        return [read_entry(path) for path in sorted(self.paths())]
 
 
 def read_entry(path: Path) -> Entry:

@@ -23,7 +23,7 @@ MAX_BODY_BYTES: Final = 20_000_000
 _CONNECT_S: Final = 10.0
 _MOST_HOPS: Final = 3
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-_KEPT_HEADERS: Final = ("content-type", "link", "retry-after", "x-ratelimit-", "x-rate-limit-")
+_KEPT_HEADERS: Final = ("content-type", "retry-after", "x-ratelimit-", "x-rate-limit-")
 
 
 @dataclass(slots=True)
@@ -94,9 +94,8 @@ class HttpTransport:
         logging.getLogger("httpx").removeFilter(self._log_filter)
         self._calls.clear()
         self._limiters.clear()
-        self._opening = (
-            asyncio.Lock()
-        )  # locks and limiters belong to one event loop; the next request may run in another
+        # Locks and limiters belong to one event loop, and the next request may run in another.
+        self._opening = asyncio.Lock()
         client, self._open_client = self._open_client, None
         if client is not None and client is not self._given_client:
             await client.aclose()

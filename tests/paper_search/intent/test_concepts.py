@@ -3,10 +3,8 @@
 import pytest
 
 from paper_search.domains import get_domain
-from paper_search.intent.aliases import acronyms, alternatives
-from paper_search.intent.cleaning import normalised, restored, set_phrases_aside
-from paper_search.intent.concepts import concepts_in
-from paper_search.intent.politeness import without_politeness
+from paper_search.intent.cleaning import normalised, restored, set_phrases_aside, without_politeness
+from paper_search.intent.concepts import acronyms, alternatives, concepts_in
 from paper_search.intent.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(get_domain("general").synonyms)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_search.intent.expression import all_of, any_of, render, term, tidied
-from paper_search.sources.boolean import parse
+from paper_search.intent.expression import render, term, tidied
+from paper_search.sources.boolean import all_of, any_of, parse
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from paper_search.errors import NonRetryableError
+from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.models import WorkType
 from paper_search.sources.arxiv import definition
 from tests.paper_search.sources.answers import ARXIV, ARXIV_ERROR, answer, params, read
@@ -63,6 +63,12 @@ def test_refusals_that_are_no_feed_are_left_to_their_status() -> None:
 def test_a_feed_without_entries_is_empty() -> None:
     page = read(SOURCE, '<feed xmlns="http://www.w3.org/2005/Atom"/>')
     assert (page.papers, page.follow) == ([], ())
+
+
+def test_a_page_without_the_entries_it_counts_is_a_passing_failure_and_no_empty_result() -> None:
+    before, _, rest = ARXIV.partition("<entry>")
+    with pytest.raises(RetryableError, match="left out"):
+        read(SOURCE, before + rest.rpartition("</entry>")[2])
 
 
 def test_an_entry_without_a_title_is_skipped_and_the_others_stay() -> None:

@@ -84,13 +84,14 @@ async def test_what_is_too_old_is_swept_away(tmp_path: Path) -> None:
     await first.send(REQUEST)
     (old,) = tmp_path.iterdir()
     os.utime(old, (0, 0))
-    foreign = tmp_path / "notes.txt"
-    foreign.write_text("mine", encoding="utf-8")
-    os.utime(foreign, (0, 0))
+    foreign = [tmp_path / name for name in ("notes.txt", "reading-list.json")]
+    for path in foreign:
+        path.write_text("mine", encoding="utf-8")
+        os.utime(path, (0, 0))
     later, _ = cached(tmp_path, Response(200, b"new"))
     await later.send(Request("tiny", f"{URL}else"))
     assert not old.exists()
-    assert foreign.exists()
+    assert all(path.exists() for path in foreign)
 
 
 async def test_closing_closes_what_is_inside(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_open_year_ranges_and_large_limits_are_taken() -> None:
     assert params(SOURCE, year_from=2018)["filter"] == "publication_year:2018-"
     assert params(SOURCE, year_to=2018)["filter"] == "publication_year:-2018"
     assert "filter" not in params(SOURCE)
-    assert params(SOURCE, 1_000)["per-page"] == "200"
+    assert params(SOURCE, 1_000)["per-page"] == "100"
 
 
 def test_the_next_page_is_asked_for_until_enough_came() -> None:

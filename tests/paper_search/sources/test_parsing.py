@@ -115,7 +115,7 @@ def test_any_query_gives_at_most_one_request_of_bounded_length(
 
 
 PAGE_SIZES = {
-    "openalex": ("per-page", 200),
+    "openalex": ("per-page", 100),
     "crossref": ("rows", 200),
     "arxiv": ("max_results", 100),
     "europepmc": ("pageSize", 100),

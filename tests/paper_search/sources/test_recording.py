@@ -234,17 +234,20 @@ def test_nothing_that_lies_in_a_folder_is_recorded_over(tmp_path: Path) -> None:
         start(tmp_path / "thesis.tex")
 
 
+@pytest.mark.parametrize("writer", ["store", "recording"])
 async def test_a_disk_that_refuses_leaves_the_search_whole_and_the_recording_incomplete(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    writer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    transport = start(tmp_path).record(FakeTransport({URL: page("A")}))
+    inner = FakeTransport({URL: page("A")})
+    transport = start(tmp_path).record(inner)
 
     def refuse(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("paper_search.sources.store.write_atomic", refuse)
+    monkeypatch.setattr(f"paper_search.sources.{writer}.write_atomic", refuse)
     assert (await transport.send(REQUEST)).status == 200
     await transport.aclose()
+    assert inner.closed
     with pytest.raises(InvalidRecording, match="never finished"):
         Recording.open(tmp_path)
 

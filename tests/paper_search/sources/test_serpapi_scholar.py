@@ -4,8 +4,11 @@ import pytest
 
 from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.models import Author, SearchQuery, WorkType
+from paper_search.sources.http_source import HttpSource
 from paper_search.sources.serpapi_scholar import definition
+from paper_search.testing import FakeTransport
 from tests.paper_search.sources.answers import SERPAPI, answer, asking, params, read
+from tests.paper_search.sources.tiny import strategy
 
 SOURCE = "serpapi_scholar"
 RESULT = SERPAPI["organic_results"][0]
@@ -128,3 +131,12 @@ def test_a_result_without_a_title_is_skipped_and_the_others_stay() -> None:
     body = {"organic_results": [None, {**RESULT, "title": None}, {**RESULT, "publication_info": "x"}]}
     assert len(read(SOURCE, body).papers) == 1
     assert asking(SOURCE).method == "GET"
+
+
+async def test_what_scholar_could_not_be_told_to_leave_out_is_left_out_afterwards() -> None:
+    only_page = answer({**SERPAPI, "serpapi_pagination": {}})
+    source = HttpSource(definition, FakeTransport({"https://serpapi.com/search.json": only_page}))
+    found = await source.search_advanced(strategy("pottery NOT (glazes AND kilns)"))
+    assert [paper.title for paper in found] == []
+    found = await source.search_advanced(strategy("pottery NOT (glazes AND bricks)"))
+    assert [paper.title for paper in found] == ["Glazes and kilns"]

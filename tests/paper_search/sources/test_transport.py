@@ -72,7 +72,8 @@ async def failure(transport: HttpTransport, request: Request) -> SearchSourceErr
 
 
 async def test_an_answer_comes_with_its_cost() -> None:
-    answer = reply(200, b'{"a":1}', {"Content-Type": "application/json", "Set-Cookie": "x=1"})
+    echoed = {"Set-Cookie": "x=1", "Link": "<https://src.example/?api_key=secret>"}
+    answer = reply(200, b'{"a":1}', {"Content-Type": "application/json", **echoed})
     async with loopback(answer) as site, opened() as transport:
         response = await transport.send(ask(site.url, params=(("q", "a b"), ("q", "ö"))))
     assert (response.status, response.body, response.calls) == (200, b'{"a":1}', 1)

@@ -1,0 +1,225 @@
+"""What a merged paper holds, and where it says it has it from."""
+
+from paper_search.dedup import deduplicate, merge_duplicates
+from paper_search.models import Author, RawPaper, SourceRecord, WorkType, paper_id
+from tests.paper_search.dedup.papers import TITLE, anonymous, names_of, paper
+
+
+def merged(*papers: RawPaper) -> RawPaper:
+    (found,) = merge_duplicates(papers)
+    return found
+
+
+def test_the_journal_wins_and_the_preprint_keeps_its_identifiers() -> None:
+    preprint = paper(
+        year=2018,
+        source="arxiv",
+        venue="arXiv",
+        doi="10.48550/arXiv.2101.00001",
+        work_type=WorkType.PREPRINT,
+        abstract="A long abstract that only the preprint has.",
+        full_text_url="https://arxiv.org/pdf/2101.00001",
+    )
+    journal = paper(
+        doi="10.1000/journal",
+        source="crossref",
+        venue="Icy Letters",
+        work_type=WorkType.ARTICLE,
+        volume="7",
+        citation_count=3,
+        full_text_url="https://doi.org/10.1000/journal",
+    )
+    found = merged(preprint, journal)
+    assert (found.doi, found.year, found.venue, found.volume) == ("10.1000/journal", 2019, "Icy Letters", "7")
+    assert found.work_type is WorkType.ARTICLE
+    assert found.identifiers == {"doi": "10.1000/journal", "arxiv": "2101.00001"}
+    assert found.abstract == preprint.abstract
+    assert found.full_text_url == preprint.full_text_url
+    assert found.source == "crossref"
+    assert found.provenance["venue"] == found.provenance["doi"] == "crossref"
+    assert found.provenance["abstract"] == found.provenance["identifiers.arxiv"] == "arxiv"
+
+
+def test_the_doi_of_a_preprint_server_is_kept_beside_the_journals() -> None:
+    found = merged(paper(doi="10.1101/123456", year=2018), paper(doi="10.1000/journal", source="crossref"))
+    assert found.identifiers == {"doi": "10.1000/journal", "preprint_doi": "10.1101/123456"}
+    again = merged(
+        found, anonymous("Something the preprint was called before", doi="10.1101/123456", source="europepmc")
+    )
+    assert again.doi == "10.1000/journal"
+
+
+def test_what_has_appeared_is_no_preprint_any_more() -> None:
+    marked = paper(doi="10.1000/x", work_type=WorkType.PREPRINT, source="a")
+    found = merged(marked, paper(doi="10.1000/x", venue="Icy Letters", source="b"))
+    assert found.work_type is None
+    assert "work_type" not in found.provenance
+    assert merged(marked, marked).work_type is WorkType.PREPRINT
+
+
+def test_every_source_record_is_kept_with_its_reason() -> None:
+    found = merged(
+        paper(doi="10.1000/x", source="crossref", records=[SourceRecord(source="crossref", record_id="10.1000/x")]),
+        paper(doi="10.1000/x", source="openalex", records=[SourceRecord(source="openalex", record_id="W1")]),
+        paper(source="dblp", records=[SourceRecord(source="dblp", record_id="conf/x/1")]),
+    )
+    assert {(record.source, record.record_id, record.reason) for record in found.records} == {
+        ("crossref", "10.1000/x", "first record"),
+        ("openalex", "W1", "same DOI"),
+        ("dblp", "conf/x/1", "title, authors and year match"),
+    }
+
+
+def test_a_paper_that_was_not_merged_has_its_own_record() -> None:
+    found = merged(paper(doi="https://doi.org/10.1000/X", source="crossref"))
+    assert found.records == [SourceRecord(source="crossref", record_id="doi:10.1000/x")]
+    assert found.doi == "10.1000/x"
+
+
+def test_records_survive_a_second_merge() -> None:
+    first = merged(paper(source="a", doi="10.1000/x"), paper(source="b", doi="10.1000/x"))
+    second = merged(first, paper(source="c", doi="10.1000/x"))
+    assert {record.source for record in second.records} == {"a", "b", "c"}
+    assert [record.reason for record in second.records].count("first record") == 1
+
+
+def test_full_names_replace_initials_and_nobody_is_lost() -> None:
+    found = merged(
+        paper(TITLE, "L. Wang", "A. García Márquez", "J. Müller", "K. Tanaka", doi="10.1000/x", source="crossref"),
+        paper(TITLE, "Lei Wang", "Ana García Márquez", "Mueller, Jürgen", doi="10.1000/x", source="openalex"),
+    )
+    assert names_of(found) == ["Lei Wang", "Ana García Márquez", "Mueller, Jürgen", "K. Tanaka"]
+
+
+def test_an_author_only_the_shorter_list_has_is_added() -> None:
+    found = merged(
+        paper(TITLE, "Lei Wang", "Ana Gray", "Kei Tanaka", doi="10.1000/x", source="crossref"),
+        paper(TITLE, "Lei Wang", "Zoe Quist", doi="10.1000/x", source="openalex"),
+    )
+    assert names_of(found) == ["Lei Wang", "Ana Gray", "Kei Tanaka", "Zoe Quist"]
+
+
+def test_one_person_spelled_beyond_recognition_is_not_added_twice() -> None:
+    found = merged(
+        paper(TITLE, "Lei Wang", "Mourad Quzzani", doi="10.1000/x", source="crossref"),
+        paper(TITLE, "Lei Wang", "M. Wazzanie", doi="10.1000/x", source="openalex"),
+    )
+    assert len(found.authors) == 2
+
+
+def test_author_ids_are_carried_over_and_et_al_is_dropped() -> None:
+    known = RawPaper(
+        title=TITLE,
+        authors=[Author(name="L. Wang", author_id="0000-0001"), Author(name="et al.")],
+        doi="10.1000/x",
+        source="a",
+    )
+    found = merged(known, paper(TITLE, "Lei Wang", "Kei Tanaka", doi="10.1000/x", source="b"))
+    assert found.authors == [Author(name="Lei Wang", author_id="0000-0001"), Author(name="Kei Tanaka")]
+
+
+def test_a_collaboration_stays_an_author() -> None:
+    found = merged(
+        paper(TITLE, "ATLAS Collaboration", doi="10.1000/x", source="a"),
+        paper(TITLE, "Lei Wang", doi="10.1000/x", source="b"),
+    )
+    assert set(names_of(found)) == {"ATLAS Collaboration", "Lei Wang"}
+
+
+def test_three_hundred_authors_merge_with_their_initials_into_three_hundred() -> None:
+    full = [
+        f"Given{'abcdefghij'[n % 10]} Family{'abcdefghij'[n // 10 % 10]}{'xyz'[n // 100]}{'abcdefghij'[n % 10]}"
+        for n in range(300)
+    ]
+    short = [f"{name.split()[0][0]}. {name.split()[1]}" for name in full]
+    found = merged(paper(TITLE, *short, source="a", doi="10.1000/x"), paper(TITLE, *full, source="b"))
+    assert names_of(found) == full
+
+
+def test_the_longest_sensible_abstract_and_the_most_citations_win() -> None:
+    found = merged(
+        paper(doi="10.1000/x", abstract="Short.", citation_count=2, source="a"),
+        paper(doi="10.1000/x", abstract="A good deal longer.", citation_count=9, source="b"),
+        paper(doi="10.1000/x", abstract="Longer still but cut off in the mid…", source="c"),
+        paper(doi="10.1000/x", abstract="full text " * 5_000, source="d"),
+    )
+    assert found.abstract == "A good deal longer."
+    assert found.citation_count == 9
+    assert found.provenance["abstract"] == found.provenance["citation_count"] == "b"
+
+
+def test_a_readable_title_wins_over_a_shouted_or_truncated_one() -> None:
+    found = merged(
+        paper(TITLE.upper(), doi="10.1000/x", source="a", abstract="x", venue="y"),
+        paper(TITLE, doi="10.1000/x", source="b"),
+        paper("Tidal dissipation in the ...", doi="10.1000/x", source="c"),
+    )
+    assert found.title == TITLE
+
+
+def test_an_open_copy_wins_over_other_links() -> None:
+    found = merged(
+        paper(doi="10.1000/x", full_text_url="https://doi.org/10.1000/x", source="a"),
+        paper(doi="10.1000/x", full_text_url="https://publisher.example/article/x", source="b"),
+        paper(doi="10.1000/x", full_text_url="https://europepmc.org/articles/PMC1?pdf=render", source="c"),
+    )
+    assert found.full_text_url == "https://europepmc.org/articles/PMC1?pdf=render"
+
+
+def test_identifiers_of_all_records_come_together_and_unknown_ones_are_kept() -> None:
+    found = merged(
+        paper(doi="10.1000/x", identifiers={"pmid": "PMID: 12", "isbn": "978-3"}, source="a"),
+        paper(doi="doi:10.1000/X", identifiers={"openalex": "https://openalex.org/W7"}, source="b"),
+    )
+    assert found.identifiers == {"doi": "10.1000/x", "pmid": "12", "openalex": "W7", "isbn": "978-3"}
+
+
+def test_the_id_follows_from_the_merged_identifiers() -> None:
+    found = merged(paper(identifiers={"arxiv": "2101.00001"}, year=2018), paper(doi="https://doi.org/10.1000/X"))
+    assert found.id == paper_id({"doi": "10.1000/x"}, None, "", [], None)
+
+
+def test_an_id_given_by_the_caller_is_replaced_by_the_one_that_follows_from_the_content() -> None:
+    assert merged(paper(id="mine", doi="10.1000/x")).id == merged(paper(id="yours", doi="10.1000/X")).id
+
+
+def test_the_counts_by_reason_add_up_to_what_was_merged_away() -> None:
+    records = [
+        paper(doi="10.1000/x"),
+        paper(doi="10.1000/x", source="a"),
+        paper(source="b"),
+        paper("Something else entirely"),
+    ]
+    found = deduplicate(records)
+    assert found.merged == {"same DOI": 1, "title, authors and year match": 1}
+    assert sum(found.merged.values()) == len(records) - len(found.papers)
+
+
+def test_the_papers_given_are_not_changed() -> None:
+    records = [paper(doi="doi:10.1000/X", source="a"), paper(source="b")]
+    before = [record.model_copy(deep=True) for record in records]
+    merge_duplicates(records)
+    assert records == before
+
+
+def test_papers_come_in_the_order_of_first_appearance() -> None:
+    records = [
+        paper("Zebra stripes on Miranda"),
+        paper(doi="10.1000/x"),
+        paper("Auroras of Jupiter"),
+        paper(source="b"),
+    ]
+    assert [found.title for found in merge_duplicates(records)] == [
+        "Zebra stripes on Miranda",
+        TITLE,
+        "Auroras of Jupiter",
+    ]
+
+
+def test_no_papers_give_no_papers() -> None:
+    assert merge_duplicates([]) == []
+
+
+def test_lone_surrogates_and_control_characters_do_no_harm() -> None:
+    odd = [paper(f"{TITLE} \ud800\x07", "L\udfff Wang", source=source) for source in ("a", "b", "a")]
+    assert len(merge_duplicates(odd)) == 1

@@ -1,0 +1,94 @@
+"""Names as sources write them."""
+
+import pytest
+
+from paper_search.dedup.names import Agreement, Name, agreement, match_names, people
+
+
+def names(*authors: str) -> list[Name]:
+    return [name for _, _, name in people(authors)]
+
+
+@pytest.mark.parametrize(
+    "spelling", ["Lei Wang", "Wang, Lei", "WANG, Lei", "Lei Wang 0001", "  Lei   Wang ", "Lei Wang, PhD", "wang, lei"]
+)
+def test_every_order_and_case_of_a_full_name_is_read_alike(spelling: str) -> None:
+    assert names(spelling, "Someone Else")[0] == Name("wang", ("lei",))
+
+
+@pytest.mark.parametrize("spelling", ["L. Wang", "Wang, L.", "Wang L", "L Wang", "wang l."])
+def test_initials_are_read_on_either_side_of_the_family_name(spelling: str) -> None:
+    assert names(spelling, "Someone Else")[0] == Name("wang", ("l",))
+
+
+def test_initials_run_together_are_taken_apart() -> None:
+    assert names("Smith JA", "Jean-Paul O’Neill") == [Name("smith", ("j", "a")), Name("oneill", ("jean", "paul"))]
+
+
+@pytest.mark.parametrize("spelling", ["Jürgen Müller", "Jürgen Mueller", "Jurgen Muller", "J&uuml;rgen M&#252;ller"])
+def test_accents_digraphs_and_entities_fold_to_one_family_name(spelling: str) -> None:
+    assert agreement(names(spelling), names("J. Müller")) is Agreement.STRONG
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p. auer, n. cesa-bianchi, y. freund, and r. e. schapire,",
+        "Auer, P., Cesa-Bianchi, N., Freund, Y., & Schapire, R. E.",
+        "auer, peter; cesa-bianchi, nicolo; freund, yoav; and schapire, robert.",
+        "Peter Auer and Nicolò Cesa-Bianchi and Yoav Freund and Robert E. Schapire",
+        "Auer P., Cesa-Bianchi N., Freund Y. and Schapire R.E.:",
+    ],
+)
+def test_one_text_that_names_many_people_is_split(text: str) -> None:
+    assert [name.family for name in names(text)] == ["aur", "cesabianchi", "freund", "schapire"]
+
+
+@pytest.mark.parametrize("nobody", ["et al.", "...", "and others", "others", "?", "", "ATLAS Collaboration"])
+def test_et_al_and_collaborations_are_nobody(nobody: str) -> None:
+    assert names("Lei Wang", nobody) == [Name("wang", ("lei",))]
+
+
+def test_a_collaboration_counts_when_groups_are_asked_for() -> None:
+    assert [piece for _, piece, _ in people(["A. Ng", "ATLAS Collaboration", "et al."], groups=True)] == [
+        "A. Ng",
+        "ATLAS Collaboration",
+    ]
+
+
+def test_chinese_names_are_whole_with_or_without_a_space() -> None:
+    assert names("王磊", "李 娜") == [Name("王磊"), Name("李娜")]
+
+
+def test_family_and_given_name_the_wrong_way_round_still_agree() -> None:
+    assert agreement(names("Wang Lei", "Chen Min"), names("Lei Wang", "Min Chen")) is Agreement.STRONG
+
+
+def test_one_of_two_family_names_may_be_left_out() -> None:
+    assert agreement(names("Rafael Campos Prieto"), names("Rafael Campos")) is Agreement.STRONG
+
+
+def test_different_people_of_one_family_disagree() -> None:
+    assert agreement(names("Lei Wang"), names("Min Wang")) is Agreement.DIFFERENT
+    assert agreement(names("L. Wang", "B. Chen"), names("M. Wang", "B. Chen")) is Agreement.PARTIAL
+
+
+def test_a_lone_name_stands_for_the_first_author_only() -> None:
+    eight = names(*(f"{letter}. Author{letter}" for letter in "ABCDEFGH"))
+    assert agreement(names("A. AuthorA"), eight) is Agreement.STRONG
+    assert agreement(names("E. AuthorE"), eight) is Agreement.PARTIAL
+
+
+def test_an_empty_list_agrees_with_nothing_and_contradicts_nothing() -> None:
+    assert agreement([], names("Lei Wang")) is Agreement.UNKNOWN
+
+
+def test_namesakes_are_matched_to_the_one_with_the_same_given_name() -> None:
+    left, right = names("Lei Wang", "Min Wang"), names("Min Wang", "Lei Wang")
+    assert match_names(left, right) == {0: 1, 1: 0}
+
+
+def test_three_hundred_authors_agree_with_their_initials() -> None:
+    full = names(*(f"Given{number} Family{'abcdefghij'[number % 10] * (number // 10 + 1)}" for number in range(300)))
+    short = [Name(name.family, ("g",)) for name in full]
+    assert agreement(full, short) is Agreement.STRONG

@@ -1,0 +1,122 @@
+"""What holds for any records in any order."""
+
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paper_search.dedup import deduplicate, merge_duplicates
+from paper_search.models import Author, RawPaper, SourceRecord, WorkType
+
+TITLES = [
+    "",
+    "Editorial",
+    "Tidal dissipation in the mantles of small icy moons",
+    "Tidal disipation in the mantles of small icy moons",
+    "Tidal dissipation in the mantles of small icy moons, Part II",
+    "Tidal dissipation in the mantles of small icy moons: a survey",
+    "On tidal dissipation in mantles of icy moons",
+    "Erratum: Tidal dissipation in the mantles of small icy moons",
+    "Crater counting on the far side of Mercury 2018",
+    "Crater counting on the far side of Mercury 2019",
+    "Crater counting on the far side of Mercury",
+    "基于深度学习的图像分割方法研究",
+]
+NAMES = [
+    "Lei Wang",
+    "Wang, L.",
+    "L Wang",
+    "Min Wang",
+    "Jürgen Müller",
+    "Mueller J",
+    "et al.",
+    "A. Kim and B. Lee",
+    "王磊",
+]
+DOIS = [
+    None,
+    "10.1000/a",
+    "https://doi.org/10.1000/A",
+    "10.1000/b",
+    "10.48550/arXiv.2101.00001",
+    "10.1101/123456",
+    "n/a",
+]
+
+records = st.builds(
+    RawPaper,
+    title=st.sampled_from(TITLES),
+    authors=st.lists(st.builds(Author, name=st.sampled_from(NAMES)), max_size=3),
+    year=st.sampled_from([None, 2017, 2018, 2019]),
+    venue=st.sampled_from([None, "arXiv", "Journal of Moons", "Conference on Moons"]),
+    doi=st.sampled_from(DOIS),
+    abstract=st.sampled_from([None, "Short.", "Not quite as short."]),
+    work_type=st.sampled_from([None, WorkType.ARTICLE, WorkType.PREPRINT]),
+    source=st.sampled_from(["a", "b", "c"]),
+    identifiers=st.dictionaries(
+        st.sampled_from(["arxiv", "pmid", "openalex"]), st.sampled_from(["2101.00001", "W1", "7"])
+    ),
+    records=st.lists(
+        st.builds(SourceRecord, source=st.sampled_from(["a", "b"]), record_id=st.sampled_from(["1", "2", "3"])),
+        max_size=1,
+    ),
+    citation_count=st.integers(0, 3),
+)
+
+
+def as_set(papers: list[RawPaper]) -> Counter[str]:
+    return Counter(paper.model_dump_json() for paper in papers)
+
+
+@settings(max_examples=300)
+@given(st.lists(records, max_size=10).flatmap(lambda found: st.tuples(st.just(found), st.permutations(found))))
+def test_any_order_gives_the_same_set(orders: tuple[list[RawPaper], list[RawPaper]]) -> None:
+    one, other = deduplicate(orders[0]), deduplicate(orders[1])
+    assert as_set(one.papers) == as_set(other.papers)
+    assert one.merged == other.merged
+
+
+@settings(max_examples=300)
+@given(st.lists(records, max_size=10))
+def test_deduplicating_again_changes_nothing(found: list[RawPaper]) -> None:
+    once = merge_duplicates(found)
+    again = deduplicate(once)
+    assert again.papers == once
+    assert again.merged == {}
+
+
+@settings(max_examples=200)
+@given(st.lists(records, max_size=10))
+def test_ids_are_unique_and_every_record_is_accounted_for(found: list[RawPaper]) -> None:
+    merged = deduplicate(found)
+    assert len({paper.id for paper in merged.papers}) == len(merged.papers)
+    assert sum(merged.merged.values()) == len(found) - len(merged.papers)
+    given_records = {(record.source, record.record_id) for paper in found for record in paper.records}
+    assert given_records <= {(record.source, record.record_id) for paper in merged.papers for record in paper.records}
+
+
+@settings(max_examples=200)
+@given(st.lists(records, max_size=10))
+def test_no_paper_is_made_of_two_journal_dois(found: list[RawPaper]) -> None:
+    traced = [
+        paper.model_copy(update={"records": [SourceRecord(source=paper.source, record_id=str(place))]})
+        for place, paper in enumerate(found)
+    ]
+    for paper in merge_duplicates(traced):
+        origins = [found[int(record.record_id)] for record in paper.records]
+        assert len({doi for origin in origins if (doi := journal_doi(origin))}) <= 1
+
+
+def journal_doi(paper: RawPaper) -> str | None:
+    of_preprint = paper.work_type is WorkType.PREPRINT and paper.identifiers.get("arxiv") != "2101.00001"
+    return paper.doi[-1].lower() if paper.doi and "10.1000/" in paper.doi and not of_preprint else None
+
+
+@given(
+    st.lists(
+        st.builds(RawPaper, title=st.text(), source=st.just("a"), authors=st.lists(st.builds(Author, name=st.text())))
+    )
+)
+def test_any_text_at_all_is_survived(found: list[RawPaper]) -> None:
+    once = merge_duplicates(found)
+    assert merge_duplicates(once) == once
