@@ -14,7 +14,7 @@ from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
 from paper_search.sources.base import Transport
-from paper_search.sources.recording import Recording
+from paper_search.sources.recording import RecordedOptions, Recording
 from paper_search.sources.registry import build_sources, build_transport, default_names
 from paper_search.workflow.checkpoints import CheckpointHandler
 from paper_search.workflow.engine import SearchWorkflow
@@ -62,7 +62,7 @@ def build_workflow(
     return SearchWorkflow(
         IntentParser(llm, config.domain, clock=ground.clock),
         QueryBuilder(llm, config.domain, available_sources=ground.sources, clock=ground.clock),
-        Searcher(build_sources(config, transport=ground.transport, only=ground.sources, clock=ground.clock)),
+        Searcher(build_sources(config, transport=ground.transport, only=ground.sources)),
         Deduplicator(),
         RelevanceScorer(
             llm,
@@ -87,13 +87,10 @@ def build_workflow(
 def _as_recorded(config: AppConfig, recording: Recording) -> AppConfig:
     """What was left at its default is taken as it was recorded."""
     usual = AppConfig()
-    given = {"default_max_results": "max_results", "domain": "domain"}
-    recorded = {
-        field: recording.options[name]
-        for field, name in given.items()
-        if name in recording.options and getattr(config, field) == getattr(usual, field)
-    }
-    return config.model_copy(update=recorded)
+    recorded = {"default_max_results": recording.options.max_results, "domain": recording.options.domain}
+    return config.model_copy(
+        update={name: value for name, value in recorded.items() if getattr(config, name) == getattr(usual, name)}
+    )
 
 
 def _ground(
@@ -104,13 +101,13 @@ def _ground(
     only: Sequence[str] | None,
 ) -> _Ground:
     if recording:
-        return _Ground(recording.replay(), recording.clock, list(only or recording.options.get("sources", [])))
+        return _Ground(recording.replay(), recording.clock, list(only or recording.options.sources))
     sources = list(only) if only else default_names(config)
     return _Ground(transport or build_transport(config, clock=clock), clock, sources)
 
 
 def _recorded(ground: _Ground, config: AppConfig, query: str) -> _Ground:
     assert config.record_dir is not None
-    options = {"sources": ground.sources, "max_results": config.default_max_results, "domain": config.domain}
+    options = RecordedOptions(sources=ground.sources, max_results=config.default_max_results, domain=config.domain)
     recording = Recording.create(config.record_dir, query=query, options=options, clock=ground.clock)
     return _Ground(recording.record(ground.transport), recording.clock, ground.sources)

@@ -47,6 +47,7 @@ class SearchSourceError(Unavailable):
     """A source could not answer. `retry_at` is set when the source said when it will again."""
 
     code = "source_failed"
+    rate_limited: bool = False
 
     def __init__(self, message: str, *, hint: str = "", retry_at: datetime | None = None, **ids: Any) -> None:
         super().__init__(message, hint=hint, **ids)
@@ -83,6 +84,7 @@ class CallLimitError(NonRetryableError):
 
 class CreditsExhaustedError(NonRetryableError):
     code = "credits_exhausted"
+    rate_limited = True
 
 
 class MissingKeyError(NonRetryableError):

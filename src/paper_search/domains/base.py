@@ -12,8 +12,6 @@ class Domain:
     description: str
     synonyms: Mapping[str, tuple[str, ...]]
     """A term and the other ways papers write it."""
-    concept_categories: Mapping[str, tuple[str, ...]]
-    """The kinds of concept a good query in this field names, with examples."""
     priority_sources: tuple[str, ...]
     """Sources to ask first, best first; the others keep their order behind these."""
     instructions: str

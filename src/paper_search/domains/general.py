@@ -102,11 +102,6 @@ GENERAL = Domain(
     name="general",
     description="Research of any field.",
     synonyms=_SYNONYMS,
-    concept_categories={
-        "subject": ("what is studied",),
-        "method": ("how it is studied",),
-        "setting": ("where, for whom or under which conditions",),
-    },
     priority_sources=("openalex", "semantic_scholar", "crossref", "arxiv", "europepmc", "pubmed", "dblp"),
     instructions="Name the subject, the method and the setting as separate concepts, each in the words papers use.",
 )

@@ -67,15 +67,6 @@ MATERIALS_SCIENCE = Domain(
     name="materials_science",
     description="Materials science: what materials are made of, how they are made, what they do and why.",
     synonyms={**GENERAL.synonyms, **_SYNONYMS},
-    concept_categories={
-        "material": ("perovskite", "high-entropy alloy", "MXene", "LiFePO4"),
-        "property": ("band gap", "ionic conductivity", "fracture toughness"),
-        "process": ("chemical vapor deposition", "spark plasma sintering", "annealing"),
-        "structure": ("grain boundary", "thin film", "heterojunction"),
-        "characterisation": ("X-ray diffraction", "transmission electron microscopy"),
-        "simulation": ("density functional theory", "molecular dynamics"),
-        "application": ("solar cell", "battery", "catalysis"),
-    },
     priority_sources=("openalex", "crossref", "semantic_scholar", "arxiv"),
     instructions=(
         "Keep chemical formulas and their names as synonyms of each other (TiO2, titanium dioxide). Tell apart "

@@ -2,6 +2,8 @@
 
 from typing import Any, Protocol
 
+from pydantic import BaseModel
+
 
 class LLMProvider(Protocol):
     """A model that answers in text or in JSON. Raises LLMError, and nothing else, when it cannot."""
@@ -9,3 +11,10 @@ class LLMProvider(Protocol):
     async def complete(self, system: str, user: str) -> str: ...
 
     async def complete_json(self, system: str, user: str, schema: dict[str, Any] | None = None) -> dict[str, Any]: ...
+
+
+def answer_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema that a model's answer must fit. The notes are ours to write."""
+    schema = model.model_json_schema()
+    schema["properties"].pop("notes", None)
+    return schema

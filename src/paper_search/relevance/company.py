@@ -9,26 +9,37 @@ from collections.abc import Sequence
 from paper_search.relevance.pool import Pool
 
 BEST = 10
-"""How many of the strongest candidates are looked at; more only where they are equally strong."""
+"""How many of the strongest candidates make the company."""
+CONSIDERED = 300
+"""How many of the strongest may be raised by it: no company makes a weak match a good one."""
 SHARE = 0.2
 """The most that company adds, as a share of the strongest match in the pool."""
 
 
 def with_company(pool: Pool, strengths: Sequence[float]) -> list[float]:
-    """The strengths, each raised by up to `SHARE` of the highest one."""
-    highest = max(strengths, default=0.0)
-    if highest <= 0:
-        return [*strengths]
-    bar = sorted(strengths, reverse=True)[min(BEST, len(strengths)) - 1]
-    say = {i: (s / highest) ** 2 for i, s in enumerate(strengths) if s >= bar and s > 0}
-    centre: dict[str, float] = {}
-    for index, weight in say.items():
-        for term, value in pool.unit_vector(pool.counts[index]).items():
-            centre[term] = centre.get(term, 0.0) + weight * value
+    """The strengths, those of the strongest raised by up to `SHARE` of the highest."""
+    raised = [*strengths]
+    considered = _strongest(strengths, CONSIDERED)
+    if not considered:
+        return raised
+    highest = max(strengths)
+    say = {i: (strengths[i] / highest) ** 2 for i in _strongest(strengths, BEST)}
     total = sum(say.values())
-    likeness = [
-        max(0.0, product - own) / (total - own) if total > own else 0.0
-        for product, own in zip(pool.products(centre), (say.get(i, 0.0) for i in range(len(pool))), strict=True)
-    ]
-    most = max(likeness)
-    return [s + SHARE * highest * like / most if most > 0 else s for s, like in zip(strengths, likeness, strict=True)]
+    centre: dict[str, float] = {}
+    for i, weight in say.items():
+        for term, value in pool.unit_vector(pool.counts[i]).items():
+            centre[term] = centre.get(term, 0.0) + weight * value
+    likeness: dict[int, float] = {}
+    for i, cosine in zip(considered, pool.cosines(centre, considered), strict=True):
+        own = say.get(i, 0.0)
+        likeness[i] = max(0.0, cosine - own) / (total - own) if total > own else 0.0
+    most = max(likeness.values())
+    for i, like in likeness.items():
+        raised[i] += SHARE * highest * like / most if most > 0 else 0.0
+    return raised
+
+
+def _strongest(strengths: Sequence[float], number: int) -> list[int]:
+    """The places of the strongest, in the order given; more than `number` where they are equally strong."""
+    bar = sorted(strengths, reverse=True)[:number][-1:] or [0.0]
+    return [i for i, strength in enumerate(strengths) if strength >= bar[0] and strength > 0]

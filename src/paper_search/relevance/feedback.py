@@ -55,4 +55,4 @@ def _likeness(pool: Pool, marked: Sequence[Candidate]) -> list[float]:
         vector = pool.unit_vector(Counter([*candidate.title, *candidate.body]))
         for term, weight in vector.items():
             centre[term] = centre.get(term, 0.0) + weight / len(marked)
-    return [min(1.0, product / ALIKE) for product in pool.products(centre)]
+    return [min(1.0, product / ALIKE) for product in pool.cosines(centre, range(len(pool)))]

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -58,17 +58,6 @@ class Pool:
         by_frequency = [0.0, 0.0] + [self.rarity(n) for n in range(2, len(self) + 1)]
         return {term: by_frequency[n] for term, n in self.document_frequency.items()}
 
-    @cached_property
-    def _lengths(self) -> list[float]:
-        squares = {term: rarity * rarity for term, rarity in self._rarities.items()}
-        lengths: list[float] = []
-        for counts in self.counts:
-            # Most terms occur once, so their squares are summed as they stand and only the others corrected.
-            once = sum(map(squares.__getitem__, counts))
-            more = sum([(_DAMPED[n] ** 2 - 1) * squares[term] for term, n in counts.items() if n > 1])
-            lengths.append(math.sqrt(once + more) or 1.0)
-        return lengths
-
     def unit_vector(self, counts: Mapping[str, int]) -> dict[str, float]:
         """Counted terms as a tf-idf vector of length 1; terms that no two candidates share are left out."""
         rarities = self._rarities
@@ -76,14 +65,15 @@ class Pool:
         length = math.hypot(*vector.values()) or 1.0
         return {term: weight / length for term, weight in vector.items()}
 
-    def products(self, vector: Mapping[str, float]) -> list[float]:
-        """The dot product of every candidate's unit vector with `vector`."""
+    def cosines(self, vector: Mapping[str, float], among: Iterable[int]) -> list[float]:
+        """The dot product of `vector` with the unit vectors of the candidates at these places."""
         rarities = self._rarities
         scaled = {term: weight * rarities[term] for term, weight in vector.items() if rarities.get(term)}
-        return [
-            sum([scaled[term] * _DAMPED[n] for term, n in counts.items() if term in scaled]) / length
-            for counts, length in zip(self.counts, self._lengths, strict=True)
-        ]
+        products: list[float] = []
+        for counts in map(self.counts.__getitem__, among):
+            length = math.hypot(*[_DAMPED[n] * rarities[term] for term, n in counts.items()]) or 1.0
+            products.append(sum([scaled[term] * _DAMPED[n] for term, n in counts.items() if term in scaled]) / length)
+        return products
 
 
 class _Damped(dict[int, float]):

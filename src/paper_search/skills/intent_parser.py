@@ -1,7 +1,7 @@
 """Reads what a person asks for: with a language model where there is one, by rule otherwise."""
 
+import asyncio
 import json
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -14,7 +14,7 @@ from paper_search.intent.limits import sane_limits
 from paper_search.intent.reading import read_query
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.years import described
-from paper_search.llm.base import LLMProvider
+from paper_search.llm.base import LLMProvider, answer_schema
 from paper_search.models import ParsedIntent, SearchConstraints
 from uraniborg.kernel.clock import Clock, SystemClock
 
@@ -45,7 +45,7 @@ class IntentParser:
 
     async def parse(self, user_input: str) -> ParsedIntent:
         """What the text asks for; `notes` say how it was read. Never raises on text: a model that fails is replaced."""
-        ruled = read_query(user_input, self._vocabulary, self._clock.now().date())
+        ruled = await asyncio.to_thread(read_query, user_input, self._vocabulary, self._clock.now().date())
         if self._llm is None:
             return ruled
         system = f"{_SYSTEM}\nField of research: {self._domain.description} {self._domain.instructions}"
@@ -79,13 +79,7 @@ class IntentParser:
         )
 
 
-def _schema() -> dict[str, Any]:
-    schema = ParsedIntent.model_json_schema()
-    schema["properties"].pop("notes", None)
-    return schema
-
-
-_SCHEMA = _schema()
+_SCHEMA = answer_schema(ParsedIntent)
 
 
 def _as_data(query: str) -> str:

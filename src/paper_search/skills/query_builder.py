@@ -1,8 +1,8 @@
 """Turns an intent and what earlier rounds taught into a strategy: with a language model if there is one, or by rule."""
 
+import asyncio
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -13,7 +13,7 @@ from paper_search.intent.expression import tidied
 from paper_search.intent.limits import sane_limits
 from paper_search.intent.planning import plan
 from paper_search.intent.vocabulary import Vocabulary
-from paper_search.llm.base import LLMProvider
+from paper_search.llm.base import LLMProvider, answer_schema
 from paper_search.models import QueryBuilderInput, SearchQuery, SearchStrategy
 from uraniborg.kernel.clock import Clock, SystemClock
 
@@ -57,7 +57,7 @@ class QueryBuilder:
 
     async def build(self, input: QueryBuilderInput) -> SearchStrategy:  # noqa: A002 - the name users know
         """The next strategy; `notes` say what was changed and why. Never raises: a model that fails is replaced."""
-        ruled = plan(input, self._vocabulary, self._sources, self._clock.now().date())
+        ruled = await asyncio.to_thread(plan, input, self._vocabulary, self._sources, self._clock.now().date())
         if self._llm is None:
             return ruled
         system = f"{_SYSTEM}\nField of research: {self._domain.description} {self._domain.instructions}"
@@ -120,10 +120,4 @@ def _titles(titles: Sequence[str]) -> list[str]:
     return [normalised(title)[:_MAX_TITLE_CHARACTERS] for title in titles[:_MAX_TITLES]]
 
 
-def _schema() -> dict[str, Any]:
-    schema = SearchStrategy.model_json_schema()
-    schema["properties"].pop("notes", None)
-    return schema
-
-
-_SCHEMA = _schema()
+_SCHEMA = answer_schema(SearchStrategy)

@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import BaseModel, Field
 
-from paper_search.errors import CreditsExhaustedError, RetryableError, SearchSourceError
+from paper_search.errors import SearchSourceError
 from paper_search.models import RawPaper, SearchStrategy, SourceReport, SourceStatus
 from paper_search.sources.base import ReportingSource, SearchSource, SourceResult
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
@@ -125,7 +125,7 @@ def _result(name: str, task: asyncio.Task[SourceResult]) -> SourceResult:
     if error is None:
         result = task.result()
         return SourceResult(result.papers, result.report.model_copy(update={"name": name}))
-    limited = isinstance(error, CreditsExhaustedError) or (isinstance(error, RetryableError) and error.rate_limited)
+    limited = isinstance(error, SearchSourceError) and error.rate_limited
     if isinstance(error, UraniborgError):
         reason = error.message
     else:

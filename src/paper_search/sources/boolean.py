@@ -1,6 +1,7 @@
 """Reads a boolean query into a small tree that every source renders in its own syntax.
 
-`AND`, `OR` and `NOT` count in upper case only; words side by side are joined by AND, which binds tighter than OR.
+`AND`, `OR` and `NOT` count in upper case only, and a minus before a word is a NOT; words side by side are joined by
+AND, which binds tighter than OR.
 A tree never asks for the absence of something alone, since no source can answer that: what is excluded always hangs
 on something wanted, and an exclusion that cannot (`NOT a`, `a OR NOT b`) is left out.
 """
@@ -89,9 +90,18 @@ def _tokens(query: str) -> list[Term | _Operator]:
                 tokens.append(_Operator(paren))
         elif (word := match["word"]) in _OPERATORS:
             tokens.append(_Operator(word))
+        elif word and _is_minus(match):
+            tokens += [_Operator("NOT"), *(Term(words) for words in [_words(word)] if words)]
         elif words := _words(match["phrase"] or word or ""):
             tokens.append(Term(words))
     return tokens
+
+
+def _is_minus(match: re.Match[str]) -> bool:
+    """Whether a word is excluded the way search boxes have it: `-word`, `-"a phrase"`, `-(a OR b)`."""
+    before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
+    sign, rest = match["word"][0], match["word"][1:2]
+    return sign == "-" and (not before or before in " (") and (rest.isalnum() or (not rest and after in ('"', "(")))
 
 
 def _words(text: str) -> tuple[str, ...]:

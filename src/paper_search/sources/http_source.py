@@ -8,7 +8,6 @@ from typing import Final
 
 from paper_search.errors import (
     CallLimitError,
-    CreditsExhaustedError,
     DeadlineError,
     MissingKeyError,
     NonRetryableError,
@@ -126,7 +125,7 @@ class _Haul:
     def _status(self) -> SourceStatus:
         if self.papers:
             return SourceStatus.OK
-        if any(map(_is_rate_limit, self.errors)):
+        if any(error.rate_limited for error in self.errors):
             return SourceStatus.RATE_LIMITED
         if self.errors:
             refused_unasked = self.calls == 0 and isinstance(self.errors[0], MissingKeyError | CallLimitError)
@@ -236,13 +235,9 @@ class _Search:
             raise NonRetryableError(f"Malformed answer ({type(error).__name__}).") from error
 
 
-def _is_rate_limit(error: SearchSourceError) -> bool:
-    return isinstance(error, CreditsExhaustedError) or (isinstance(error, RetryableError) and error.rate_limited)
-
-
 def _is_final(error: SearchSourceError) -> bool:
     """Whether the source's other queries would meet the same end."""
-    return isinstance(error, MissingKeyError | CallLimitError | DeadlineError) or _is_rate_limit(error)
+    return isinstance(error, MissingKeyError | CallLimitError | DeadlineError) or error.rate_limited
 
 
 def _larger(first: int | None, second: int | None) -> int | None:

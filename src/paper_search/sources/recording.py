@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
@@ -30,6 +30,16 @@ class InvalidRecording(InvalidInput):
     code = "invalid_recording"
 
 
+class RecordedOptions(BaseModel):
+    """How the recorded search was asked for; a replay that is told nothing else does the same."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sources: list[str] = Field(default_factory=list)
+    max_results: int = Field(default=100, ge=1)
+    domain: str = "general"
+
+
 class _Manifest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -37,7 +47,7 @@ class _Manifest(BaseModel):
     recorded_at: AwareDatetime
     complete: bool = True
     query: str
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: RecordedOptions = RecordedOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +60,7 @@ class Recording:
 
     folder: Path
     query: str
-    options: dict[str, Any]
+    options: RecordedOptions
     recorded_at: datetime
     outcomes: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict[str, tuple[Outcome, ...]])
     """By the fingerprint of the request."""
@@ -59,10 +69,10 @@ class Recording:
 
     @classmethod
     def create(
-        cls, folder: Path, *, query: str, options: Mapping[str, Any] | None = None, clock: Clock | None = None
+        cls, folder: Path, *, query: str, options: RecordedOptions | None = None, clock: Clock | None = None
     ) -> "Recording":
         """Starts a recording in a new or empty folder. Raises InvalidRecording for any other, or one not writable."""
-        recording = cls(folder, query, dict(options or {}), (clock or SystemClock()).now().astimezone(UTC))
+        recording = cls(folder, query, options or RecordedOptions(), (clock or SystemClock()).now().astimezone(UTC))
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if any(folder.iterdir()):

@@ -34,6 +34,7 @@ class KnownSource:
     key_variable: str = ""
     needs_key: bool = False
     rate_with_key: float | None = None
+    rate_with_contact: float | None = None
     contact: str | None = None
     """The parameter that tells the source whom to write to."""
 
@@ -42,7 +43,7 @@ KNOWN: Final[Mapping[str, KnownSource]] = {
     source.name: source
     for source in (
         KnownSource("openalex", 5.0, ("param", "api_key"), "OPENALEX_API_KEY", needs_key=True, contact="mailto"),
-        KnownSource("crossref", 5.0, contact="mailto"),
+        KnownSource("crossref", 1.0, rate_with_contact=3.0, contact="mailto"),
         KnownSource("arxiv", 1 / 3),
         KnownSource("semantic_scholar", 1.0, ("header", "x-api-key"), "SEMANTIC_SCHOLAR_API_KEY"),
         KnownSource("europepmc", 5.0),
@@ -116,10 +117,10 @@ def policy_of(source: KnownSource, config: "AppConfig") -> SourcePolicy:
     """How the transport is to treat a source, by its own rules and by the settings."""
     set_up = config.sources.get(source.name)
     key = set_up.api_key if set_up else SecretStr("")
-    usual_rate = (source.rate_with_key if key else None) or source.rate_per_s
     email = config.contact_email
+    better = (source.rate_with_key if key else None) or (source.rate_with_contact if email else None)
     return SourcePolicy(
-        rate_per_s=(set_up.rate_limit if set_up else None) or usual_rate,
+        rate_per_s=(set_up.rate_limit if set_up else None) or better or source.rate_per_s,
         timeout_s=config.timeout_s,
         max_calls=set_up.max_calls if set_up else None,
         auth=Auth(*source.key, key) if source.key and key else None,

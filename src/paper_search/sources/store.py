@@ -87,7 +87,7 @@ class KeptFailure(_Strict):
             message=error.message,
             hint=error.hint,
             retry_at=error.retry_at,
-            rate_limited=isinstance(error, RetryableError) and error.rate_limited,
+            rate_limited=error.rate_limited,
             retry_after_s=error.retry_after_s if isinstance(error, RetryableError) else None,
             ids={name: value for name, value in error.ids.items() if isinstance(value, str | int | float | None)},
         )

@@ -87,14 +87,14 @@ def test_unbalanced_input_is_read_as_far_as_it_goes(query: str, tree: Node) -> N
 
 
 def test_words_keep_what_belongs_to_them_and_lose_what_a_source_would_take_for_an_operator() -> None:
-    found = parse("COVID-19 C++ O'Neill perovskit* -minus +plus title:word हिन्दी e\u0301te\u0301 wom*n")
+    found = parse("COVID-19 C++ O'Neill perovskit* --dash +plus title:word हिन्दी e\u0301te\u0301 wom*n")
     assert isinstance(found, AllOf)
     assert [part.text for part in found.parts if isinstance(part, Term)] == [
         "COVID-19",
         "C++",
         "O'Neill",
         "perovskit*",
-        "minus",
+        "dash",
         "plus",
         "title word",
         "हिन्दी",
@@ -203,3 +203,23 @@ def _assert_well_formed(node: Node) -> None:
         for part in node.excluded:
             assert not isinstance(part, AnyOf)
             _assert_well_formed(part)
+
+
+@pytest.mark.parametrize(
+    ("minus", "spelled_out"),
+    [
+        ("graphs -survey", "graphs NOT survey"),
+        ('graphs -"case study"', 'graphs NOT "case study"'),
+        ("graphs -(survey OR review)", "graphs NOT (survey OR review)"),
+        ("(graphs -survey) OR trees", "(graphs NOT survey) OR trees"),
+        ("graph-based -survey", "graph-based NOT survey"),
+    ],
+)
+def test_a_minus_before_a_word_excludes_it(minus: str, spelled_out: str) -> None:
+    assert parse(minus) == parse(spelled_out)
+
+
+@pytest.mark.parametrize("text", ["graph-based", '"graph"-based', "graphs - survey", "graphs –survey", "--survey"])
+def test_other_dashes_exclude_nothing(text: str) -> None:
+    node = parse(text)
+    assert not (isinstance(node, AllOf) and node.excluded)

@@ -15,7 +15,7 @@ from paper_search.sources.base import Request, Response, Transport
 from paper_search.sources.http_source import HttpSource
 from paper_search.sources.keys import Auth
 from paper_search.sources.politeness import SourcePolicy
-from paper_search.sources.recording import MANIFEST, InvalidRecording, Recording
+from paper_search.sources.recording import MANIFEST, InvalidRecording, RecordedOptions, Recording
 from paper_search.sources.store import DamagedEntry
 from paper_search.sources.transport import HttpTransport
 from paper_search.testing import FakeTransport, FrozenClock
@@ -29,7 +29,7 @@ REQUEST = Request("tiny", URL)
 
 
 def start(folder: Path, **options: Any) -> Recording:
-    return Recording.create(folder, query="graphene", options=options, clock=FrozenClock(NOW))
+    return Recording.create(folder, query="graphene", options=RecordedOptions(**options), clock=FrozenClock(NOW))
 
 
 async def recorded(folder: Path, inner: Transport, *requests: Request) -> list[Any]:
@@ -81,7 +81,10 @@ async def test_a_recording_knows_what_was_asked_and_when(tmp_path: Path) -> None
     await recording.record(FakeTransport({URL: page("A")})).send(REQUEST)
     await recording.record(FakeTransport({})).aclose()
     opened = Recording.open(tmp_path)
-    assert (opened.query, opened.options) == ("graphene", {"max_results": 20, "sources": ["tiny"], "domain": "general"})
+    assert (opened.query, opened.options) == (
+        "graphene",
+        RecordedOptions(max_results=20, sources=["tiny"], domain="general"),
+    )
     assert opened.clock.now() == recording.clock.now() == NOW
 
 
@@ -260,3 +263,12 @@ async def test_neither_recording_nor_replaying_blocks_the_event_loop(tmp_path: P
         await transport.aclose()
         replay = (await asyncio.to_thread(Recording.open, tmp_path)).replay()
         assert (await replay.send(REQUEST)).status == 200
+
+
+@pytest.mark.parametrize("options", [{"max_results": "x"}, {"max_results": 0}, {"sources": "abc"}, {"colour": "red"}])
+def test_a_manifest_with_options_that_make_no_sense_is_refused(tmp_path: Path, options: Any) -> None:
+    start(tmp_path / "r").write_manifest(complete=True)
+    manifest = tmp_path / "r" / "recording.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "options": options}))
+    with pytest.raises(InvalidRecording):
+        Recording.open(tmp_path / "r")

@@ -185,10 +185,15 @@ def test_every_source_that_ships_has_a_definition_of_its_name(name: str) -> None
     assert definition(name).name == name
 
 
+def test_crossref_serves_callers_who_say_who_they_are_faster() -> None:
+    assert policy_of(KNOWN["crossref"], config()).rate_per_s == 1.0
+    assert policy_of(KNOWN["crossref"], config(contact_email="you@example.org")).rate_per_s == 3.0
+
+
 def test_the_paces_are_those_the_sources_ask_for() -> None:
     assert {name: round(source.rate_per_s, 3) for name, source in KNOWN.items()} == {
         "openalex": 5.0,
-        "crossref": 5.0,
+        "crossref": 1.0,
         "arxiv": 0.333,
         "semantic_scholar": 1.0,
         "europepmc": 5.0,
