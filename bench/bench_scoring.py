@@ -100,13 +100,13 @@ def intent_of(text: str) -> ParsedIntent:
     return ParsedIntent(topic=text, concepts=[], intent_type=IntentType.METHOD)
 
 
-async def rerank(collection: Collection) -> tuple[float, float]:
-    """Mean nDCG@10 of the plain ranking and of the same papers in the scorer's order."""
+async def rerank(collection: Collection, every: int = 1) -> tuple[float, float]:
+    """Mean nDCG@10 of the plain ranking and of the same papers in the scorer's order, over every n-th query."""
     papers, scorer = collection.papers, RelevanceScorer()
     plain = PlainBM25(terms(f"{one.title} {one.abstract or ''}") for one in papers)
     before: list[float] = []
     after: list[float] = []
-    for name, text in collection.queries.items():
+    for name, text in list(collection.queries.items())[::every]:
         source = collection.sources.get(name)
         grades = {doc: grade for doc, grade in collection.grades.get(name, {}).items() if doc != source}
         if not any(grades.values()):
@@ -153,8 +153,11 @@ def compare_speed(pool: list[RawPaper]) -> None:
         words = bm25s.tokenize([TOPIC], stopwords="en", stemmer=stemmer, return_ids=False, show_progress=False)
         index.get_scores(words[0])
 
+    async def score_pool() -> None:
+        await RelevanceScorer().score(pool, intent_of(TOPIC))
+
     def ours_from_text() -> None:
-        asyncio.run(RelevanceScorer().score(pool, intent_of(TOPIC)))
+        asyncio.run(score_pool())
 
     times = [[cpu_ms(work) for work in (ours, theirs, ours_from_text, theirs_from_text)] for _ in range(ROUNDS)]
     mine, peer, mine_text, peer_text = (median(column) for column in zip(*times, strict=True))

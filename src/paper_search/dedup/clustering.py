@@ -177,8 +177,8 @@ def _unite(records: Sequence[Record], edges: Iterable[Edge]) -> list[Cluster]:
         if small is not large:
             if not _may_unite(records, large, small, edge):
                 continue
+            homes.update(dict.fromkeys((large.members[0], *small.members), large))
             large.absorb(small, edge.reason)
-            homes.update(dict.fromkeys(large.members, large))
         large.reasons.setdefault(edge.left, edge.reason)
         large.reasons.setdefault(edge.right, edge.reason)
     return list(dict.fromkeys(homes.values()))

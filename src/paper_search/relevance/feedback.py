@@ -7,6 +7,8 @@ from paper_search.models import RelevanceHints, Work
 from paper_search.relevance.pool import Candidate, Pool
 from paper_search.text import words
 
+Name = tuple[str, str]
+
 STEP = 0.35
 """The most that likeness takes off the way to the top or the bottom."""
 ALIKE = 0.4
@@ -30,13 +32,18 @@ def lean(score: float, leaning: float) -> float:
 def marks(papers: Sequence[Work], hints: RelevanceHints) -> list[bool | None]:
     """True for a paper that was itself marked relevant, False for irrelevant, None for the others."""
     relevant, irrelevant = (set(_names(works)) for works in (hints.relevant, hints.irrelevant))
-    return [
-        True if relevant & (names := set(_names([paper]))) else False if irrelevant & names else None
-        for paper in papers
-    ]
+    if not (relevant or irrelevant):
+        return [None] * len(papers)
+    return [_mark(set(_names([paper])), relevant, irrelevant) for paper in papers]
 
 
-def _names(works: Iterable[Work]) -> Iterable[tuple[str, str]]:
+def _mark(names: set[Name], relevant: set[Name], irrelevant: set[Name]) -> bool | None:
+    if names & relevant:
+        return True
+    return False if names & irrelevant else None
+
+
+def _names(works: Iterable[Work]) -> Iterable[Name]:
     """Whatever identifies a paper although sources were merged differently in another round."""
     for work in works:
         yield from ((scheme, value.lower()) for scheme, value in work.identifiers.items())

@@ -187,7 +187,9 @@ def test_every_source_that_ships_has_a_definition_of_its_name(name: str) -> None
 
 def test_crossref_serves_callers_who_say_who_they_are_faster() -> None:
     assert policy_of(KNOWN["crossref"], config()).rate_per_s == 1.0
-    assert policy_of(KNOWN["crossref"], config(contact_email="you@example.org")).rate_per_s == 3.0
+    assert (
+        policy_of(KNOWN["crossref"], config().model_copy(update={"contact_email": "you@example.org"})).rate_per_s == 3.0
+    )
 
 
 def test_the_paces_are_those_the_sources_ask_for() -> None:
