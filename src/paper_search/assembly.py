@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from paper_search.config import AppConfig
 from paper_search.domains import get_domain
 from paper_search.limits import checked_max_results
+from paper_search.llm.base import LLMProvider
 from paper_search.llm.factory import create_provider
+from paper_search.llm.transported import ModelTransport, TransportedModel
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
@@ -14,7 +16,7 @@ from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
 from paper_search.sources.base import Transport
-from paper_search.sources.recording import RecordedOptions, Recording
+from paper_search.sources.recording import RecordedOptions, Recording, RecordingTransport
 from paper_search.sources.registry import build_sources, build_transport, default_names
 from paper_search.workflow.checkpoints import CheckpointHandler
 from paper_search.workflow.engine import SearchWorkflow
@@ -25,11 +27,18 @@ from uraniborg.kernel.clock import Clock, SystemClock
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """Where answers come from, what time it is there, and which sources are asked."""
+    """Where answers come from, what time it is there, which sources are asked, and which model, if any."""
 
     transport: Transport
     clock: Clock
     sources: list[str]
+    model: LLMProvider | None
+
+    async def release(self, finished: bool) -> None:
+        """Closes the transport; a recording of a search that did not come to its end is not marked as complete."""
+        if isinstance(self.transport, RecordingTransport) and not finished:
+            self.transport.abandon()
+        await self.transport.aclose()
 
 
 def build_workflow(
@@ -50,22 +59,22 @@ def build_workflow(
     Reads the disk when a recording is replayed or begun: in a coroutine, call it through `asyncio.to_thread`.
     Raises UnknownDomain, UnknownSource, InvalidInput or InvalidRecording when the config asks for what cannot be.
     """
-    recording = Recording.open(config.replay_dir) if config.replay_dir else None
-    if recording:
-        config = _as_recorded(config, recording)
     get_domain(config.domain)
     max_results, notes = checked_max_results(config.default_max_results)
+    recording = Recording.open(config.replay_dir) if config.replay_dir else None
+    if recording:
+        config, as_recorded = _as_recorded(config, recording.options)
+        max_results, notes = config.default_max_results, as_recorded
     ground = _ground(config, recording, clock or SystemClock(), transport, only)
     if config.record_dir:
         ground = _recorded(ground, config, query)
-    llm = create_provider(config.llm)
     return SearchWorkflow(
-        IntentParser(llm, config.domain, clock=ground.clock),
-        QueryBuilder(llm, config.domain, available_sources=ground.sources, clock=ground.clock),
+        IntentParser(ground.model, config.domain, clock=ground.clock),
+        QueryBuilder(ground.model, config.domain, available_sources=ground.sources, clock=ground.clock),
         Searcher(build_sources(config, transport=ground.transport, only=ground.sources)),
         Deduplicator(),
         RelevanceScorer(
-            llm,
+            ground.model,
             batch_size=config.relevance_batch_size,
             max_concurrency=config.relevance_max_concurrency,
             clock=ground.clock,
@@ -80,17 +89,25 @@ def build_workflow(
         journal=journal,
         clock=ground.clock,
         notes=notes,
-        release=ground.transport.aclose,
+        release=ground.release,
     )
 
 
-def _as_recorded(config: AppConfig, recording: Recording) -> AppConfig:
-    """What was left at its default is taken as it was recorded."""
+def _as_recorded(config: AppConfig, options: RecordedOptions) -> tuple[AppConfig, list[str]]:
+    """The config with what decided the recorded result put over it, and a note for each thing asked otherwise."""
+    recorded = {
+        "default_max_results": options.max_results,
+        "domain": options.domain,
+        "min_relevance": options.min_relevance,
+        "source_deadline_s": options.source_deadline_s,
+    }
     usual = AppConfig()
-    recorded = {"default_max_results": recording.options.max_results, "domain": recording.options.domain}
-    return config.model_copy(
-        update={name: value for name, value in recorded.items() if getattr(config, name) == getattr(usual, name)}
-    )
+    notes = [
+        f"This is a replay, so {name} is {value} as recorded, not {getattr(config, name)}."
+        for name, value in recorded.items()
+        if getattr(config, name) not in (value, getattr(usual, name))
+    ]
+    return config.model_copy(update=recorded), notes
 
 
 def _ground(
@@ -101,13 +118,25 @@ def _ground(
     only: Sequence[str] | None,
 ) -> _Ground:
     if recording:
-        return _Ground(recording.replay(), recording.clock, list(only or recording.options.sources))
+        replay = recording.replay()
+        model = TransportedModel(replay) if recording.options.model else None
+        return _Ground(replay, recording.clock, list(only or recording.options.sources), model)
     sources = list(only) if only else default_names(config)
-    return _Ground(transport or build_transport(config, clock=clock), clock, sources)
+    network = transport or build_transport(config, clock=clock)
+    return _Ground(network, clock, sources, create_provider(config.llm))
 
 
 def _recorded(ground: _Ground, config: AppConfig, query: str) -> _Ground:
     assert config.record_dir is not None
-    options = RecordedOptions(sources=ground.sources, max_results=config.default_max_results, domain=config.domain)
+    options = RecordedOptions(
+        sources=ground.sources,
+        max_results=config.default_max_results,
+        domain=config.domain,
+        min_relevance=config.min_relevance,
+        source_deadline_s=config.source_deadline_s,
+        model=config.llm.model if ground.model else "",
+    )
     recording = Recording.create(config.record_dir, query=query, options=options, clock=ground.clock)
-    return _Ground(recording.record(ground.transport), recording.clock, ground.sources)
+    inner = ModelTransport(ground.model, ground.transport) if ground.model else ground.transport
+    recorder = recording.record(inner)
+    return _Ground(recorder, recording.clock, ground.sources, TransportedModel(recorder) if ground.model else None)

@@ -4,18 +4,20 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Final, NoReturn
 
 import typer
 
 from paper_search.api import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, with_arguments
 from paper_search.config import AppConfig, load_config
 from paper_search.limits import checked_query
-from paper_search.models import PaperCollection, SourceReport
+from paper_search.models import PaperCollection, SourceReport, SourceStatus
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.commands import run_app
-from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.logging import printable
+
+_ANSWERED: Final = frozenset({SourceStatus.OK, SourceStatus.EMPTY})
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
 
@@ -50,6 +52,9 @@ def search_command(
     if not quiet:
         _tell_outcome(result)
     sys.stdout.write(_rendered(result, chosen[0] if chosen else "markdown"))
+    if not any(report.status in _ANSWERED for report in result.metadata.sources):
+        _say("No source answered, so this says nothing about what has been published. Is there a network?")
+        raise typer.Exit(Unavailable.exit_code)
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
@@ -105,7 +110,7 @@ def _tell_outcome(result: PaperCollection) -> None:
         _say(f"Note: {note}")
     if result.metadata.partial:
         _say("Partial result: at least one source could not answer in full.")
-    if not result.papers:
+    elif not result.papers:
         _say("No papers found.")
 
 

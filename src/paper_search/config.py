@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 class LLMConfig(BaseModel):
     """A model to ask. Without a `model` name none is asked and the rules do all the work."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     provider: str = "openai"
     model: str = ""
@@ -23,7 +23,7 @@ class LLMConfig(BaseModel):
 class SearchSourceConfig(BaseModel):
     """One source. `rate_limit` is requests per second, `max_calls` the call budget of one search."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     name: str
     api_key: SecretStr = SecretStr("")
@@ -33,7 +33,7 @@ class SearchSourceConfig(BaseModel):
 
 
 class AppConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     llm: LLMConfig = Field(default_factory=LLMConfig)
     sources: dict[str, SearchSourceConfig] = Field(default_factory=dict[str, SearchSourceConfig])

@@ -30,11 +30,17 @@ def checked_query(query: object) -> str:
     return text
 
 
-def checked_max_results(wanted: int) -> tuple[int, list[str]]:
+def checked_max_results(wanted: object) -> tuple[int, list[str]]:
     """How many papers to return at most, and a note when the wish had to be capped.
 
-    Raises InvalidInput when it is below 1.
+    Raises InvalidInput when it is not a whole number or below 1.
     """
+    if not isinstance(wanted, int) or isinstance(wanted, bool):
+        raise InvalidInput(
+            f"max_results must be a whole number, not {type(wanted).__name__}.",
+            hint=f"Ask for 1 to {MAX_RESULTS_CAP:,} papers.",
+            argument="max_results",
+        )
     if wanted < 1:
         raise InvalidInput(
             f"max_results must be at least 1, not {wanted}.",

@@ -193,6 +193,8 @@ class SourceReport(BaseModel):
     seconds: float = 0.0
     reason: str | None = None
     retry_at: datetime | None = None
+    requests: list[str] = Field(default_factory=list)
+    """What the source was asked, as addresses without keys: one for each query, in the source's own syntax."""
     partial: bool = False
     """Some papers came, but the source failed or was stopped before it had sent all that was asked for."""
 
@@ -213,6 +215,8 @@ class SearchMetadata(BaseModel):
     total_found: int
     timestamp: str = Field(default_factory=lambda: datetime.now(UTC).isoformat())
     domain: str = "general"
+    software: str = ""
+    """The program and version that made the search."""
     rounds: int = 1
     sources: list[SourceReport] = Field(default_factory=list[SourceReport])
     stage_counts: list[StageCount] = Field(default_factory=list[StageCount])

@@ -3,16 +3,18 @@
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import paper_search
 from paper_search import AppConfig, SearchWorkflow
 from paper_search.api import with_arguments
-from paper_search.errors import InvalidQuery, UnknownDomain, UnknownSource
+from paper_search.errors import InvalidQuery, LLMError, LLMResponseError, UnknownDomain, UnknownSource
 from paper_search.models import MAX_RESULTS_CAP, SourceStatus
 from paper_search.sources.base import Response
 from paper_search.testing import FakeTransport
+from paper_search.workflow import Checkpoint, CheckpointKind, Decision, DecisionAction
 from tests.requirements import requirement
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.recordings import QUERY, RECORDING
@@ -35,6 +37,24 @@ MOONS = [
 ISSUED = {"date-parts": [[2020]]}
 
 
+class Oracle:
+    """A model that is sure of everything, except how to read a query."""
+
+    def __init__(self) -> None:
+        self.questions: list[str] = []
+
+    async def complete(self, system: str, user: str) -> str:
+        raise LLMError("it only speaks JSON")
+
+    async def complete_json(self, system: str, user: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
+        self.questions.append(user)
+        papers = json.loads(user).get("papers")
+        if papers is None:
+            raise LLMResponseError("it does not know")
+        said = {"relevance_score": 0.8, "relevance_reason": "the oracle says so"}
+        return {"results": [{"paper_id": paper["paper_id"], **said} for paper in papers]}
+
+
 @requirement("PS-X6")
 async def test_a_replayed_search_gives_ranked_papers_without_duplicates() -> None:
     result = await paper_search.search(QUERY, REPLAY)
@@ -50,6 +70,44 @@ async def test_a_replay_gives_the_same_bytes_every_time() -> None:
     first = await paper_search.search(QUERY, REPLAY)
     second = await paper_search.search(QUERY, REPLAY)
     assert first.model_dump_json() == second.model_dump_json()
+
+
+async def test_a_replay_is_set_up_as_recorded_whatever_the_settings_say() -> None:
+    settings = {"default_max_results": 7, "min_relevance": 0.9, "domain": "materials_science", "source_deadline_s": 1.0}
+    usual = await paper_search.search(QUERY, REPLAY)
+    other = await paper_search.search(QUERY, REPLAY.model_copy(update=settings))
+    assert [paper.model_dump() for paper in other.papers] == [paper.model_dump() for paper in usual.papers]
+    assert "This is a replay, so default_max_results is 100 as recorded, not 7." in other.metadata.notes
+    assert len(other.metadata.notes) == len(usual.metadata.notes) + 4
+
+
+async def test_a_recording_broken_off_is_refused_as_unfinished(tmp_path: Path) -> None:
+    config = AppConfig(replay_dir=RECORDING, record_dir=tmp_path / "broken")
+
+    class Impatient:
+        async def handle(self, checkpoint: Checkpoint) -> Decision:
+            if checkpoint.kind is CheckpointKind.RESULT_REVIEW:
+                raise KeyboardInterrupt
+            return Decision(action=DecisionAction.APPROVE)
+
+    with pytest.raises(KeyboardInterrupt):
+        await SearchWorkflow.from_config(config, Impatient(), query=QUERY).run(QUERY)
+    with pytest.raises(InvalidInput, match="never finished"):
+        await paper_search.search(QUERY, AppConfig(replay_dir=tmp_path / "broken"))
+
+
+async def test_what_a_model_said_is_recorded_and_replayed_without_it(
+    crossref: FakeTransport, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    model = Oracle()
+    monkeypatch.setattr("paper_search.assembly.create_provider", lambda config: model)  # pyright: ignore
+    config = AppConfig.model_validate({"record_dir": tmp_path / "r", "llm": {"model": "oracle"}})
+    first = await paper_search.search("tidal heating of icy moons", config)
+    assert {paper.relevance_reason for paper in first.papers} == {"the oracle says so"}
+    asked = len(model.questions)
+    again = await paper_search.search("tidal heating of icy moons", AppConfig(replay_dir=tmp_path / "r"))
+    assert again.model_dump_json() == first.model_dump_json()
+    assert len(model.questions) == asked > 0
 
 
 async def test_a_recording_of_a_replay_replays_the_same(tmp_path: Path) -> None:
@@ -126,9 +184,12 @@ def test_arguments_given_win_and_arguments_left_alone_yield() -> None:
 
 
 @requirement("PS-X6")
-async def test_the_domain_is_honoured() -> None:
-    result = await paper_search.search(QUERY, REPLAY, domain="materials_science")
+async def test_the_domain_is_honoured(crossref: FakeTransport) -> None:
+    query = "tidal heating of icy moons"
+    result = await paper_search.search(query, AppConfig(), domain="materials_science")
     assert result.metadata.domain == "materials_science"
+    general = await paper_search.search(query, AppConfig())
+    assert general.metadata.search_strategy.sources != result.metadata.search_strategy.sources
 
 
 async def test_an_unknown_domain_is_refused_with_the_known_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,8 +214,8 @@ async def test_fewer_than_one_paper_cannot_be_asked_for(wanted: int) -> None:
         await paper_search.search(QUERY, REPLAY, max_results=wanted)
 
 
-async def test_a_billion_papers_are_capped_and_the_result_says_so() -> None:
-    result = await paper_search.search(QUERY, REPLAY, max_results=10**9)
+async def test_a_billion_papers_are_capped_and_the_result_says_so(crossref: FakeTransport) -> None:
+    result = await paper_search.search("tidal heating of icy moons", AppConfig(), max_results=10**9)
     assert result.metadata.search_strategy.filters.max_results == MAX_RESULTS_CAP
     assert any("1,000,000,000" in note for note in result.metadata.notes)
 

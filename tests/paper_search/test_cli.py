@@ -99,9 +99,9 @@ def test_only_the_sources_named_are_asked(command: Command) -> None:
     assert [report.name for report in reports] == ["crossref"]
 
 
-def test_max_results_reaches_the_search(command: Command) -> None:
-    done = command("--json", "--max-results", "5", "--replay", str(RECORDING))
-    assert PaperCollection.model_validate_json(done.stdout).metadata.search_strategy.filters.max_results == 5
+def test_max_results_reaches_the_search_and_a_replay_says_why_it_cannot_follow(command: Command) -> None:
+    done = command("--max-results", "5", "--replay", str(RECORDING))
+    assert "default_max_results is 100 as recorded, not 5" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -118,3 +118,12 @@ def test_a_sources_settings_need_not_repeat_its_name() -> None:
 def test_keys_are_hidden_when_a_config_is_printed() -> None:
     config = AppConfig.model_validate({"sources": {"openalex": {"api_key": "hunter2hunter2"}}})
     assert "hunter2" not in repr(config) + str(config) + config.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    "values", [{"sources": {"openalex": {"api_kee": "hunter2hunter2"}}}, {"openalex_api_key": "hunter2hunter2"}]
+)
+def test_a_misspelt_key_is_refused_without_repeating_it(values: dict[str, object]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        AppConfig.model_validate(values)
+    assert "hunter2" not in str(caught.value)

@@ -60,3 +60,9 @@ def test_asking_for_a_billion_papers_is_capped_and_said() -> None:
 
 def test_a_sensible_wish_is_taken_as_it_is() -> None:
     assert checked_max_results(42) == (42, [])
+
+
+@pytest.mark.parametrize("wanted", ["10", 10.0, None, True])
+def test_a_wish_that_is_no_whole_number_is_refused(wanted: object) -> None:
+    with pytest.raises(InvalidInput, match="whole number"):
+        checked_max_results(wanted)

@@ -50,6 +50,8 @@ class Cluster:
     members: list[int]
     published_dois: set[str]
     sources: set[str]
+    witnesses: dict[object, Record]
+    """The first few members that differ in anything that could contradict."""
     reasons: dict[int, str] = field(default_factory=dict[int, str])
     unions: list[str] = field(default_factory=list[str])
 
@@ -57,6 +59,9 @@ class Cluster:
         self.members += other.members
         self.published_dois |= other.published_dois
         self.sources |= other.sources
+        for profile, record in other.witnesses.items():
+            if len(self.witnesses) < _WITNESSES:
+                self.witnesses.setdefault(profile, record)
         self.reasons |= other.reasons
         self.unions += [*other.unions, reason]
 
@@ -175,7 +180,7 @@ def _unite(records: Sequence[Record], edges: Iterable[Edge]) -> list[Cluster]:
         pair = [homes.get(place) or _alone(records, place) for place in (edge.left, edge.right)]
         small, large = sorted(pair, key=lambda found: (len(found.members), -found.members[0]))
         if small is not large:
-            if not _may_unite(records, large, small, edge):
+            if not _may_unite(large, small, edge):
                 continue
             homes.update(dict.fromkeys((large.members[0], *small.members), large))
             large.absorb(small, edge.reason)
@@ -186,26 +191,16 @@ def _unite(records: Sequence[Record], edges: Iterable[Edge]) -> list[Cluster]:
 
 def _alone(records: Sequence[Record], place: int) -> Cluster:
     record = records[place]
-    return Cluster([place], {record.published_doi} if record.published_doi else set(), record.sources)
+    profile = (record.title.compact, record.names, record.year, record.paper.venue)
+    published = {record.published_doi} if record.published_doi else set[str]()
+    return Cluster([place], published, record.sources, {profile: record})
 
 
-def _may_unite(records: Sequence[Record], one: Cluster, other: Cluster, edge: Edge) -> bool:
+def _may_unite(one: Cluster, other: Cluster, edge: Edge) -> bool:
     if len(one.published_dois | other.published_dois) > 1:
         return False
     if edge.tentative and one.sources & other.sources:
         return False
     if edge.by_identifier or len(one.members) == len(other.members) == 1:
         return True
-    pairs = product(_witnesses(records, one), _witnesses(records, other))
-    return not any(contradict(left, right) for left, right in pairs)
-
-
-def _witnesses(records: Sequence[Record], found: Cluster) -> list[Record]:
-    """The first few members that differ in anything that could contradict."""
-    distinct: dict[object, Record] = {}
-    for member in found.members:
-        record = records[member]
-        distinct.setdefault((record.title.compact, record.names, record.year, record.paper.venue), record)
-        if len(distinct) == _WITNESSES:
-            break
-    return list(distinct.values())
+    return not any(contradict(left, right) for left, right in product(one.witnesses.values(), other.witnesses.values()))

@@ -74,11 +74,7 @@ def _facts(record: Record) -> tuple[str, int, str]:
 
 
 def _content(record: Record) -> tuple[str, str, str]:
-    return _bare_content(record.paper), record.paper.id, repr(record.paper.records)
-
-
-def _bare_content(paper: RawPaper) -> str:
-    return repr(paper.model_copy(update={"id": "", "records": []}))
+    return record.content, record.paper.id, repr(record.paper.records)
 
 
 def _identified(records: Sequence[Record]) -> list[RawPaper]:
@@ -90,7 +86,7 @@ def _identified(records: Sequence[Record]) -> list[RawPaper]:
         if holders[own] > 1:
             collisions.setdefault(own, []).append(place)
     for shared, places in collisions.items():
-        for place, own in zip(places, _told_apart(shared, [records[place].paper for place in places]), strict=True):
+        for place, own in zip(places, _told_apart(shared, [records[place] for place in places]), strict=True):
             ids[place] = own
     return [_with_identity(record, own) for record, own in zip(records, ids, strict=True)]
 
@@ -100,9 +96,9 @@ def _id_of(record: Record) -> str:
     return paper_id(record.identifiers, paper.doi, paper.title, paper.authors, paper.year)
 
 
-def _told_apart(shared: str, papers: Sequence[RawPaper]) -> list[str]:
+def _told_apart(shared: str, records: Sequence[Record]) -> list[str]:
     """Ids for papers that an identifier or a missing title would give the same one."""
-    contents = [_bare_content(paper) for paper in papers]
+    contents = [record.content for record in records]
     # Sorted, so that papers alike in everything keep their ids when they are deduplicated again.
     ids = {
         content: sorted(paper_id({}, None, f"{shared} {number} {content}", [], None) for number in range(copies))
@@ -115,4 +111,4 @@ def _with_identity(record: Record, own: str) -> RawPaper:
     paper = record.paper
     if paper.id == own and paper.records:
         return paper
-    return paper.model_copy(update={"id": own, "records": source_records(record, own)})
+    return paper.model_copy(update={"id": own, "records": source_records(record, f"id:{own}")})

@@ -42,10 +42,10 @@ def merge(members: Sequence[tuple[Record, str]]) -> RawPaper:
     return lead.model_copy(update=draft.fields | {"provenance": draft.provenance, "records": _joined_records(ranked)})
 
 
-def source_records(record: Record, own_id: str) -> list[SourceRecord]:
-    """Where a paper came from; one entry where its source did not say which of its records it was."""
-    scheme, value = next(iter(record.identifiers.items()), ("id", own_id))
-    return record.paper.records or [SourceRecord(source=record.paper.source, record_id=f"{scheme}:{value}")]
+def source_records(record: Record, otherwise: str) -> list[SourceRecord]:
+    """Where a paper came from; by an identifier or `otherwise` where its source did not say which record it was."""
+    known = [f"{scheme}:{value}" for scheme, value in record.identifiers.items()]
+    return record.paper.records or [SourceRecord(source=record.paper.source, record_id=[*known, otherwise][0])]
 
 
 class _Draft:
@@ -103,7 +103,7 @@ class _Draft:
 def _joined_records(ranked: Sequence[tuple[Record, str]]) -> list[SourceRecord]:
     found: dict[tuple[str, str], SourceRecord] = {}
     for place, (record, reason) in enumerate(ranked):
-        for entry in source_records(record, _title_id(record.paper)):
+        for entry in source_records(record, _content_id(record)):
             joined = place > 0 and entry.reason == _FIRST_RECORD
             found.setdefault(
                 (entry.source, entry.record_id), entry.model_copy(update={"reason": reason}) if joined else entry
@@ -111,8 +111,8 @@ def _joined_records(ranked: Sequence[tuple[Record, str]]) -> list[SourceRecord]:
     return list(found.values())
 
 
-def _title_id(paper: RawPaper) -> str:
-    return paper_id({}, None, paper.title, paper.authors, paper.year)
+def _content_id(record: Record) -> str:
+    return f"content:{paper_id({}, None, record.content, [], None)}"
 
 
 def _rank(record: Record) -> tuple[bool, bool, int]:

@@ -80,6 +80,11 @@ class Record:
     def sources(self) -> set[str]:
         return {self.paper.source, *(record.source for record in self.paper.records)}
 
+    @property
+    def content(self) -> str:
+        """All the paper says, but for its id and its records."""
+        return repr(self.paper.model_copy(update={"id": "", "records": []}))
+
     def identities(self) -> Iterator[str]:
         """All by which this record can be recognised, as `scheme:value`."""
         for scheme, value in self.identifiers.items():

@@ -28,5 +28,5 @@ def get_domain(name: str) -> Domain:
         f"Unknown domain '{name[:80]}'. Known domains: {known}.",
         hint=f"{meant}Use one of: {known}.",
         domain=name[:80],
-        known=list(_DOMAINS),
+        allowed=list(_DOMAINS),
     )

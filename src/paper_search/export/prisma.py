@@ -16,6 +16,7 @@ def export_prisma(collection: PaperCollection) -> str:
     sections = [
         "# Search log\n\n" + _list(_strategy(metadata)),
         "## Identification\n\n" + _identification(metadata.sources),
+        *_requests(metadata.sources),
         *_screening(metadata.stage_counts),
         f"## Included\n\nPapers included: {len(collection.papers)}",
     ]
@@ -29,6 +30,7 @@ def _strategy(metadata: SearchMetadata) -> list[str]:
     lines = [
         f"Question: {cell(metadata.query)}",
         f"Date: {cell(metadata.timestamp)}",
+        *([f"Software: {cell(metadata.software)}"] if metadata.software else []),
         f"Domain: {cell(metadata.domain)}",
         *(f"Query {n}: {cell(query.boolean_query)}" for n, query in enumerate(strategy.queries, 1)),
         f"Limits: {_limits(strategy.filters)}",
@@ -70,8 +72,14 @@ def _identification(sources: list[SourceReport]) -> str:
     return _table(("Source", "Status", "Matches", "Records", "Requests", "Remark"), [*rows, totals])
 
 
+def _requests(sources: list[SourceReport]) -> list[str]:
+    """What each source was really asked, so that the search can be repeated by hand."""
+    lines = [f"{cell(source.name)}: {cell(request)}" for source in sources for request in source.requests]
+    return ["## Requests\n\n" + _list(lines)] if lines else []
+
+
 def _explanation(source: SourceReport) -> str:
-    remarks = [source.reason or ""]
+    remarks = [(source.reason or "").rstrip(".")]
     if source.retry_at is not None:
         remarks.append(f"answers again at {source.retry_at.isoformat()}")
     return cell("; ".join(filter(None, remarks)))

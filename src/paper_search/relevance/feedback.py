@@ -15,12 +15,17 @@ ALIKE = 0.4
 """The cosine from which two papers count as fully alike."""
 
 
-def leanings(pool: Pool, hints: RelevanceHints, *, keep_stop_words: bool = False) -> list[float]:
+def leanings(candidates: Sequence[Candidate], hints: RelevanceHints, *, keep_stop_words: bool = False) -> list[float]:
     """For each candidate from -1, like what was marked irrelevant, to 1, like what was marked relevant."""
-    towards, away = (
-        _likeness(pool, [Candidate.of(work, keep_stop_words=keep_stop_words) for work in works])
+    if not (hints.relevant or hints.irrelevant):
+        return [0.0] * len(candidates)
+    liked, disliked = (
+        [Candidate.of(work, keep_stop_words=keep_stop_words) for work in works]
         for works in (hints.relevant, hints.irrelevant)
     )
+    # One measure for both sides: a word that only a marked paper and one candidate share must count.
+    pool = Pool([*candidates, *liked, *disliked])
+    towards, away = (_likeness(pool, marked, range(len(candidates))) for marked in (liked, disliked))
     return [to - off for to, off in zip(towards, away, strict=True)]
 
 
@@ -54,12 +59,9 @@ def _names(works: Iterable[Work]) -> Iterable[Name]:
             yield "title", f"{title}|{first}|{work.year}"
 
 
-def _likeness(pool: Pool, marked: Sequence[Candidate]) -> list[float]:
-    if not marked:
-        return [0.0] * len(pool)
+def _likeness(pool: Pool, marked: Sequence[Candidate], among: Sequence[int]) -> list[float]:
     centre: dict[str, float] = {}
     for candidate in marked:
-        vector = pool.unit_vector(Counter([*candidate.title, *candidate.body]))
-        for term, weight in vector.items():
+        for term, weight in pool.unit_vector(Counter((*candidate.title, *candidate.body))).items():
             centre[term] = centre.get(term, 0.0) + weight / len(marked)
-    return [min(1.0, product / ALIKE) for product in pool.cosines(centre, range(len(pool)))]
+    return [min(1.0, cosine / ALIKE) for cosine in pool.cosines(centre, among)]

@@ -28,7 +28,7 @@ def judge(papers: Sequence[RawPaper], intent: ParsedIntent, hints: RelevanceHint
     pool = Pool([Candidate.of(paper, keep_stop_words=query.keeps_stop_words) for paper in papers])
     weights = term_weights(pool, query.asked)
     strengths = text_strengths(pool, query, weights)
-    leaning = leanings(pool, hints, keep_stop_words=query.keeps_stop_words)
+    leaning = leanings(pool.candidates, hints, keep_stop_words=query.keeps_stop_words)
     judged: list[ScoredPaper] = []
     for i, (paper, marked) in enumerate(zip(papers, marks(papers, hints), strict=True)):
         candidate, counts = pool.candidates[i], pool.counts[i]

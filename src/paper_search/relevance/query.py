@@ -56,7 +56,7 @@ def read_query(intent: ParsedIntent, free_text: Iterable[str] = ()) -> Query:
         asked.setdefault(term, CONCEPT_SHARE)
     return Query(
         asked=asked,
-        pairs=tuple(dict.fromkeys(pair for run in (*runs, *concepts) for pair in pairwise(run))),
+        pairs=tuple(dict.fromkeys(p for run in (*runs, *concepts) for p in pairwise(run) if p[0] != p[1])),
         phrases=tuple(tuple(run) for run in phrases if len(run) > 1),
         telling=_telling(asked),
         essentials=tuple(held for held in (_telling(runs[0] if runs else []), _telling(chain(*concepts))) if held),

@@ -31,7 +31,7 @@ def term_weights(pool: Pool, asked: Mapping[str, float]) -> dict[str, float]:
     weights: dict[str, float] = {}
     for term, times in asked.items():
         # A term that no candidate holds cannot be judged; it counts like one that every other candidate holds.
-        holders = pool.document_frequency[term] or len(pool) / 2
+        holders = pool.document_frequency[term] or max(1, len(pool) / 2)
         title_share = (in_titles[term] + 1) / (holders + 3)
         repeats = max(1.0, occurrences[term] / holders)
         weight = (FLOOR + pool.rarity(holders)) * title_share**TITLE_POWER * repeats**REPEAT_POWER

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from paper_search.errors import SearchSourceError
 from paper_search.models import RawPaper, SearchStrategy, SourceReport, SourceStatus
 from paper_search.sources.base import ReportingSource, SearchSource, SourceResult
+from paper_search.sources.constraints import fitting
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import get_logger
 
@@ -109,13 +110,20 @@ async def _ask(source: SearchSource, strategy: SearchStrategy) -> SourceResult:
     if isinstance(source, ReportingSource):
         result = await source.search_reported(own)
     else:
-        papers = await source.search_advanced(own)
+        papers = _fitting(await source.search_advanced(own), strategy)
         status = SourceStatus.OK if papers else SourceStatus.EMPTY
         report = SourceReport(name=source.source_name, status=status, returned=len(papers), calls=1)
         result = SourceResult(papers, report)
     # Checked here, while it still counts against this source alone.
     SearchOutcome(papers=result.papers, reports=[result.report])
     return result
+
+
+def _fitting(papers: list[RawPaper], strategy: SearchStrategy) -> list[RawPaper]:
+    """What meets the strategy's limits and at least one of its queries, of a source that may not know of them."""
+    filters = strategy.filters
+    admitted = {id(paper) for query in strategy.queries for paper in fitting(papers, filters, query.boolean_query)}
+    return [paper for paper in papers if id(paper) in admitted][: filters.max_results]
 
 
 def _result(name: str, task: asyncio.Task[SourceResult]) -> SourceResult:

@@ -96,7 +96,6 @@ def _paper(entry: Element) -> RawPaper | None:
         venue=element_text(entry.find(f"{_ARXIV}journal_ref")) or "arXiv",
         abstract=element_text(entry.find(f"{_ATOM}summary")),
         work_type=WorkType.PREPRINT,
-        publisher="arXiv",
         raw_data={
             "categories": [term for found in entry.findall(f"{_ATOM}category") if (term := found.get("term"))],
             "comment": element_text(entry.find(f"{_ARXIV}comment")),

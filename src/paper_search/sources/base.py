@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
+from urllib.parse import urlencode
 
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy, SourceReport
 
@@ -28,6 +29,11 @@ class Request:
     @property
     def method(self) -> str:
         return "POST" if self.form else "GET"
+
+    @property
+    def address(self) -> str:
+        """The request as an address that a person can read; what a POST carries is written the same way."""
+        return f"{self.url}?{urlencode([*self.params, *self.form], safe=':,/()')}"
 
     @property
     def fingerprint(self) -> str:

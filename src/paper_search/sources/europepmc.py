@@ -11,6 +11,7 @@ from paper_search.sources.languages import bibliographic_code, language_of
 from paper_search.sources.parsing import (
     complaint,
     first_text,
+    headline,
     is_xml,
     items,
     json_object,
@@ -98,7 +99,7 @@ def _paper(record: dict[str, Any]) -> RawPaper | None:
     return paper(
         NAME,
         f"{origin}:{local}" if origin and local else local,
-        record.get("title"),
+        headline(record.get("title")),
         authors=_authors(record),
         identifiers={"doi": record.get("doi"), "pmid": record.get("pmid"), "pmcid": record.get("pmcid")},
         links=(*_addresses(record), f"https://europepmc.org/article/{origin}/{local}" if origin and local else None),

@@ -88,6 +88,7 @@ class _Haul:
     calls: int = 0
     seconds: float = 0.0
     errors: list[SearchSourceError] = field(default_factory=list[SearchSourceError])
+    requests: list[str] = field(default_factory=list[str])
     _seen: set[str] = field(default_factory=set[str])
 
     @property
@@ -119,6 +120,7 @@ class _Haul:
             seconds=self.seconds,
             reason=self._reason(),
             retry_at=next((error.retry_at for error in self.errors if error.retry_at), None),
+            requests=self.requests,
             partial=bool(self.papers and self.errors),
         )
 
@@ -161,6 +163,7 @@ class _Search:
         self._ends_at = None if deadline_s is None else asyncio.get_running_loop().time() + deadline_s
         self._reader = reader
         self._haul = _Haul(limit=min(strategy.filters.max_results, MAX_RESULTS_CAP))
+        self._known: set[Request] = set()
 
     async def run(self) -> _Haul:
         haul = self._haul
@@ -181,8 +184,11 @@ class _Search:
 
     async def _follow(self, query: SearchQuery, limit: int) -> None:
         """Sends the requests of one query and those their answers lead to, until `limit` papers are kept."""
-        waiting = deque(self._definition.requests(query, self._filters, limit))
-        known = set(waiting)
+        first = self._definition.requests(query, self._filters, limit)
+        # Two queries may come down to the same words in a source that knows no operators.
+        waiting = deque(request for request in first if request not in self._known)
+        self._haul.requests += [request.address for request in waiting]
+        self._known.update(waiting)
         for _ in range(MOST_REQUESTS_PER_QUERY):
             if not waiting or limit <= 0:
                 return
@@ -192,8 +198,8 @@ class _Search:
             self._haul.received += len(page.papers)
             self._haul.found = _larger(self._haul.found, page.found)
             # A page that leads back to one already seen would never end.
-            waiting.extend(further for further in page.follow if further not in known)
-            known.update(page.follow)
+            waiting.extend(further for further in page.follow if further not in self._known)
+            self._known.update(page.follow)
         if waiting and limit > 0:
             raise NonRetryableError(f"Stopped after {MOST_REQUESTS_PER_QUERY} requests for one query.")
 

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 from paper_search.identifiers import normalise_pmcid
 from paper_search.models import RawPaper, WorkType
 from paper_search.sources.languages import language_of
-from paper_search.sources.parsing import element_text, first_text, page_range, paper, papers_of, year_of
+from paper_search.sources.parsing import element_text, first_text, headline, page_range, paper, papers_of, year_of
 
 NAME = "pubmed"
 _RECORDS = ("PubmedArticle", "PubmedBookArticle", "article")
@@ -49,7 +49,7 @@ def _citation(record: Element) -> RawPaper | None:
     return paper(
         NAME,
         pmid,
-        _title(article),
+        headline(_title(article)),
         authors=_authors(article.findall("AuthorList/Author")),
         identifiers={"doi": _doi(article) or ids.get("doi"), "pmid": pmid, "pmcid": ids.get("pmc")},
         links=(_free_copy(ids.get("pmc")), f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else None),

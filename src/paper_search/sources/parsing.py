@@ -229,6 +229,12 @@ def page_range(first: object, last: object = None) -> str | None:
     return re.sub(r"\s*[-‐‑‒–—]+\s*", "-", joined) or None
 
 
+def headline(value: object) -> str:
+    """A title without the full stop that some sources close it with; dots that stand for something left out stay."""
+    title = strip_markup(value)
+    return title if title.endswith("..") else title.removesuffix(".")
+
+
 def papers_of(records: Iterable[Record], read: Callable[[Record], RawPaper | None]) -> list[RawPaper]:
     """What `read` makes of each record, in order, those that are no papers left out."""
     return [found for record in records if (found := read(record))]

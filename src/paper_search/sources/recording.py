@@ -31,13 +31,17 @@ class InvalidRecording(InvalidInput):
 
 
 class RecordedOptions(BaseModel):
-    """How the recorded search was asked for; a replay that is told nothing else does the same."""
+    """How the recorded search was set up; its replays are set up the same way."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     sources: list[str] = Field(default_factory=list)
     max_results: int = Field(default=100, ge=1)
     domain: str = "general"
+    min_relevance: float = Field(default=0.3, ge=0.0, le=1.0)
+    source_deadline_s: float = Field(default=60.0, gt=0)
+    model: str = ""
+    """The language model that was asked, if one was."""
 
 
 class _Manifest(BaseModel):
@@ -132,6 +136,11 @@ class RecordingTransport:
         self._ends = defaultdict[Request, list[Response | SearchSourceError | None]](list)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="recording")  # one thread: writes keep their order
         self._writes: list[asyncio.Future[None]] = []
+        self._abandoned = False
+
+    def abandon(self) -> None:
+        """The search did not come to its end: what was recorded stays, marked as incomplete."""
+        self._abandoned = True
 
     async def send(self, request: Request) -> Response:
         try:
@@ -155,7 +164,7 @@ class RecordingTransport:
         """
         writes, self._writes = self._writes, []
         failures = await asyncio.gather(*writes, return_exceptions=True)
-        if not any(failures):
+        if not any(failures) and not self._abandoned:
             completed = asyncio.to_thread(self._recording.write_manifest, complete=True)
             failures = await asyncio.gather(completed, return_exceptions=True)
         if failure := next(filter(None, failures), None):
@@ -216,6 +225,8 @@ def _manifest(folder: Path) -> _Manifest:
     try:
         manifest = _Manifest.model_validate(json.loads((folder / MANIFEST).read_bytes()))
     except (FileNotFoundError, NotADirectoryError):
+        if not folder.exists():
+            raise _refused(folder, "does not exist") from None
         raise _refused(folder, f"is not a recording: it has no {MANIFEST}") from None
     except ValidationError as error:
         raise _refused(folder, f"cannot be used. {invalid(error, what=MANIFEST).message}") from error

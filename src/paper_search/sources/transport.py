@@ -169,7 +169,7 @@ class HttpTransport:
 
     def _opened(self) -> httpx.AsyncClient:
         logging.getLogger("httpx").addFilter(self._log_filter)
-        _keep_retry_logs_off_stdout()
+        _keep_retries_quiet()
         contact = f" (mailto:{self._contact_email})" if self._contact_email else ""
         return self._given_client or httpx.AsyncClient(
             headers={"User-Agent": f"uraniborg/{version('uraniborg')}{contact}"}
@@ -217,16 +217,11 @@ def _redirected(url: httpx.URL, answer: Response, errand: _Errand) -> httpx.URL:
     return target
 
 
-def _keep_retry_logs_off_stdout() -> None:
-    """stamina logs retries through structlog, which prints to stdout unless configured, and stdout is the user's."""
-    import structlog  # noqa: PLC0415 - only programs that reach the network need it
-
+def _keep_retries_quiet() -> None:
+    """stamina logs every retry, by default to stdout, which is the user's; our reports count them instead."""
     hooks = stamina.instrumentation.get_on_retry_hooks()
-    if structlog.is_configured() or not any(_prints(hook) for hook in hooks):
-        return
-    quiet = stamina.instrumentation.LoggingOnRetryHook
-    stamina.instrumentation.set_on_retry_hooks([quiet if _prints(hook) else hook for hook in hooks])
+    stamina.instrumentation.set_on_retry_hooks([hook for hook in hooks if not _is_staminas_own(hook)])
 
 
-def _prints(hook: object) -> bool:
-    return getattr(hook, "__module__", "").startswith("stamina.instrumentation._structlog")
+def _is_staminas_own(hook: object) -> bool:
+    return getattr(hook, "__module__", "").startswith("stamina.")

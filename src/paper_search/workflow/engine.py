@@ -46,7 +46,7 @@ class SearchWorkflow:
         journal: Journal | None = None,
         clock: Clock | None = None,
         notes: Sequence[str] = (),
-        release: Callable[[], Awaitable[None]] | None = None,
+        release: Callable[[bool], Awaitable[None]] | None = None,
     ) -> None:
         self._skills = Skills(intent_parser, query_builder, searcher, deduplicator, relevance_scorer, result_organizer)
         self._options = RunOptions(
@@ -109,8 +109,11 @@ class SearchWorkflow:
             journal=self._journal,
             clock=self._clock,
         )
+        finished = False
         try:
-            return await run.finish()
+            result = await run.finish()
+            finished = True
         finally:
             if self._release is not None:
-                await self._release()
+                await self._release(finished)
+        return result

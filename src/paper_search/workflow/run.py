@@ -1,11 +1,14 @@
 """One search from query to collection: rounds of query, search, merge, score and review."""
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 from pydantic import BaseModel
 
+from paper_search.errors import InvalidDecision
 from paper_search.models import (
     Paper,
     PaperCollection,
@@ -173,6 +176,7 @@ class Run:
         metadata = collection.metadata.model_copy(
             update={
                 "domain": self._options.domain,
+                "software": f"uraniborg {version('uraniborg')}",
                 "rounds": self._round + 1,
                 "sources": reports,
                 "stage_counts": list(self._counts),
@@ -197,7 +201,7 @@ class Run:
         self._tell("waiting_checkpoint", checkpoint_kind=checkpoint.kind.value, iteration=self._round, **facts)
 
         async def answer() -> Decision:
-            decision = await handler.handle(checkpoint)
+            decision = await _answer(handler, checkpoint)
             check_decision(checkpoint, decision, self._skills.searcher.available)
             return decision
 
@@ -266,6 +270,17 @@ class Run:
             self._progress(phase, facts)
         except Exception:
             get_logger(__name__).exception("progress reporter failed", phase=phase)
+
+
+async def _answer(handler: CheckpointHandler, checkpoint: Checkpoint) -> Decision:
+    answering: object = handler.handle(checkpoint)
+    decision = await answering if inspect.isawaitable(answering) else answering
+    if not isinstance(decision, Decision):
+        raise InvalidDecision(
+            f"The checkpoint handler answered with {type(decision).__name__}, not with a Decision.",
+            hint="Return Decision(action=DecisionAction.APPROVE), or another action.",
+        )
+    return decision
 
 
 def _as_raw(paper: Paper) -> RawPaper:

@@ -24,6 +24,8 @@ def run_app(app: typer.Typer, arguments: Sequence[str], *, name: str) -> NoRetur
         except Exit as asked:
             return asked.exit_code
         except TyperException as complaint:
+            if not complaint.format_message():  # no command was named, and the help has been shown
+                return complaint.exit_code
             raise UsageError(complaint.format_message(), hint=f"See `{name} --help`.") from None
 
     run(body, as_json="--json" in arguments)

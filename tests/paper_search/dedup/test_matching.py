@@ -261,3 +261,10 @@ def test_debris_of_other_fields_in_a_title_is_seen_through() -> None:
     messy = anonymous(f"Müller (2019). {TITLE.lower()}, Icy Letters 7", source="cora", venue="Icy Letters", volume="7")
     messy.authors = paper(TITLE, "Wang, L., Garcia Marquez, A., and Müller, J.").authors
     assert are_one(messy, paper(venue="Icy Letters"))
+
+
+def test_hundreds_of_copies_become_one_paper_with_every_record_kept() -> None:
+    copies = [paper(source=f"source {number}", citation_count=number) for number in range(300)]
+    merged = merge_duplicates(copies)
+    assert len(merged) == 1
+    assert (len(merged[0].records), merged[0].citation_count) == (300, 299)

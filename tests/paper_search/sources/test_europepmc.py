@@ -17,7 +17,7 @@ def results(*records: Any) -> dict[str, Any]:
 
 def test_every_field_of_a_record_arrives() -> None:
     (paper,) = read(SOURCE, EUROPEPMC).papers
-    assert paper.title == "Glazes and kilns."
+    assert paper.title == "Glazes and kilns"
     assert paper.authors == [Author(name="Ada Example", author_id="0000-0000-0000-0001"), Author(name="The Kiln Group")]
     assert (paper.year, paper.venue) == (2021, "Journal of Kilns")
     assert paper.abstract == "Aim We fire glazes."
@@ -49,7 +49,7 @@ def test_the_short_form_names_authors_in_one_line() -> None:
 def test_the_xml_form_is_read_too() -> None:
     page = read(SOURCE, EUROPEPMC_XML)
     (paper,) = page.papers
-    assert (page.found, paper.title, paper.year, paper.citation_count) == (1, "Glazes and kilns.", 2021, 7)
+    assert (page.found, paper.title, paper.year, paper.citation_count) == (1, "Glazes and kilns", 2021, 7)
     assert [author.name for author in paper.authors] == ["Example A", "Sample B"]
 
 

@@ -35,8 +35,16 @@ async def titles_and_report(
 async def test_papers_come_with_a_report() -> None:
     titles, report = await titles_and_report({"a": page("A", "B", total=7, seconds=0.25)}, "a")
     assert titles == ["A", "B"]
-    assert report == SourceReport(name="tiny", status=SourceStatus.OK, returned=2, found=7, calls=1, seconds=0.25)
+    assert report.requests == [f"{URL}/a?rows=10"]
+    assert report.model_copy(update={"requests": []}) == SourceReport(
+        name="tiny", status=SourceStatus.OK, returned=2, found=7, calls=1, seconds=0.25
+    )
     assert isinstance(HttpSource(Tiny(), FakeTransport({})), ReportingSource)
+
+
+async def test_queries_that_come_down_to_one_request_send_it_once() -> None:
+    titles, report = await titles_and_report({"a": page("A", total=1)}, "a", "a")
+    assert (titles, report.calls, len(report.requests)) == (["A"], 1, 1)
 
 
 async def test_no_matches_are_empty_and_not_failed() -> None:

@@ -10,7 +10,7 @@ SOURCE = "pubmed"
 
 def test_every_field_of_a_citation_arrives() -> None:
     paper, _ = read(SOURCE, EFETCH).papers
-    assert paper.title == "Glazes of H2O in kilns."
+    assert paper.title == "Glazes of H2O in kilns"
     assert [author.name for author in paper.authors] == ["Ada Example 3rd", "The Kiln Group"]
     assert (paper.year, paper.venue) == (2021, "Journal of Kilns")
     assert paper.abstract == "AIM: We fire glazes. They melt."

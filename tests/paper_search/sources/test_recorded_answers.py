@@ -114,7 +114,7 @@ def europepmc(body: Any) -> Iterator[Expected]:
         else:
             names = [name.strip(" .") for name in (record.get("authorString") or "").split(",") if name.strip()]
         yield Expected(
-            record["title"],
+            record["title"].removesuffix("."),
             names,
             int(record.get("pubYear") or record["firstPublicationDate"][:4]),
             journal.get("title") or record.get("journalTitle"),
@@ -152,7 +152,7 @@ def pubmed(body: Any) -> Iterator[Expected]:
                 for text in record.iterfind(".//Abstract/AbstractText")
             ]
             yield Expected(
-                "".join(title.itertext()),
+                "".join(title.itertext()).strip().removesuffix("."),
                 [_medline_name(author) for author in record.iterfind(".//AuthorList[1]/Author")],
                 int(re.findall(r"\d{4}", printed)[0]),
                 journal.text if journal is not None else None,

@@ -207,9 +207,10 @@ def test_a_folder_that_is_no_recording_is_refused_in_words(tmp_path: Path, manif
 def test_a_missing_folder_and_a_file_are_refused_in_words(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("x", encoding="utf-8")
-    for path in (tmp_path / "absent", file):
-        with pytest.raises(InvalidRecording, match="not a recording"):
-            Recording.open(path)
+    with pytest.raises(InvalidRecording, match="does not exist"):
+        Recording.open(tmp_path / "absent")
+    with pytest.raises(InvalidRecording, match="not a recording"):
+        Recording.open(file)
 
 
 async def test_a_damaged_answer_is_found_when_the_recording_is_opened(tmp_path: Path) -> None:

@@ -404,7 +404,7 @@ async def test_sending_never_blocks_the_event_loop() -> None:
             assert (await transport.send(ask(site.url))).status == 200
 
 
-def test_retries_print_nothing_on_stdout() -> None:
+def test_retries_print_nothing() -> None:
     program = """
 import asyncio, httpx
 from paper_search.errors import SearchSourceError
@@ -426,5 +426,4 @@ async def main():
 asyncio.run(main())
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50, check=False)
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert "retry" in done.stderr
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from paper_search.skills.relevance_scorer import RelevanceScorer
-from paper_search.skills.result_organizer import ResultOrganizer
 
 from paper_search.errors import InvalidDecision, InvalidQuery, NonRetryableError
 from paper_search.models import PaperCollection, RawPaper, SearchStrategy, SourceStatus
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
+from paper_search.skills.relevance_scorer import RelevanceScorer
+from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
 from paper_search.sources.base import SearchSource
 from paper_search.testing import FakeSource, ScriptedDecisions, ScriptExhausted
@@ -431,7 +431,7 @@ async def test_a_bad_decision_is_not_kept_so_the_run_can_be_continued() -> None:
 
 
 async def test_cancelling_a_waiting_run_ends_it_and_releases_what_it_held() -> None:
-    released = asyncio.Event()
+    released: list[bool] = []
     asked = asyncio.Event()
 
     class Never:
@@ -440,8 +440,8 @@ async def test_cancelling_a_waiting_run_ends_it_and_releases_what_it_held() -> N
             await asyncio.Event().wait()
             raise AssertionError
 
-    async def release() -> None:
-        released.set()
+    async def release(finished: bool) -> None:
+        released.append(finished)
 
     task = asyncio.create_task(workflow(Never(), release=release).run(QUERY))
     async with asyncio.timeout(10):
@@ -449,7 +449,17 @@ async def test_cancelling_a_waiting_run_ends_it_and_releases_what_it_held() -> N
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert released.is_set()
+    assert released == [False]
+
+
+async def test_a_run_that_came_to_its_end_releases_what_it_held_and_says_so() -> None:
+    released: list[bool] = []
+
+    async def release(finished: bool) -> None:
+        released.append(finished)
+
+    await workflow(release=release).run(QUERY)
+    assert released == [True]
 
 
 async def test_the_review_shows_what_was_kept_before() -> None:
@@ -459,3 +469,42 @@ async def test_the_review_shows_what_was_kept_before() -> None:
     assert isinstance(payload, ResultPayload)
     assert [paper.title for paper in payload.accumulated_papers] == [MOONS[1].title]
     assert handler.seen[3].kind is CheckpointKind.RESULT_REVIEW
+
+
+@pytest.mark.parametrize("answer", [None, "approve", {"action": "approve"}])
+async def test_a_handler_that_answers_with_something_else_is_told_what_to_return(answer: object) -> None:
+    class Odd:
+        async def handle(self, checkpoint: Checkpoint) -> object:
+            return answer
+
+    with pytest.raises(InvalidDecision, match="not with a Decision"):
+        await workflow(Odd()).run(QUERY)
+
+
+async def test_a_handler_need_not_be_asynchronous() -> None:
+    class Plain:
+        def handle(self, checkpoint: Checkpoint) -> Decision:
+            return APPROVE
+
+    assert len((await workflow(Plain()).run(QUERY)).papers) == 3
+
+
+async def test_limits_are_applied_to_sources_that_do_not_know_of_them() -> None:
+    old = raw("Tidal heating of icy moons, revisited", year=1999, doi="10.1/old")
+    unwanted = raw("Tidal heating of icy moons and of Io", doi="10.1/io")
+    source = FakeSource("alpha", [*MOONS, old, unwanted])
+    result = await workflow(None, [source]).run("tidal heating of icy moons since 2010, excluding Io")
+    assert set(titles(result)) == {paper.title for paper in MOONS}
+
+
+async def test_feedback_against_something_does_not_raise_it() -> None:
+    review = raw("A review of heating systems and tidal power", doi="10.1/review")
+    source = FakeSource("alpha", [*MOONS, review])
+    handler = ScriptedDecisions([APPROVE, reject_with(free_text_feedback="no reviews"), APPROVE, APPROVE])
+    flow = workflow(handler, [source])
+    await flow.run(QUERY)
+    before, after = (
+        {paper.title: paper.relevance_score for paper in review_of(handler, at).papers}.get(review.title, 0.0)
+        for at in (1, 3)
+    )
+    assert after <= before

@@ -1,0 +1,102 @@
+"""The match of a candidate's own words, the weights of terms and the company papers keep."""
+
+import pytest
+
+from paper_search.relevance.bm25 import match_strengths
+from paper_search.relevance.company import BEST, CONSIDERED, SHARE, with_company
+from paper_search.relevance.pool import Candidate, Pool
+from paper_search.relevance.query import read_query
+from paper_search.relevance.weights import term_weights
+from tests.paper_search.relevance.pools import intent
+
+
+def strengths(topic: str, *candidates: Candidate) -> list[float]:
+    pool, query = Pool(candidates), read_query(intent(topic))
+    return match_strengths(pool, query, term_weights(pool, query.asked))
+
+
+def candidate(title: str, body: str = "", venue: str = "") -> Candidate:
+    return Candidate(title.split(), body.split(), venue.split())
+
+
+def test_a_word_in_the_title_weighs_more_than_in_the_body_and_there_more_than_in_the_venue() -> None:
+    title, body, venue, nowhere = strengths(
+        "amber",
+        candidate("amber road", "x y z"),
+        candidate("x road", "amber y z"),
+        candidate("x road", "w y z", "amber"),
+        candidate("x road", "w y z"),
+    )
+    assert title > body > venue > nowhere == 0
+
+
+def test_repeating_a_word_helps_less_and_less() -> None:
+    once, twice, often = strengths(
+        "amber", candidate("x", "amber b c d"), candidate("x", "amber amber c d"), candidate("x", "amber " * 4)
+    )
+    assert 0 < often - twice < 2 * (twice - once)
+    assert often < 1
+
+
+def test_the_same_word_says_more_in_a_short_text() -> None:
+    short, long = strengths("amber", candidate("x", "amber b"), candidate("x", "amber " + "b " * 60))
+    assert short > long
+
+
+def test_neighbours_that_overlap_are_all_counted() -> None:
+    chained, single = strengths(
+        "amber amber", candidate("x", "amber amber amber z"), candidate("x", "amber amber z amber")
+    )
+    assert chained > single
+
+
+def test_a_common_word_and_a_word_outside_titles_weigh_less() -> None:
+    pool = Pool([candidate("amber road", "method study boat"), candidate("amber coast", "method study boat")])
+    weights = term_weights(pool, {"amber": 1, "boat": 1, "method": 1})
+    assert weights["amber"] > weights["boat"] > weights["method"] > 0
+
+
+@pytest.mark.parametrize("size", [1, 2, 10, 1_000])
+def test_no_weight_vanishes_when_every_candidate_holds_the_term(size: int) -> None:
+    pool = Pool([candidate("amber", "amber road")] * size)
+    assert term_weights(pool, {"amber": 1, "road": 1, "absent": 1})["amber"] > 0.3
+
+
+def test_a_term_asked_for_twice_weighs_twice() -> None:
+    pool = Pool([candidate("amber road")])
+    weights = term_weights(pool, {"amber": 2, "road": 1})
+    assert weights["amber"] == 2 * weights["road"]
+
+
+def test_an_empty_pool_has_no_strengths() -> None:
+    assert strengths("amber") == []
+
+
+def test_company_raises_the_match_that_resembles_the_others() -> None:
+    pool = Pool(
+        [
+            candidate("amber trade", "baltic merchants ships coast"),
+            candidate("amber trade", "baltic merchants harbour coast"),
+            candidate("amber trade", "baltic ships merchants guild"),
+            candidate("amber trade", "insect fossil gene protein"),
+        ]
+    )
+    *typical, odd = with_company(pool, [0.5, 0.5, 0.5, 0.5])
+    assert min(typical) > odd >= 0.5
+
+
+def test_company_is_bounded_and_a_paper_is_not_its_own_company() -> None:
+    pool = Pool([candidate("amber trade", "baltic"), candidate("amber trade", "baltic"), candidate("whale", "fish")])
+    raised = with_company(pool, [0.8, 0.1, 0.4])
+    assert raised == pytest.approx([0.8 + SHARE * 0.8, 0.1 + SHARE * 0.8, 0.4])
+
+
+def test_company_leaves_alone_a_single_paper_no_match_and_an_empty_pool() -> None:
+    assert with_company(Pool([candidate("amber")]), [0.7]) == [0.7]
+    assert with_company(Pool([candidate("amber"), candidate("amber")]), [0.0, 0.0]) == [0.0, 0.0]
+    assert with_company(Pool([]), []) == []
+
+
+def test_company_treats_equally_strong_papers_alike_beyond_its_limits() -> None:
+    same = [candidate("amber trade", "baltic")] * (CONSIDERED + BEST)
+    assert len(set(with_company(Pool(same), [0.5] * len(same)))) == 1

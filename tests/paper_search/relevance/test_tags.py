@@ -1,0 +1,45 @@
+"""Kinds of papers by the words they use of themselves."""
+
+import pytest
+
+from paper_search.models import PaperTag
+from tests.paper_search.relevance.pools import intent, judged, paper
+
+
+def tags(title: str, abstract: str | None = None, **fields: object) -> list[PaperTag]:
+    return judged([paper(title, abstract, **fields)], intent("anything"))[0].tags
+
+
+@pytest.mark.parametrize(
+    ("title", "abstract", "tag"),
+    [
+        ("A survey of amber", None, PaperTag.REVIEW),
+        ("Amber", "In this review the trade is described.", PaperTag.REVIEW),
+        ("An amber dataset", None, PaperTag.DATASET),
+        ("Amber", "We release a large-scale dataset of beads.", PaperTag.DATASET),
+        ("A theorem about beads", None, PaperTag.THEORETICAL),
+        ("Beads", "We prove a lower bound.", PaperTag.THEORETICAL),
+        ("Beads", "We propose to count them.", PaperTag.METHOD),
+        ("An algorithm for beads", None, PaperTag.METHOD),
+        ("An empirical study of beads", None, PaperTag.EMPIRICAL),
+        ("Beads", "Participants were randomised into two groups.", PaperTag.EMPIRICAL),
+    ],
+)
+def test_each_kind_is_known_by_its_own_words(title: str, abstract: str | None, tag: PaperTag) -> None:
+    assert tags(title, abstract) == [tag]
+
+
+def test_a_paper_can_be_of_several_kinds_in_a_fixed_order() -> None:
+    assert tags("A benchmark", "We propose a new method. We prove it right.") == [
+        PaperTag.METHOD,
+        PaperTag.THEORETICAL,
+        PaperTag.DATASET,
+    ]
+
+
+def test_a_source_that_says_dataset_is_believed() -> None:
+    assert tags("Beads", work_type="dataset") == [PaperTag.DATASET]
+
+
+def test_no_sign_gives_no_tag() -> None:
+    assert tags("Amber", "Beads lay on the coast.") == []
