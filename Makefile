@@ -13,7 +13,7 @@ endif
 .PHONY: demo test check bench docs clean
 .DEFAULT_GOAL := demo
 
-demo: $(VENV)/core.stamp ## run a recorded search end to end: no network, no key
+demo: $(VENV)/core.stamp ## replay a search end to end: no network, no key
 	@$(BIN)/uraniborg demo
 
 test: check ## everything that must hold

@@ -28,7 +28,7 @@ def demo(
     output: Annotated[Path, typer.Option(help="Where the exported files go.")] = Path("demo-output"),
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Run a recorded paper search through both checkpoints: no network, no key."""
+    """Replay a paper search through both checkpoints: no network, no key."""
     from uraniborg.demo import run_demo  # noqa: PLC0415 - a command pays only for what it uses
 
     run_demo(output, as_json=json)

@@ -1,4 +1,4 @@
-"""The demo: a recorded paper search run through both checkpoints, in the terminal, with no network and no key."""
+"""The demo: a replayed paper search run through both checkpoints, in the terminal, with no network and no key."""
 
 import asyncio
 import sys
@@ -38,10 +38,11 @@ _COLORS: Final = {
 
 
 def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> None:
-    """Runs the recorded search, shows it on stdout and writes the exports to `output`.
+    """Replays the search, shows it on stdout and writes the exports to `output`.
 
     Raises InvalidInput when `output` cannot be written to.
     """
+    _prepare(output)
     console = console or Console(quiet=as_json, highlight=False)
     console.print(_title())
     result = asyncio.run(_search(console))
@@ -86,7 +87,8 @@ class _Narrator:
 def _title() -> Group:
     return Group(
         Text("\nUraniborg", style="bold"),
-        Text("A recorded search for papers: no network, no key.\n", style="dim"),
+        Text("A search for papers, replayed: no network, no key.", style="dim"),
+        Text("The papers are real; the sources' answers were written for this demo.\n", style="dim"),
         Text.assemble(("You ask   ", "dim"), (QUERY, "bold")),
         Text(""),
     )
@@ -165,13 +167,16 @@ def _stages(result: PaperCollection) -> Group:
     return Group(Text("Counts in and out of each stage", "bold"), Padding(table, (0, 0, 1, 0)))
 
 
-def _write(result: PaperCollection, output: Path) -> dict[Path, str]:
+def _prepare(output: Path) -> None:
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidInput(
-            f"'{output}' cannot be written to: {error.strerror}.", hint="Name another folder with --output."
+            f"'{output}' cannot be a folder to write to: {error.strerror}.", hint="Name another one with --output."
         ) from error
+
+
+def _write(result: PaperCollection, output: Path) -> dict[Path, str]:
     files = {
         output / "papers.bib": (export_bibtex(result), "BibTeX"),
         output / "papers.json": (export_json(result), "everything, with provenance"),
@@ -184,5 +189,8 @@ def _write(result: PaperCollection, output: Path) -> dict[Path, str]:
 
 
 def _files(files: dict[Path, str]) -> Group:
-    lines = [Text.assemble("  ", (str(path), "cyan"), ("  " + what, "dim")) for path, what in files.items()]
+    width = max(len(str(path)) for path in files)
+    lines = [
+        Text.assemble("  ", (str(path).ljust(width), "cyan"), ("  " + what, "dim")) for path, what in files.items()
+    ]
     return Group(Text("Written", "bold"), *lines, Text(""))

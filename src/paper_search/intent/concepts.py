@@ -6,9 +6,9 @@ Also where a person gave two names for one thing: "graph neural network (GNN)", 
 import re
 from collections.abc import Iterator
 
-from paper_search.intent.cleaning import BREAK, STAND_IN
+from paper_search.intent.cleaning import BREAK, STAND_IN, restored, set_phrases_aside
 from paper_search.intent.vocabulary import Vocabulary
-from paper_search.intent.wordlists import FILLER, JOINING, LEADING_FILLER
+from paper_search.intent.wordlists import FILLER, FOREIGN_FUNCTION_WORDS, JOINING, LEADING_FILLER
 from paper_search.text import STOP_WORDS
 
 MAX_CONCEPTS = 12
@@ -21,6 +21,10 @@ _SPLITS = re.compile(
     r"[\n()\[\]{}|;、。，；：！？…]+|,(?![0-9])|(?<![0-9]),|(?<!\b[A-Z])[.!?:](?=\s|$)|\s[-–—/&+=<>]+\s"
 )
 _CHINESE_OR_JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_YEAR = re.compile(r"1[5-9][0-9]{2}|20[0-2][0-9]")
+_PERIOD = re.compile(r"[0-9]{4}[-‐‑‒–—/][0-9]{2,4}")
+_ELISION = re.compile(r"(?:[ldcnsjmt]|qu)['’](?=\w)", re.IGNORECASE)
+_LATIN = re.compile(r"in (?:vitro|vivo|situ|silico|utero)", re.IGNORECASE)
 _INITIAL = re.compile(r"[A-Z]\.")
 _BRACKETED = re.compile(r"(?P<before>[^()\n,;]{2,120}?)\s*\(\s*(?P<inside>[^()\n]{2,80})\)")
 _ACRONYM = re.compile(r"[^\W\d_a-z][\w-]{0,9}\b")
@@ -31,16 +35,27 @@ _BOUNDARY = re.compile(r"[()\n,;]|\sAND\s|\sNOT\s")
 def concepts_in(text: str, vocabulary: Vocabulary) -> list[str]:
     """The concepts of a text in its order, each once. Quoted phrases stay stand-ins and are concepts of their own."""
     found: dict[str, str] = {}
-    for chunk in _chunks(text, vocabulary):
+    for chunk in _chunks(text, vocabulary, _foreign_function_words(text)):
         for concept in _split_chunk(chunk, vocabulary):
             found.setdefault(concept.casefold(), concept)
     telling = [concept for folded, concept in found.items() if folded not in FILLER]
     return telling or list(found.values())
 
 
-def _chunks(text: str, vocabulary: Vocabulary) -> Iterator[list[str]]:
+def _foreign_function_words(text: str) -> frozenset[str]:
+    """The function words of the language a text is written in, unless that is English or not known."""
+    lower = [word for word in _ELISION.sub(r"l ", text).split() if word.islower()]
+    for language in FOREIGN_FUNCTION_WORDS:
+        foreign = sum(word in language and word not in STOP_WORDS for word in lower)
+        english = sum(word in STOP_WORDS and word not in language for word in lower)
+        if foreign > 1 and foreign > english:
+            return language
+    return frozenset()
+
+
+def _chunks(text: str, vocabulary: Vocabulary, foreign: frozenset[str]) -> Iterator[list[str]]:
     """Runs of content words, parted by punctuation and function words; known terms may hold function words."""
-    for part in _SPLITS.split(text):
+    for part in _SPLITS.split(_ELISION.sub("", text) if "l" in foreign else text):
         tokens = [_trimmed(token) for token in _TOKEN.findall(part)]
         chunk: list[str] = []
         position = 0
@@ -51,11 +66,11 @@ def _chunks(text: str, vocabulary: Vocabulary) -> Iterator[list[str]]:
                 chunk.append(" ".join(tokens[position : position + size]))
                 position += size
                 continue
-            if re.fullmatch(STAND_IN, word) or _CHINESE_OR_JAPANESE.search(word):
+            if re.fullmatch(STAND_IN, word) or (_CHINESE_OR_JAPANESE.search(word) and not is_function_word(word)):
                 yield chunk
                 yield [word]
                 chunk = []
-            elif not any(map(str.isalnum, word)) or is_function_word(word):
+            elif not any(map(str.isalnum, word)) or is_function_word(word) or word.lower() in foreign:
                 yield chunk
                 chunk = []
             else:
@@ -83,10 +98,14 @@ def _split_chunk(chunk: list[str], vocabulary: Vocabulary) -> Iterator[str]:
     """Known terms stand alone, a word before one belongs to it, and long runs of unknown words come apart."""
     while len(chunk) > 1 and chunk[0].casefold() in LEADING_FILLER:
         chunk = chunk[1:]
+    if len(chunk) == 1 and chunk[0].isdigit() and not _YEAR.fullmatch(chunk[0]):
+        return
     unknown: list[str] = []
     position = 0
     while position < len(chunk):
         if size := vocabulary.longest_match(chunk, position):
+            if size == 1 and _LATIN.fullmatch(chunk[position]) and position + 1 < len(chunk):
+                size = 2  # "in vitro" says how, and what comes next says what
             term = chunk[position : position + size]
             if _modifies(unknown, term):
                 term.insert(0, unknown.pop())
@@ -94,6 +113,11 @@ def _split_chunk(chunk: list[str], vocabulary: Vocabulary) -> Iterator[str]:
             yield " ".join(term)
             unknown = []
             position += size
+        elif _YEAR.fullmatch(chunk[position]) or _PERIOD.fullmatch(chunk[position]):
+            yield from _as_concepts(unknown)
+            yield from chunk[position : position + 1] if chunk[position].isdigit() else ()
+            unknown = []
+            position += 1
         else:
             unknown.append(chunk[position])
             position += 1
@@ -107,7 +131,28 @@ def _modifies(before: list[str], term: list[str]) -> bool:
     return len(term) == 1 or len(before) == 1
 
 
+def name_length(words: list[str], start: int) -> int:
+    """How many words from `start` on make up a name: two or more with a capital, and a number behind them."""
+    end = start
+    while end < len(words) and words[end][0].isupper() and words[end][1:].islower():
+        end += 1
+    if end - start < 2:
+        return 0
+    return end - start + (end < len(words) and words[end].isdigit())
+
+
 def _as_concepts(words: list[str]) -> Iterator[str]:
+    for start in range(len(words)):
+        size = name_length(words, start)
+        if size and size < len(words):
+            yield from _by_length(words[:start])
+            yield " ".join(words[start : start + size])
+            yield from _as_concepts(words[start + size :])
+            return
+    yield from _by_length(words)
+
+
+def _by_length(words: list[str]) -> Iterator[str]:
     if len(words) == LONGEST_CHUNK + 1:
         yield " ".join(words[:2])
         yield " ".join(words[2:])
@@ -132,11 +177,12 @@ def acronyms(text: str) -> dict[str, str]:
 
 def alternatives(text: str, vocabulary: Vocabulary) -> list[list[str]]:
     """Groups of concepts joined by a capital OR."""
+    bare, phrases = set_phrases_aside(text)
     groups: list[list[str]] = []
-    for part in _BOUNDARY.split(text):
+    for part in _BOUNDARY.split(bare):
         sides = [concepts_in(side, vocabulary) for side in _EITHER.split(part)]
         if len(sides) > 1 and all(sides):
-            groups.append([sides[0][-1], *(side[0] for side in sides[1:])])
+            groups.append([restored(name, phrases) for name in (sides[0][-1], *(side[0] for side in sides[1:]))])
     return groups
 
 

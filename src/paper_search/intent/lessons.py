@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from paper_search.intent.amounts import read_amount
+from paper_search.intent.authors import read_authors
 from paper_search.intent.cleaning import normalised, restored, set_phrases_aside, without_politeness
 from paper_search.intent.concepts import LONGEST_CHUNK, concepts_in
 from paper_search.intent.languages import read_language
@@ -40,6 +41,8 @@ _OFF_TOPIC = re.compile(
     re.IGNORECASE,
 )
 _CONTRACTED = re.compile(r"n['’]t\b", re.IGNORECASE)
+_NO_TERMS = Vocabulary({})
+_ANY_DAY = date.max  # which day it is changes the limits, never the words
 _CLAUSES = re.compile(r"[.;!?\n,]+|\bbut\b|\bhowever\b", re.IGNORECASE)
 
 
@@ -49,8 +52,23 @@ class Lessons:
 
     wanted: list[str] = field(default_factory=list)
     unwanted: list[str] = field(default_factory=list)
+    authors: list[str] = field(default_factory=list)
     limits: dict[str, int | str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def said_something(self) -> bool:
+        return bool(self.wanted or self.unwanted or self.authors or self.limits)
+
+
+def wanted_words(feedback: str) -> str:
+    """What free text asks for, without what it refuses, its limits and its small talk; "" when it asks for nothing."""
+    return " ".join(read_feedback(feedback, _NO_TERMS, _ANY_DAY).wanted)
+
+
+def unwanted_terms(feedback: str) -> list[str]:
+    """What free text refuses: "no reviews, less theory" gives reviews and theory."""
+    return read_feedback(feedback, _NO_TERMS, _ANY_DAY).unwanted
 
 
 def read_feedback(feedback: str, vocabulary: Vocabulary, today: date) -> Lessons:
@@ -65,11 +83,13 @@ def read_feedback(feedback: str, vocabulary: Vocabulary, today: date) -> Lessons
         "language": language.language,
         "max_results": amount.max_results,
     }
+    authors = read_authors(language.rest)
     lessons = Lessons(
+        authors=[restored(name, phrases) for name in authors.authors],
         limits={name: value for name, value in limits.items() if value is not None},
         notes=[*years.notes, *language.notes, *amount.notes],
     )
-    for clause in _CLAUSES.split(language.rest):
+    for clause in _CLAUSES.split(authors.rest):
         for liked, piece in _wishes(clause):
             into = lessons.wanted if liked else lessons.unwanted
             into += [restored(concept, phrases) for concept in _telling(piece, vocabulary)]
@@ -110,7 +130,7 @@ def learned_terms(
                     spelled.setdefault(key, candidate)
                     here.add(key)
         seen.update(here)
-    shared = [key for key, count in seen.items() if count > 1] or [key for key in seen if len(key) > 1]
+    shared = [key for key, count in seen.items() if count > 1] or [key for key in seen if len(key) > 1] or list(seen)
     best = sorted(shared, key=lambda key: (-seen[key], -len(key), spelled[key].casefold()))
     chosen: list[tuple[str, ...]] = []
     for key in best:

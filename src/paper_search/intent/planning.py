@@ -1,6 +1,8 @@
 """Plans the queries of one round by rule: strict first, then broader, and never the same again."""
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date
 
 from paper_search.intent.composing import Composer
@@ -9,13 +11,14 @@ from paper_search.intent.ideas import Idea, ideas_of, most_specific
 from paper_search.intent.lessons import Lessons, learned_terms, read_feedback, terms_to_avoid
 from paper_search.intent.limits import sane_limits, with_changes
 from paper_search.intent.purpose import MARKERS
-from paper_search.intent.vocabulary import Key, Vocabulary, key_of
+from paper_search.intent.typed import typed_query
+from paper_search.intent.vocabulary import Key, Vocabulary, key_of, singular
 from paper_search.models import ParsedIntent, QueryBuilderInput, SearchQuery, SearchStrategy
 from paper_search.sources.boolean import Node
 
 MAX_IDEAS = 6
 MAX_QUERIES = 3
-MAX_BROADER_QUERIES = 2
+MAX_BROADER_QUERIES = 1
 
 
 def plan(given: QueryBuilderInput, vocabulary: Vocabulary, sources: Sequence[str], today: date) -> SearchStrategy:
@@ -24,8 +27,16 @@ def plan(given: QueryBuilderInput, vocabulary: Vocabulary, sources: Sequence[str
     ideas = ideas_of(intent, vocabulary)
     lessons, learned = _lessons_of(given, ideas, vocabulary, today)
     filters, notes = sane_limits(with_changes(intent.constraints, lessons.limits), today)
-    asked, excluded, contradictions = _sorted_out(ideas, intent, lessons, vocabulary)
-    composer = Composer(asked, excluded, _hints(intent, asked))
+    typed = typed_query(intent.topic, vocabulary)
+    asked, excluded, contradictions = _sorted_out(ideas, intent, lessons, vocabulary, as_typed=typed is not None)
+    refused = {key_of(text) for text in lessons.unwanted}
+    composer = Composer(
+        asked,
+        excluded,
+        authors=_unnamed(map(_family_name, [*intent.authors, *lessons.authors]), asked),
+        venues=_unnamed(intent.venues, asked),
+        typed=typed if refused.isdisjoint(key_of(idea.text) for idea in ideas) else None,
+    )
 
     tried = {
         tidied(query.boolean_query)
@@ -35,7 +46,7 @@ def plan(given: QueryBuilderInput, vocabulary: Vocabulary, sources: Sequence[str
     }
     if lessons.wanted or learned:
         candidates = composer.taught(lessons.wanted, learned)
-    elif tried and not lessons.unwanted:
+    elif tried and not lessons.unwanted and not lessons.authors:
         candidates = iter(())
     else:
         candidates = composer.opening(MARKERS.get(intent.intent_type, ()))
@@ -45,13 +56,16 @@ def plan(given: QueryBuilderInput, vocabulary: Vocabulary, sources: Sequence[str
         notes.append(
             "Every variation of this query was tried before." if queries else "There are no words to search for."
         )
-    elif tried and not (lessons.wanted or lessons.unwanted or learned or lessons.limits):
-        notes.append("The query was broadened, since nothing was said about the last one.")
+    elif tried and not (lessons.said_something or learned):
+        marked = given.relevant_titles or given.irrelevant_titles
+        reason = "the papers marked teach no new words" if marked else "nothing was said about the last one"
+        notes.append(f"The query was broadened, since {reason}.")
     if not sources:
         notes.append("No source is available, so nothing can be searched.")
     notes += [
         *lessons.notes,
         *contradictions,
+        *(f"“{name}” was read as an author." for name in lessons.authors),
         *(f"“{text}” was added, as asked." for text in lessons.wanted),
         *(f"“{text}” was learned from the titles marked relevant." for text in learned),
     ]
@@ -74,14 +88,14 @@ def _lessons_of(
 
 
 def _sorted_out(
-    ideas: Sequence[Idea], intent: ParsedIntent, lessons: Lessons, vocabulary: Vocabulary
+    ideas: Sequence[Idea], intent: ParsedIntent, lessons: Lessons, vocabulary: Vocabulary, *, as_typed: bool
 ) -> tuple[list[Idea], list[Node], list[str]]:
     """What to ask for and what to leave out, so that nothing is both, and a note on each contradiction."""
     wanted = {key_of(text) for text in lessons.wanted}
     unwanted = {key_of(text): text for text in (*intent.excluded, *lessons.unwanted) if key_of(text) not in wanted}
     kept = [_without_synonyms(idea, unwanted) for idea in ideas if key_of(idea.text) not in unwanted]
     if not kept:
-        kept = list(ideas) or [Idea(text, fixed=text in vocabulary) for text in lessons.wanted if term(text)]
+        kept = list(ideas) or [Idea(text) for text in lessons.wanted if term(text)]
     asked = [key_of(spelling) for idea in kept for spelling in (idea.text, *idea.synonyms)] + list(wanted)
     notes: list[str] = []
     excluded: list[Node] = []
@@ -89,37 +103,36 @@ def _sorted_out(
         if any(_holds(other, key) for other in asked):
             notes.append(f"“{text}” is part of what is searched for and cannot be left out.")
         else:
-            excluded += [node for spelling in _spellings(text) if (node := term(spelling))]
+            excluded += [node for spelling in ([text] if as_typed else _spellings(text)) if (node := term(spelling))]
     return most_specific(kept, MAX_IDEAS), excluded, notes
 
 
 def _without_synonyms(idea: Idea, unwanted: Iterable[Key]) -> Idea:
     refused = list(unwanted)
     kept = tuple(text for text in idea.synonyms if not any(_holds(key_of(text), key) for key in refused))
-    return Idea(idea.text, kept, idea.quoted, idea.fixed)
+    return replace(idea, synonyms=kept)
 
 
 def _spellings(text: str) -> list[str]:
     """A term and, for a plain plural, its singular: not every source knows they are one."""
-    plural = len(text) > 3 and text.endswith("s") and not text.endswith(("ss", "us", "is"))
-    return [text, text[:-1]] if plural else [text]
+    *before, last = text.split(" ")
+    return list(dict.fromkeys([text, " ".join([*before, singular(last)])]))
 
 
 def _holds(whole: Key, part: Key) -> bool:
     return bool(part) and any(whole[start : start + len(part)] == part for start in range(len(whole)))
 
 
-def _hints(intent: ParsedIntent, ideas: Sequence[Idea]) -> list[list[str]]:
-    """Author and venue names as words: family names only, since sources write given names in many ways."""
-    families = [
-        author.split(",")[0] if "," in author else author.split()[-1] for author in intent.authors if author.strip()
-    ]
+def _family_name(author: str) -> str:
+    """The part of a name that sources agree on; they write given names in many ways."""
+    names = [word for word in author.partition(",")[0].split() if not re.fullmatch(r"(?:\w\.-?)+", word)]
+    return names[-1] if names else author
+
+
+def _unnamed(names: Iterable[str], ideas: Sequence[Idea]) -> list[str]:
+    """The names that no idea holds already."""
     asked = [key_of(idea.text) for idea in ideas]
-    groups = (
-        [name for name in names if not any(_holds(key, key_of(name)) for key in asked)]
-        for names in (families, intent.venues)
-    )
-    return [group for group in groups if group]
+    return list(dict.fromkeys(name for name in names if not any(_holds(key, key_of(name)) for key in asked)))
 
 
 def _bounds(strategy: SearchStrategy) -> tuple[int | None, int | None, str | None]:

@@ -18,10 +18,13 @@ def key_of(term: str) -> Key:
 
     A stemmer would say too much is the same: a transformer is no transform.
     """
-    return tuple(map(_singular, words(_PLURAL_ACRONYM.sub(r"\1", term))))
+    return tuple(map(singular, words(_PLURAL_ACRONYM.sub(r"\1", term))))
 
 
-def _singular(word: str) -> str:
+def singular(word: str) -> str:
+    """The singular of an English word, as far as its ending tells; the word itself when it is none."""
+    if word.endswith(("analyses", "theses")):
+        return f"{word[:-2]}is"
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
     if word.endswith("ies"):

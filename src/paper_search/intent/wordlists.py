@@ -20,6 +20,7 @@ JOINING = _each("""
     involved handle handles deal deals dealing exist exists increase increases reduce reduces leads make makes made
     obtain obtained compared associated determine determined given done been anyone anybody interested especially
     particularly possibly exclusively currently already mainly mostly usually generally specifically
+    用于 基于 关于 以及 应用于 对于
 """)
 """Words that stand between concepts as function words do."""
 
@@ -53,9 +54,25 @@ BROAD = _each("""
     machine-learning deep-learning neural-network artificial-intelligence
     model system algorithm simulation optimization prediction classification detection efficiency performance stability
     design control application evaluation quality behavior property structure process data human learning theory
-    experiment framework network
+    experiment framework network history century effect outcome impact role factor use method study review nature
+    adult patient people population individual participant person man men woman women child children case
 """)
 """Concepts so common that a query can best do without them."""
+
+FOREIGN_FUNCTION_WORDS = (
+    _each("""
+    der die das den dem des ein eine einer eines einem einen und oder von vom zu zum zur im in am an auf aus bei mit nach
+    für über unter durch gegen ohne um als wie ist sind wird werden nicht auch bis zwischen sich seit während
+    """),
+    _each("""
+    le la les l un une des du de d et ou en dans sur sous avec sans pour par chez au aux ce cette ces que qui est sont
+    entre vers comme
+    """),
+    _each("""
+    el la los las un una unos unas de del y o u en con sin para por sobre entre a al como que es son se su sus desde hasta
+    """),
+)
+"""The words that join concepts in German, French and Spanish."""
 
 NAME_PARTICLES = _each("van von der den de da di del della la le el al bin ibn ter ten dos du af zu")
 NOT_NAMES = _each("monte bayesian raman gaussian fourier markov bragg python matlab i the a an using means")

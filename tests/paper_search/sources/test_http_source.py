@@ -35,7 +35,7 @@ async def titles_and_report(
 async def test_papers_come_with_a_report() -> None:
     titles, report = await titles_and_report({"a": page("A", "B", total=7, seconds=0.25)}, "a")
     assert titles == ["A", "B"]
-    assert report.requests == [f"{URL}/a?rows=10"]
+    assert report.requests == [f"{URL}/a?rows=100"]
     assert report.model_copy(update={"requests": []}) == SourceReport(
         name="tiny", status=SourceStatus.OK, returned=2, found=7, calls=1, seconds=0.25
     )
