@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from pydantic_core import PydanticSerializationError
+
 from paper_search.dedup.names import Name, people
 from paper_search.dedup.titles import parse_title
 from paper_search.identifiers import normalise_doi, normalise_identifiers
@@ -83,7 +85,10 @@ class Record:
     @property
     def content(self) -> str:
         """All the paper says, but for its id and its records."""
-        return repr(self.paper.model_copy(update={"id": "", "records": []}))
+        try:
+            return self.paper.model_dump_json(exclude={"id", "records"})
+        except PydanticSerializationError:  # text or raw data that JSON cannot hold
+            return repr(self.paper.model_copy(update={"id": "", "records": []}))
 
     def identities(self) -> Iterator[str]:
         """All by which this record can be recognised, as `scheme:value`."""
