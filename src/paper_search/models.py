@@ -122,7 +122,7 @@ class Work(BaseModel):
     citation_count: int = 0
     source: str
     identifiers: dict[str, str] = Field(default_factory=dict)
-    """Normalised identifiers by scheme: doi, arxiv, pmid, pmcid, openalex, s2, dblp, scholar."""
+    """Normalised identifiers by scheme: doi, arxiv, pmid, pmcid, openalex, s2, dblp, scholar, preprint_doi."""
     work_type: WorkType | None = None
     language: str | None = None
     volume: str | None = None
@@ -231,6 +231,10 @@ class PaperCollection(BaseModel):
     metadata: SearchMetadata
     papers: list[Paper]
     facets: Facets = Field(default_factory=Facets)
+
+    def __repr__(self) -> str:
+        # The whole content would fill a notebook, and takes a while to write.
+        return f"<PaperCollection: {len(self.papers)} papers for {self.metadata.query!r}>"
 
 
 class QueryBuilderInput(BaseModel):

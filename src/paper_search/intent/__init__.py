@@ -4,6 +4,8 @@
 `languages`, `amounts`, `venues`, `negatives`, `authors`, `purpose`) cut out what it understands, and `concepts` find
 what the rest is about.
 
+A boolean query that was typed as one is told by `typed` and kept as it is.
+
 `planning` turns an intent into a strategy. It has `lessons` read the feedback, `limits` keep the limits sane, `ideas`
 join concepts with their synonyms, `composing` make queries of those and `expression` write them down.
 

@@ -34,7 +34,7 @@ _PAPERS = (
 )
 _AHEAD = rf"(?=\s+(?:[\w-]+\s+){{0,4}}{_PAPERS}\b)"
 _ASKED = re.compile(
-    rf"\b(?:(?:the\s+)?(?:top|best|first)|at\s+most|up\s+to|no\s+more\s+than|max(?:imum)?(?:\s+of)?|limit(?:ed)?\s+to)\s+"
+    rf"\b(?:(?:the\s+)?(?:top|best|first)|at\s+most|up\s+to(?!\s+(?:19|20)[0-9]{{2}}\b)|no\s+more\s+than|max(?:imum)?(?:\s+of)?|limit(?:ed)?\s+to)\s+"
     rf"(?P<amount>{EXACT_NUMBER})\b{_AHEAD}",
     re.IGNORECASE,
 )

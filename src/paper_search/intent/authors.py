@@ -24,6 +24,9 @@ _NAME_ET_AL = re.compile(r"(?<![\w-])(?P<name>(?:[^\W\d_][\w'’\-]{0,40}\s+){1,
 _POSSESSIVE = re.compile(
     rf"(?<![\w-])(?P<name>[^\W\d_][\w\-]{{0,40}}(?:\s+[^\W\d_][\w\-]{{0,40}})?)['’]s\s+(?={PAPER_NOUN}\b)"
 )
+_INVERTED = re.compile(
+    r"(?<![\w-])(?P<name>[^\W\d_][\w'’\-]{0,40}),\s+(?P<initials>(?:(?-i:[A-Z])\.[\s-]?){1,4})(?=[\s,;&(]|$)"
+)
 
 
 @dataclass(slots=True)
@@ -51,6 +54,8 @@ def read_authors(text: str) -> AuthorReading:
             start = match.start() if plain else match.start() + len(match["before"] or "")
             reading.take(names, start, end)
             position = start + 1
+    while (match := _INVERTED.search(reading.rest)) and _is_name(match["name"]):
+        reading.take([f"{match['name']} {match['initials'].strip()}"], match.start(), match.end())
     for pattern in (_NAME_ET_AL, _POSSESSIVE):
         position = 0
         while match := pattern.search(reading.rest, position):

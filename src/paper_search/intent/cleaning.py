@@ -37,6 +37,7 @@ _LEARN = r"(?:\s+to\s+(?:find|see|read|know|learn|get|have|understand))?(?:\s+mo
 _PREAMBLES = (
     r"(?:hi|hello|hey|please|kindly|ok|okay|thanks|thank\s+you|also|and|or|but|so|only|just)(?=[\s,!.]|$)[\s,!.]*",
     r"(?:can|could|would|will)\s+you\b",
+    r"(?:how|where)\s+(?:do|can|could|would|should|might)\s+(?:i|we|one)\s+(?=find|search|look|get)",
     rf"{_I_AM}\s+(?:looking|searching|hunting)\s+for\b",
     rf"{_I_AM}\s+(?:interested\s+in|working\s+on|writing\s+(?:an?\s+)?\w+\s+(?:on|about))\b",
     rf"(?:i|we)(?:['’]d|\s+would)\s+like{_LEARN}\b",
@@ -114,6 +115,7 @@ def cut(text: str, start: int, end: int) -> str:
 def joined(text: str) -> str:
     """The text on one line again, cuts closed and the punctuation they orphaned removed."""
     line = re.sub(r"\s+([,;:.!?)\]])", r"\1", " ".join(text.split()))
+    line = re.sub(r"(?<=[(\[])\s+", "", line)
     line = re.sub(r"\(\s*\)|\[\s*\]", " ", line)
     line = re.sub(r"([,;:])(?:\s*[,;:.!?])+", r"\1", line)
     return " ".join(line.split()).lstrip(" ,;:!?)-–—").rstrip(" ,;:.!?(-–—")

@@ -24,7 +24,7 @@ _CHINESE_OR_JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf90
 _YEAR = re.compile(r"1[5-9][0-9]{2}|20[0-2][0-9]")
 _PERIOD = re.compile(r"[0-9]{4}[-‐‑‒–—/][0-9]{2,4}")
 _ELISION = re.compile(r"(?:[ldcnsjmt]|qu)['’](?=\w)", re.IGNORECASE)
-_LATIN = re.compile(r"in (?:vitro|vivo|situ|silico|utero)", re.IGNORECASE)
+_LATIN = re.compile(r"in (?:vitro|vivo|situ|silico)|ex vivo|de novo", re.IGNORECASE)
 _INITIAL = re.compile(r"[A-Z]\.")
 _BRACKETED = re.compile(r"(?P<before>[^()\n,;]{2,120}?)\s*\(\s*(?P<inside>[^()\n]{2,80})\)")
 _ACRONYM = re.compile(r"[^\W\d_a-z][\w-]{0,9}\b")
@@ -45,12 +45,14 @@ def concepts_in(text: str, vocabulary: Vocabulary) -> list[str]:
 def _foreign_function_words(text: str) -> frozenset[str]:
     """The function words of the language a text is written in, unless that is English or not known."""
     lower = [word for word in _ELISION.sub(r"l ", text).split() if word.islower()]
-    for language in FOREIGN_FUNCTION_WORDS:
+
+    def surplus(language: frozenset[str]) -> int:
         foreign = sum(word in language and word not in STOP_WORDS for word in lower)
         english = sum(word in STOP_WORDS and word not in language for word in lower)
-        if foreign > 1 and foreign > english:
-            return language
-    return frozenset()
+        return foreign - english if foreign > 1 else 0
+
+    likeliest = max(FOREIGN_FUNCTION_WORDS, key=surplus)
+    return likeliest if surplus(likeliest) > 0 else frozenset()
 
 
 def _chunks(text: str, vocabulary: Vocabulary, foreign: frozenset[str]) -> Iterator[list[str]]:
@@ -104,8 +106,8 @@ def _split_chunk(chunk: list[str], vocabulary: Vocabulary) -> Iterator[str]:
     position = 0
     while position < len(chunk):
         if size := vocabulary.longest_match(chunk, position):
-            if size == 1 and _LATIN.fullmatch(chunk[position]) and position + 1 < len(chunk):
-                size = 2  # "in vitro" says how, and what comes next says what
+            if _LATIN.fullmatch(" ".join(chunk[position : position + size])) and position + size < len(chunk):
+                size += 1  # "in vitro" says how, and what comes next says what
             term = chunk[position : position + size]
             if _modifies(unknown, term):
                 term.insert(0, unknown.pop())
@@ -142,14 +144,20 @@ def name_length(words: list[str], start: int) -> int:
 
 
 def _as_concepts(words: list[str]) -> Iterator[str]:
-    for start in range(len(words)):
-        size = name_length(words, start)
-        if size and size < len(words):
-            yield from _by_length(words[:start])
-            yield " ".join(words[start : start + size])
-            yield from _as_concepts(words[start + size :])
-            return
-    yield from _by_length(words)
+    """Names among the words stand alone; where every word has a capital, capitals make no name."""
+    others: list[str] = []
+    position = 0
+    while position < len(words):
+        size = name_length(words, position)
+        if 0 < size < len(words):
+            yield from _by_length(others)
+            yield " ".join(words[position : position + size])
+            others = []
+        else:
+            size = size or 1
+            others += words[position : position + size]
+        position += size
+    yield from _by_length(others)
 
 
 def _by_length(words: list[str]) -> Iterator[str]:

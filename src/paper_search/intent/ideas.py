@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from paper_search.intent.authors import is_title_case
 from paper_search.intent.concepts import acronyms, alternatives, is_function_word, name_length
 from paper_search.intent.expression import term
 from paper_search.intent.vocabulary import Key, Vocabulary, key_of
@@ -13,6 +14,7 @@ from paper_search.sources.boolean import Node, all_of, any_of
 
 MAX_SYNONYMS = 4
 _BROAD = frozenset(map(key_of, BROAD))
+_INITIAL = re.compile(r"[A-Z]\.")
 _NAMED = re.compile(r"[A-Z]\S*[A-Z0-9]|[0-9]\S*[A-Z]")
 
 
@@ -58,6 +60,7 @@ def ideas_of(intent: ParsedIntent, vocabulary: Vocabulary) -> list[Idea]:
     second_names = {key_of(other) for group in groups for other in group[1:]} - {
         key_of(text) for text in intent.concepts
     }
+    capitals_tell = not is_title_case(intent.topic)
     phrases = {key_of(phrase) for phrase in intent.phrases}
     ideas: dict[Key, Idea] = {}
     for text in (*intent.concepts, *intent.phrases):
@@ -75,7 +78,7 @@ def ideas_of(intent: ParsedIntent, vocabulary: Vocabulary) -> list[Idea]:
             text=text,
             synonyms=tuple(reversed(distinct.values()))[:MAX_SYNONYMS],
             quoted=quoted,
-            parts=() if quoted else _parts(text, vocabulary, name_counts=text not in intent.authors),
+            parts=() if quoted else _parts(text, vocabulary, name_counts=capitals_tell and text not in intent.authors),
         )
     return list(ideas.values())
 
@@ -100,10 +103,10 @@ def _is_broad(text: str) -> bool:
 
 
 def _parts(text: str, vocabulary: Vocabulary, *, name_counts: bool) -> tuple[str, ...]:
-    """What a phrase can be taken apart into: known terms and names stay whole, a number stays with its word."""
+    """What a phrase can be taken apart into: known terms and names stay whole, as do "phase 3" and "E. coli"."""
     parts: list[str] = []
     for piece in _pieces(text.split(), vocabulary, name_counts=name_counts):
-        if piece.isdigit() and parts:
+        if parts and (piece.isdigit() or _INITIAL.fullmatch(parts[-1])):
             parts[-1] += f" {piece}"
         elif not is_function_word(piece):
             parts.append(piece)

@@ -27,6 +27,12 @@ def read_language(text: str) -> LanguageReading:
     if match := _NEGATED.search(reading.rest):
         reading.rest = cut(reading.rest, match.start(), match.end())
         reading.notes.append(f"“{match[0].strip()}” was left out: sources can ask for a language, not avoid one.")
+    if match := _SEVERAL.search(reading.rest):
+        reading.rest = cut(reading.rest, match.start(), match.start("language"))
+        reading.notes.append(
+            f"“{' '.join(match['others'].split())}” was left out: one language can be asked for, "
+            f"and that is {match['language'].title()}."
+        )
     about_language = bool(_ABOUT_LANGUAGE.search(reading.rest))
     for pattern in _EXPLICIT if about_language else (*_EXPLICIT, _BARE):
         match = pattern.search(reading.rest)
@@ -75,5 +81,10 @@ _EXPLICIT = tuple(
         rf"\b{_NAME}(?=\s+(?:papers|articles|publications|sources)\b)",
         rf"\b{_NAME}[-\s]only(?:{_STOPS}|(?=\s+{_PAPERS}\b))",
     )
+)
+_OTHER = rf"(?:{'|'.join(sorted(LANGUAGES))})"
+_SEVERAL = re.compile(
+    rf"\b(?P<others>{_OTHER}(?:\s*,\s*{_OTHER})*)\s*(?:,|,?\s(?:or|and)\b|/)\s*{_NAME}(?=(?:[-\s]language)?\s+{_PAPERS}\b)",
+    re.IGNORECASE,
 )
 _BARE = re.compile(rf"\bin\s+{_NAME}\b{_STOPS}", re.IGNORECASE)

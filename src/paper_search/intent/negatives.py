@@ -10,7 +10,7 @@ from paper_search.text import STOP_WORDS
 MAX_EXCLUDED_WORDS = 3
 _KINDS = (
     r"(?:reviews?|surveys?|preprints?|books?|thes[ei]s|patents?|editorials?|letters|comments|abstracts"
-    r"|meta-analys[ei]s)"
+    r"|meta-analys[ei]s|gr[ea]y\s+literature)"
 )
 # "Do not generalise" states a fact; "polymers, not metals" states a wish.
 _AUXILIARIES = ("do", "does", "did", "is", "are", "was", "were", "can", "could", "will", "would", "should", "may", "or")
@@ -18,14 +18,21 @@ _NOT_AFTER = "".join(rf"(?<!\b{word}\s)" for word in _AUXILIARIES)
 _CUES = re.compile(
     r"(?P<cue>\b(?:but\s+|and\s+)?(?:i\s+|we\s+)?(?:(?:do(?:es)?\s+not|do(?:es)?n['’]t)\s+(?:want|include|need|use|show)"
     r"(?:\s+(?:any|me))?"
-    r"|(?:is\s+|are\s+)?not\s+(?:about|on|related\s+to|including|interested\s+in|any|the)"
+    r"|(?:is\s+|are\s+)?not\s+(?:about|on|related\s+to|including|interested\s+in|using|involving|containing|any|the)"
     r"|excluding|exclude|except(?:\s+for)?|leaving\s+out|ignoring|avoiding|other\s+than|rather\s+than|instead\s+of"
     rf"|without(?!\s+\w+ing\b)(?:\s+any)?|{_NOT_AFTER}not)\s+"
     rf"|\b(?:but\s+|and\s+)?no\s+(?={_KINDS}\b))"
     rf"|(?:^|(?<=[\s(]))[-−](?={STAND_IN}|[^\W\d_])",
     re.IGNORECASE,
 )
+_EXCLUDED = re.compile(
+    rf"(?:\b(?P<kind>{_KINDS})|[,;(\n]\s*(?P<named>(?:{STAND_IN}|[\w-]{{1,40}})(?:\s+[\w-]{{1,40}}){{0,2}}?))"
+    r"\s+(?:(?:is|are|to\s+be|being)\s+)?excluded\b",
+    re.IGNORECASE,
+)
 _PIECE = re.compile(rf"{STAND_IN}|[^\s,;:.!?()\[\]\n]+|[,;:.!?()\[\]\n]")
+_BRACKETED = re.compile(r"\(\s*(?P<names>[^()\n]*\w[^()\n]*|" + STAND_IN + r")\)")
+_SEPARATOR = re.compile(r"[,;]|\s(?:and|or)\s", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -37,6 +44,9 @@ class NegativeReading:
 def read_negatives(text: str) -> NegativeReading:
     """What a text excludes: "not reviews", "without polymers", "-survey". Quoted phrases stay stand-ins."""
     reading = NegativeReading(rest=text)
+    while match := _EXCLUDED.search(reading.rest):
+        reading.excluded.append(match["kind"] or match["named"])
+        reading.rest = cut(reading.rest, match.start(), match.end())
     position = 0
     while match := _CUES.search(reading.rest, position):
         single = match["cue"] is None
@@ -54,13 +64,15 @@ def _denies(word: str) -> bool:
 
 
 def _named_after(text: str, start: int, *, single: bool) -> tuple[list[str], int]:
-    """The terms that begin at `start` and where they end; "X and Y" and "X or Y" are two terms."""
+    """The terms that begin at `start` and where they end; "X and Y", "X or Y" and "(X, Y)" are two terms."""
+    if not single and (bracketed := _BRACKETED.match(text, start)):
+        return [name for name in map(str.strip, _SEPARATOR.split(bracketed["names"])) if name], bracketed.end()
     named: list[list[str]] = [[]]
     end = start
     for piece in _PIECE.finditer(text, start):
         word = piece[0]
         folded = word.casefold()
-        if folded in {"and", "or"} and named[-1] and not single:
+        if word in {"and", "or"} and named[-1] and not single:
             named.append([])
             continue
         if word in f",;:.!?()[]{BREAK}" or folded in STOP_WORDS or (not named[0] and _denies(folded)):

@@ -28,7 +28,7 @@ def plan(given: QueryBuilderInput, vocabulary: Vocabulary, sources: Sequence[str
     lessons, learned = _lessons_of(given, ideas, vocabulary, today)
     filters, notes = sane_limits(with_changes(intent.constraints, lessons.limits), today)
     typed = typed_query(intent.topic, vocabulary)
-    asked, excluded, contradictions = _sorted_out(ideas, intent, lessons, vocabulary, as_typed=typed is not None)
+    asked, excluded, contradictions = _sorted_out(ideas, intent, lessons, as_typed=typed is not None)
     refused = {key_of(text) for text in lessons.unwanted}
     composer = Composer(
         asked,
@@ -88,7 +88,7 @@ def _lessons_of(
 
 
 def _sorted_out(
-    ideas: Sequence[Idea], intent: ParsedIntent, lessons: Lessons, vocabulary: Vocabulary, *, as_typed: bool
+    ideas: Sequence[Idea], intent: ParsedIntent, lessons: Lessons, *, as_typed: bool
 ) -> tuple[list[Idea], list[Node], list[str]]:
     """What to ask for and what to leave out, so that nothing is both, and a note on each contradiction."""
     wanted = {key_of(text) for text in lessons.wanted}
@@ -100,7 +100,7 @@ def _sorted_out(
     notes: list[str] = []
     excluded: list[Node] = []
     for key, text in unwanted.items():
-        if any(_holds(other, key) for other in asked):
+        if any(_holds(other, key) for other in asked) and not (as_typed and text in intent.excluded):
             notes.append(f"“{text}” is part of what is searched for and cannot be left out.")
         else:
             excluded += [node for spelling in ([text] if as_typed else _spellings(text)) if (node := term(spelling))]

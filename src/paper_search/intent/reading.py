@@ -1,23 +1,51 @@
 """Reads a whole query by rule: limits, hints and wishes first, and what is left is what it is about."""
 
+import re
 from datetime import date
 
+from paper_search.identifiers import normalise_arxiv, normalise_doi
 from paper_search.intent.amounts import read_amount
 from paper_search.intent.authors import read_authors
-from paper_search.intent.cleaning import joined, normalised, restored, set_phrases_aside, stand_in, without_politeness
+from paper_search.intent.cleaning import (
+    BREAK,
+    STAND_IN,
+    joined,
+    normalised,
+    restored,
+    set_phrases_aside,
+    stand_in,
+    without_politeness,
+)
 from paper_search.intent.concepts import MAX_CONCEPTS, acronyms, alternatives, concepts_in
+from paper_search.intent.expression import render, term, tidied
 from paper_search.intent.languages import read_language
 from paper_search.intent.negatives import read_negatives
 from paper_search.intent.purpose import read_purpose
+from paper_search.intent.typed import is_boolean, typed_query
 from paper_search.intent.venues import read_venues
 from paper_search.intent.vocabulary import Vocabulary, key_of
+from paper_search.intent.wordlists import FILLER
 from paper_search.intent.years import described, is_publication_year, read_years
-from paper_search.models import ParsedIntent, SearchConstraints
+from paper_search.models import IntentType, ParsedIntent, SearchConstraints
+from paper_search.sources.boolean import Node, all_of, parse
+from paper_search.text import STOP_WORDS
+
+_IDENTIFIER = re.compile(
+    r"(?<![\w\"“/.])(?:(?P<doi>(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?10\.[0-9]{4,9}/[^\s\"“”]+)"
+    r"|(?:arxiv:\s*|https?://arxiv\.org/(?:abs|pdf)/)[\w./-]+)",
+    re.IGNORECASE,
+)
+_DANGLING = re.compile(r"(?:\s*\b(?:AND|OR|NOT))+\s*$|\b(?:AND|OR)\s+(?=(?:AND|OR)\b)")
+_CUT = re.compile(f"{BREAK}|{STAND_IN}")
 
 
 def read_query(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
     """What a person asks for, and in `notes` how it was read. Never raises, whatever the text."""
-    text, phrases = set_phrases_aside(normalised(query))
+    quoted, identifier_notes = _with_identifiers_quoted(normalised(query))
+    text, phrases = set_phrases_aside(quoted)
+    typed = without_politeness(read_years(text, today).rest)
+    if is_boolean(typed):
+        return _read_boolean(text, phrases, vocabulary, today)
     amount = read_amount(text)
     years = read_years(amount.rest, today)
     language = read_language(years.rest)
@@ -26,6 +54,9 @@ def read_query(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
     authors = read_authors(negatives.rest)
     intent_type, rest, purpose_notes = read_purpose(authors.rest)
     subject = without_politeness(rest)
+    if _is_title_of_function_words(subject):
+        phrases.append(joined(restored(subject, phrases)))
+        subject = stand_in(len(phrases) - 1)
 
     if venues.year and is_publication_year(venues.year, today) and years.year_from is years.year_to is None:
         years.year_from = years.year_to = venues.year
@@ -48,6 +79,7 @@ def read_query(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
         venues=at,
         excluded=without,
         notes=[
+            *identifier_notes,
             *amount.notes,
             *years.notes,
             *language.notes,
@@ -58,6 +90,57 @@ def read_query(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
             *subject_notes,
         ],
     )
+
+
+def _read_boolean(text: str, phrases: list[str], vocabulary: Vocabulary, today: date) -> ParsedIntent:
+    """A boolean query is kept as it was typed; only the years beside it and what it excludes are read."""
+    years = read_years(text, today)
+    negatives = read_negatives(without_politeness(years.rest))
+    _, concepts, notes = _subject(negatives.rest, phrases, vocabulary, otherwise=[text])
+    excluded = [restored(name, phrases) for name in negatives.excluded]
+    whole, topic = (
+        _DANGLING.sub("", joined(restored(part, [f'"{phrase}"' for phrase in phrases])))
+        for part in (without_politeness(years.rest), negatives.rest)
+    )
+    rebuilt = all_of([typed_query(topic, vocabulary) or parse(topic)], map(term, excluded))
+    # An exclusion from one alternative is none from all of them, and stays where it is.
+    if _written(rebuilt) != _written(typed_query(whole, vocabulary)):
+        topic, excluded = whole, []
+    return ParsedIntent(
+        topic=topic,
+        concepts=concepts,
+        intent_type=IntentType.METHOD,
+        constraints=SearchConstraints(year_from=years.year_from, year_to=years.year_to),
+        phrases=[phrase for index, phrase in enumerate(phrases) if stand_in(index) in negatives.rest],
+        excluded=excluded,
+        notes=["The query was read as a boolean one and is asked as it is.", *years.notes, *notes],
+    )
+
+
+def _written(query: Node | None) -> str:
+    return tidied(render(query)) if query else ""
+
+
+def _with_identifiers_quoted(text: str) -> tuple[str, list[str]]:
+    """The text with each DOI and arXiv number as a quoted phrase, so that nothing takes it apart."""
+    notes: list[str] = []
+
+    def quoted(match: re.Match[str]) -> str:
+        known = normalise_doi(match[0]) if match["doi"] else normalise_arxiv(match[0])
+        if known is None:
+            return match[0]
+        notes.append(f"“{known}” identifies one paper and was kept as one term.")
+        return f' "{known}" '
+
+    return _IDENTIFIER.sub(quoted, text), notes
+
+
+def _is_title_of_function_words(subject: str) -> bool:
+    """Whether a subject says so little in its single words that it can only be a title: "attention is all you need"."""
+    words = re.findall(r"[\w'’-]+", subject)
+    function = sum(word.casefold() in STOP_WORDS for word in words)
+    telling = sum(word.casefold() not in STOP_WORDS | FILLER for word in words)
+    return len(words) > 3 and function > 2 and telling < 2 and not _CUT.search(subject.strip())
 
 
 def _subject(

@@ -19,7 +19,7 @@ def is_boolean(text: str) -> bool:
 
 
 def typed_query(text: str, vocabulary: Vocabulary) -> Node | None:
-    """The tree of a boolean query, None for any other text. Words side by side are the phrases they would be read as."""
+    """The tree of a boolean query, None for any other text. Words side by side make the phrases they do elsewhere."""
     bare, phrases = set_phrases_aside(text)
     if not is_boolean(bare):
         return None

@@ -21,6 +21,7 @@ _TITLED = rf"(?P<venue>{_HEADED}|{_FAMILY})"
 _NAMED = rf"(?P<venue>(?-i:{_KNOWN}))"
 _LOWER = rf"(?P<venue>{'|'.join(name for name in sorted(CONFERENCES) if len(name) > 3)})"
 _EDITION = r"(?:\s+(?P<year>(?:19|20)[0-9]{2})\b)?"
+_AND = r"\s*(?:,\s*(?:and\s+|or\s+)?|\s(?:and|or|&)\s+)(?:in\s+|at\s+)?"
 _STOPS = rf"(?=\s*(?:$|[\n,;:.!?)\]]|{STAND_IN}|(?:papers?|articles?|publications?|{'|'.join(sorted(STOP_WORDS))})\b))"
 
 
@@ -30,6 +31,14 @@ class VenueReading:
     venues: list[str] = field(default_factory=list)
     year: int | None = None
     """The year of a conference named with its year."""
+
+    def take(self, match: re.Match[str]) -> None:
+        venue = match["venue"].strip(" .")
+        if venue not in self.venues:
+            self.venues.append(venue)
+        if (year := match.groupdict().get("year")) and self.year is None:
+            self.year = int(year)
+        self.rest = cut(self.rest, match.start(), match.end())
 
 
 _FIELD = re.compile(rf"\b(?:venue|journal|conference):\s*(?P<venue>{STAND_IN}|{_TITLE}|[\w.-]+)", re.IGNORECASE)
@@ -41,19 +50,22 @@ _IN = r"\b(?:in|at|from)\s+(?:the\s+(?:journal\s+)?)?"
 _IN_JOURNAL = re.compile(rf"{_IN}{_TITLED}{_STOPS}", re.IGNORECASE)
 _IN_KNOWN = re.compile(rf"{_IN}{_NAMED}{_EDITION}{_STOPS}", re.IGNORECASE)
 _AT_CONFERENCE = re.compile(rf"{_IN}{_LOWER}{_EDITION}{_STOPS}", re.IGNORECASE)
-_POSSESSED = re.compile(rf"\b{_NAMED}{_EDITION}(?=\s+(?:papers?|articles?|publications?)\b)", re.IGNORECASE)
+_POSSESSED = re.compile(
+    rf"\b{_NAMED}{_EDITION}(?=(?:{_AND}(?-i:{_KNOWN}))*\s+(?:papers?|articles?|publications?)\b)", re.IGNORECASE
+)
+_ALSO = re.compile(rf"{_AND}(?:the\s+)?{_NAMED}{_EDITION}{_STOPS}", re.IGNORECASE)
+_IN_BRACKETS = re.compile(
+    rf"\(\s*(?P<venue>(?-i:{'|'.join(map(re.escape, sorted(JOURNALS, key=len, reverse=True)))}))\s*\)\s*$"
+)
 
 
 def read_venues(text: str) -> VenueReading:
     """The venues a text names. Quoted names stay stand-ins; a query In Title Case gives hints only by plain names."""
     reading = VenueReading(rest=text)
-    by_capitals = () if is_title_case(text) else (_IN_KNOWN, _POSSESSED)
+    by_capitals = () if is_title_case(text) else (_IN_KNOWN, _POSSESSED, _IN_BRACKETS)
     for pattern in (_FIELD, _STATED, _IN_JOURNAL, _AT_CONFERENCE, *by_capitals):
         while match := pattern.search(reading.rest):
-            venue = match["venue"].strip(" .")
-            if venue not in reading.venues:
-                reading.venues.append(venue)
-            if (year := match.groupdict().get("year")) and reading.year is None:
-                reading.year = int(year)
-            reading.rest = cut(reading.rest, match.start(), match.end())
+            reading.take(match)
+            while also := _ALSO.match(reading.rest, match.start() + 1):
+                reading.take(also)
     return reading

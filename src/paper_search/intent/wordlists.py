@@ -56,20 +56,22 @@ BROAD = _each("""
     design control application evaluation quality behavior property structure process data human learning theory
     experiment framework network history century effect outcome impact role factor use method study review nature
     adult patient people population individual participant person man men woman women child children case
+    wirkung einfluss auswirkung rolle effet rôle efecto influencia impacto papel
 """)
 """Concepts so common that a query can best do without them."""
 
 FOREIGN_FUNCTION_WORDS = (
     _each("""
-    der die das den dem des ein eine einer eines einem einen und oder von vom zu zum zur im in am an auf aus bei mit nach
-    für über unter durch gegen ohne um als wie ist sind wird werden nicht auch bis zwischen sich seit während
+    der die das den dem des ein eine einer eines einem einen und oder von vom zu zum zur im in am an auf aus bei mit
+    nach für über unter durch gegen ohne um als wie ist sind wird werden nicht auch bis zwischen sich seit während
     """),
     _each("""
     le la les l un une des du de d et ou en dans sur sous avec sans pour par chez au aux ce cette ces que qui est sont
     entre vers comme
     """),
     _each("""
-    el la los las un una unos unas de del y o u en con sin para por sobre entre a al como que es son se su sus desde hasta
+    el la los las un una unos unas de del y o u en con sin para por sobre entre a al como que es son se su
+    sus desde hasta
     """),
 )
 """The words that join concepts in German, French and Spanish."""

@@ -11,6 +11,7 @@ from datetime import date
 
 from paper_search.intent.amounts import NUMBER, number
 from paper_search.intent.cleaning import STAND_IN, cut
+from paper_search.text import STOP_WORDS
 
 EARLIEST_YEAR = 1600
 RECENT_YEARS = 5
@@ -77,6 +78,8 @@ def _narrow(reading: YearReading, bounds: Bounds, said: str) -> None:
 def _range(match: re.Match[str], today: date) -> Bounds:
     first, second = match["first"], match["second"]
     years = int(first), int(second if len(second) == 4 else first[:2] + second)
+    if match[0][0].isdigit() and max(years) < 1900:
+        return None, None  # a time that papers are about
     return min(years), max(years)
 
 
@@ -103,6 +106,13 @@ def _decade(match: re.Match[str], today: date) -> Bounds:
             return None, last
         case _:
             return first, last
+
+
+def _at_the_end(match: re.Match[str], today: date) -> Bounds:
+    year, before = int(match["year"]), match.string[: match.start()].split()
+    if not before or not before[-1][0].islower() or before[-1] in STOP_WORDS or not 1950 <= year <= today.year:
+        return None, None
+    return year, year
 
 
 def _years_ago(years: int) -> Callable[[re.Match[str], date], Bounds]:
@@ -173,7 +183,10 @@ _TABLE: list[tuple[str, Callable[[re.Match[str], date], Bounds]]] = [
     (rf"<\s*{_YEAR}", _bound(None, -1)),
     (rf"\b(?:not?\s+(?:later|newer)\s+than|not\s+after)\s+{_YEAR}", _bound(None, 0)),
     (rf"{_YEAR}\s+(?:or|and)\s+(?:earlier|older|before)\b", _bound(None, 0)),
+    (rf"^\s*(?:until|till|up\s+to)\s+{_YEAR}", _bound(None, 0)),
     (rf"\b(?:until|till|up\s+to|through)\s+(?:and\s+including\s+)?{_YEAR}{_STOPS}", _bound(None, 0)),
+    (rf"\b(?:published\s+)?after\s+(?=(?:(?:early|mid|late)[\s-])?{_MONTH}){_YEAR}{_STOPS}", _bound(0, None)),
+    (rf"\b(?:published\s+)?before\s+(?=(?:(?:early|mid|late)[\s-])?{_MONTH}){_YEAR}{_STOPS}", _bound(None, 0)),
     (rf"\b(?:(?:published\s+)?after|(?:later|newer|more\s+recent)\s+than)\s+{_YEAR}{_STOPS}", _bound(1, None)),
     (rf"\b(?:(?:published\s+)?before|prior\s+to|(?:earlier|older)\s+than)\s+{_YEAR}{_STOPS}", _bound(None, -1)),
     (rf"\bpost-{_YEAR}", _bound(1, None)),
@@ -181,7 +194,7 @@ _TABLE: list[tuple[str, Callable[[re.Match[str], date], Bounds]]] = [
     (rf"\b(?:published|appeared|presented|written)\s+in\s+{_YEAR}", _bound(0, 0)),
     (rf"\b(?:in|during)\s+{_YEAR}{_STOPS}", _bound(0, 0)),
     (
-        rf"(?:(?<=papers)|(?<=articles)|(?<=publications)|(?<=surveys)|(?<=reviews))\s+of\s+{_YEAR}{_STOPS}",
+        rf"(?:(?<=papers)|(?<=articles)|(?<=publications)|(?<=surveys)|(?<=reviews))\s+(?:of|from)\s+{_YEAR}{_STOPS}",
         _bound(0, 0),
     ),
     (rf"(?<=\bet al)[.,]*\s+{_YEAR}", _bound(0, 0)),
@@ -192,5 +205,7 @@ _TABLE: list[tuple[str, Callable[[re.Match[str], date], Bounds]]] = [
         rf"\b(?:(?:the|most|more)\s+)*(?:recent|recently|latest|newest)\b(?!-)|\bnewer(?=\s+{_PAPERS}|\s*$)|\btoo\s+old\b",
         _years_ago(RECENT_YEARS),
     ),
+    # After a lower-case word only: "Tokyo Olympics 2020" names an event.
+    (rf"(?<=(?-i:[a-z)\n]))[,\s]\s*(?P<year>{_FOUR})[\s.?!]*$", _at_the_end),
 ]
 _RULES = [(re.compile(pattern, re.IGNORECASE), bounds_of) for pattern, bounds_of in _TABLE]

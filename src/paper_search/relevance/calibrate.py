@@ -14,7 +14,7 @@ FAIR = 0.3
 FAIR_STRENGTH = 0.2
 """The strength that earns a score of `FAIR`; less where the query is long, since no paper says all of a long query."""
 LONG_QUERY = 8
-SMALL_PART = 0.35
+SMALL_PART = 0.38
 """A single word that carries less of the query's weight than this is next to nothing."""
 UNJUDGED = 0.5
 """The score of every paper when the query holds nothing to compare them with."""

@@ -6,6 +6,7 @@ recency. What a person marked in earlier rounds then moves the score.
 
 from collections.abc import Mapping, Sequence
 
+from paper_search.intent.lessons import wanted_words
 from paper_search.models import ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
 from paper_search.relevance.bm25 import match_strengths
 from paper_search.relevance.calibrate import score
@@ -24,7 +25,7 @@ CLEARLY = 0.25
 
 def judge(papers: Sequence[RawPaper], intent: ParsedIntent, hints: RelevanceHints, this_year: int) -> list[ScoredPaper]:
     """Every paper scored by rule. Pure, and blind to the order in which the papers come."""
-    query = read_query(intent, hints.free_text)
+    query = read_query(intent, [wanted_words(text) for text in hints.free_text])
     pool = Pool([Candidate.of(paper, keep_stop_words=query.keeps_stop_words) for paper in papers])
     weights = term_weights(pool, query.asked)
     strengths = text_strengths(pool, query, weights)

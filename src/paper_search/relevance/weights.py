@@ -14,6 +14,8 @@ FLOOR = 1.0
 """Added to the rarity, which vanishes where every candidate holds the term."""
 TITLE_POWER = 0.35
 REPEAT_POWER = 0.2
+SMOOTHING = 3
+"""How many candidates' worth of doubt there is about titles and repetition; a small pool proves little."""
 COMMON_WORD = 0.6
 
 
@@ -31,9 +33,9 @@ def term_weights(pool: Pool, asked: Mapping[str, float]) -> dict[str, float]:
     weights: dict[str, float] = {}
     for term, times in asked.items():
         # A term that no candidate holds cannot be judged; it counts like one that every other candidate holds.
-        holders = pool.document_frequency[term] or max(1, len(pool) / 2)
-        title_share = (in_titles[term] + 1) / (holders + 3)
-        repeats = max(1.0, occurrences[term] / holders)
+        holders = pool.document_frequency[term] or len(pool) / 2
+        title_share = (in_titles[term] + 1) / (holders + SMOOTHING)
+        repeats = (max(holders, occurrences[term]) + SMOOTHING) / (holders + SMOOTHING)
         weight = (FLOOR + pool.rarity(holders)) * title_share**TITLE_POWER * repeats**REPEAT_POWER
         weights[term] = times * weight * (COMMON_WORD if term in common else 1.0)
     return weights

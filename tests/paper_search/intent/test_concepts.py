@@ -40,6 +40,24 @@ def concepts(text: str) -> list[str]:
         ("深度学习，图像分割", ["深度学习", "图像分割"]),
         ("딥 러닝 모델", ["딥 러닝 모델"]),
         ("أثر المناخ", ["أثر المناخ"]),
+        ("World War 2 economic history", ["World War 2", "economic history"]),
+        ("Blade Runner 2049 film studies", ["Blade Runner 2049", "film studies"]),
+        ("Frozen Sea Waves", ["Frozen Sea Waves"]),
+        ("urban heat island mitigation", ["urban heat island", "mitigation"]),
+        ("2020 US presidential election misinformation", ["2020", "US presidential", "election misinformation"]),
+        ("mortality of children under 5", ["mortality", "children"]),
+        ("type 3 collagen", ["type 3 collagen"]),
+        ("witch trials 1500-1700", ["witch trials"]),
+        ("in vitro fertilization rates", ["in vitro fertilization", "rates"]),
+        ("in situ hybridization of fish", ["in situ hybridization", "fish"]),
+        ("de novo mutations", ["de novo mutations"]),
+        ("P vs NP", ["P vs NP"]),
+        ("ADHD medication", ["ADHD", "medication"]),
+        ("Wirkung von Schlaf auf das Gedächtnis", ["Wirkung", "Schlaf", "Gedächtnis"]),
+        ("l'effet du sommeil sur la mémoire", ["effet", "sommeil", "mémoire"]),
+        ("el sueño y la memoria de los niños", ["sueño", "memoria", "niños"]),
+        ("El Niño and La Niña", ["El Niño", "La Niña"]),
+        ("机器学习 用于 电池", ["机器学习", "电池"]),
         ("", []),
         ("?! ... --", []),
     ],
@@ -63,6 +81,8 @@ def test_concepts_are_the_noun_like_chunks(text: str, expected: list[str]) -> No
         "show me literature regarding ice",
         "are there any studies on ice?",
         "ice papers",
+        "how do I find papers about ice",
+        "where can I find ice",
     ],
 )
 def test_politeness_is_not_a_concept(text: str) -> None:
@@ -99,6 +119,7 @@ def test_a_capital_or_makes_alternatives() -> None:
         ["bread", "butter", "jam"],
     ]
     assert alternatives("cats or dogs", VOCABULARY) == []
+    assert alternatives('"a b c d e" OR f', VOCABULARY) == [["a b c d e", "f"]]
 
 
 @pytest.mark.parametrize(

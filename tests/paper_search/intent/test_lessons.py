@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from paper_search.domains import get_domain
-from paper_search.intent.lessons import learned_terms, read_feedback, terms_to_avoid
+from paper_search.intent.lessons import learned_terms, read_feedback, terms_to_avoid, unwanted_terms, wanted_words
 from paper_search.intent.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(get_domain("general").synonyms)
@@ -67,6 +67,29 @@ def test_limits_in_feedback_are_limits_and_not_words(feedback: str, limits: dict
     assert lessons.wanted == lessons.unwanted == []
 
 
+def test_an_author_in_feedback_is_an_author_and_not_a_word() -> None:
+    lessons = read_feedback("only papers by Kepler", VOCABULARY, TODAY)
+    assert lessons.authors == ["Kepler"]
+    assert lessons.wanted == lessons.unwanted == []
+
+
+@pytest.mark.parametrize(
+    ("feedback", "wanted", "unwanted"),
+    [
+        ("no reviews", "", ["reviews"]),
+        ("more on solubility, less theory", "solubility", ["theory"]),
+        ("solubility without animals", "solubility", ["animals"]),
+        ("not about climate, please", "", ["climate"]),
+        ("not enough on evaluation", "evaluation", []),
+        ("newer papers on sea ice since 2020, no reviews", "sea ice", ["reviews"]),
+        ("", "", []),
+    ],
+)
+def test_what_feedback_asks_for_is_parted_from_what_it_refuses(feedback: str, wanted: str, unwanted: list[str]) -> None:
+    assert wanted_words(feedback) == wanted
+    assert unwanted_terms(feedback) == unwanted
+
+
 RELEVANT = [
     "Equivariant message passing for molecules",
     "Message passing in quantum chemistry",
@@ -86,6 +109,10 @@ def test_what_the_query_or_an_irrelevant_title_already_says_is_not_learned() -> 
 
 def test_one_relevant_title_teaches_its_longer_concepts() -> None:
     assert learned_terms(RELEVANT[:1], [], ["molecules"], VOCABULARY) == ["Equivariant message passing"]
+
+
+def test_one_title_of_single_words_teaches_those() -> None:
+    assert learned_terms(["Mindfulness"], [], ["burnout"], VOCABULARY) == ["Mindfulness"]
 
 
 def test_nothing_is_learned_from_nothing() -> None:

@@ -43,11 +43,11 @@ def test_the_same_word_says_more_in_a_short_text() -> None:
     assert short > long
 
 
-def test_neighbours_that_overlap_are_all_counted() -> None:
-    chained, single = strengths(
-        "amber amber", candidate("x", "amber amber amber z"), candidate("x", "amber amber z amber")
+def test_neighbours_that_follow_one_another_are_all_counted() -> None:
+    twice, once = strengths(
+        "amber road", candidate("x", "amber road amber road"), candidate("x", "amber road road amber")
     )
-    assert chained > single
+    assert twice > once
 
 
 def test_a_common_word_and_a_word_outside_titles_weigh_less() -> None:
@@ -87,8 +87,10 @@ def test_company_raises_the_match_that_resembles_the_others() -> None:
 
 def test_company_is_bounded_and_a_paper_is_not_its_own_company() -> None:
     pool = Pool([candidate("amber trade", "baltic"), candidate("amber trade", "baltic"), candidate("whale", "fish")])
-    raised = with_company(pool, [0.8, 0.1, 0.4])
-    assert raised == pytest.approx([0.8 + SHARE * 0.8, 0.1 + SHARE * 0.8, 0.4])
+    best, twin_of_best, alone = with_company(pool, [0.8, 0.1, 0.4])
+    assert twin_of_best == pytest.approx(0.1 + SHARE * 0.8)
+    assert 0.8 < best < 0.8 + SHARE * 0.8
+    assert alone == 0.4
 
 
 def test_company_leaves_alone_a_single_paper_no_match_and_an_empty_pool() -> None:

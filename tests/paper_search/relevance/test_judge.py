@@ -1,6 +1,7 @@
 """The judgement of a whole pool: order, bounds, and what 0.3 means."""
 
 import math
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,8 @@ from tests.paper_search.relevance.pools import by, intent, judged, paper, scores
 
 PEROVSKITE = intent("perovskite solar cells", "perovskite", "solar cells")
 FILLER = (
-    "The manuscript follows several strands of thought and arranges them by age. Archives, letters and maps were read by "
-    "two curators over four winters, and their remarks were bound into one volume for later visitors."
+    "The manuscript follows several strands of thought and arranges them by age. Archives, letters and maps were read "
+    "by two curators over four winters, and their remarks were bound into one volume for later visitors."
 )
 OTHERS = [
     paper("Stem cell therapy in mice", "Bone marrow transplants were followed for a year."),
@@ -21,35 +22,24 @@ OTHERS = [
     paper("Silicon solar cells", "A review of solar cells made of silicon."),
     paper("Graph colouring is hard", None),
 ]
-WORDS = st.sampled_from(
-    [
-        "perovskite",
-        "solar",
-        "cells",
-        "stability",
-        "graph",
-        "amber",
-        "trade",
-        "merchants",
-        "efficiency",
-        "of",
-        "the",
-        "new",
-        "method",
+VOCABULARY = "perovskite solar cells stability graph amber trade merchants efficiency of the new method"
+TEXTS = st.lists(st.sampled_from(VOCABULARY.split()), max_size=40).map(" ".join)
+
+
+@st.composite
+def papers_of_few_words(draw: st.DrawFn) -> list[RawPaper]:
+    return [
+        paper(
+            draw(TEXTS),
+            draw(TEXTS),
+            citation_count=draw(st.integers(0, 50_000)),
+            year=draw(st.none() | st.integers(1900, 2030)),
+        )
+        for _ in range(draw(st.integers(0, 6)))
     ]
-)
-PAPERS = st.lists(
-    st.builds(
-        lambda title, abstract, cited, year: paper(
-            " ".join(title), " ".join(abstract), citation_count=cited, year=year
-        ),
-        st.lists(WORDS, max_size=8),
-        st.lists(WORDS, max_size=40),
-        st.integers(0, 50_000),
-        st.none() | st.integers(1900, 2030),
-    ),
-    max_size=8,
-)
+
+
+PAPERS = papers_of_few_words()
 
 
 def test_the_better_match_scores_higher() -> None:
@@ -85,10 +75,12 @@ def test_one_shared_word_out_of_three_is_next_to_nothing() -> None:
     assert scores([stem_cells, *OTHERS], PEROVSKITE)[0] < 0.3
 
 
-def test_half_of_a_long_question_is_a_fair_part() -> None:
-    wanted = intent("what determines the long term stability of perovskite solar cells under humid outdoor conditions")
-    found = paper("Humidity and perovskite stability", "Degradation of perovskite films in humid air limits stability.")
-    assert scores([found, *OTHERS], wanted)[0] >= 0.3
+def test_a_long_question_asks_for_a_smaller_part_of_itself() -> None:
+    short = "amber trade guild ships"
+    long = f"{short} merchants harbour tolls coast letters silver wool salt herring winter convoy lantern"
+    found = paper("Harbour life", f"Amber was one of many goods, and ships lay idle. {FILLER}")
+    assert scores([found], intent(long))[0] > 0.8 * scores([found], intent(short))[0]
+    assert scores([found, *OTHERS], intent(long))[0] >= 0.3
 
 
 @given(PAPERS)
@@ -100,12 +92,12 @@ def test_scores_are_numbers_between_nought_and_one_in_the_order_given(papers: li
 
 
 @given(PAPERS, st.randoms())
-def test_the_order_of_the_papers_decides_nothing(papers: list[RawPaper], random: object) -> None:
-    shuffled = [*enumerate(papers)]
-    random.shuffle(shuffled)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - hypothesis' Random
+def test_the_order_of_the_papers_decides_nothing(papers: list[RawPaper], chance: Random) -> None:
+    places = [*range(len(papers))]
+    chance.shuffle(places)
     in_order = scores(papers, PEROVSKITE)
-    for (place, _), score in zip(shuffled, scores([one for _, one in shuffled], PEROVSKITE), strict=True):
-        assert score == pytest.approx(in_order[place], abs=2e-6)
+    shuffled = scores([papers[place] for place in places], PEROVSKITE)
+    assert shuffled == pytest.approx([in_order[place] for place in places], abs=2e-6)
 
 
 @given(PAPERS)

@@ -83,6 +83,53 @@ async def read(query: str, domain: str = "general") -> ParsedIntent:
         ("基于深度学习的图像分割", {"topic": "基于深度学习的图像分割", "concepts": ["基于深度学习的图像分割"]}),
         ("papers by Jane Doe", {"topic": "Jane Doe", "concepts": ["Jane Doe"], "authors": ["Jane Doe"]}),
         ("graphene", {"topic": "graphene", "concepts": ["graphene"]}),
+        (
+            '("machine learning" OR "deep learning") AND radiology AND NOT review since 2020',
+            {
+                "topic": '("machine learning" OR "deep learning") AND radiology',
+                "concepts": ["machine learning", "radiology"],
+                "phrases": ["machine learning", "deep learning"],
+                "excluded": ["review"],
+                "constraints": {"year_from": 2020},
+            },
+        ),
+        (
+            "survey AND (ice OR snow) AND NOT (glacier OR hail)",
+            {
+                "topic": "survey AND (ice OR snow)",
+                "concepts": ["survey", "ice"],
+                "excluded": ["glacier", "hail"],
+            },
+        ),
+        (
+            "Doe, J. (2010) attachment theory",
+            {
+                "topic": "attachment theory",
+                "concepts": ["attachment theory"],
+                "authors": ["Doe J."],
+                "constraints": {"year_from": 2010, "year_to": 2010},
+            },
+        ),
+        (
+            "attention is all you need",
+            {
+                "topic": "attention is all you need",
+                "concepts": ["attention is all you need"],
+                "phrases": ["attention is all you need"],
+            },
+        ),
+        (
+            "doi:10.1038/nature21360",
+            {
+                "topic": "10.1038/nature21360",
+                "concepts": ["10.1038/nature21360"],
+                "phrases": ["10.1038/nature21360"],
+            },
+        ),
+        (
+            "arXiv:1706.03762",
+            {"topic": "1706.03762", "concepts": ["1706.03762"], "phrases": ["1706.03762"]},
+        ),
     ],
 )
 async def test_a_query_is_read_as_a_person_means_it(query: str, expected: dict[str, Any]) -> None:
@@ -97,6 +144,11 @@ async def test_every_reading_is_told_in_a_note() -> None:
     notes = " ".join((await read("top 5 surveys by Jane Doe in Nature since 2020 in French, not about ice")).notes)
     for part in ("At most 5", "since 2020", "French", "Jane Doe", "Nature", "surveys and reviews"):
         assert part in notes
+
+
+async def test_that_a_query_is_kept_as_typed_or_holds_an_identifier_is_told_in_a_note() -> None:
+    assert "as it is" in (await read("ice AND snow")).notes[0]
+    assert "identifies one paper" in (await read("doi:10.1038/nature21360")).notes[0]
 
 
 @pytest.mark.parametrize("query", ["papers since 2020", "find papers", "the who", "A", "recent"])
@@ -134,6 +186,7 @@ def test_an_unknown_domain_is_refused_at_once() -> None:
 
 CUES = """
 since 2020|2018–2022|by Jane Doe|in Nature|not|-|"|“|(|CNN)|top 20 papers|OR|survey of|in German|ice|et al.|author:|
+doi:10.1/x|NOT (|Doe, J.|excluded|
 venue:|the 1990s|without|图像|AND|published in|Doe's papers|year:2019|last 5 years|no reviews|compare|'ice'|E. coli
 """
 JUMBLE = st.lists(st.sampled_from(CUES.split("|")) | st.text(max_size=12), max_size=12).map(" ".join)

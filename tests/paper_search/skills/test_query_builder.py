@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paper_search.errors import LLMAuthError, LLMError, UnknownDomain
+from paper_search.intent.expression import tidied
 from paper_search.llm.base import LLMProvider
 from paper_search.models import (
     MAX_RESULTS_CAP,
@@ -76,6 +77,23 @@ def booleans(strategy: SearchStrategy) -> list[str]:
         ("federated learning at NeurIPS", ['"federated learning" AND NeurIPS', '"federated learning"']),
         ("深度学习 图像", ["深度学习 AND 图像"]),
         ("papers by Jane Doe", ['"Jane Doe"', "Jane AND Doe"]),
+        (
+            "papers by Doe, J. on capsule networks",
+            ['"capsule networks" AND Doe', "capsule AND networks AND Doe", '"capsule networks"'],
+        ),
+        ("ice in Nature or Science", ["ice AND (Nature OR Science)", "ice"]),
+        ("ice, no meta-analyses", ['ice AND NOT ("meta-analyses" OR "meta-analysis")']),
+        (
+            "World War 2 economic history",
+            ['"World War 2" AND "economic history"', '"World War 2" AND economic AND history'],
+        ),
+        ("IL-6 and TNF-alpha in RA", ['"IL-6" AND "TNF-alpha" AND RA', '"IL-6" AND "TNF-alpha"']),
+        (
+            '("machine learning" OR "deep learning") AND radiology AND NOT review',
+            ['("machine learning" OR "deep learning") AND radiology AND NOT review'],
+        ),
+        ("alpha OR beta NOT gamma", ["alpha OR (beta AND NOT gamma)"]),
+        ("kidney stones AND (exercise OR diet)", ['"kidney stones" AND (exercise OR diet)']),
     ],
 )
 async def test_the_first_round_asks_strictly_and_then_broadly(query: str, expected: list[str]) -> None:
@@ -87,6 +105,40 @@ async def test_with_three_concepts_the_broad_query_drops_the_least_specific() ->
     assert strict.keywords == ["machine learning", "thermal conductivity", "graphene"]
     assert broad.keywords == ["thermal conductivity", "graphene"]
     assert "machine" not in broad.boolean_query
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        ("CRISPR off-target effects in human embryos", [["CRISPR", "off-target effects"]]),
+        (
+            "COVID-19 vaccine hesitancy among health care workers in sub-Saharan Africa",
+            [["COVID-19", "vaccine hesitancy", "health care workers"], ["COVID-19", "vaccine hesitancy"]],
+        ),
+        (
+            "urban heat island mitigation with green roofs in Chinese cities",
+            [["urban heat island", "mitigation", "green roofs"], ["urban heat island", "mitigation"]],
+        ),
+        ("Bayesian vs frequentist methods in clinical trials", [["Bayesian", "frequentist methods"]]),
+        ("2020 US presidential election misinformation", [["US presidential", "election misinformation"]]),
+        ("history of the Ottoman Empire in the 17th century", [["Ottoman Empire", "17th century"]]),
+        ("use of telehealth in rural communities during COVID-19", [["telehealth", "COVID-19"]]),
+        ("effects of mindfulness on anxiety in adults", [["mindfulness", "anxiety"]]),
+    ],
+)
+async def test_broader_queries_keep_the_subject(query: str, kept: list[list[str]]) -> None:
+    assert [broader.keywords for broader in (await build(query)).queries[1:]] == kept
+
+
+async def test_known_terms_and_names_stay_phrases_when_the_rest_comes_apart() -> None:
+    assert booleans(await build("adolescent mental health"))[1] == 'adolescent AND "mental health"'
+    assert booleans(await build("German Shepherd hip dysplasia"))[1] == '"German Shepherd" AND hip AND dysplasia'
+    assert booleans(await build("E. coli growth"))[1] == '"E coli" AND growth'
+
+
+async def test_a_pasted_title_comes_apart_although_its_words_have_capitals() -> None:
+    title = "Frozen Polymer Networks for Winter Traffic"
+    assert booleans(await build(title))[1] == "Frozen AND Polymer AND Networks AND Winter AND Traffic"
 
 
 async def test_a_whole_sentence_of_concepts_ends_in_a_query_of_two() -> None:
@@ -204,6 +256,61 @@ async def test_a_round_without_hints_broadens_and_never_repeats_itself() -> None
     assert "broadened" in " ".join(previous[-1].notes)
 
 
+@pytest.mark.parametrize(
+    ("query", "subject"),
+    [
+        (MOLECULES, '"graph neural network"'),
+        ("CRISPR off-target effects in human embryos", "CRISPR"),
+        ("Marx on alienation", "Marx"),
+        ("papers by Doe on capsule networks", "capsule"),
+    ],
+)
+async def test_broadening_never_loses_the_subject_nor_adds_a_condition(query: str, subject: str) -> None:
+    previous = [await build(query)]
+    asked = set(" ".join(booleans(previous[0])).replace('"', "").split())
+    for _ in range(6):
+        previous.append(await build(query, previous_strategies=previous))
+        for boolean in booleans(previous[-1]):
+            assert subject in boolean
+            assert {word.strip("()") for word in boolean.replace('"', "").split()} <= {
+                word.strip("()") for word in asked
+            } | {"AND", "OR"}
+
+
+async def test_three_concepts_never_become_one() -> None:
+    tried: list[SearchStrategy] = []
+    for _ in range(8):
+        tried.append(await build("CRISPR off-target effects in human embryos", previous_strategies=tried))
+        assert all(" AND " in boolean for boolean in booleans(tried[-1]))
+
+
+async def test_marks_that_teach_nothing_are_not_taken_for_silence() -> None:
+    first = await build("black ice on roads")
+    said: dict[str, Any] = {"previous_strategies": [first], "irrelevant_titles": ["Dry ice"]}
+    notes = " ".join((await build("black ice on roads", **said)).notes)
+    assert "nothing was said" not in notes
+    assert "the papers marked teach no new words" in notes
+
+
+async def test_one_relevant_title_joins_its_words_as_alternatives() -> None:
+    strategy = await after(
+        "", query="teacher burnout", relevant_titles=["Emotional exhaustion among school principals"]
+    )
+    assert booleans(strategy)[0] == '"teacher burnout" AND ("Emotional exhaustion" OR "school principals")'
+    assert "broadened" not in " ".join(strategy.notes)
+
+
+async def test_an_author_asked_for_in_feedback_joins_the_query() -> None:
+    strategy = await after("only papers by Kepler", query="orbits of planets")
+    assert booleans(strategy) == ["orbits AND planets AND Kepler"]
+    assert "“Kepler” was read as an author." in strategy.notes
+
+
+async def test_a_typed_query_stays_whole_when_feedback_adds_to_it() -> None:
+    strategy = await after("more on snow", query="alpha OR beta NOT gamma")
+    assert booleans(strategy)[0] == "(alpha OR (beta AND NOT gamma)) AND snow"
+
+
 async def test_when_everything_was_tried_that_is_said() -> None:
     tried: list[SearchStrategy] = []
     for _ in range(12):
@@ -213,6 +320,21 @@ async def test_when_everything_was_tried_that_is_said() -> None:
 
 async def test_building_is_deterministic() -> None:
     assert await after("more on solubility, less theory") == await after("more on solubility, less theory")
+
+
+OPERANDS = st.sampled_from(["ice", "snow", '"sea ice"', "hail*", "COVID-19"])
+BOOLEAN = st.recursive(
+    OPERANDS,
+    lambda inner: st.builds("({}{}{})".format, inner, st.sampled_from([" AND ", " OR ", " NOT ", " AND NOT "]), inner),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(OPERANDS, st.sampled_from([" AND ", " OR "]), BOOLEAN)
+async def test_a_typed_boolean_query_is_asked_as_it_is(first: str, operator: str, rest: str) -> None:
+    query = f"{first}{operator}{rest}"
+    assert booleans(await build(query)) == [tidied(query)]
 
 
 WORDS = st.lists(st.text(max_size=20), max_size=5)
@@ -330,11 +452,11 @@ async def test_a_model_that_fails_is_replaced_by_the_rules_and_that_is_said(answ
 
 
 async def test_a_model_that_repeats_itself_is_replaced_by_the_rules() -> None:
-    before = SearchStrategy(queries=[SearchQuery(keywords=["ice"], boolean_query="ice")], sources=SOURCES)
-    given_ = QueryBuilderInput(intent=await read("ice"), previous_strategies=[before])
-    strategy = await builder(llm=Model(proposal("( ice )"))).build(given_)
+    before = SearchStrategy(queries=[SearchQuery(keywords=["sea ice"], boolean_query='"sea ice"')], sources=SOURCES)
+    given_ = QueryBuilderInput(intent=await read("sea ice"), previous_strategies=[before])
+    strategy = await builder(llm=Model(proposal('( "sea ice" )'))).build(given_)
     assert "no new query" in strategy.notes[0]
-    assert "ice" not in booleans(strategy)
+    assert booleans(strategy) == ["sea AND ice"]
 
 
 async def test_the_model_sees_titles_and_never_ids_and_all_of_it_as_data() -> None:
