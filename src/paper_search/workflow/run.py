@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel
 
@@ -273,7 +273,9 @@ class Run:
 
 
 async def _answer(handler: CheckpointHandler, checkpoint: Checkpoint) -> Decision:
-    answering: object = handler.handle(checkpoint)
+    answering = cast(
+        "object", handler.handle(checkpoint)
+    )  # whatever the handler is typed as, people pass what they have
     decision = await answering if inspect.isawaitable(answering) else answering
     if not isinstance(decision, Decision):
         raise InvalidDecision(
