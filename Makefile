@@ -26,7 +26,7 @@ check: $(VENV)/dev.stamp ## style, types, import contracts, requirement ledger
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m tests.requirements.ledger --check
 
-bench: $(VENV)/bench.stamp ## every performance claim, against its peer in the same run
+bench: $(VENV)/dev.stamp ## every performance claim, against its peer in the same run
 	@for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 docs: $(VENV)/dev.stamp ## regenerate the generated pages
@@ -49,9 +49,4 @@ $(VENV)/core.stamp: requirements/core.lock pyproject.toml | $(VENV)/bin/python
 $(VENV)/dev.stamp: requirements/dev.lock $(VENV)/core.stamp
 	@echo "Installing from requirements/dev.lock ..." >&2
 	@$(INSTALL) --require-hashes -r requirements/dev.lock
-	@touch $@
-
-$(VENV)/bench.stamp: requirements/bench.lock $(VENV)/dev.stamp
-	@echo "Installing from requirements/bench.lock ..." >&2
-	@$(INSTALL) --require-hashes -r requirements/bench.lock
 	@touch $@
