@@ -163,12 +163,12 @@ class _Search:
         self._ends_at = None if deadline_s is None else asyncio.get_running_loop().time() + deadline_s
         self._reader = reader
         self._haul = _Haul(limit=min(strategy.filters.max_results, MAX_RESULTS_CAP))
-        self._known: set[Request] = set()
 
     async def run(self) -> _Haul:
         haul = self._haul
-        share = per_query_limit(haul.limit, len(self._queries))
-        for query in self._queries:
+        queries = self._distinct()
+        share = per_query_limit(haul.limit, len(queries))
+        for query in queries:
             if haul.room <= 0:
                 break
             try:
@@ -182,13 +182,22 @@ class _Search:
                 haul.errors.append(NonRetryableError(f"Unexpected {type(error).__name__}; the log has the details."))
         return haul
 
+    def _distinct(self) -> list[SearchQuery]:
+        """The queries that ask this source for different things: without operators several may be the same words."""
+        asked: dict[object, SearchQuery] = {}
+        for query in self._queries:
+            try:
+                first: object = tuple(self._definition.requests(query, self._filters, 1))
+            except Exception:
+                first = query.boolean_query  # it fails again, and is told, when it is asked in earnest
+            asked.setdefault(first, query)
+        return list(asked.values())
+
     async def _follow(self, query: SearchQuery, limit: int) -> None:
         """Sends the requests of one query and those their answers lead to, until `limit` papers are kept."""
-        first = self._definition.requests(query, self._filters, limit)
-        # Two queries may come down to the same words in a source that knows no operators.
-        waiting = deque(request for request in first if request not in self._known)
+        waiting = deque(self._definition.requests(query, self._filters, limit))
+        known = set(waiting)
         self._haul.requests += [request.address for request in waiting]
-        self._known.update(waiting)
         for _ in range(MOST_REQUESTS_PER_QUERY):
             if not waiting or limit <= 0:
                 return
@@ -198,8 +207,8 @@ class _Search:
             self._haul.received += len(page.papers)
             self._haul.found = _larger(self._haul.found, page.found)
             # A page that leads back to one already seen would never end.
-            waiting.extend(further for further in page.follow if further not in self._known)
-            self._known.update(page.follow)
+            waiting.extend(further for further in page.follow if further not in known)
+            known.update(page.follow)
         if waiting and limit > 0:
             raise NonRetryableError(f"Stopped after {MOST_REQUESTS_PER_QUERY} requests for one query.")
 
