@@ -236,6 +236,8 @@ class PaperCollection(BaseModel):
         # The whole content would fill a notebook, and takes a while to write.
         return f"<PaperCollection: {len(self.papers)} papers for {self.metadata.query!r}>"
 
+    __str__ = __repr__
+
 
 class QueryBuilderInput(BaseModel):
     intent: ParsedIntent

@@ -113,7 +113,8 @@ def _source(report: SourceReport) -> Text:
         "  ",
         (f"{report.name:<17}", ""),
         (f"{status:<13}", _COLORS[report.status]),
-        (f"{report.returned:>3} papers  {report.calls} calls  {report.seconds:.1f} s", "dim"),
+        (f"{report.returned:>3} papers  {report.calls} call{' ' if report.calls == 1 else 's'}", "dim"),
+        (f"  {report.seconds:.1f} s", "dim"),
     )
     if report.retry_at:
         line.append(f"  again at {report.retry_at:%H:%M} UTC", "yellow")

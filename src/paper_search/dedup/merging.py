@@ -34,7 +34,7 @@ def merge(members: Sequence[tuple[Record, str]]) -> RawPaper:
     draft.choose("full_text_url", _openness)
     draft.choose("citation_count", int)
     draft.choose("snippet", len)
-    for name in ("year", "volume", "issue", "pages", "publisher", "language", "bibtex", "raw_data"):
+    for name in ("year", "volume", "issue", "pages", "publisher", "language", "bibtex"):
         draft.choose(name, lambda _: 0)
     draft.merge_authors()
     draft.merge_identifiers()

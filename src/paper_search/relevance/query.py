@@ -73,9 +73,14 @@ def _telling(group: Iterable[str]) -> frozenset[str]:
     return every - common_terms() or every
 
 
+def _as_written(topic: str) -> list[str]:
+    """The words as a person separates them: `TRAPPIST-1` is one, though it is found as two."""
+    return [word.strip(",;:.!?()\"'") for word in topic.split()]
+
+
 def _units(concepts: list[str], topics: list[str], keep_stop_words: bool) -> Iterator[Unit]:
     seen: set[frozenset[str]] = set()
-    for shown in chain(concepts, *map(words, topics), *map(words, concepts)):
+    for shown in chain(concepts, *map(_as_written, topics), *map(words, topics), *map(words, concepts)):
         held = frozenset(terms(shown, keep_stop_words=keep_stop_words))
         if held and held not in seen:
             seen.add(held)
