@@ -9,7 +9,7 @@ def main() -> None:
     if len(sys.argv) < 2:
         sys.stderr.write(USAGE + "\n")
         sys.exit(1)
-    from paper_search.cli import run  # noqa: PLC0415 - arguments are looked at before anything heavy is imported
+    from paper_search.cli import run  # arguments are looked at before anything heavy is imported
 
     run(sys.argv[1:])
 

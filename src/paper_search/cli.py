@@ -74,7 +74,7 @@ def _configured(record: Path | None, replay: Path | None) -> AppConfig:
 def _recorded_query(replay: Path | None) -> str:
     if replay is None:
         return ""
-    from paper_search.sources.recording import Recording  # noqa: PLC0415 - only a replay without a query needs it
+    from paper_search.sources.recording import Recording  # only a replay without a query needs it
 
     return Recording.open(replay).query
 
@@ -120,7 +120,7 @@ def _say(line: str) -> None:
 
 
 def _rendered(result: PaperCollection, format_name: str) -> str:
-    from paper_search.export import export, export_prisma  # noqa: PLC0415 - formats load their libraries late
+    from paper_search.export import export, export_prisma  # formats load their libraries late
 
     text = export_prisma(result) if format_name == "prisma" else export(result, format_name)
     return text if not text or text.endswith("\n") else text + "\n"

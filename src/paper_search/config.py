@@ -105,7 +105,7 @@ def load_config(env_path: str | Path | None = None) -> AppConfig:
 
     Raises InvalidConfig for unknown keys and values that do not fit; values are never repeated in the message.
     """
-    from uraniborg.kernel.settings import load_settings  # noqa: PLC0415 - constructing a config must stay cheap
+    from uraniborg.kernel.settings import load_settings  # constructing a config must stay cheap
 
     def load(aliases: dict[str, str]) -> AppConfig:
         env_file = Path(env_path) if env_path else None

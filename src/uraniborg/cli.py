@@ -29,7 +29,7 @@ def demo(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
     """Replay a paper search through both checkpoints: no network, no key."""
-    from uraniborg.demo import run_demo  # noqa: PLC0415 - a command pays only for what it uses
+    from uraniborg.demo import run_demo  # a command pays only for what it uses
 
     run_demo(output, as_json=json)
 

@@ -37,7 +37,7 @@ def create_provider(config: LLMConfig) -> LLMProvider | None:
             provider=name,
         )
     try:
-        from paper_search.llm.provider import ChatProvider  # noqa: PLC0415 - the client library is an extra
+        from paper_search.llm.provider import ChatProvider  # the client library is an extra
     except ModuleNotFoundError as exc:
         if exc.name != "openai":
             raise

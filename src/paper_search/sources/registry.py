@@ -96,7 +96,7 @@ def build_transport(config: "AppConfig", *, clock: "Clock | None" = None) -> Tra
 
     Give it the true time as `clock`, also when the search itself runs on a frozen one.
     """
-    from paper_search.sources.transport import HttpTransport  # noqa: PLC0415 - httpx is slow to import
+    from paper_search.sources.transport import HttpTransport  # httpx is slow to import
 
     policies = {name: policy_of(source, config) for name, source in KNOWN.items()}
     network: Transport = HttpTransport(policies, clock=clock, contact_email=config.contact_email)

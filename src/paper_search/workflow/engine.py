@@ -76,7 +76,7 @@ class SearchWorkflow:
 
         Raises UnknownDomain, UnknownSource or InvalidInput when the config asks for what does not exist.
         """
-        from paper_search.assembly import build_workflow  # noqa: PLC0415 - the engine itself knows no source or model
+        from paper_search.assembly import build_workflow  # the engine itself knows no source or model
 
         return build_workflow(
             config,

@@ -101,7 +101,7 @@ def _outside() -> PathRefused:
 @contextlib.contextmanager
 def locked(path: Path, timeout_s: float) -> Generator[None]:
     """Hold the lock file `path` against every other process and thread. Raises Locked when `timeout_s` pass in vain."""
-    import filelock  # noqa: PLC0415 - few commands lock
+    import filelock  # few commands lock
 
     try:
         held = filelock.FileLock(path, timeout=timeout_s, thread_local=False).acquire()

@@ -218,7 +218,7 @@ class _Handler(logging.StreamHandler[TextIO]):
 
 
 def _formatter(*, as_json: bool, target: TextIO) -> logging.Formatter:
-    import structlog  # noqa: PLC0415 - slow to import, and only programs that log need it
+    import structlog  # slow to import, and only programs that log need it
 
     def opened(_logger: Any, _method: str, event: Any) -> Any:
         line = event["_record"].msg

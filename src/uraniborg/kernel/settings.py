@@ -42,7 +42,7 @@ def _folder(kind: str, env: Mapping[str, str] | None) -> Path:
     home = (os.environ if env is None else env).get("URANIBORG_HOME")
     if home:
         return Path(home).expanduser() / kind
-    import platformdirs  # noqa: PLC0415 - only needed without URANIBORG_HOME
+    import platformdirs  # only needed without URANIBORG_HOME
 
     return Path(getattr(platformdirs, f"user_{kind}_dir")("uraniborg", appauthor=False))
 
@@ -128,7 +128,7 @@ def _dotenv(env_file: Path | None) -> dict[str, str]:
     path = env_file or Path(".env")
     if env_file is None and not path.is_file():
         return {}
-    import dotenv  # noqa: PLC0415 - most runs have no dotenv file
+    import dotenv  # most runs have no dotenv file
 
     try:
         with path.open(encoding="utf-8") as stream:
@@ -150,7 +150,7 @@ def _settings_file(file: Path | None, env: Mapping[str, str]) -> Path | None:
 def _from_file(file: Path | None, section: str) -> Iterator[_Setting]:
     if file is None:
         return
-    import tomllib  # noqa: PLC0415 - most runs have no settings file
+    import tomllib  # most runs have no settings file
 
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -292,6 +292,6 @@ def _refusal(exc: ValidationError, section: str, origin: Mapping[Keys, str]) -> 
 
 
 def _nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    import difflib  # noqa: PLC0415 - most runs have nothing misspelt
+    import difflib  # most runs have nothing misspelt
 
     return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)), None)
