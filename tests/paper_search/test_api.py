@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from blockbuster import blockbuster_ctx
 
 import paper_search
 from paper_search import AppConfig, SearchWorkflow
@@ -248,6 +249,13 @@ async def test_every_source_of_the_recording_reports() -> None:
         "dblp": SourceStatus.EMPTY,
     }
     assert result.metadata.partial
+
+
+async def test_a_search_never_reads_or_writes_on_the_event_loop(tmp_path: Path) -> None:
+    config = AppConfig(replay_dir=RECORDING, record_dir=tmp_path / "copy")
+    await paper_search.search(QUERY, REPLAY)  # what is imported late is imported now
+    with blockbuster_ctx():
+        assert (await paper_search.search(QUERY, config)).papers
 
 
 def test_the_synchronous_search_works_without_a_loop() -> None:

@@ -1,6 +1,7 @@
 """The search workflow: what it is made of and how it is started."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -55,6 +56,7 @@ class SearchWorkflow:
             domain=domain,
             ask_about_strategy=enable_strategy_checkpoint,
             notes=tuple(notes),
+            software=f"uraniborg {version('uraniborg')}",
         )
         self._handler = checkpoint_handler
         self._progress = progress_reporter

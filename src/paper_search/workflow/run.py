@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -60,6 +59,7 @@ class RunOptions:
     domain: str
     ask_about_strategy: bool
     notes: tuple[str, ...]
+    software: str
 
 
 class Run:
@@ -176,7 +176,7 @@ class Run:
         metadata = collection.metadata.model_copy(
             update={
                 "domain": self._options.domain,
-                "software": f"uraniborg {version('uraniborg')}",
+                "software": self._options.software,
                 "rounds": self._round + 1,
                 "sources": reports,
                 "stage_counts": list(self._counts),
