@@ -126,6 +126,10 @@ def _sane(strategy: SearchStrategy, known_sources: list[str]) -> SearchStrategy:
             allowed=sorted(known_sources),
         )
     filters = strategy.filters
+    if filters.max_results > MAX_RESULTS_CAP:
+        note = f"{filters.max_results:,} results were asked for; no search returns more than {MAX_RESULTS_CAP:,}."
+        filters = filters.model_copy(update={"max_results": MAX_RESULTS_CAP})
+        strategy = strategy.model_copy(update={"filters": filters, "notes": [*strategy.notes, note]})
     if filters.max_results < 1:
         raise InvalidDecision("max_results must be at least 1.", hint=f"Ask for 1 to {MAX_RESULTS_CAP:,} papers.")
     if filters.year_from and filters.year_to and filters.year_from > filters.year_to:

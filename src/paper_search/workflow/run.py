@@ -52,6 +52,12 @@ class MergedPapers(BaseModel):
     merged: dict[str, int]
 
 
+class Moment(BaseModel):
+    """When something was first asked, as the journal keeps it: a run that is continued asks the same question."""
+
+    at: str
+
+
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     max_rounds: int
@@ -119,7 +125,7 @@ class Run:
         )
         if self._handler is None or not self._options.ask_about_strategy:
             return proposed, None
-        checkpoint = self._checkpoint(
+        checkpoint = await self._checkpoint(
             CheckpointKind.STRATEGY_CONFIRMATION, StrategyPayload(intent=intent, strategy=proposed)
         )
         decision = await self._ask(self._handler, checkpoint)
@@ -191,7 +197,7 @@ class Run:
         if self._handler is None:
             return None
         payload = ResultPayload(collection=collection, accumulated_papers=list(self._state.accumulated_papers))
-        checkpoint = self._checkpoint(CheckpointKind.RESULT_REVIEW, payload)
+        checkpoint = await self._checkpoint(CheckpointKind.RESULT_REVIEW, payload)
         decision = await self._ask(self._handler, checkpoint, paper_count=len(collection.papers))
         if decision.action is DecisionAction.APPROVE:
             return None
@@ -209,15 +215,20 @@ class Run:
         self._state.decisions_taken += 1
         return decision
 
-    def _checkpoint(self, kind: CheckpointKind, payload: StrategyPayload | ResultPayload) -> Checkpoint:
+    async def _checkpoint(self, kind: CheckpointKind, payload: StrategyPayload | ResultPayload) -> Checkpoint:
+        number = self._state.decisions_taken
+        asked = await self._journal.remember(f"asked-{number}", Moment, self._now)
         return Checkpoint(
             kind=kind,
             payload=payload,
             run_id=self._run_id,
-            iteration=self._state.decisions_taken,
+            iteration=number,
             round=self._round,
-            timestamp=self._clock.now().isoformat(),
+            timestamp=asked.at,
         )
+
+    async def _now(self) -> Moment:
+        return Moment(at=self._clock.now().isoformat())
 
     def _learn(self, collection: PaperCollection, feedback: UserFeedback) -> None:
         shown = {paper.id: paper for paper in (*self._state.accumulated_papers, *collection.papers)}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from paper_search.errors import InvalidDecision
-from paper_search.models import SearchConstraints, UserFeedback
+from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, UserFeedback
 from paper_search.workflow import Decision, DecisionAction
 from paper_search.workflow.decisions import check_decision, read_feedback, read_strategy
 from tests.paper_search.workflow.samples import paper, review_checkpoint, strategy, strategy_checkpoint
@@ -66,6 +66,13 @@ def test_an_edit_that_does_not_fit_is_refused_and_says_why(data: Any, complaint:
     with pytest.raises(InvalidDecision, match=complaint) as caught:
         read_strategy(strategy_checkpoint(), decision, ["alpha", "beta"])
     assert caught.value.hint
+
+
+def test_an_edit_that_asks_for_a_billion_papers_is_capped_and_says_so() -> None:
+    decision = Decision(action=EDIT, revised_data={"filters": {"max_results": 10**9}})
+    revised = read_strategy(strategy_checkpoint(), decision)
+    assert revised.filters.max_results == MAX_RESULTS_CAP
+    assert "1,000,000,000" in revised.notes[-1]
 
 
 def test_an_unknown_source_in_an_edit_is_answered_with_the_known_ones() -> None:

@@ -28,7 +28,7 @@ from paper_search.workflow import (
 )
 from paper_search.workflow.journal import MemoryJournal
 from tests.paper_search.workflow.samples import raw
-from uraniborg.kernel.clock import FrozenClock
+from uraniborg.kernel.clock import Clock, FrozenClock
 
 CLOCK = FrozenClock(datetime(2026, 1, 1, tzinfo=UTC))
 QUERY = "tidal heating of icy moons"
@@ -43,7 +43,9 @@ MOONS = [
 ]
 
 
-def workflow(handler: Any = None, sources: Sequence[SearchSource] | None = None, **options: Any) -> SearchWorkflow:
+def workflow(
+    handler: Any = None, sources: Sequence[SearchSource] | None = None, clock: Clock = CLOCK, **options: Any
+) -> SearchWorkflow:
     searched = list(sources) if sources is not None else [FakeSource("alpha", MOONS)]
     return SearchWorkflow(
         IntentParser(clock=CLOCK),
@@ -53,7 +55,7 @@ def workflow(handler: Any = None, sources: Sequence[SearchSource] | None = None,
         RelevanceScorer(clock=CLOCK),
         ResultOrganizer(clock=CLOCK),
         checkpoint_handler=handler,
-        clock=CLOCK,
+        clock=clock,
         **options,
     )
 
@@ -403,7 +405,8 @@ async def test_a_run_continues_from_its_journal_without_asking_or_searching_agai
     waiting = first.seen[-1]
 
     second = ScriptedDecisions([APPROVE])
-    result = await workflow(second, [source], journal=journal).run(QUERY, run_id="r")
+    later = FrozenClock(datetime(2026, 1, 2, tzinfo=UTC))
+    result = await workflow(second, [source], journal=journal, clock=later).run(QUERY, run_id="r")
     assert second.seen == [waiting]
     assert len(source.asked) == 1
     assert len(result.papers) == 3
