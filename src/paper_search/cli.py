@@ -91,12 +91,12 @@ def _tell(phase: str, facts: dict[str, Any]) -> None:
     if phase == "searching":
         _say(f"Searching {', '.join(facts['sources'])} ...")
     elif phase == "source_finished":
-        _say(f"  {described(SourceReport.model_validate(facts['report']))}")
+        _say(f"  {_described(SourceReport.model_validate(facts['report']))}")
     elif phase == "deduplicating":
         _say(f"Merging and ranking {facts['raw_count']:,} records ...")
 
 
-def described(report: SourceReport) -> str:
+def _described(report: SourceReport) -> str:
     """One line about what a source did."""
     count = f"{report.returned} papers" if report.returned != 1 else "1 paper"
     status = report.status.value.replace("_", " ") + (", partial" if report.partial else "")

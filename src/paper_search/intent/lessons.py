@@ -66,11 +66,6 @@ def wanted_words(feedback: str) -> str:
     return " ".join(read_feedback(feedback, _NO_TERMS, _ANY_DAY).wanted)
 
 
-def unwanted_terms(feedback: str) -> list[str]:
-    """What free text refuses: "no reviews, less theory" gives reviews and theory."""
-    return read_feedback(feedback, _NO_TERMS, _ANY_DAY).unwanted
-
-
 def read_feedback(feedback: str, vocabulary: Vocabulary, today: date) -> Lessons:
     """What free text asks for. "Not enough on evaluation" adds evaluation; "less theory" leaves theory out."""
     text, phrases = set_phrases_aside(_CONTRACTED.sub(" not", normalised(feedback)))

@@ -108,7 +108,7 @@ class Run:
                 return self._complete(latest, reason=None)
             self._learn(latest, feedback)
             self._close_round(strategy, len(latest.papers), feedback)
-        return self._complete(await self._last_word(intent, latest), reason=MAX_ROUNDS)
+        return self._complete(self._last_word(intent, latest), reason=MAX_ROUNDS)
 
     async def _read_intent(self) -> ParsedIntent:
         intent = await self._skills.intent_parser.parse(self._query)
@@ -239,7 +239,7 @@ class Run:
         self._state.record_iteration(strategy, result_count, feedback)
         self._tell("iterating", next_iteration=self._round)
 
-    async def _last_word(self, intent: ParsedIntent, latest: PaperCollection | None) -> PaperCollection:
+    def _last_word(self, intent: ParsedIntent, latest: PaperCollection | None) -> PaperCollection:
         """What is left when the rounds are used up: the last result without what was marked irrelevant in it."""
         if latest is None:
             nothing = SearchMetadata(
@@ -248,7 +248,7 @@ class Run:
                 total_found=0,
                 timestamp=self._clock.now().isoformat(),
             )
-            return self._described(PaperCollection(metadata=nothing, papers=[]), [], [*intent.notes])
+            return self._described(PaperCollection(metadata=nothing, papers=[]), [], list(intent.notes))
         kept = without(latest.papers, self._state.rejected_papers)
         return latest.model_copy(update={"papers": kept, "facets": facets_of(kept)})
 

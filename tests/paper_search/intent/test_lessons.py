@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from paper_search.domains import get_domain
-from paper_search.intent.lessons import learned_terms, read_feedback, terms_to_avoid, unwanted_terms, wanted_words
+from paper_search.intent.lessons import learned_terms, read_feedback, terms_to_avoid, wanted_words
 from paper_search.intent.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(get_domain("general").synonyms)
@@ -87,7 +87,7 @@ def test_an_author_in_feedback_is_an_author_and_not_a_word() -> None:
 )
 def test_what_feedback_asks_for_is_parted_from_what_it_refuses(feedback: str, wanted: str, unwanted: list[str]) -> None:
     assert wanted_words(feedback) == wanted
-    assert unwanted_terms(feedback) == unwanted
+    assert read_feedback(feedback, Vocabulary({}), TODAY).unwanted == unwanted
 
 
 RELEVANT = [
