@@ -9,6 +9,9 @@ from typer.exceptions import Exit, TyperException
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.terminal import run
 
+_INTERRUPTED = 130
+"""What typer makes of an interrupt, which is ours to tell of."""
+
 
 class UsageError(InvalidInput):
     code = "usage"
@@ -20,12 +23,15 @@ def run_app(app: typer.Typer, arguments: Sequence[str], *, name: str) -> NoRetur
     def body() -> int | None:
         command = typer.main.get_command(app)
         try:
-            return command.main(list(arguments), prog_name=name, standalone_mode=False)
+            code = command.main(list(arguments), prog_name=name, standalone_mode=False)
         except Exit as asked:
-            return asked.exit_code
+            code = asked.exit_code
         except TyperException as complaint:
             if not complaint.format_message():  # no command was named, and the help has been shown
                 return complaint.exit_code
             raise UsageError(complaint.format_message(), hint=f"See `{name} --help`.") from None
+        if code == _INTERRUPTED:
+            raise KeyboardInterrupt
+        return code
 
     run(body, as_json="--json" in arguments)
