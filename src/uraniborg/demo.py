@@ -68,6 +68,8 @@ class _Narrator:
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._sources: list[str] = []
+        self._reports: dict[str, SourceReport] = {}
 
     async def handle(self, checkpoint: Checkpoint) -> Decision:
         if isinstance(checkpoint.payload, StrategyPayload):
@@ -79,9 +81,15 @@ class _Narrator:
 
     def progress(self, phase: str, facts: dict[str, Any]) -> None:
         if phase == "searching":
-            self._console.print("[bold]Sources[/], asked side by side")
+            self._sources = facts["sources"]
         elif phase == "source_finished":
-            self._console.print(_source(SourceReport.model_validate(facts["report"])))
+            report = SourceReport.model_validate(facts["report"])
+            self._reports[report.name] = report
+        elif phase == "deduplicating":
+            # In the strategy's order: a replay has them all at once, in an order that means nothing.
+            self._console.print("[bold]Sources[/], asked side by side")
+            for name in self._sources:
+                self._console.print(_source(self._reports[name]))
 
 
 def _title() -> Group:
