@@ -32,6 +32,19 @@ class SearchSourceConfig(BaseModel):
     max_calls: int | None = Field(default=None, ge=0)
 
 
+class SessionsConfig(BaseModel):
+    """How the server keeps its sessions."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    idle_s: float = Field(default=1_800.0, gt=0)
+    """A session nobody has asked about for this long leaves memory. It comes back when it is asked about."""
+    retention_days: float = Field(default=90.0, gt=0)
+    """A session nobody has used for this long is deleted."""
+    reply_within_s: float = Field(default=50.0, ge=0)
+    """A call that waits for a search answers by then with how far it is; common clients give up after 60 seconds."""
+
+
 class AppConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
@@ -58,6 +71,7 @@ class AppConfig(BaseModel):
     """Keep every answer of the search in this folder, so that it can be replayed."""
     replay_dir: Path | None = None
     """Take every answer from this folder, which an earlier search recorded; the network is never used."""
+    sessions: SessionsConfig = Field(default_factory=SessionsConfig)
 
     @model_validator(mode="before")
     @classmethod

@@ -4,9 +4,21 @@ UraniborgError
 ├── InvalidInput
 │   ├── InvalidQuery            the query is empty, too long or not text
 │   ├── InvalidDecision         the data sent with a decision does not fit its checkpoint
+│   │   └── InvalidAction       it is not approve, edit or reject
 │   ├── UnknownDomain           names the domains there are
 │   └── UnknownSource           names the sources there are
+├── NotFound
+│   ├── SessionNotFound         there is no session with this id, or no longer
+│   └── CheckpointNotFound      the session never asked this
+├── Conflict
+│   ├── NoPendingCheckpoint     the session asks nothing at the moment
+│   ├── CheckpointBusy          another decision came first and is being carried out
+│   ├── SessionComplete         nothing is left to decide
+│   ├── SessionNotComplete      there is nothing to export yet
+│   ├── SessionFailed           the search broke down; carries its error
+│   └── NoPapersYet             the session has not searched yet
 └── Unavailable
+    ├── SessionInterrupted      what keeps the session failed; nothing is lost, a later call continues it
     ├── SearchSourceError       one source failed; the search goes on without it
     │   ├── RetryableError      a later attempt may succeed: timeouts, 429, 5xx
     │   └── NonRetryableError   it will not: refused keys, malformed answers
@@ -24,7 +36,8 @@ UraniborgError
 from datetime import datetime
 from typing import Any
 
-from uraniborg.kernel.errors import InvalidInput, Unavailable
+from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
+from uraniborg.kernel.logging import printable
 
 
 class InvalidQuery(InvalidInput):
@@ -35,12 +48,124 @@ class InvalidDecision(InvalidInput):
     code = "invalid_decision"
 
 
+class InvalidAction(InvalidDecision):
+    code = "invalid_action"
+
+    def __init__(self, action: str, allowed: list[str]) -> None:
+        super().__init__(
+            f"Invalid action: {printable(action[:80])!r}.",
+            hint=f"Use one of: {', '.join(allowed)}.",
+            argument="action",
+            allowed=allowed,
+        )
+
+
 class UnknownDomain(InvalidInput):
     code = "unknown_domain"
 
 
 class UnknownSource(InvalidInput):
     code = "unknown_source"
+
+
+class SessionNotFound(NotFound):
+    code = "session_not_found"
+
+    def __init__(self, session_id: str) -> None:
+        shown = printable(session_id[:80])
+        super().__init__(
+            f"Session not found: {shown}",
+            hint="Use the session_id that search_papers returned. Sessions nobody uses are deleted in the end.",
+            session_id=shown,
+        )
+
+
+class CheckpointNotFound(NotFound):
+    code = "checkpoint_not_found"
+
+    def __init__(self, session_id: str, checkpoint_id: str) -> None:
+        super().__init__(
+            "Checkpoint not found: this session never asked it.",
+            hint="Use the checkpoint_id of the latest reply, or leave it out to decide what is pending.",
+            session_id=session_id,
+            checkpoint_id=printable(checkpoint_id[:120]),
+        )
+
+
+class NoPendingCheckpoint(Conflict):
+    code = "no_pending_checkpoint"
+
+    def __init__(self, session_id: str, phase: str) -> None:
+        super().__init__(
+            f"No pending checkpoint: the session is at work ({phase}).",
+            hint="Call get_session until has_pending_checkpoint is true, then decide.",
+            session_id=session_id,
+            phase=phase,
+        )
+
+
+class CheckpointBusy(Conflict):
+    code = "checkpoint_busy"
+
+    def __init__(self, session_id: str, checkpoint_id: str | None) -> None:
+        super().__init__(
+            "This decision was not taken: checkpoint already being processed.",
+            hint="Another decision came first. Call get_session to see where it led.",
+            session_id=session_id,
+            checkpoint_id=checkpoint_id,
+        )
+
+
+class SessionComplete(Conflict):
+    code = "session_complete"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            "Session already complete: nothing is left to decide.",
+            hint="Call export_results for the papers, or search_papers for another search.",
+            session_id=session_id,
+        )
+
+
+class SessionNotComplete(Conflict):
+    code = "session_not_complete"
+
+    def __init__(self, session_id: str, phase: str) -> None:
+        super().__init__(
+            f"Session not complete yet ({phase}).",
+            hint="Results can be exported once the person has approved them: call decide with 'approve'.",
+            session_id=session_id,
+            phase=phase,
+        )
+
+
+class SessionFailed(Conflict):
+    code = "session_failed"
+
+    def __init__(self, session_id: str, error: str) -> None:
+        super().__init__(f"The search failed: {error}", hint="Start another with search_papers.", session_id=session_id)
+
+
+class NoPapersYet(Conflict):
+    code = "no_papers_yet"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            "This session has found no papers yet.",
+            hint="Approve the strategy first; then the papers can be read.",
+            session_id=session_id,
+        )
+
+
+class SessionInterrupted(Unavailable):
+    code = "session_interrupted"
+
+    def __init__(self, session_id: str, reason: str) -> None:
+        super().__init__(
+            f"The session could not go on: {reason}",
+            hint="Nothing that was answered is lost. See to the cause, then call get_session: the session continues.",
+            session_id=session_id,
+        )
 
 
 class SearchSourceError(Unavailable):

@@ -1,10 +1,15 @@
 """What a search accepts, checked before any work is done."""
 
-from paper_search.errors import InvalidQuery
+from typing import Any, Final, cast
+
+from paper_search.errors import InvalidDecision, InvalidQuery
 from paper_search.models import MAX_RESULTS_CAP
 from uraniborg.kernel.errors import InvalidInput
 
-MAX_QUERY_CHARS = 2_000
+MAX_QUERY_CHARS: Final = 2_000
+MAX_NOTE_CHARS: Final = 4_000
+MAX_DATA_CHARS: Final = 64_000
+MAX_DATA_DEPTH: Final = 16
 
 
 def checked_query(query: object) -> str:
@@ -52,3 +57,27 @@ def checked_max_results(wanted: object) -> tuple[int, list[str]]:
         note = f"max_results was {wanted:,}; no search returns more than {MAX_RESULTS_CAP:,} papers, so that many are."
         return MAX_RESULTS_CAP, [note]
     return wanted, []
+
+
+def check_decision_size(data: Any, note: str | None) -> None:
+    """Raises InvalidDecision when what comes with a decision is larger or deeper than any honest answer."""
+    if note is not None and len(note) > MAX_NOTE_CHARS:
+        raise InvalidDecision(
+            f"The note has {len(note):,} characters; at most {MAX_NOTE_CHARS:,} are allowed.",
+            hint="Say the essential only.",
+            argument="note",
+        )
+    size, rest = 0, [(data, 0)]
+    while rest:
+        value, depth = rest.pop()
+        size += len(value) if isinstance(value, str) else 8
+        if size > MAX_DATA_CHARS or depth > MAX_DATA_DEPTH:
+            raise InvalidDecision(
+                f"The data is too large: at most {MAX_DATA_CHARS:,} characters, {MAX_DATA_DEPTH} levels deep, are taken.",
+                hint="Send only the fields of the strategy or the feedback that are to change.",
+                argument="data",
+            )
+        if isinstance(value, dict):
+            rest += [(part, depth + 1) for pair in cast("dict[str, Any]", value).items() for part in pair]
+        elif isinstance(value, list):
+            rest += [(item, depth + 1) for item in cast("list[Any]", value)]

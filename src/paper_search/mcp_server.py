@@ -1,18 +1,228 @@
-"""The door for agents: what `paper-search-mcp` starts."""
+"""The door for agents: the MCP server that `paper-search-mcp` starts.
 
+Importing this module loads neither the SDK nor the engine; the names of other modules that it offers are loaded when
+they are used.
+"""
+
+import asyncio
 import sys
+from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
 
-from uraniborg.kernel.errors import MissingExtra, Unavailable, UraniborgError
+from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.terminal import fail
+
+if TYPE_CHECKING:
+    from paper_search.sessions import MCPCheckpointHandler, SessionManager, WorkflowSession
+    from uraniborg.kernel.mcp import Server
+
+    mcp: Server
+
+__all__ = [
+    "MCPCheckpointHandler",
+    "SessionManager",
+    "WorkflowSession",
+    "decide",
+    "export_results",
+    "get_session",
+    "main",
+    "mcp",
+    "search_papers",
+]
+
+INSTRUCTIONS: Final = """\
+Searches scholarly sources (Crossref, arXiv, Semantic Scholar, Europe PMC, PubMed, DBLP and more) for papers, and asks \
+a person twice on the way: whether the strategy is right, and whether the papers are.
+
+The loop:
+1. search_papers opens a session and stops at the first checkpoint.
+2. Show the person `user_question` and what they need of `checkpoint_payload`; do not decide for them unless they told \
+you to. Pass their answer on with decide: approve, edit or reject, and the checkpoint_id of the reply.
+3. decide answers with the next checkpoint. Repeat until is_complete is true, then call export_results.
+
+A reply with neither a checkpoint nor is_complete means that the search is still running: call get_session. Sessions \
+survive restarts; a decide that got no answer can be sent again with the same checkpoint_id.\
+"""
+
+_session_manager: "SessionManager | None" = None
+
+
+async def search_papers(query: str, domain: str = "general", max_results: int = 100) -> str:
+    """Search scholarly literature for papers, with a person's approval. Opens a session.
+
+    Answers with the session_id and the first checkpoint: the proposed strategy (boolean queries, sources, filters).
+    Nothing is searched yet. Show it to the person, then call decide. Years, authors, phrases in quotes and words to
+    leave out may be written into the query: "perovskite solar cells since 2020, no reviews".
+
+    Args:
+        query: What to look for, in natural language.
+        domain: Whose vocabulary to use: "general" or "materials_science".
+        max_results: How many papers to return at most, from 1 to 1000.
+    """
+    manager = await _manager()
+    from paper_search.api import with_arguments
+    from paper_search.config import load_config
+    from paper_search.limits import checked_max_results
+
+    checked_max_results(max_results)
+    config = with_arguments(await asyncio.to_thread(load_config), max_results, domain)
+    return _text(await manager.start(query, config, tell=_report))
+
+
+async def decide(
+    session_id: str,
+    action: str,
+    data: dict[str, Any] | None = None,
+    note: str | None = None,
+    checkpoint_id: str | None = None,
+) -> str:
+    """Pass on the person's decision about the pending checkpoint of a paper search session.
+
+    Answers with the next checkpoint, or with the result when the search is complete. The papers to review come after
+    the strategy is approved; each reject or edit of them leads to another round.
+
+    Args:
+        session_id: The session_id that search_papers answered with.
+        action: "approve", "edit" or "reject".
+        data: At the checkpoint strategy_confirmation with "edit": the fields of the strategy to change (queries,
+            sources, filters). At result_review with "edit" or "reject": feedback for the next round, any of
+            marked_relevant and marked_irrelevant (lists of paper ids) and free_text_feedback. With "approve": nothing.
+        note: What the person said, in their words; with "reject" it guides the next round.
+        checkpoint_id: The checkpoint_id of the reply that is being answered. With it a repeated call does no harm:
+            a decision that was already taken is reported and not taken again.
+    """
+    manager = await _manager()
+    from paper_search.errors import InvalidAction
+    from paper_search.limits import check_decision_size
+    from paper_search.workflow.checkpoints import Decision, DecisionAction
+
+    try:
+        chosen = DecisionAction(action)
+    except ValueError:
+        raise InvalidAction(action, [known.value for known in DecisionAction]) from None
+    check_decision_size(data, note)
+    decision = Decision(action=chosen, revised_data=data, note=note)
+    return _text(await manager.decide(session_id, decision, checkpoint_id=checkpoint_id, tell=_report))
+
+
+async def export_results(session_id: str, format: str = "markdown") -> str:  # noqa: A002 - the name is the contract
+    """Return all papers of a complete paper search session as text, ready to be saved to a file.
+
+    Args:
+        session_id: The session_id that search_papers answered with.
+        format: "markdown" (a table), "bibtex", "json" (everything, with provenance), "ris" or "csl-json".
+    """
+    manager = await _manager()
+    from paper_search.export import FORMATS, export
+
+    if format not in FORMATS:
+        raise InvalidInput(
+            f"There is no export format {format[:80]!r}.",
+            hint=f"Use one of: {', '.join(FORMATS)}.",
+            argument="format",
+            allowed=list(FORMATS),
+        )
+    return await asyncio.to_thread(export, await manager.result(session_id), format)
+
+
+async def get_session(session_id: str) -> str:
+    """Tell where a paper search session stands: working, waiting for a decision, complete or failed.
+
+    Use it when a call answered before the search had come to a checkpoint, after a restart, or when the person may
+    have decided elsewhere.
+
+    Args:
+        session_id: The session_id that search_papers answered with.
+    """
+    manager = await _manager()
+    return _text(await manager.state(session_id))
+
+
+async def session_papers(session_id: str) -> dict[str, Any]:
+    """All papers under review, or of the result, best first, with abstracts. `next` is the address of the next page."""
+    return await (await _manager()).papers(session_id)
+
+
+async def more_session_papers(session_id: str, offset: int) -> dict[str, Any]:
+    """The papers of a session from the one at `offset` on."""
+    return await (await _manager()).papers(session_id, max(0, offset))
 
 
 def main() -> None:
-    """Ends with a clear message: this version has the library and the command line, and no server yet."""
-    error: UraniborgError = Unavailable(
-        "This version of paper_search has no MCP server yet.",
-        hint="Use the library (`paper_search.search`) or the command `python -m paper_search`.",
-    )
+    """Serve one agent over stdin and stdout."""
     if find_spec("mcp") is None:
-        error = MissingExtra("mcp", "The paper search server")
-    sys.exit(fail(error, as_json=False))
+        sys.exit(fail(MissingExtra("mcp", "The paper search server"), as_json=False))
+    from uraniborg.kernel.logging import configure_logging
+
+    configure_logging()
+    _server().run(transport="stdio", cleanup=_close)
+
+
+def _server() -> "Server":
+    """The server, made when it is first asked for."""
+    if "mcp" not in globals():
+        globals()["mcp"] = _made()
+    return globals()["mcp"]
+
+
+def _made() -> "Server":
+    from importlib.metadata import version
+
+    from uraniborg.kernel.mcp import make_server, resource, tool
+
+    server = make_server("paper-search", version=version("uraniborg"), instructions=INSTRUCTIONS)
+    tool(server, title="Search for papers", read_only=False, open_world=True)(search_papers)
+    tool(server, title="Decide at a checkpoint", read_only=False, open_world=True)(decide)
+    tool(server, title="Export the papers", read_only=True, idempotent=True)(export_results)
+    tool(server, title="Look at a session", read_only=True, idempotent=True)(get_session)
+    pages = {"mime_type": "application/json", "title": "Papers of a session"}
+    resource(server, "paper-search://sessions/{session_id}/papers", **pages)(session_papers)
+    resource(server, "paper-search://sessions/{session_id}/papers/{offset}", **pages)(more_session_papers)
+    return server
+
+
+async def _manager() -> "SessionManager":
+    """The sessions of this process. The engine is loaded with the first call, in a thread."""
+    global _session_manager  # noqa: PLW0603 - one process, one set of sessions
+    if _session_manager is None:
+        made = await asyncio.to_thread(_made_manager)
+        _session_manager = _session_manager or made
+    return _session_manager
+
+
+def _made_manager() -> "SessionManager":
+    from paper_search.config import load_config
+    from paper_search.sessions import SessionManager
+
+    return SessionManager(settings=load_config().sessions)
+
+
+async def _close() -> None:
+    if _session_manager is not None:
+        await _session_manager.aclose()
+
+
+async def _report(session: "WorkflowSession") -> None:
+    from paper_search.sessions.views import progress
+    from uraniborg.kernel.mcp import report_progress
+
+    await report_progress(session.events, message=progress(session.state()))
+
+
+def _text(reply: dict[str, Any]) -> str:
+    from pydantic_core import to_json
+
+    return to_json(reply).decode()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "mcp":
+        return _server()
+    if name in ("MCPCheckpointHandler", "SessionManager", "WorkflowSession"):
+        return getattr(import_module("paper_search.sessions"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if __name__ == "__main__":
+    main()

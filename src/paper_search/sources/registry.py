@@ -20,6 +20,7 @@ from uraniborg.kernel.settings import cache_dir
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
+    from paper_search.sources.transport import Network
     from uraniborg.kernel.clock import Clock
 
 
@@ -91,19 +92,22 @@ def build_sources(
     return [HttpSource(definition(name), transport, deadline_s=deadline_s, reader=reader) for name in names]
 
 
-def build_transport(config: "AppConfig", *, clock: "Clock | None" = None) -> Transport:
+def build_transport(
+    config: "AppConfig", *, clock: "Clock | None" = None, network: "Network | None" = None
+) -> Transport:
     """The way to every source: the network with its rate limits, keys and cache, and the installed sources.
 
-    Give it the true time as `clock`, also when the search itself runs on a frozen one.
+    Give it the true time as `clock`, also when the search itself runs on a frozen one. Searches side by side share a
+    `network`.
     """
     from paper_search.sources.transport import HttpTransport  # httpx is slow to import
 
     policies = {name: policy_of(source, config) for name, source in KNOWN.items()}
-    network: Transport = HttpTransport(policies, clock=clock, contact_email=config.contact_email)
+    way: Transport = HttpTransport(policies, clock=clock, network=network, contact_email=config.contact_email)
     if config.cache_ttl_s > 0:
         folder = config.cache_dir or cache_dir() / "paper_search"
-        network = CachingTransport(network, folder, ttl_s=config.cache_ttl_s, clock=clock)
-    return _Routing(network, InstalledTransport(installed_sources()))
+        way = CachingTransport(way, folder, ttl_s=config.cache_ttl_s, clock=clock)
+    return _Routing(way, InstalledTransport(installed_sources()))
 
 
 def definition(name: str) -> SourceDefinition:

@@ -35,11 +35,47 @@ class _Errand:
     calls: int = 0
 
 
-class HttpTransport:
-    """A Transport over one HTTP client, which is opened by the first request and closed by `aclose`.
+class Network:
+    """An HTTP client, opened by the first request, and the pace each source is asked at.
 
-    `policies` holds one policy per source name. A `client` that is handed in stays open. What goes wrong is raised as
-    SearchSourceError with the ids `source`, `calls` and `seconds`.
+    Searches that share one keep a source's pace together, as the source sees it. A `client` that is handed in stays
+    open.
+    """
+
+    def __init__(self, client: httpx.AsyncClient | None = None) -> None:
+        self._given_client = client
+        self._open_client: httpx.AsyncClient | None = None
+        self._opening = asyncio.Lock()
+        self._limiters: dict[str, AsyncLimiter] = {}
+
+    async def client(self) -> httpx.AsyncClient:
+        async with self._opening:
+            if self._open_client is None:
+                # Reading the certificate store takes tens of milliseconds, too long for the event loop.
+                self._open_client = self._given_client or await asyncio.to_thread(httpx.AsyncClient)
+            return self._open_client
+
+    async def turn(self, source: str, policy: SourcePolicy) -> None:
+        """Wait until the source may be asked again."""
+        if source not in self._limiters:
+            self._limiters[source] = AsyncLimiter(policy.burst, policy.burst / policy.rate_per_s)
+        await self._limiters[source].acquire()
+
+    async def aclose(self) -> None:
+        """Close the client. A later request opens another one, in whichever event loop it runs."""
+        self._limiters.clear()
+        self._opening = asyncio.Lock()
+        client, self._open_client = self._open_client, None
+        if client is not None and client is not self._given_client:
+            await client.aclose()
+
+
+class HttpTransport:
+    """A Transport over the network, for one search: its call budgets begin anew after `aclose`.
+
+    `policies` holds one policy per source name. A `network` that is handed in stays open; otherwise it is one of its
+    own, with `client` if given. What goes wrong is raised as SearchSourceError with the ids `source`, `calls` and
+    `seconds`.
     """
 
     def __init__(
@@ -48,18 +84,17 @@ class HttpTransport:
         *,
         clock: Clock | None = None,
         client: httpx.AsyncClient | None = None,
+        network: Network | None = None,
         contact_email: str | None = None,
         max_body_bytes: int = MAX_BODY_BYTES,
     ) -> None:
         self._policies = policies
         self._clock = clock or SystemClock()
-        self._given_client = client
-        self._open_client: httpx.AsyncClient | None = None
-        self._opening = asyncio.Lock()
-        self._contact_email = contact_email
+        self._shared = network is not None
+        self._network = network or Network(client)
+        self._user_agent = _user_agent(contact_email)
         self._max_body_bytes = max_body_bytes
         self._calls: Counter[str] = Counter()
-        self._limiters: dict[str, AsyncLimiter] = {}
         self._log_filter = KeysStayOutOfLogs(policy.auth for policy in policies.values() if policy.auth)
 
     async def send(self, request: Request) -> Response:
@@ -90,31 +125,29 @@ class HttpTransport:
         raise AssertionError("the last attempt either answers or raises")
 
     async def aclose(self) -> None:
-        """Closes the client and ends the search that the call budgets are for. A later request begins anew."""
+        """Ends the search that the call budgets are for and closes its own network. A later request begins anew."""
         logging.getLogger("httpx").removeFilter(self._log_filter)
         self._calls.clear()
-        self._limiters.clear()
-        # Locks and limiters belong to one event loop, and the next request may run in another.
-        self._opening = asyncio.Lock()
-        client, self._open_client = self._open_client, None
-        if client is not None and client is not self._given_client:
-            await client.aclose()
+        if not self._shared:
+            await self._network.aclose()
 
     async def _attempt(self, errand: _Errand) -> Response:
         source, policy = errand.request.source, errand.policy
         if policy.missing_key:
             raise MissingKeyError(policy.missing_key)
-        client = await self._client()
-        outgoing = _outgoing(client, errand.request.url, errand)
+        logging.getLogger("httpx").addFilter(self._log_filter)
+        _keep_retries_quiet()
+        client = await self._network.client()
+        outgoing = self._outgoing(client, errand.request.url, errand)
         for _ in range(_MOST_HOPS + 1):
             self._spend(errand)
-            await self._limiter(source, policy).acquire()
+            await self._network.turn(source, policy)
             answer = await self._exchange(client, outgoing, errand)
             if answer.status == 200:
                 return answer
             if answer.status not in _REDIRECTS:
                 raise refusal(source, answer, policy, self._clock.now())
-            outgoing = _outgoing(client, _redirected(outgoing.url, answer, errand), errand)
+            outgoing = self._outgoing(client, _redirected(outgoing.url, answer, errand), errand)
         raise NonRetryableError(f"{source} redirected more than {_MOST_HOPS} times.")
 
     async def _exchange(self, client: httpx.AsyncClient, outgoing: httpx.Request, errand: _Errand) -> Response:
@@ -155,46 +188,31 @@ class HttpTransport:
         self._calls[source] += 1
         errand.calls += 1
 
-    def _limiter(self, source: str, policy: SourcePolicy) -> AsyncLimiter:
-        if source not in self._limiters:
-            self._limiters[source] = AsyncLimiter(policy.burst, policy.burst / policy.rate_per_s)
-        return self._limiters[source]
+    def _outgoing(self, client: httpx.AsyncClient, address: str | httpx.URL, errand: _Errand) -> httpx.Request:
+        request, policy = errand.request, errand.policy
+        params = [*request.params, *policy.params]
+        headers = {"User-Agent": self._user_agent, **dict(request.headers)}
+        if (auth := policy.auth) is not None:
+            if auth.place == "header":
+                headers[auth.name] = auth.value
+            else:
+                params = [*((name, value) for name, value in params if name != auth.name), (auth.name, auth.value)]
+        try:
+            url = httpx.URL(address)
+            return client.build_request(
+                request.method,
+                url.copy_merge_params(_grouped(params)) if params else url,
+                headers=headers,
+                data=_grouped(request.form) or None,
+                timeout=httpx.Timeout(policy.timeout_s, connect=min(policy.timeout_s, _CONNECT_S)),
+            )
+        except (httpx.InvalidURL, UnicodeError) as error:
+            raise NonRetryableError(f"The request to {request.source} cannot be written as an address.") from error
 
-    async def _client(self) -> httpx.AsyncClient:
-        async with self._opening:
-            if self._open_client is None:
-                # Reading the certificate store takes tens of milliseconds, too long for the event loop.
-                self._open_client = await asyncio.to_thread(self._opened)
-            return self._open_client
 
-    def _opened(self) -> httpx.AsyncClient:
-        logging.getLogger("httpx").addFilter(self._log_filter)
-        _keep_retries_quiet()
-        contact = f" (mailto:{self._contact_email})" if self._contact_email else ""
-        return self._given_client or httpx.AsyncClient(
-            headers={"User-Agent": f"uraniborg/{version('uraniborg')}{contact}"}
-        )
-
-
-def _outgoing(client: httpx.AsyncClient, address: str | httpx.URL, errand: _Errand) -> httpx.Request:
-    request, policy = errand.request, errand.policy
-    params, headers = [*request.params, *policy.params], dict(request.headers)
-    if (auth := policy.auth) is not None:
-        if auth.place == "header":
-            headers[auth.name] = auth.value
-        else:
-            params = [*((name, value) for name, value in params if name != auth.name), (auth.name, auth.value)]
-    try:
-        url = httpx.URL(address)
-        return client.build_request(
-            request.method,
-            url.copy_merge_params(_grouped(params)) if params else url,
-            headers=headers,
-            data=_grouped(request.form) or None,
-            timeout=httpx.Timeout(policy.timeout_s, connect=min(policy.timeout_s, _CONNECT_S)),
-        )
-    except (httpx.InvalidURL, UnicodeError) as error:
-        raise NonRetryableError(f"The request to {request.source} cannot be written as an address.") from error
+def _user_agent(contact_email: str | None) -> str:
+    contact = f" (mailto:{contact_email})" if contact_email else ""
+    return f"uraniborg/{version('uraniborg')}{contact}"
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

@@ -113,3 +113,26 @@ def locked(path: Path, timeout_s: float) -> Generator[None]:
         ) from None
     with held:
         yield
+
+
+class Lease:
+    """A lock that its process holds until it lets go of it or ends, however it ends: killed ones too."""
+
+    def __init__(self, path: Path) -> None:
+        import filelock  # few commands lock
+
+        self._lock = filelock.FileLock(path, thread_local=False)
+
+    def take(self) -> bool:
+        """Whether it is ours now; False when another process, or another lease of this one, holds it."""
+        import filelock
+
+        try:
+            self._lock.acquire(timeout=0)
+        except filelock.Timeout:
+            return False
+        return True
+
+    def release(self) -> None:
+        """Let go. The file stays: removing it could take the lock from one who holds it."""
+        self._lock.release()

@@ -4,6 +4,7 @@ import asyncio
 import json
 import sqlite3
 import threading
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -90,9 +91,17 @@ class InboxPort(Protocol):
 
     def pending(self, part: str | None = None) -> list[Entry]: ...
 
+    def settled(self, ids: Sequence[str]) -> list[Entry]: ...
+
     def decide(self, entry_id: str, decision: Decision, door: str) -> Entry: ...
 
     def withdraw(self, entry_id: str) -> Entry: ...
+
+    def reopen(self, entry_id: str) -> Entry: ...
+
+    def forget(self, part: str, subject: str) -> None: ...
+
+    def revision(self) -> tuple[int, int]: ...
 
     async def wait_decided(
         self, entry_id: str, timeout_s: float | None = None, poll_s: float = 0.05
@@ -112,6 +121,7 @@ class Inbox:
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
         self._opened: sqlite3.Connection | None = None
+        self._changes_here = 0
 
     def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
         """Ask for a decision. An id that is already there keeps what it has, its decision included.
@@ -141,6 +151,15 @@ class Inbox:
             )
             return [_entry(row) for row in rows]
 
+    def settled(self, ids: Sequence[str]) -> list[Entry]:
+        """Those of the entries named that wait no longer."""
+        with self._lock:
+            rows = self._connection().execute(
+                "SELECT * FROM entries WHERE state <> 'pending' AND id IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(ids)),),
+            )
+            return [_entry(row) for row in rows]
+
     def decide(self, entry_id: str, decision: Decision, door: str) -> Entry:
         """Take the decision, once. It is on disk when this returns.
 
@@ -159,6 +178,7 @@ class Inbox:
                 "UPDATE entries SET state = 'decided', decision = ?, door = ?, decided_at = ? WHERE id = ?",
                 (text, door, now, entry_id),
             )
+            self._changes_here += 1
             return _read(connection, entry_id)
 
     def withdraw(self, entry_id: str) -> Entry:
@@ -168,7 +188,33 @@ class Inbox:
             if entry.state == "decided":
                 raise AlreadyDecided(entry)
             connection.execute("UPDATE entries SET state = 'withdrawn' WHERE id = ?", (entry_id,))
+            self._changes_here += 1
             return _read(connection, entry_id)
+
+    def reopen(self, entry_id: str) -> Entry:
+        """Ask again, because the decision cannot be used; it is forgotten. Raises DecisionNotFound."""
+        with self._lock, transaction(self._connection()) as connection:
+            connection.execute(
+                "UPDATE entries SET state = 'pending', decision = NULL, door = NULL, decided_at = NULL WHERE id = ?",
+                (entry_id,),
+            )
+            self._changes_here += 1
+            return _read(connection, entry_id)
+
+    def forget(self, part: str, subject: str) -> None:
+        """Delete all that was ever asked about this subject, decided or not."""
+        with self._lock, transaction(self._connection()) as connection:
+            connection.execute("DELETE FROM entries WHERE part = ? AND subject = ?", (part, subject))
+            self._changes_here += 1
+
+    def revision(self) -> tuple[int, int]:
+        """Something that differs after any process has decided, withdrawn, reopened or forgotten an entry.
+
+        Asking is cheap: one who waits for many decisions looks at this first, and at the entries only after a change.
+        """
+        with self._lock:
+            elsewhere: int = self._connection().execute("PRAGMA data_version").fetchone()[0]
+            return elsewhere, self._changes_here
 
     async def wait_decided(self, entry_id: str, timeout_s: float | None = None, poll_s: float = 0.05) -> Entry | None:
         """The entry once it is decided or withdrawn, by any process; None when `timeout_s` pass first.

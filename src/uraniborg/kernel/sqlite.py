@@ -34,18 +34,19 @@ class DatabaseNewer(Conflict):
 
 
 def connect(
-    path: Path, *, readonly: bool = False, durable: bool = False, busy_timeout_s: float = 5.0
+    path: Path, *, readonly: bool = False, create: bool = True, durable: bool = False, busy_timeout_s: float = 5.0
 ) -> sqlite3.Connection:
     """A connection in autocommit mode: change things inside `transaction`. Threads may share it, one at a time.
 
-    Makes the file and its folder unless `readonly`. With `durable`, what is committed survives a power cut; without,
-    the last commits may not, and the file is whole either way. Raises DatabaseMissing or DatabaseUnusable.
+    Makes the file and its folder unless `readonly` or told not to `create`. With `durable`, what is committed survives
+    a power cut; without, the last commits may not, and the file is whole either way. Raises DatabaseMissing or
+    DatabaseUnusable.
     """
-    if readonly and not path.is_file():
+    if (readonly or not create) and not path.is_file():
         raise DatabaseMissing(f"There is no database '{path.name}'.", hint="Check the path.", name=path.name)
     with _translated(path.name):
         try:
-            connection = _open(path, readonly=readonly, timeout=busy_timeout_s)
+            connection = _open(path, readonly=readonly, create=create, timeout=busy_timeout_s)
         except OSError as exc:
             raise _unusable(path.name, exc.strerror or "its folder cannot be made") from exc
         try:
@@ -60,13 +61,13 @@ def connect(
     return connection
 
 
-def _open(path: Path, *, readonly: bool, timeout: float) -> sqlite3.Connection:
-    if not readonly:
+def _open(path: Path, *, readonly: bool, create: bool, timeout: float) -> sqlite3.Connection:
+    if not readonly and create:
         path.parent.mkdir(parents=True, exist_ok=True)
         return sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
     # Reading a WAL database makes files beside it. Where we may not and nobody has, it is not being written.
     at_rest = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
-    mode = "immutable=1" if at_rest else "mode=ro"
+    mode = "mode=rw" if not readonly else "immutable=1" if at_rest else "mode=ro"
     address = f"{path.absolute().as_uri()}?{mode}"
     return sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
 
@@ -99,6 +100,11 @@ def transaction(connection: sqlite3.Connection) -> Generator[sqlite3.Connection]
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+
+
+def reading() -> contextlib.AbstractContextManager[None]:
+    """Around reads outside a transaction: what the disk or a damaged file does to them raises DatabaseUnusable."""
+    return _translated()
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[tuple[str, str]]) -> None:

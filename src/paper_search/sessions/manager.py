@@ -1,0 +1,449 @@
+"""All sessions of one process: opened, found, decided, brought back from disk, let go of, deleted."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel
+
+from paper_search.config import AppConfig, SessionsConfig, load_config
+from paper_search.errors import (
+    CheckpointBusy,
+    CheckpointNotFound,
+    NoPapersYet,
+    NoPendingCheckpoint,
+    SessionComplete,
+    SessionFailed,
+    SessionNotComplete,
+    SessionNotFound,
+)
+from paper_search.limits import checked_query
+from paper_search.models import PaperCollection
+from paper_search.sessions import views
+from paper_search.sessions.session import Ground, Listener, WorkflowSession
+from paper_search.sessions.state import PART, Asked, SessionState, Waiting, stored_state
+from paper_search.sessions.store import Held, SessionFiles, SessionStore
+from paper_search.sessions.workflows import Workflows
+from paper_search.workflow.checkpoints import Decision, ResultPayload
+from paper_search.workflow.decisions import check_decision
+from paper_search.workflow.engine import SearchWorkflow
+from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.ids import new_id
+from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Inbox, InboxPort
+from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.logging import get_logger
+
+T = TypeVar("T")
+
+DOOR: Final = "agent"
+"""By which door the decisions of a manager come, unless told otherwise."""
+_LOOK_S: Final = 0.05
+"""How often it looks for what other processes have decided or done."""
+_HOUSEKEEPING_S: Final = 60.0
+_EXPIRY_ROUNDS: Final = 1_440
+"""Once a day it looks for sessions that nobody uses any more."""
+
+_log = get_logger(__name__)
+
+
+async def _untold(_session: WorkflowSession) -> None:
+    """For callers who want no news."""
+
+
+class SessionManager:
+    """Keeps the sessions of one event loop; its methods may be called from any thread and any loop.
+
+    Sessions live in `store` and their checkpoints in `inbox`: by default in the data folder, where other processes
+    share them. Whoever holds a session's lease runs it; everybody may decide.
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: SessionsConfig | None = None,
+        store: SessionStore | None = None,
+        inbox: InboxPort | None = None,
+        clock: Clock | None = None,
+        configure: Callable[[], AppConfig] = load_config,
+        build: Callable[..., SearchWorkflow] | None = None,
+    ) -> None:
+        self._settings = settings or SessionsConfig()
+        self._ground = Ground(store or SessionFiles(), inbox or Inbox(), clock or SystemClock())
+        self._configure = configure
+        self._workflows = Workflows()
+        self._build = build or self._workflows
+        self._sessions: dict[str, WorkflowSession] = {}
+        self._lock = threading.Lock()
+        self._loading = asyncio.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._chores: list[asyncio.Task[None]] = []
+
+    def create(self, query: str, config: AppConfig) -> str:
+        """Open a session, start its search in the background, and return its id. Raises InvalidQuery.
+
+        It is on disk once it has come to its first checkpoint or its end.
+        """
+        asked = Asked.of(checked_query(query), config, self._ground.clock.now())
+        session_id = new_id()
+        self._call_here(lambda: self._run(session_id, asked, config))
+        return session_id
+
+    def get(self, session_id: str) -> WorkflowSession | None:
+        """The session if it is in memory; it is never brought back from disk for this."""
+        with self._lock:
+            return self._sessions.get(session_id)
+
+    async def decide(
+        self,
+        session_id: str,
+        decision: Decision,
+        *,
+        checkpoint_id: str | None = None,
+        door: str = DOOR,
+        tell: Listener = _untold,
+    ) -> dict[str, Any]:
+        """Take the decision for the pending checkpoint, once, and return the state it leads to.
+
+        With the id of a checkpoint that was decided before, nothing is decided again: the reply tells what was decided
+        then, and where the session stands. Raises SessionNotFound, SessionComplete, SessionFailed, NoPendingCheckpoint,
+        CheckpointBusy, CheckpointNotFound, InvalidDecision or SessionInterrupted; the checkpoint stays pending then.
+        """
+        return await self._here(self._decide(session_id, decision, checkpoint_id, door, tell))
+
+    def cleanup(self, session_id: str) -> None:
+        """Cancel the session if it runs, and delete it for good. Blocks while it deletes."""
+        if (session := self._drop(session_id)) is not None:
+            self._call_here(session.cancel)
+        self._delete(session_id)
+
+    async def start(self, query: str, config: AppConfig, *, tell: Listener = _untold) -> dict[str, Any]:
+        """Open a session and return its state at its first checkpoint, or at its end.
+
+        Raises InvalidQuery, UnknownDomain, UnknownSource or InvalidInput; no session is opened then.
+        """
+        return await self._here(self._start(query, config, tell))
+
+    async def state(self, session_id: str) -> dict[str, Any]:
+        """Where the session stands, also when it failed. Raises SessionNotFound."""
+        return await self._here(self._state(session_id))
+
+    async def result(self, session_id: str) -> PaperCollection:
+        """The papers of a complete session. Raises SessionNotFound, SessionNotComplete or SessionFailed."""
+        return await self._here(self._result(session_id))
+
+    async def papers(self, session_id: str, offset: int = 0) -> dict[str, Any]:
+        """A page of the papers under review, or of the result. Raises SessionNotFound, NoPapersYet or SessionFailed."""
+        return await self._here(self._papers(session_id, offset))
+
+    async def unload_idle(self) -> None:
+        """Let go of the sessions nobody has asked about for as long as the settings say."""
+        horizon = self._ground.clock.now() - timedelta(seconds=self._settings.idle_s)
+        with self._lock:
+            idle = [session for session in self._sessions.values() if session.is_idle and session.last_used <= horizon]
+        for session in idle:
+            self._drop(session.session_id)
+            await session.stop()
+
+    async def expire(self) -> None:
+        """Delete the sessions that nobody has used for as long as the settings say, unless somebody runs them."""
+        horizon = self._ground.clock.now() - timedelta(days=self._settings.retention_days)
+        for session_id in await asyncio.to_thread(self._ground.store.unused_since, horizon):
+            if self.get(session_id) is None:
+                await asyncio.to_thread(self._delete_if_free, session_id)
+
+    async def aclose(self) -> None:
+        """Stop all sessions where they are, so that they can be continued, and let go of everything."""
+        for chore in self._chores:
+            chore.cancel()
+        self._chores = []
+        with self._lock:
+            sessions, self._sessions = list(self._sessions.values()), {}
+        for session in sessions:
+            await session.stop()
+        await self._workflows.aclose()
+        await asyncio.to_thread(self._ground.inbox.close)
+
+    async def _start(self, query: str, config: AppConfig, tell: Listener) -> dict[str, Any]:
+        checked_query(query)
+        await asyncio.to_thread(self._build, config)  # what cannot be built is refused before there is a session
+        session = self._sessions[self.create(query, config)]
+        await self._watched(session, None, self._settings.reply_within_s, tell)
+        return self._told(session.state())
+
+    async def _decide(
+        self, session_id: str, decision: Decision, checkpoint_id: str | None, door: str, tell: Listener
+    ) -> dict[str, Any]:
+        session, state = await self._present(session_id)
+        if checkpoint_id is not None and checkpoint_id != state.checkpoint_id:
+            return await self._repeated(session_id, checkpoint_id, tell)
+        waiting = _decidable(session, state)
+        check_decision(waiting.checkpoint, decision, waiting.sources)
+        pending = waiting.checkpoint.checkpoint_id
+        with _deciding(session):
+            # Once it is on its way to the disk it is carried through, whether or not the caller still waits.
+            if await asyncio.shield(asyncio.ensure_future(self._take(session, pending, decision, door))):
+                return self._told(await self._after(session_id, pending, tell))
+        if checkpoint_id is None:
+            raise CheckpointBusy(session_id, pending)
+        return await self._repeated(session_id, checkpoint_id, tell)
+
+    async def _take(self, session: WorkflowSession | None, checkpoint_id: str, decision: Decision, door: str) -> bool:
+        """Write the decision down and go on with what then stands there. False when another one came first."""
+        data = decision.revised_data
+        if isinstance(data, BaseModel):
+            data = data.model_dump(mode="json")
+        given = InboxDecision(action=decision.action.value, data=data, note=decision.note)
+        inbox = self._ground.inbox
+        try:
+            entry = await asyncio.to_thread(inbox.decide, checkpoint_id, given, door)
+            came_first = True
+        except AlreadyDecided:
+            entry = await asyncio.to_thread(inbox.get, checkpoint_id)
+            came_first = False
+        if session is not None:
+            await session.settle(entry, self._ground)
+        return came_first
+
+    async def _repeated(self, session_id: str, checkpoint_id: str, tell: Listener) -> dict[str, Any]:
+        """The outcome of a checkpoint that was decided before."""
+        try:
+            entry = await asyncio.to_thread(self._ground.inbox.get, checkpoint_id)
+        except DecisionNotFound:
+            raise CheckpointNotFound(session_id, checkpoint_id) from None
+        if (entry.part, entry.subject) != (PART, session_id):
+            raise CheckpointNotFound(session_id, checkpoint_id)
+        state = await self._after(session_id, checkpoint_id, tell)
+        if entry.decision is None:
+            raise NoPendingCheckpoint(session_id, state.phase)
+        return {**self._told(state), "already_decided": views.decided(entry)}
+
+    async def _state(self, session_id: str) -> dict[str, Any]:
+        _, state = await self._present(session_id)
+        return views.reply(state, self._ground.clock.now())
+
+    async def _result(self, session_id: str) -> PaperCollection:
+        session, state = await self._present(session_id)
+        if state.ended is None:
+            raise SessionNotComplete(session_id, state.phase)
+        if state.ended.error is not None:
+            raise SessionFailed(session_id, state.ended.error)
+        if session is not None and session.result is not None:
+            return session.result
+        return await asyncio.to_thread(self._stored_result, session_id)
+
+    async def _papers(self, session_id: str, offset: int) -> dict[str, Any]:
+        _, state = await self._present(session_id)
+        if state.ended is not None:
+            collection = await self._result(session_id)
+        elif state.waiting and isinstance(payload := state.waiting.checkpoint.payload, ResultPayload):
+            collection = payload.collection
+        else:
+            raise NoPapersYet(session_id)
+        return views.papers_page(session_id, collection, offset)
+
+    def _told(self, state: SessionState) -> dict[str, Any]:
+        if state.ended is not None and state.ended.error is not None:
+            raise SessionFailed(state.session_id, state.ended.error)
+        return views.reply(state, self._ground.clock.now())
+
+    async def _after(self, session_id: str, past: str | None, tell: Listener) -> SessionState:
+        """The state once the checkpoint `past` is behind, whoever runs the session; or the present one in the end."""
+        now = asyncio.get_running_loop().time
+        deadline = now() + self._settings.reply_within_s
+        while True:
+            session, state = await self._present(session_id)
+            if session is not None:
+                await self._watched(session, past, deadline - now(), tell)
+                return session.state()
+            if state.has_left(past) or now() >= deadline:
+                return state
+            await asyncio.sleep(_LOOK_S)
+
+    async def _watched(self, session: WorkflowSession, past: str | None, within_s: float, tell: Listener) -> None:
+        session.in_use += 1
+        try:
+            await session.wait(past, within_s, tell)
+        finally:
+            session.in_use -= 1
+            session.last_used = self._ground.clock.now()
+        if session.interruption is not None:
+            self._drop(session.session_id)
+            raise session.interruption
+
+    async def _present(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
+        """The session if this process runs or ran it, brought back from disk if nobody does, and its state."""
+        session = self.get(session_id)
+        if session is None or session.interruption is not None:
+            async with self._loading:
+                session = await self._loaded(session_id)
+        if session is None:
+            return None, await asyncio.to_thread(self._stored_state, session_id)
+        session.last_used = self._ground.clock.now()
+        if session.is_coming_back:
+            await self._watched(session, None, self._settings.reply_within_s, _untold)
+        return session, session.state()
+
+    async def _loaded(self, session_id: str) -> WorkflowSession | None:
+        """The session, run by this process from now on; None when another process runs it, or nobody need."""
+        session = self.get(session_id)
+        if session is not None and session.interruption is None:
+            return session
+        lease = await asyncio.to_thread(self._ground.store.lease, session_id)
+        if lease is None:
+            return None
+        session = None
+        try:
+            state = await asyncio.to_thread(self._stored_state, session_id)
+            if state.ended is not None:
+                return None
+            asked, config = await asyncio.to_thread(self._as_asked, session_id)
+            session = self._run(session_id, asked, config, lease=lease, was_waiting=state.waiting is not None)
+        finally:
+            if session is None:
+                lease.release()
+        return session
+
+    def _run(
+        self,
+        session_id: str,
+        asked: Asked,
+        config: AppConfig,
+        *,
+        lease: Held | None = None,
+        was_waiting: bool = False,
+    ) -> WorkflowSession:
+        self._take_up_chores()
+        session = WorkflowSession(session_id, asked.query, lease=lease, last_used=self._ground.clock.now())
+        session.start(self._ground, asked, partial(self._build, config), was_waiting=was_waiting)
+        with self._lock:
+            self._sessions[session_id] = session
+        return session
+
+    def _drop(self, session_id: str) -> WorkflowSession | None:
+        with self._lock:
+            return self._sessions.pop(session_id, None)
+
+    def _stored_state(self, session_id: str) -> SessionState:
+        return stored_state(self._ground.store, self._ground.inbox, session_id)
+
+    def _stored_result(self, session_id: str) -> PaperCollection:
+        return PaperCollection.model_validate_json(self._ground.store.read(session_id, "result") or "")
+
+    def _as_asked(self, session_id: str) -> tuple[Asked, AppConfig]:
+        asked = Asked.model_validate_json(self._ground.store.read(session_id, "session") or "")
+        return asked, asked.with_keys_of(self._configure())
+
+    def _delete(self, session_id: str) -> None:
+        with suppress(SessionNotFound):
+            self._ground.store.delete(session_id)
+        self._ground.inbox.forget(PART, session_id)
+
+    def _delete_if_free(self, session_id: str) -> None:
+        with suppress(SessionNotFound):
+            lease = self._ground.store.lease(session_id)
+            if lease is not None:
+                self._delete(session_id)
+                lease.release()
+
+    def _take_up_chores(self) -> None:
+        if not self._chores:
+            self._chores = [asyncio.create_task(chore()) for chore in (self._look_for_decisions, self._keep_house)]
+
+    async def _look_for_decisions(self) -> None:
+        """Hand decisions that other processes wrote into the inbox to the sessions that wait for them."""
+        seen = None
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            with self._lock:
+                waiting = {
+                    session.waiting.checkpoint.checkpoint_id: session
+                    for session in self._sessions.values()
+                    if session.waiting
+                }
+            if not waiting:
+                continue
+            try:
+                revision = await asyncio.to_thread(self._ground.inbox.revision)
+                if revision != seen:
+                    for entry in await asyncio.to_thread(self._ground.inbox.settled, list(waiting)):
+                        await waiting[entry.id].settle(entry, self._ground)
+                    seen = revision
+            except UraniborgError as error:
+                _log.warning("the inbox cannot be read", reason=error.message)
+                await asyncio.sleep(1)
+
+    async def _keep_house(self) -> None:
+        rounds = 0
+        while True:
+            try:
+                if rounds % _EXPIRY_ROUNDS == 0:
+                    await self.expire()
+                await self.unload_idle()
+            except UraniborgError as error:
+                _log.warning("sessions cannot be tidied up", reason=error.message)
+            rounds += 1
+            await asyncio.sleep(_HOUSEKEEPING_S)
+
+    async def _here(self, work: Coroutine[Any, Any, T]) -> T:
+        """Await the work in the loop that runs the sessions, whichever loop asks."""
+        loop = self._home()
+        if loop is asyncio.get_running_loop():
+            return await work
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
+
+    def _call_here(self, work: Callable[[], object]) -> None:
+        """The same for what need not be awaited."""
+        loop = self._home()
+        if loop is _running_loop():
+            work()
+            return
+
+        async def called() -> None:
+            work()
+
+        asyncio.run_coroutine_threadsafe(called(), loop).result()
+
+    def _home(self) -> asyncio.AbstractEventLoop:
+        """The loop that runs the sessions: the first that asked. Raises RuntimeError when there is none yet."""
+        with self._lock:
+            if self._loop is None or self._loop.is_closed():
+                self._loop, self._chores, self._loading = asyncio.get_running_loop(), [], asyncio.Lock()
+            return self._loop
+
+
+def _decidable(session: WorkflowSession | None, state: SessionState) -> Waiting:
+    """What can be decided now. Raises what keeps it from being decided."""
+    if state.ended is not None:
+        if state.ended.error is not None:
+            raise SessionFailed(state.session_id, state.ended.error)
+        raise SessionComplete(state.session_id)
+    if session is not None and session.deciding:
+        raise CheckpointBusy(state.session_id, state.checkpoint_id)
+    if state.waiting is None:
+        raise NoPendingCheckpoint(state.session_id, state.phase)
+    return state.waiting
+
+
+@contextmanager
+def _deciding(session: WorkflowSession | None) -> Generator[None]:
+    """Marks the session as having a decision carried out."""
+    if session is None:
+        yield
+        return
+    session.deciding = True
+    try:
+        yield
+    finally:
+        session.deciding = False
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

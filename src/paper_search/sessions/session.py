@@ -1,0 +1,274 @@
+"""One session: a search running in a task, held at its checkpoints, kept on disk as it goes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from paper_search.errors import InvalidDecision, SessionInterrupted
+from paper_search.models import PaperCollection, SourceReport
+from paper_search.sessions.handler import MCPCheckpointHandler
+from paper_search.sessions.journal import StoredJournal, kept
+from paper_search.sessions.state import (
+    COMPLETED,
+    FAILED,
+    PART,
+    WORKING,
+    Asked,
+    Ended,
+    SessionState,
+    Waiting,
+    reports_of,
+)
+from paper_search.sessions.store import Held, SessionStore
+from paper_search.sessions.views import checkpoint_payload
+from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction
+from paper_search.workflow.decisions import check_decision
+from paper_search.workflow.engine import SearchWorkflow
+from uraniborg.kernel.clock import Clock
+from uraniborg.kernel.errors import as_error
+from uraniborg.kernel.inbox import Entry, InboxPort
+from uraniborg.kernel.logging import get_logger, redact
+
+Listener = Callable[["WorkflowSession"], Awaitable[None]]
+BuildWorkflow = Callable[..., SearchWorkflow]
+"""Called with the checkpoint_handler, progress_reporter and journal of a session, in a thread."""
+
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What the sessions of one process stand on."""
+
+    store: SessionStore
+    inbox: InboxPort
+    clock: Clock
+
+
+@dataclass(eq=False)
+class WorkflowSession:
+    """A search that this process runs, or has run.
+
+    `interruption` is set when the search had to stop because it could not be kept; it can be continued from the store.
+    """
+
+    session_id: str
+    query: str
+    _handler: MCPCheckpointHandler = field(default_factory=MCPCheckpointHandler)
+    _task: asyncio.Task[None] | None = None
+    result: PaperCollection | None = None
+    error: str | None = None
+    is_complete: bool = False
+    interruption: SessionInterrupted | None = None
+    lease: Held | None = None
+    last_used: datetime = field(default_factory=lambda: datetime.now(UTC))
+    events: int = 0
+    """How much has happened so far."""
+    in_use: int = 0
+    """How many calls are waiting for it."""
+    deciding: bool = False
+    """Whether a call is having a decision carried out."""
+    _asked_at: datetime | None = None
+    _was_waiting: bool = False
+    _ended: Ended | None = None
+    _waiting: Waiting | None = None
+    _phase: str = WORKING
+    _round: int = 0
+    _reports: list[SourceReport] = field(default_factory=list[SourceReport])
+    _sources_asked: int = 0
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def start(self, ground: Ground, asked: Asked, build: BuildWorkflow, *, was_waiting: bool = False) -> None:
+        """Run the search in a task: from what its journal holds if it has a lease, else from the beginning."""
+        self._asked_at = asked.at
+        self._was_waiting = was_waiting
+        self._handler = MCPCheckpointHandler(self._tell)
+        self._task = asyncio.create_task(self._run(ground, asked, build), name=self.session_id)
+
+    @property
+    def waiting(self) -> Waiting | None:
+        """What a person is being asked."""
+        return self._waiting if self._handler.has_pending_checkpoint else None
+
+    @property
+    def is_coming_back(self) -> bool:
+        """Whether it is on its way to the checkpoint at which it was before it left memory."""
+        return self._was_waiting and not (self._handler.current_checkpoint or self._ended or self.interruption)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing happens in it until somebody calls."""
+        return not self.in_use and (self.is_complete or self.waiting is not None)
+
+    def state(self) -> SessionState:
+        asked_at = self._asked_at
+        assert asked_at is not None
+        last = self._handler.current_checkpoint
+        waiting = self.waiting
+        return SessionState(
+            self.session_id,
+            self.query,
+            asked_at,
+            phase=self._phase,
+            iteration=0 if last is None else last.iteration if waiting else last.iteration + 1,
+            round=self._ended.rounds if self._ended else self._round,
+            waiting=waiting,
+            ended=self._ended,
+            sources=self._reports,
+            sources_asked=self._sources_asked,
+        )
+
+    async def wait(self, past: str | None, within_s: float, tell: Listener) -> None:
+        """Until the session has left the checkpoint `past` behind and ended or come to another; or until time is up.
+
+        `tell` is awaited whenever something has happened on the way.
+        """
+        try:
+            async with asyncio.timeout(within_s):
+                while not (self.interruption or self.state().has_left(past)):
+                    news = self._news
+                    await tell(self)
+                    await news.wait()
+        except TimeoutError:
+            return
+
+    async def settle(self, entry: Entry, ground: Ground) -> None:
+        """Go on with the decision that the inbox holds for the pending checkpoint, if it is that.
+
+        A decision that does not fit its checkpoint, which no door of ours lets in, is forgotten, and asked for again.
+        """
+        waiting = self.waiting
+        if waiting is None or waiting.checkpoint.checkpoint_id != entry.id or entry.state != "decided":
+            return
+        if (decision := _usable(entry, waiting)) is not None:
+            self._handler.set_decision(decision)
+        else:
+            await kept(self.session_id, lambda: ground.inbox.reopen(entry.id))
+
+    async def stop(self) -> None:
+        """End the task and let others run the session. What was kept stays."""
+        self.cancel()
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    def cancel(self) -> None:
+        """The same, without waiting for the task to end."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def _let_go(self) -> None:
+        lease, self.lease = self.lease, None
+        if lease is not None:
+            lease.release()
+
+    async def _run(self, ground: Ground, asked: Asked, build: BuildWorkflow) -> None:
+        journal = StoredJournal(ground.store, self.session_id)
+        try:
+            if self.lease is None:
+                self.lease = await kept(self.session_id, lambda: _opened(ground.store, self.session_id, asked))
+            handler = _Kept(self, ground, journal)
+            workflow = await asyncio.to_thread(
+                build, checkpoint_handler=handler, progress_reporter=self._note, journal=journal
+            )
+            handler.sources = workflow.available_sources
+            result = await workflow.run(self.query, run_id=self.session_id)
+            ended = Ended.well(result, ground.clock.now())
+            await journal.keep("result", result)
+            await journal.keep("ended", ended)
+            self.result = result
+            self._end(ended, COMPLETED)
+        except SessionInterrupted as interruption:
+            _log.warning("session interrupted", session_id=self.session_id, reason=interruption.message)
+            self.interruption = interruption
+        except asyncio.CancelledError:
+            self.interruption = SessionInterrupted(self.session_id, "it was stopped.")
+            raise
+        except Exception as exc:
+            await self._fail(exc, journal, ground.clock.now())
+        finally:
+            self._let_go()
+            self._tell()
+
+    async def _fail(self, exc: Exception, journal: StoredJournal, now: datetime) -> None:
+        _log.exception("search failed", exc=exc, session_id=self.session_id)
+        ended = Ended(at=now, error=redact(as_error(exc).message), rounds=self._round)
+        try:
+            await journal.keep("ended", ended)
+        except SessionInterrupted as interruption:
+            self.interruption = interruption
+            return
+        self.error = ended.error
+        self._end(ended, FAILED)
+
+    def _end(self, ended: Ended, phase: str) -> None:
+        self._ended = ended
+        self._reports = ended.sources or self._reports
+        self._phase = phase
+        self.is_complete = True
+
+    async def ask(self, checkpoint: Checkpoint, sources: list[str], ground: Ground, journal: StoredJournal) -> Decision:
+        """Put the checkpoint into the inbox and wait for its decision, from whichever door it comes."""
+        waiting = Waiting(checkpoint=checkpoint, sources=sources)
+        await journal.keep(f"checkpoint-{checkpoint.iteration}", waiting)
+        self._waiting = waiting
+        self._reports = reports_of(checkpoint) or self._reports
+        payload = checkpoint_payload(checkpoint)
+        entry = await kept(
+            self.session_id,
+            lambda: ground.inbox.put(
+                checkpoint.checkpoint_id, PART, checkpoint.kind.value, self.session_id, {"query": self.query, **payload}
+            ),
+        )
+        if entry.state == "decided":
+            if (decision := _usable(entry, waiting)) is not None:
+                return decision
+            await kept(self.session_id, lambda: ground.inbox.reopen(entry.id))
+        return await self._handler.handle(checkpoint)
+
+    def _note(self, phase: str, facts: dict[str, Any]) -> None:
+        if phase == "source_finished":
+            self._reports = [*self._reports, SourceReport.model_validate(facts["report"])]
+        else:
+            self._phase = phase
+            self._round = facts.get("iteration", self._round)
+        if phase == "searching":
+            self._reports, self._sources_asked = [], len(facts["sources"])
+        self._tell()
+
+    def _tell(self) -> None:
+        """Wake all who wait for news."""
+        self.events += 1
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+
+class _Kept:
+    """The checkpoint handler that the engine knows: the session's, by way of the store and the inbox."""
+
+    def __init__(self, session: WorkflowSession, ground: Ground, journal: StoredJournal) -> None:
+        self._session = session
+        self._ground = ground
+        self._journal = journal
+        self.sources: list[str] = []
+
+    async def handle(self, checkpoint: Checkpoint) -> Decision:
+        return await self._session.ask(checkpoint, self.sources, self._ground, self._journal)
+
+
+def _opened(store: SessionStore, session_id: str, asked: Asked) -> Held | None:
+    store.write(session_id, "session", asked.model_dump_json(), first=True)
+    return store.lease(session_id)
+
+
+def _usable(entry: Entry, waiting: Waiting) -> Decision | None:
+    assert entry.decision is not None
+    given = entry.decision
+    try:
+        decision = Decision(action=DecisionAction(given.action), revised_data=given.data, note=given.note)
+        check_decision(waiting.checkpoint, decision, waiting.sources)
+    except (ValueError, InvalidDecision) as refusal:
+        _log.warning("a decision in the inbox cannot be used", checkpoint_id=entry.id, reason=str(refusal))
+        return None
+    return decision

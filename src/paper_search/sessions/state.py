@@ -1,0 +1,149 @@
+"""Where a session stands, as any process can tell it: from the run in its memory, or from what was kept on disk."""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict
+
+from paper_search.config import AppConfig
+from paper_search.models import PaperCollection, SourceReport
+from paper_search.sessions.store import SessionStore
+from paper_search.workflow.checkpoints import Checkpoint, ResultPayload
+from uraniborg.kernel.inbox import DecisionNotFound, InboxPort
+
+PART: Final = "paper_search"
+"""Under which name the inbox holds our checkpoints."""
+
+COMPLETED: Final = "completed"
+FAILED: Final = "failed"
+WAITING: Final = "waiting_checkpoint"
+WORKING: Final = "working"
+
+
+class Asked(BaseModel):
+    """How a session was asked for. Keys are not part of it: they are whatever the settings hold when it runs."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str
+    config: dict[str, Any]
+    at: datetime
+
+    @classmethod
+    def of(cls, query: str, config: AppConfig, at: datetime) -> "Asked":
+        secrets = {"llm": {"api_key"}, "sources": {"__all__": {"api_key"}}}
+        return cls(query=query, config=config.model_dump(mode="json", exclude={"record_dir": True, **secrets}), at=at)
+
+    def with_keys_of(self, present: AppConfig) -> AppConfig:
+        """The config of the session, with the keys that are set now."""
+        config = AppConfig.model_validate(self.config)
+        for name, source in config.sources.items():
+            if name in present.sources:
+                source.api_key = present.sources[name].api_key
+        if config.llm.provider == present.llm.provider:
+            config.llm.api_key = present.llm.api_key
+        return config
+
+
+class Waiting(BaseModel):
+    """A checkpoint as it was put to a person, and the sources that an edit may name."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    checkpoint: Checkpoint
+    sources: list[str]
+
+
+class Ended(BaseModel):
+    """How a session ended: with papers, or with an error."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    at: datetime
+    error: str | None = None
+    paper_count: int = 0
+    rounds: int = 0
+    reason: str | None = None
+    sources: list[SourceReport] = []
+
+    @classmethod
+    def well(cls, result: PaperCollection, at: datetime) -> "Ended":
+        facts = result.metadata
+        return cls(
+            at=at, paper_count=len(result.papers), rounds=facts.rounds, reason=facts.reason, sources=facts.sources
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """`iteration` counts the decisions taken, `round` the rounds finished. `waiting` is set while a person is asked."""
+
+    session_id: str
+    query: str
+    asked_at: datetime
+    phase: str = WORKING
+    iteration: int = 0
+    round: int = 0
+    waiting: Waiting | None = None
+    ended: Ended | None = None
+    sources: list[SourceReport] = field(default_factory=list[SourceReport])
+    sources_asked: int = 0
+
+    @property
+    def checkpoint_id(self) -> str | None:
+        return self.waiting.checkpoint.checkpoint_id if self.waiting else None
+
+    def has_left(self, checkpoint_id: str | None) -> bool:
+        """Whether it has come to an end or to a checkpoint other than this one."""
+        return self.ended is not None or self.checkpoint_id not in (None, checkpoint_id)
+
+
+def stored_state(store: SessionStore, inbox: InboxPort, session_id: str) -> SessionState:
+    """The state of a session that this process does not run. Raises SessionNotFound."""
+    steps = store.steps(session_id)
+    asked = Asked.model_validate_json(_kept(store, session_id, "session"))
+    state = SessionState(session_id, asked.query, asked.at)
+    last = max((_number(step) for step in steps if step.startswith("checkpoint-")), default=None)
+    if "ended" in steps:
+        ended = Ended.model_validate_json(_kept(store, session_id, "ended"))
+        return replace(
+            state,
+            phase=FAILED if ended.error else COMPLETED,
+            iteration=0 if last is None else last + 1,
+            round=ended.rounds,
+            ended=ended,
+            sources=ended.sources,
+        )
+    if last is None:
+        return state
+    waiting = Waiting.model_validate_json(_kept(store, session_id, f"checkpoint-{last}"))
+    pending = _is_pending(inbox, waiting.checkpoint.checkpoint_id)
+    return replace(
+        state,
+        phase=WAITING if pending else WORKING,
+        iteration=last if pending else last + 1,
+        round=waiting.checkpoint.round,
+        waiting=waiting if pending else None,
+        sources=reports_of(waiting.checkpoint),
+    )
+
+
+def reports_of(checkpoint: Checkpoint) -> list[SourceReport]:
+    payload = checkpoint.payload
+    return payload.collection.metadata.sources if isinstance(payload, ResultPayload) else []
+
+
+def _kept(store: SessionStore, session_id: str, step: str) -> str:
+    return store.read(session_id, step) or "{}"
+
+
+def _number(step: str) -> int:
+    return int(step.removeprefix("checkpoint-"))
+
+
+def _is_pending(inbox: InboxPort, checkpoint_id: str) -> bool:
+    try:
+        return inbox.get(checkpoint_id).state == "pending"
+    except DecisionNotFound:
+        return False  # it was kept, and the process ended before it could ask

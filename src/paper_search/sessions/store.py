@@ -1,0 +1,161 @@
+"""What a session leaves on disk: one SQLite file each, written before anything is answered, and a lease beside it.
+
+A file holds the session's journal: `session` (how it was asked for), the engine's steps and decisions, `checkpoint-N`,
+and in the end `result` or `error`. Each is written once.
+"""
+
+import re
+import sqlite3
+import threading
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from paper_search.errors import SessionNotFound
+from uraniborg.kernel.files import Lease
+from uraniborg.kernel.settings import data_dir
+from uraniborg.kernel.sqlite import DatabaseMissing, connect, migrate, reading, transaction
+
+_ID: Final = re.compile(r"[0-9a-f]{32}")
+_MIGRATIONS: Final = [("steps", "CREATE TABLE steps (step TEXT NOT NULL UNIQUE, value TEXT NOT NULL)")]
+
+
+class Held(Protocol):
+    """A lease on a session: as long as it is held, no other process runs the session."""
+
+    def release(self) -> None: ...
+
+
+class SessionStore(Protocol):
+    """What every store of sessions does. All of it may block: from a coroutine call it in a thread.
+
+    A session that is not there raises SessionNotFound.
+    """
+
+    def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
+        """Keep what a step gave; a step that has been kept stays as it is. The `first` step makes the session."""
+        ...
+
+    def read(self, session_id: str, step: str) -> str | None: ...
+
+    def steps(self, session_id: str) -> list[str]:
+        """The names of the steps kept, in the order they were."""
+        ...
+
+    def lease(self, session_id: str) -> Held | None:
+        """The right to run the session, or None when somebody else has it."""
+        ...
+
+    def delete(self, session_id: str) -> None:
+        """Delete the session for good; it need not be there."""
+        ...
+
+    def unused_since(self, moment: datetime) -> list[str]:
+        """The sessions to which nothing has been written since."""
+        ...
+
+
+class SessionFiles:
+    """Sessions as files in `folder`: `sessions` in the data folder unless told otherwise."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or data_dir() / "paper_search" / "sessions"
+
+    def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
+        with self._opened(session_id, create=first) as connection, transaction(connection):
+            connection.execute("INSERT INTO steps VALUES (?, ?) ON CONFLICT (step) DO NOTHING", (step, value))
+
+    def read(self, session_id: str, step: str) -> str | None:
+        with self._opened(session_id) as connection, reading():
+            row: Any = connection.execute("SELECT value FROM steps WHERE step = ?", (step,)).fetchone()
+        return row and row[0]
+
+    def steps(self, session_id: str) -> list[str]:
+        with self._opened(session_id) as connection, reading():
+            return [step for (step,) in connection.execute("SELECT step FROM steps ORDER BY rowid")]
+
+    def lease(self, session_id: str) -> Held | None:
+        path = self._path(session_id)
+        if not path.is_file():  # a lock would be left behind for nothing
+            raise SessionNotFound(session_id)
+        lease = Lease(path.with_suffix(".lock"))
+        return lease if lease.take() else None
+
+    def delete(self, session_id: str) -> None:
+        path = self._path(session_id)
+        for ending in (".db", ".db-wal", ".db-shm", ".lock"):
+            path.with_suffix(ending).unlink(missing_ok=True)
+
+    def unused_since(self, moment: datetime) -> list[str]:
+        files = self._folder.glob("*.db") if self._folder.is_dir() else ()
+        return [file.stem for file in files if file.stat().st_mtime < moment.timestamp()]
+
+    def _path(self, session_id: str) -> Path:
+        if not _ID.fullmatch(session_id):
+            raise SessionNotFound(session_id)
+        return self._folder / f"{session_id}.db"
+
+    @contextmanager
+    def _opened(self, session_id: str, *, create: bool = False) -> Generator[sqlite3.Connection]:
+        try:
+            opened = connect(self._path(session_id), create=create, durable=True)
+        except DatabaseMissing:
+            raise SessionNotFound(session_id) from None
+        with closing(opened) as connection:
+            migrate(connection, _MIGRATIONS)
+            yield connection
+
+
+class MemorySessions:
+    """The same store for one process and as long as it lives: for tests."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sessions: dict[str, dict[str, str]] = {}
+        self._leased: set[str] = set()
+
+    def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
+        with self._lock:
+            if first:
+                self._sessions.setdefault(session_id, {})
+            self._steps(session_id).setdefault(step, value)
+
+    def read(self, session_id: str, step: str) -> str | None:
+        with self._lock:
+            return self._steps(session_id).get(step)
+
+    def steps(self, session_id: str) -> list[str]:
+        with self._lock:
+            return list(self._steps(session_id))
+
+    def lease(self, session_id: str) -> Held | None:
+        with self._lock:
+            self._steps(session_id)
+            if session_id in self._leased:
+                return None
+            self._leased.add(session_id)
+            return _MemoryLease(self._leased, session_id)
+
+    def delete(self, session_id: str) -> None:
+        with self._lock:
+            self._sessions.pop(session_id, None)
+
+    def unused_since(self, moment: datetime) -> list[str]:
+        """None: what is only in memory does not grow old."""
+        return []
+
+    def _steps(self, session_id: str) -> dict[str, str]:
+        if session_id not in self._sessions:
+            raise SessionNotFound(session_id)
+        return self._sessions[session_id]
+
+
+class _MemoryLease:
+    def __init__(self, leased: set[str], session_id: str) -> None:
+        self._leased = leased
+        self._session_id = session_id
+
+    def release(self) -> None:
+        self._leased.discard(self._session_id)

@@ -1,0 +1,312 @@
+"""What an agent is told of a session: enough to go on, and never more than fits into a context window."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from paper_search.models import (
+    Paper,
+    PaperCollection,
+    ParsedIntent,
+    SearchStrategy,
+    SourceReport,
+    SourceStatus,
+    StageCount,
+)
+from paper_search.sessions.state import SessionState
+from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, StrategyPayload
+from uraniborg.kernel.inbox import Entry
+
+REPLY_BYTES: Final = 25_000
+"""No reply but an export is longer than this."""
+SHOWN: Final = 20
+"""A checkpoint lists at most this many papers."""
+_PAYLOAD_BYTES: Final = 9_000
+"""A checkpoint's payload stands in a reply twice, nested and flat, and the query may take 8,000 bytes."""
+_PAGE_BYTES: Final = 24_000
+_ACTIONS: Final = [action.value for action in DecisionAction]
+_DOING: Final = {
+    "intent_parsing": "Reading the query",
+    "query_building": "Building the strategy",
+    "searching": "Searching",
+    "deduplicating": "Merging duplicates",
+    "scoring": "Ranking the papers",
+    "organizing": "Ordering the papers",
+    "iterating": "Beginning another round",
+    "waiting_checkpoint": "Coming to a checkpoint",
+}
+
+
+def reply(state: SessionState, now: datetime) -> dict[str, Any]:
+    """The state object that search_papers, decide and get_session answer with."""
+    until = state.ended.at if state.ended else now
+    said: dict[str, Any] = {
+        "session_id": state.session_id,
+        "query": state.query,
+        "is_complete": state.ended is not None,
+        "has_pending_checkpoint": state.waiting is not None,
+        "iteration": state.iteration,
+        "round": state.round,
+        "phase": state.phase,
+        "elapsed_s": round(max(0.0, (until - state.asked_at).total_seconds()), 1),
+        "summary": summary(state),
+        "sources": [_source(report) for report in state.sources[:40]],
+    }
+    if state.waiting:
+        said |= _pending(state.waiting.checkpoint)
+    if state.ended:
+        said |= _outcome(state)
+    return said
+
+
+def summary(state: SessionState) -> str:
+    """Where the session stands, in a sentence or two."""
+    if state.ended:
+        return _end(state)
+    if state.waiting:
+        return _question(state.waiting.checkpoint)
+    doing = _DOING.get(state.phase, "Working")
+    if state.phase == "searching" and state.sources_asked:
+        doing += f": {len(state.sources)} of {state.sources_asked} sources have answered"
+    return f"{doing}. Call get_session to see how far it is."
+
+
+def progress(state: SessionState) -> str:
+    """What happens now, in a few words."""
+    doing = _DOING.get(state.phase, "Working")
+    if state.phase != "searching" or not state.sources_asked:
+        return doing
+    last = f" ({state.sources[-1].name}: {state.sources[-1].returned} papers)" if state.sources else ""
+    return f"{doing}: {len(state.sources)} of {state.sources_asked} sources{last}"
+
+
+def checkpoint_payload(checkpoint: Checkpoint) -> dict[str, Any]:
+    """What the checkpoint shows a person: at most 20 papers with short fields, and how to get the others."""
+    payload = checkpoint.payload
+    if isinstance(payload, StrategyPayload):
+        return _strategy(payload.intent, payload.strategy)
+    collection = payload.collection
+    shown = min(SHOWN, len(collection.papers))
+    while _size(said := _review(checkpoint, collection, len(payload.accumulated_papers), shown)) > _PAYLOAD_BYTES:
+        shown = shown * 3 // 4
+    return said
+
+
+def papers_address(session_id: str, offset: int = 0) -> str:
+    """The resource with all papers of a session, from the one at `offset` on."""
+    return f"paper-search://sessions/{session_id}/papers" + (f"/{offset}" if offset else "")
+
+
+def papers_page(session_id: str, collection: PaperCollection, offset: int) -> dict[str, Any]:
+    """As many papers as fit into one reply, with their abstracts, and where the next ones are."""
+    page: list[dict[str, Any]] = []
+    size = 0
+    for paper in collection.papers[offset:]:
+        entry = {**_paper(paper), "abstract": _clipped(paper.abstract, 600), "url": _clipped(paper.full_text_url, 300)}
+        size += _size(entry)
+        if page and size > _PAGE_BYTES:
+            break
+        page.append(entry)
+    end = offset + len(page)
+    more = end < len(collection.papers)
+    return {
+        "session_id": session_id,
+        "papers": page,
+        "total_papers": len(collection.papers),
+        "offset": offset,
+        "next": papers_address(session_id, end) if more else None,
+    }
+
+
+def decided(entry: Entry) -> dict[str, Any]:
+    """What was decided about a checkpoint, and through which door."""
+    decision, at = entry.decision, entry.decided_at
+    return {
+        "checkpoint_id": entry.id,
+        "action": decision and decision.action,
+        "note": decision and _clipped(decision.note, 500),
+        "door": entry.door,
+        "decided_at": at and at.isoformat(),
+    }
+
+
+def _pending(checkpoint: Checkpoint) -> dict[str, Any]:
+    payload = checkpoint_payload(checkpoint)
+    kind = checkpoint.kind.value
+    return {
+        "current_checkpoint_kind": kind,
+        "checkpoint": {
+            "id": checkpoint.checkpoint_id,
+            "kind": kind,
+            "iteration": checkpoint.iteration,
+            "payload": payload,
+            "actions": _ACTIONS,
+        },
+        "checkpoint_id": checkpoint.checkpoint_id,
+        "checkpoint_kind": kind,
+        "checkpoint_payload": payload,
+        "user_action_required": True,
+        "user_question": _question(checkpoint),
+    }
+
+
+def _outcome(state: SessionState) -> dict[str, Any]:
+    ended = state.ended
+    assert ended is not None
+    if ended.error is not None:
+        return {"error": ended.error}
+    result = {"paper_count": ended.paper_count, "summary": _end(state)}
+    return {
+        "result": {**result, "reason": ended.reason} if ended.reason else result,
+        "paper_count": ended.paper_count,
+    }
+
+
+def _end(state: SessionState) -> str:
+    ended = state.ended
+    assert ended is not None
+    if ended.error is not None:
+        return f"The search failed: {_clipped(ended.error, 500)}"
+    how = "the rounds were used up" if ended.reason else "approved"
+    rounds = "1 round" if ended.rounds == 1 else f"{ended.rounds} rounds"
+    return f"{_papers(ended.paper_count)} after {rounds}, {how}. Call export_results for them."
+
+
+def _question(checkpoint: Checkpoint) -> str:
+    payload = checkpoint.payload
+    if isinstance(payload, StrategyPayload):
+        strategy = payload.strategy
+        queries = "; ".join(f"`{_clipped(query.boolean_query, 300)}`" for query in strategy.queries[:3])
+        return (
+            f"Search for {queries} in {', '.join(strategy.sources[:20]) or 'all sources'}{_years(strategy)}? "
+            "Approve, edit the strategy, or reject it and say what is missing."
+        )
+    collection = payload.collection
+    count, troubled = len(collection.papers), _troubled(collection.metadata.sources)
+    found = f"Keep these {_papers(count)}?" if count != 1 else "Keep this paper?"
+    if not count:
+        found = "No papers were found."
+    trouble = f" Not all sources could answer: {'; '.join(troubled)}." if troubled else ""
+    return (
+        f"{found}{trouble} Approve to finish; or reject (or edit) and say what is missing, or which papers are "
+        "relevant and which are not, for another round."
+    )
+
+
+def _troubled(reports: Sequence[SourceReport]) -> list[str]:
+    fine = (SourceStatus.OK, SourceStatus.EMPTY)
+    return [f"{report.name} ({_status(report)})" for report in reports if report.status not in fine or report.partial][
+        :20
+    ]
+
+
+def _status(report: SourceReport) -> str:
+    return "partial" if report.partial else report.status.value.replace("_", " ")
+
+
+def _years(strategy: SearchStrategy) -> str:
+    since, until = strategy.filters.year_from, strategy.filters.year_to
+    if since and until:
+        return f", {since} to {until}"
+    return f", since {since}" if since else f", until {until}" if until else ""
+
+
+def _strategy(intent: ParsedIntent, strategy: SearchStrategy) -> dict[str, Any]:
+    said = {
+        "intent": intent.model_dump(mode="json", exclude_none=True),
+        "strategy": strategy.model_dump(mode="json", exclude_none=True),
+    }
+    for texts, items in ((400, 20), (200, 10), (80, 5), (40, 3)):
+        if _size(said) <= _PAYLOAD_BYTES:
+            return said
+        said = {**_shortened(said, texts, items), "shortened": True}
+    return said
+
+
+def _shortened(value: Any, texts: int, items: int) -> Any:
+    """The same with long texts clipped and long lists cut, for what is too long to be told in full."""
+    if isinstance(value, str):
+        return _clipped(value, texts)
+    if isinstance(value, list):
+        return [_shortened(item, texts, items) for item in value[:items]]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, Mapping):
+        return {key: _shortened(item, texts, items) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+def _review(checkpoint: Checkpoint, collection: PaperCollection, accumulated: int, shown: int) -> dict[str, Any]:
+    total = len(collection.papers)
+    said: dict[str, Any] = {
+        "papers": [_paper(paper) for paper in collection.papers[:shown]],
+        "total_papers": total,
+        "shown": shown,
+        "facets": _facets(collection),
+        "accumulated_count": accumulated,
+        "stage_counts": _counts(collection.metadata.stage_counts, checkpoint.round),
+    }
+    if total > shown:
+        said["more"] = (
+            f"{total - shown} more papers: read the resource {papers_address(checkpoint.run_id, shown)}, "
+            "or approve and call export_results."
+        )
+    return said
+
+
+def _paper(paper: Paper) -> dict[str, Any]:
+    authors = [_clipped(author.name, 40) for author in paper.authors[:3]]
+    if len(paper.authors) > 3:
+        authors.append(f"and {len(paper.authors) - 3} more")
+    return {
+        "id": paper.id,
+        "title": _clipped(paper.title, 160),
+        "authors": authors,
+        "year": paper.year,
+        "venue": _clipped(paper.venue, 60),
+        "doi": _clipped(paper.doi, 100),
+        "relevance_score": round(paper.relevance_score, 2),
+        "relevance_reason": _clipped(paper.relevance_reason, 120),
+        "sources": paper.sources[:8],
+    }
+
+
+def _facets(collection: PaperCollection) -> dict[str, Any]:
+    facets = collection.facets
+    by_year = dict(sorted(facets.by_year.items(), reverse=True)[:15])
+    by_venue = sorted(facets.by_venue.items(), key=lambda item: -item[1])[:5]
+    return {
+        "by_year": {str(year): count for year, count in by_year.items()},
+        "by_venue": {_clipped(venue, 60): count for venue, count in by_venue},
+        "top_authors": [_clipped(name, 40) for name in facets.top_authors[:5]],
+        "key_themes": [_clipped(theme, 40) for theme in facets.key_themes[:10]],
+    }
+
+
+def _counts(counts: Sequence[StageCount], round_number: int) -> dict[str, Any]:
+    return {
+        count.stage: {"in": count.count_in, "out": count.count_out} for count in counts if count.round == round_number
+    }
+
+
+def _source(report: SourceReport) -> dict[str, Any]:
+    said = {
+        "name": report.name,
+        "status": report.status.value,
+        "returned": report.returned,
+        "calls": report.calls,
+        "seconds": report.seconds,
+        "reason": _clipped(report.reason, 160),
+    }
+    return {**said, "retry_at": report.retry_at.isoformat()} if report.retry_at else said
+
+
+def _papers(count: int) -> str:
+    return "1 paper" if count == 1 else f"{count:,} papers"
+
+
+def _clipped(text: str | None, most: int) -> Any:
+    return text if text is None or len(text) <= most else text[: most - 1] + "…"
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
