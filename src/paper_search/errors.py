@@ -18,6 +18,7 @@ UraniborgError
 │   ├── SessionFailed           the search broke down; carries its error
 │   └── NoPapersYet             the session has not searched yet
 └── Unavailable
+    ├── SessionNotOpened        a new session could not be kept; nothing was begun
     ├── SessionInterrupted      what keeps the session failed; nothing is lost, a later call continues it
     ├── SearchSourceError       one source failed; the search goes on without it
     │   ├── RetryableError      a later attempt may succeed: timeouts, 429, 5xx
@@ -165,6 +166,17 @@ class SessionInterrupted(Unavailable):
             f"The session could not go on: {reason}",
             hint="Nothing that was answered is lost. See to the cause, then call get_session: the session continues.",
             session_id=session_id,
+        )
+        self.reason = reason
+
+
+class SessionNotOpened(Unavailable):
+    code = "session_not_opened"
+
+    def __init__(self, interruption: SessionInterrupted) -> None:
+        super().__init__(
+            f"No session could be opened: {interruption.reason}",
+            hint="Nothing was begun. See to the cause, then call search_papers again.",
         )
 
 

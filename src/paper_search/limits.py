@@ -73,7 +73,7 @@ def check_decision_size(data: Any, note: str | None) -> None:
         size += len(value) if isinstance(value, str) else 8
         if size > MAX_DATA_CHARS or depth > MAX_DATA_DEPTH:
             raise InvalidDecision(
-                f"The data is too large: at most {MAX_DATA_CHARS:,} characters, {MAX_DATA_DEPTH} levels deep, are taken.",
+                f"The data is too large: at most {MAX_DATA_CHARS:,} characters, {MAX_DATA_DEPTH} levels deep, can be.",
                 hint="Send only the fields of the strategy or the feedback that are to change.",
                 argument="data",
             )

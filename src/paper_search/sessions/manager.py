@@ -8,8 +8,6 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel
-
 from paper_search.config import AppConfig, SessionsConfig, load_config
 from paper_search.errors import (
     CheckpointBusy,
@@ -18,12 +16,15 @@ from paper_search.errors import (
     NoPendingCheckpoint,
     SessionComplete,
     SessionFailed,
+    SessionInterrupted,
     SessionNotComplete,
     SessionNotFound,
+    SessionNotOpened,
 )
 from paper_search.limits import checked_query
 from paper_search.models import PaperCollection
 from paper_search.sessions import views
+from paper_search.sessions.answers import to_inbox
 from paper_search.sessions.session import Ground, Listener, WorkflowSession
 from paper_search.sessions.state import PART, Asked, SessionState, Waiting, stored_state
 from paper_search.sessions.store import Held, SessionFiles, SessionStore
@@ -35,7 +36,6 @@ from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Inbox, InboxPort
-from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.logging import get_logger
 
 T = TypeVar("T")
@@ -117,7 +117,8 @@ class SessionManager:
 
     def cleanup(self, session_id: str) -> None:
         """Cancel the session if it runs, and delete it for good. Blocks while it deletes."""
-        if (session := self._drop(session_id)) is not None:
+        if (session := self.get(session_id)) is not None:
+            self._drop(session)
             self._call_here(session.cancel)
         self._delete(session_id)
 
@@ -146,7 +147,7 @@ class SessionManager:
         with self._lock:
             idle = [session for session in self._sessions.values() if session.is_idle and session.last_used <= horizon]
         for session in idle:
-            self._drop(session.session_id)
+            self._drop(session)
             await session.stop()
 
     async def expire(self) -> None:
@@ -172,7 +173,12 @@ class SessionManager:
         checked_query(query)
         await asyncio.to_thread(self._build, config)  # what cannot be built is refused before there is a session
         session = self._sessions[self.create(query, config)]
-        await self._watched(session, None, self._settings.reply_within_s, tell)
+        try:
+            await self._watched(session, None, self._settings.reply_within_s, tell)
+        except SessionInterrupted as interruption:
+            if session.is_kept:
+                raise
+            raise SessionNotOpened(interruption) from interruption
         return self._told(session.state())
 
     async def _decide(
@@ -186,25 +192,25 @@ class SessionManager:
         pending = waiting.checkpoint.checkpoint_id
         with _deciding(session):
             # Once it is on its way to the disk it is carried through, whether or not the caller still waits.
-            if await asyncio.shield(asyncio.ensure_future(self._take(session, pending, decision, door))):
+            if await asyncio.shield(asyncio.ensure_future(self._take(session_id, session, pending, decision, door))):
                 return self._told(await self._after(session_id, pending, tell))
         if checkpoint_id is None:
             raise CheckpointBusy(session_id, pending)
         return await self._repeated(session_id, checkpoint_id, tell)
 
-    async def _take(self, session: WorkflowSession | None, checkpoint_id: str, decision: Decision, door: str) -> bool:
+    async def _take(
+        self, session_id: str, session: WorkflowSession | None, checkpoint_id: str, decision: Decision, door: str
+    ) -> bool:
         """Write the decision down and go on with what then stands there. False when another one came first."""
-        data = decision.revised_data
-        if isinstance(data, BaseModel):
-            data = data.model_dump(mode="json")
-        given = InboxDecision(action=decision.action.value, data=data, note=decision.note)
         inbox = self._ground.inbox
         try:
-            entry = await asyncio.to_thread(inbox.decide, checkpoint_id, given, door)
+            entry = await asyncio.to_thread(inbox.decide, checkpoint_id, to_inbox(decision), door)
             came_first = True
         except AlreadyDecided:
             entry = await asyncio.to_thread(inbox.get, checkpoint_id)
             came_first = False
+        except DecisionNotFound:
+            raise SessionNotFound(session_id) from None  # another process has deleted it
         if session is not None:
             await session.settle(entry, self._ground)
         return came_first
@@ -272,7 +278,7 @@ class SessionManager:
             session.in_use -= 1
             session.last_used = self._ground.clock.now()
         if session.interruption is not None:
-            self._drop(session.session_id)
+            self._drop(session)
             raise session.interruption
 
     async def _present(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
@@ -324,9 +330,10 @@ class SessionManager:
             self._sessions[session_id] = session
         return session
 
-    def _drop(self, session_id: str) -> WorkflowSession | None:
+    def _drop(self, session: WorkflowSession) -> None:
         with self._lock:
-            return self._sessions.pop(session_id, None)
+            if self._sessions.get(session.session_id) is session:
+                del self._sessions[session.session_id]
 
     def _stored_state(self, session_id: str) -> SessionState:
         return stored_state(self._ground.store, self._ground.inbox, session_id)

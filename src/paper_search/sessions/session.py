@@ -8,6 +8,7 @@ from typing import Any
 
 from paper_search.errors import InvalidDecision, SessionInterrupted
 from paper_search.models import PaperCollection, SourceReport
+from paper_search.sessions.answers import from_inbox
 from paper_search.sessions.handler import MCPCheckpointHandler
 from paper_search.sessions.journal import StoredJournal, kept
 from paper_search.sessions.state import (
@@ -22,9 +23,8 @@ from paper_search.sessions.state import (
     reports_of,
 )
 from paper_search.sessions.store import Held, SessionStore
-from paper_search.sessions.views import checkpoint_payload
-from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction
-from paper_search.workflow.decisions import check_decision
+from paper_search.sessions.views import checkpoint_payload, question
+from paper_search.workflow.checkpoints import Checkpoint, Decision
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.errors import as_error
@@ -63,6 +63,8 @@ class WorkflowSession:
     is_complete: bool = False
     interruption: SessionInterrupted | None = None
     lease: Held | None = None
+    is_kept: bool = False
+    """Whether it is on disk."""
     last_used: datetime = field(default_factory=lambda: datetime.now(UTC))
     events: int = 0
     """How much has happened so far."""
@@ -100,7 +102,7 @@ class WorkflowSession:
     @property
     def is_idle(self) -> bool:
         """Whether nothing happens in it until somebody calls."""
-        return not self.in_use and (self.is_complete or self.waiting is not None)
+        return not self.in_use and bool(self.is_complete or self.waiting or self.interruption)
 
     def state(self) -> SessionState:
         asked_at = self._asked_at
@@ -168,6 +170,7 @@ class WorkflowSession:
         try:
             if self.lease is None:
                 self.lease = await kept(self.session_id, lambda: _opened(ground.store, self.session_id, asked))
+            self.is_kept = True
             handler = _Kept(self, ground, journal)
             workflow = await asyncio.to_thread(
                 build, checkpoint_handler=handler, progress_reporter=self._note, journal=journal
@@ -214,12 +217,10 @@ class WorkflowSession:
         await journal.keep(f"checkpoint-{checkpoint.iteration}", waiting)
         self._waiting = waiting
         self._reports = reports_of(checkpoint) or self._reports
-        payload = checkpoint_payload(checkpoint)
+        shown = {"query": self.query, "question": question(checkpoint), **checkpoint_payload(checkpoint)}
         entry = await kept(
             self.session_id,
-            lambda: ground.inbox.put(
-                checkpoint.checkpoint_id, PART, checkpoint.kind.value, self.session_id, {"query": self.query, **payload}
-            ),
+            lambda: ground.inbox.put(checkpoint.checkpoint_id, PART, checkpoint.kind.value, self.session_id, shown),
         )
         if entry.state == "decided":
             if (decision := _usable(entry, waiting)) is not None:
@@ -264,11 +265,8 @@ def _opened(store: SessionStore, session_id: str, asked: Asked) -> Held | None:
 
 def _usable(entry: Entry, waiting: Waiting) -> Decision | None:
     assert entry.decision is not None
-    given = entry.decision
     try:
-        decision = Decision(action=DecisionAction(given.action), revised_data=given.data, note=given.note)
-        check_decision(waiting.checkpoint, decision, waiting.sources)
-    except (ValueError, InvalidDecision) as refusal:
-        _log.warning("a decision in the inbox cannot be used", checkpoint_id=entry.id, reason=str(refusal))
+        return from_inbox(entry.decision, waiting)
+    except InvalidDecision as refusal:
+        _log.warning("a decision in the inbox cannot be used", checkpoint_id=entry.id, reason=refusal.message)
         return None
-    return decision

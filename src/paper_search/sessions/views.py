@@ -1,9 +1,10 @@
 """What an agent is told of a session: enough to go on, and never more than fits into a context window."""
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
+
+from pydantic_core import to_json
 
 from paper_search.models import (
     Paper,
@@ -23,7 +24,9 @@ REPLY_BYTES: Final = 25_000
 SHOWN: Final = 20
 """A checkpoint lists at most this many papers."""
 _PAYLOAD_BYTES: Final = 9_000
-"""A checkpoint's payload stands in a reply twice, nested and flat, and the query may take 8,000 bytes."""
+"""A checkpoint's payload stands in a reply twice, nested and flat."""
+_SHARES: Final = (1.0, 0.6, 0.3, 0.15)
+"""How much each part of a reply may take, tried until all of them fit: few are as long as they may be."""
 _PAGE_BYTES: Final = 24_000
 _ACTIONS: Final = [action.value for action in DecisionAction]
 _DOING: Final = {
@@ -40,6 +43,16 @@ _DOING: Final = {
 
 def reply(state: SessionState, now: datetime) -> dict[str, Any]:
     """The state object that search_papers, decide and get_session answer with."""
+    said: dict[str, Any] = {}
+    for share in _SHARES:
+        said = _reply(state, now, share)
+        if size(said) <= REPLY_BYTES:
+            break
+    return said
+
+
+def _reply(state: SessionState, now: datetime, share: float) -> dict[str, Any]:
+    """The reply, with so much of the space that each part of it may usually take."""
     until = state.ended.at if state.ended else now
     said: dict[str, Any] = {
         "session_id": state.session_id,
@@ -50,11 +63,11 @@ def reply(state: SessionState, now: datetime) -> dict[str, Any]:
         "round": state.round,
         "phase": state.phase,
         "elapsed_s": round(max(0.0, (until - state.asked_at).total_seconds()), 1),
-        "summary": summary(state),
-        "sources": [_source(report) for report in state.sources[:40]],
+        "summary": _clipped(summary(state), int(2_000 * share)),
+        "sources": [_source(report, int(160 * share)) for report in state.sources[: int(40 * share)]],
     }
     if state.waiting:
-        said |= _pending(state.waiting.checkpoint)
+        said |= _pending(state.waiting.checkpoint, share)
     if state.ended:
         said |= _outcome(state)
     return said
@@ -65,7 +78,7 @@ def summary(state: SessionState) -> str:
     if state.ended:
         return _end(state)
     if state.waiting:
-        return _question(state.waiting.checkpoint)
+        return question(state.waiting.checkpoint)
     doing = _DOING.get(state.phase, "Working")
     if state.phase == "searching" and state.sources_asked:
         doing += f": {len(state.sources)} of {state.sources_asked} sources have answered"
@@ -81,16 +94,18 @@ def progress(state: SessionState) -> str:
     return f"{doing}: {len(state.sources)} of {state.sources_asked} sources{last}"
 
 
-def checkpoint_payload(checkpoint: Checkpoint) -> dict[str, Any]:
+def checkpoint_payload(checkpoint: Checkpoint, most_bytes: int = _PAYLOAD_BYTES) -> dict[str, Any]:
     """What the checkpoint shows a person: at most 20 papers with short fields, and how to get the others."""
     payload = checkpoint.payload
     if isinstance(payload, StrategyPayload):
-        return _strategy(payload.intent, payload.strategy)
+        return _strategy(payload.intent, payload.strategy, most_bytes)
     collection = payload.collection
     shown = min(SHOWN, len(collection.papers))
-    while _size(said := _review(checkpoint, collection, len(payload.accumulated_papers), shown)) > _PAYLOAD_BYTES:
+    while True:
+        said = _review(checkpoint, collection, len(payload.accumulated_papers), shown)
+        if not shown or size(said) <= most_bytes:
+            return said
         shown = shown * 3 // 4
-    return said
 
 
 def papers_address(session_id: str, offset: int = 0) -> str:
@@ -101,11 +116,11 @@ def papers_address(session_id: str, offset: int = 0) -> str:
 def papers_page(session_id: str, collection: PaperCollection, offset: int) -> dict[str, Any]:
     """As many papers as fit into one reply, with their abstracts, and where the next ones are."""
     page: list[dict[str, Any]] = []
-    size = 0
+    length = 0
     for paper in collection.papers[offset:]:
         entry = {**_paper(paper), "abstract": _clipped(paper.abstract, 600), "url": _clipped(paper.full_text_url, 300)}
-        size += _size(entry)
-        if page and size > _PAGE_BYTES:
+        length += size(entry)
+        if page and length > _PAGE_BYTES:
             break
         page.append(entry)
     end = offset + len(page)
@@ -131,8 +146,8 @@ def decided(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _pending(checkpoint: Checkpoint) -> dict[str, Any]:
-    payload = checkpoint_payload(checkpoint)
+def _pending(checkpoint: Checkpoint, share: float) -> dict[str, Any]:
+    payload = checkpoint_payload(checkpoint, int(_PAYLOAD_BYTES * share))
     kind = checkpoint.kind.value
     return {
         "current_checkpoint_kind": kind,
@@ -147,7 +162,7 @@ def _pending(checkpoint: Checkpoint) -> dict[str, Any]:
         "checkpoint_kind": kind,
         "checkpoint_payload": payload,
         "user_action_required": True,
-        "user_question": _question(checkpoint),
+        "user_question": _clipped(question(checkpoint), int(2_000 * share)),
     }
 
 
@@ -155,7 +170,7 @@ def _outcome(state: SessionState) -> dict[str, Any]:
     ended = state.ended
     assert ended is not None
     if ended.error is not None:
-        return {"error": ended.error}
+        return {"error": _clipped(ended.error, 2_000)}
     result = {"paper_count": ended.paper_count, "summary": _end(state)}
     return {
         "result": {**result, "reason": ended.reason} if ended.reason else result,
@@ -173,7 +188,8 @@ def _end(state: SessionState) -> str:
     return f"{_papers(ended.paper_count)} after {rounds}, {how}. Call export_results for them."
 
 
-def _question(checkpoint: Checkpoint) -> str:
+def question(checkpoint: Checkpoint) -> str:
+    """What to ask the person."""
     payload = checkpoint.payload
     if isinstance(payload, StrategyPayload):
         strategy = payload.strategy
@@ -212,13 +228,13 @@ def _years(strategy: SearchStrategy) -> str:
     return f", since {since}" if since else f", until {until}" if until else ""
 
 
-def _strategy(intent: ParsedIntent, strategy: SearchStrategy) -> dict[str, Any]:
+def _strategy(intent: ParsedIntent, strategy: SearchStrategy, most_bytes: int) -> dict[str, Any]:
     said = {
         "intent": intent.model_dump(mode="json", exclude_none=True),
         "strategy": strategy.model_dump(mode="json", exclude_none=True),
     }
     for texts, items in ((400, 20), (200, 10), (80, 5), (40, 3)):
-        if _size(said) <= _PAYLOAD_BYTES:
+        if size(said) <= most_bytes:
             return said
         said = {**_shortened(said, texts, items), "shortened": True}
     return said
@@ -288,14 +304,14 @@ def _counts(counts: Sequence[StageCount], round_number: int) -> dict[str, Any]:
     }
 
 
-def _source(report: SourceReport) -> dict[str, Any]:
+def _source(report: SourceReport, most_chars: int) -> dict[str, Any]:
     said = {
         "name": report.name,
         "status": report.status.value,
         "returned": report.returned,
         "calls": report.calls,
         "seconds": report.seconds,
-        "reason": _clipped(report.reason, 160),
+        "reason": _clipped(report.reason, most_chars),
     }
     return {**said, "retry_at": report.retry_at.isoformat()} if report.retry_at else said
 
@@ -308,5 +324,6 @@ def _clipped(text: str | None, most: int) -> Any:
     return text if text is None or len(text) <= most else text[: most - 1] + "…"
 
 
-def _size(value: Any) -> int:
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+def size(value: Any) -> int:
+    """How many bytes the value takes on the wire."""
+    return len(to_json(value))

@@ -1,0 +1,45 @@
+"""Decisions on their way between the doors, the inbox and the engine, checked at each."""
+
+from pydantic import BaseModel
+
+from paper_search.errors import InvalidAction
+from paper_search.limits import check_decision_size
+from paper_search.sessions.state import Waiting, stored_state
+from paper_search.sessions.store import SessionFiles, SessionStore
+from paper_search.workflow.checkpoints import Decision, DecisionAction
+from paper_search.workflow.decisions import check_decision
+from uraniborg.kernel.inbox import AlreadyDecided, Entry, Inbox, InboxPort
+from uraniborg.kernel.inbox import Decision as InboxDecision
+
+
+def read_action(action: str) -> DecisionAction:
+    """Raises InvalidAction, which names the actions there are."""
+    try:
+        return DecisionAction(action)
+    except ValueError:
+        raise InvalidAction(action, [known.value for known in DecisionAction]) from None
+
+
+def to_inbox(decision: Decision) -> InboxDecision:
+    data = decision.revised_data
+    if isinstance(data, BaseModel):
+        data = data.model_dump(mode="json")
+    return InboxDecision(action=decision.action.value, data=data, note=decision.note)
+
+
+def from_inbox(given: InboxDecision, waiting: Waiting) -> Decision:
+    """Raises InvalidDecision when it does not answer what was asked."""
+    check_decision_size(given.data, given.note)
+    decision = Decision(action=read_action(given.action), revised_data=given.data, note=given.note)
+    check_decision(waiting.checkpoint, decision, waiting.sources)
+    return decision
+
+
+def check_answer(
+    entry: Entry, given: InboxDecision, *, inbox: InboxPort | None = None, store: SessionStore | None = None
+) -> None:
+    """For doors that write into the inbox themselves: raises InvalidDecision unless `given` answers the entry."""
+    state = stored_state(store or SessionFiles(), inbox or Inbox(), entry.subject)
+    if state.waiting is None or state.checkpoint_id != entry.id:
+        raise AlreadyDecided(entry)
+    from_inbox(given, state.waiting)
