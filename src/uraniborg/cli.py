@@ -34,6 +34,32 @@ def demo(
     run_demo(output, as_json=json)
 
 
+@app.command()
+def inbox(
+    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """List what waits for your decision."""
+    from uraniborg.decisions import show_inbox
+
+    show_inbox(as_json=json)
+
+
+@app.command()
+def decide(
+    decision_id: Annotated[str, typer.Argument(metavar="ID", help="The id, its beginning, or a session's id.")],
+    action: Annotated[str, typer.Argument(help="approve, edit or reject.")],
+    data: Annotated[
+        Path | None, typer.Option(help="A JSON file with what goes with an edit or reject; - for stdin.")
+    ] = None,
+    note: Annotated[str | None, typer.Option(help="In your own words; guides the next round.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the decision as JSON.")] = False,
+) -> None:
+    """Decide what waits, whichever process asked for it."""
+    from uraniborg.decisions import take_decision
+
+    take_decision(decision_id, action, data, note, as_json=json)
+
+
 @app.command("version")
 def show_version(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,

@@ -1,4 +1,7 @@
-"""The demo: a replayed paper search run through both checkpoints, in the terminal, with no network and no key."""
+"""The demo: a replayed paper search run through both checkpoints, and once more as an agent's session, in the terminal.
+
+No network, no key.
+"""
 
 import asyncio
 import sys
@@ -23,6 +26,7 @@ from paper_search.workflow import (
     SearchWorkflow,
     StrategyPayload,
 )
+from uraniborg.demo_session import show_session
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import write_atomic
 from uraniborg.recordings import QUERY, RECORDING
@@ -51,6 +55,7 @@ def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> 
         sys.stdout.write(export_json(result) + "\n")
         return
     console.print(_stages(result))
+    asyncio.run(show_session(console))
     console.print(_files(files))
 
 

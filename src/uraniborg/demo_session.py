@@ -1,0 +1,123 @@
+"""The demo's second act: the real server, killed between two calls, and the session that goes on all the same."""
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+from rich.text import Text
+
+from uraniborg.kernel.errors import Unavailable
+from uraniborg.recordings import QUERY, RECORDING
+
+_PROTOCOL: Final = "2025-11-25"
+_MOST_LINE: Final = 1 << 20
+
+
+async def show_session(console: Console) -> None:
+    """Runs `paper-search-mcp` as an agent would, kills it at the review, and continues in a new one."""
+    console.print("[bold]The same search as an agent's session[/], with the server killed in the middle")
+    if find_spec("mcp") is None:
+        console.print("  [dim]needs the server: pip install 'uraniborg[mcp]'[/]\n")
+        return
+    with tempfile.TemporaryDirectory(prefix="uraniborg-demo-") as home:
+        async with _server(Path(home)) as agent:
+            first = await agent.call("search_papers", query=QUERY)
+            session = first["session_id"]
+            console.print(_line("agent", "search_papers", _waits(first)))
+            review = await agent.call("decide", session_id=session, action="approve")
+            console.print(_line("agent", 'decide "approve"', f"{_waits(review)}, {_count(review)} papers"))
+            agent.process.kill()
+            await agent.process.wait()
+            console.print(_line("", "kill -9", "the server is gone", style="red"))
+        async with _server(Path(home)) as agent:
+            again = await agent.call("get_session", session_id=session)
+            same = again["checkpoint_payload"] == review["checkpoint_payload"]
+            console.print(
+                _line("new server", "get_session", f"{_waits(again)}, {'the same' if same else 'other'} papers")
+            )
+            await _decided_by_a_person(again["checkpoint_id"], Path(home))
+            console.print(_line("you", "uraniborg decide", '"approve", from another terminal'))
+            done = again
+            while not done["is_complete"]:
+                done = await agent.call("get_session", session_id=session)
+            console.print(_line("agent", "get_session", f"complete: {done['paper_count']} papers", style="green"))
+    console.print()
+
+
+class _Agent:
+    """Speaks to a server as an agent's client does: one JSON-RPC message a line."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self._calls = 0
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        result = await self.request("tools/call", {"name": tool, "arguments": arguments})
+        return json.loads(result["content"][0]["text"])
+
+    async def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        self._calls += 1
+        await self.send({"id": self._calls, "method": method, "params": params})
+        assert self.process.stdout is not None
+        async for line in self.process.stdout:
+            message = json.loads(line)
+            if message.get("id") == self._calls:
+                return message["result"]
+        raise Unavailable("The server of the demo ended too early.", hint="Run `paper-search-mcp` to see why.")
+
+    async def send(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        await self.process.stdin.drain()
+
+
+@asynccontextmanager
+async def _server(home: Path) -> AsyncGenerator[_Agent]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "paper_search.mcp_server",
+        stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=_environment(home), limit=_MOST_LINE,
+    )  # fmt: skip
+    agent = _Agent(process)
+    try:
+        client = {"name": "uraniborg-demo", "version": "1"}
+        hello = {"protocolVersion": _PROTOCOL, "capabilities": {}, "clientInfo": client}
+        await agent.request("initialize", hello)
+        await agent.send({"method": "notifications/initialized"})
+        yield agent
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def _decided_by_a_person(checkpoint_id: str, home: Path) -> None:
+    command = [sys.executable, "-m", "uraniborg", "decide", checkpoint_id, "approve", "--json"]
+    process = await asyncio.create_subprocess_exec(*command, stdout=DEVNULL, stderr=DEVNULL, env=_environment(home))
+    if await process.wait():
+        raise Unavailable("The demo's decision was not taken.", hint=f"Run `uraniborg decide {checkpoint_id} approve`.")
+
+
+def _environment(home: Path) -> dict[str, str]:
+    ours = {"URANIBORG_HOME": str(home), "URANIBORG_PAPER_SEARCH__REPLAY_DIR": str(RECORDING)}
+    return {**os.environ, **ours}
+
+
+def _waits(state: dict[str, Any]) -> str:
+    return f"waits at {state.get('checkpoint_kind', 'nothing')}"
+
+
+def _count(state: dict[str, Any]) -> int:
+    return state["checkpoint_payload"]["total_papers"]
+
+
+def _line(who: str, what: str, outcome: str, style: str = "dim") -> Text:
+    return Text.assemble("  ", (f"{who:<12}", "cyan"), f"{what:<18}", (outcome, style))
