@@ -112,9 +112,13 @@ def test_every_source_is_documented() -> None:
     assert [name for name in KNOWN if f"`{name}`" not in page] == []
 
 
-def test_every_option_of_the_search_command_is_documented() -> None:
+@pytest.mark.parametrize(
+    "command",
+    ["paper_search", "uraniborg demo", "uraniborg inbox", "uraniborg decide", "uraniborg version"],
+)
+def test_every_option_of_a_command_is_documented(command: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "paper_search", "--help"],
+        [sys.executable, "-m", *command.split(), "--help"],
         capture_output=True,
         text=True,
         timeout=50,

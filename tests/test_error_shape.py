@@ -67,6 +67,12 @@ async def mcp_over_stdio() -> Any:
         return await failing_tool(client)
 
 
+async def paper_search_server() -> Any:
+    home = {"URANIBORG_HOME": os.environ["URANIBORG_HOME"]}
+    async with stdio_client_for(sys.executable, ["-m", "paper_search.mcp_server"], home) as client:
+        return await failing_tool(client, "get_session", session_id="7f3a")
+
+
 async def mcp_over_stateless_http() -> Any:
     async with serving(stateless_app(sample.sample_server())) as url, http_client_for(f"{url}/mcp") as client:
         return await failing_tool(client)
@@ -119,13 +125,17 @@ SURFACES: dict[str, Surface] = {
     "HTTP, body": refused_by_http("POST", 400, content=b"{", content_type="application/json"),
     "search command": command(sys.executable, "-m", "paper_search", "--json", "--domain", "alchemy", "moons"),
     "search command, usage": command(sys.executable, "-m", "paper_search", "--json", "--no-such-option"),
+    "paper search server": paper_search_server,
+    "inbox command": command(HOUSE, "inbox", "7f3a", "--json"),
+    "decide command": command(HOUSE, "decide", "7f3a", "approve", "--json"),
     "house command": command(HOUSE, "demo", "--json", "--output", os.devnull),
     "house command, usage": command(HOUSE, "dance", "--json"),
 }
 
 
 @pytest.mark.parametrize("surface", SURFACES.values(), ids=SURFACES.keys())
-async def test_every_error_has_the_one_shape(surface: Surface) -> None:
+async def test_every_error_has_the_one_shape(surface: Surface, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path))
     body = await surface()
     assert body.keys() == {"error"}
     error = body["error"]

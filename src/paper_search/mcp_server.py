@@ -45,6 +45,12 @@ A reply with neither a checkpoint nor is_complete means that the search is still
 survive restarts; a decide that got no answer can be sent again with the same checkpoint_id.\
 """
 
+USAGE: Final = """\
+paper-search-mcp serves an agent: it speaks the Model Context Protocol over stdin and stdout and takes no arguments.
+Add it to your client, for example with: claude mcp add paper-search -- paper-search-mcp
+To search by hand: python -m paper_search WORDS
+"""
+
 _session_manager: "SessionManager | None" = None
 
 
@@ -146,13 +152,18 @@ async def more_session_papers(session_id: str, offset: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Serve one agent over stdin and stdout."""
+    """Serve one agent over stdin and stdout, until it leaves."""
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        sys.stdout.write(USAGE)
+        return
     if find_spec("mcp") is None:
         sys.exit(fail(MissingExtra("mcp", "The paper search server"), as_json=False))
     from uraniborg.kernel.logging import configure_logging
 
     configure_logging()
-    _server().run(transport="stdio", cleanup=_close)
+    if sys.stdin.isatty():
+        sys.stderr.write(USAGE)
+    _server().run(transport="stdio")
 
 
 def _server() -> "Server":
@@ -167,7 +178,7 @@ def _made() -> "Server":
 
     from uraniborg.kernel.mcp import make_server, resource, tool
 
-    server = make_server("paper-search", version=version("uraniborg"), instructions=INSTRUCTIONS)
+    server = make_server("paper-search", version=version("uraniborg"), instructions=INSTRUCTIONS, cleanup=_close)
     tool(server, title="Search for papers", read_only=False, open_world=True)(search_papers)
     tool(server, title="Decide at a checkpoint", read_only=False, open_world=True)(decide)
     tool(server, title="Export the papers", read_only=True, idempotent=True)(export_results)

@@ -36,12 +36,19 @@ def demo(
 
 @app.command()
 def inbox(
+    decision_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="Show all of this one; an id, its beginning, or a session's id."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List what waits for your decision."""
-    from uraniborg.decisions import show_inbox
+    from uraniborg.decisions import show_entry, show_inbox
 
-    show_inbox(as_json=json)
+    if decision_id is None:
+        show_inbox(as_json=json)
+    else:
+        show_entry(decision_id, as_json=json)
 
 
 @app.command()

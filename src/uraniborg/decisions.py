@@ -37,13 +37,29 @@ def show_inbox(*, as_json: bool) -> None:
         return
     now = SystemClock().now()
     for entry in waiting:
-        console.print(f"[bold cyan]{entry.id}[/]", soft_wrap=True)
-        console.print(f"  [dim]{entry.part}, {entry.kind}, asked {_ago(entry.created_at, now)}[/]")
-        for line in (_told(entry, "query"), _told(entry, "question")):
-            if line:
-                console.print(Padding(escape(line), (0, 0, 0, 2)))
+        _print(console, entry, now)
     count = "1 decision waits" if len(waiting) == 1 else f"{len(waiting)} decisions wait"
     console.print(f"\n{count}. Decide with: [bold]uraniborg decide ID approve|edit|reject[/]", soft_wrap=True)
+
+
+def show_entry(named: str, *, as_json: bool) -> None:
+    """Print all of what is asked under this id, the beginning of one, or a session's."""
+    entry = _find(Inbox(), named)
+    if as_json:
+        sys.stdout.write(json.dumps(_plain(entry)) + "\n")
+        return
+    console = Console(highlight=False)
+    _print(console, entry, SystemClock().now())
+    rest: dict[str, Any] = {key: value for key, value in entry.payload.items() if key not in ("query", "question")}
+    papers = rest.pop("papers", [])
+    for paper in papers:
+        console.print(f"\n  [bold]{escape(_line(paper['title']))}[/] [dim]({paper['year'] or '-'})[/]", soft_wrap=True)
+        authors = escape(_line(", ".join(paper["authors"])))
+        console.print(f"  [cyan]{paper['id']}[/] [dim]{paper['relevance_score']:.2f}  {authors}[/]", soft_wrap=True)
+    if not papers:
+        console.print_json(data=rest)
+    elif "more" in rest:
+        console.print(f"\n  [dim]{escape(rest['more'])}[/]", soft_wrap=True)
 
 
 def take_decision(named: str, action: str, data: Path | None, note: str | None, *, as_json: bool) -> None:
@@ -61,6 +77,14 @@ def take_decision(named: str, action: str, data: Path | None, note: str | None, 
     console = Console(highlight=False)
     console.print(f"[green]✔[/] {decision.action}: {escape(_told(entry, 'query') or entry.id)}")
     console.print("  [dim]It goes on in the server that runs it, or when one is next asked about it.[/]")
+
+
+def _print(console: Console, entry: Entry, now: datetime) -> None:
+    console.print(f"[bold cyan]{entry.id}[/]", soft_wrap=True)
+    console.print(f"  [dim]{entry.part}, {entry.kind}, asked {_ago(entry.created_at, now)}[/]")
+    for line in (_told(entry, "query"), _told(entry, "question")):
+        if line:
+            console.print(Padding(escape(line), (0, 0, 0, 2)))
 
 
 def _find(inbox: Inbox, named: str) -> Entry:
@@ -95,8 +119,12 @@ def _plain(entry: Entry) -> dict[str, Any]:
 
 
 def _told(entry: Entry, name: str) -> str:
-    payload = entry.payload
-    return printable(str(payload.get(name, ""))) if isinstance(payload, dict) else ""  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+    """What the asking part says for people; by agreement every payload is an object with a `question`."""
+    return _line(entry.payload.get(name, ""))
+
+
+def _line(text: Any) -> str:
+    return printable(str(text))
 
 
 def _ago(then: datetime, now: datetime) -> str:

@@ -56,7 +56,7 @@ class _Resource:
 class Server(FastMCP[Any]):
     """A FastMCP server that answers and fails in this project's shapes. Made by `make_server`."""
 
-    def __init__(self, name: str, *, version: str, instructions: str, prompts: bool) -> None:
+    def __init__(self, name: str, *, version: str, instructions: str, prompts: bool, cleanup: Cleanup | None) -> None:
         # The SDK takes over the root logger of the process unless it finds a handler there.
         placeholder = logging.NullHandler()
         logging.getLogger().addHandler(placeholder)
@@ -70,6 +70,7 @@ class Server(FastMCP[Any]):
         self._not_offered = {
             kind: self._mcp_server.request_handlers.pop(kind) for kinds in _REQUESTS_OF.values() for kind in kinds
         }
+        self._cleanup = cleanup
         self._known_tools: dict[str, _Tool] = {}
         self._known_resources: list[_Resource] = []
         if prompts:
@@ -85,8 +86,6 @@ class Server(FastMCP[Any]):
         self,
         transport: Literal["stdio", "sse", "streamable-http"] = "stdio",
         mount_path: str | None = None,
-        *,
-        cleanup: Cleanup | None = None,
     ) -> None:
         """Serve over stdio until the client leaves; see `run_stdio`. Raises InvalidInput for another transport."""
         if transport != "stdio":
@@ -96,7 +95,7 @@ class Server(FastMCP[Any]):
                 argument="transport",
                 allowed=["stdio"],
             )
-        run_stdio(self, cleanup=cleanup)
+        run_stdio(self, cleanup=self._cleanup)
 
     def register_tool(
         self,
@@ -189,15 +188,18 @@ class Server(FastMCP[Any]):
             self._mcp_server.request_handlers[kind] = self._not_offered[kind]
 
 
-def make_server(name: str, *, version: str, instructions: str, prompts: bool = False) -> Server:
+def make_server(
+    name: str, *, version: str, instructions: str, prompts: bool = False, cleanup: Cleanup | None = None
+) -> Server:
     """A server of this name and version that so far offers nothing; `instructions` tell an agent what it is for.
 
-    Tools and resources are advertised once one is registered, prompts only if asked for.
+    Tools and resources are advertised once one is registered, prompts only if asked for. `cleanup` is awaited before
+    the server ends that `run` runs.
     """
     # The SDK has a line for every request, at the level of a program's own news.
     if logging.getLogger("mcp").level == logging.NOTSET:
         logging.getLogger("mcp").setLevel(logging.WARNING)
-    return Server(name, version=version, instructions=instructions, prompts=prompts)
+    return Server(name, version=version, instructions=instructions, prompts=prompts, cleanup=cleanup)
 
 
 def tool(

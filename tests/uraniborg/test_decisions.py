@@ -1,0 +1,177 @@
+"""Deciding from a terminal what another process asked."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_search.config import AppConfig
+from paper_search.sessions import SessionManager
+from paper_search.sessions.store import SessionFiles
+from uraniborg.kernel.inbox import Inbox
+from uraniborg.recordings import QUERY, RECORDING
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def uraniborg(home: Path) -> Command:
+    env = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+    program = Path(sys.executable).with_name("uraniborg")
+
+    def run(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [program, *arguments],
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=50,
+            check=False,
+            env=env,
+            cwd=home,
+        )
+
+    return run
+
+
+@pytest.fixture
+def asked(home: Path) -> dict[str, Any]:
+    """A session that waits at its first checkpoint, and whose process has ended."""
+
+    async def ask() -> dict[str, Any]:
+        manager = SessionManager(store=SessionFiles(), inbox=Inbox())
+        try:
+            return await manager.start(QUERY, AppConfig(replay_dir=RECORDING))
+        finally:
+            await manager.aclose()
+
+    return asyncio.run(ask())
+
+
+def look(session_id: str) -> dict[str, Any]:
+    """Where the session stands once a process runs it and it has settled."""
+
+    async def settled() -> dict[str, Any]:
+        manager = SessionManager()
+        try:
+            while True:
+                state = await manager.state(session_id)
+                if state["is_complete"] or state["has_pending_checkpoint"]:
+                    return state
+                await asyncio.sleep(0.01)
+        finally:
+            await manager.aclose()
+
+    return asyncio.run(settled())
+
+
+def test_an_empty_inbox_says_so(uraniborg: Command) -> None:
+    assert uraniborg("inbox").stdout == "Nothing waits for a decision.\n"
+    assert json.loads(uraniborg("inbox", "--json").stdout) == []
+
+
+def test_the_inbox_lists_the_question_and_the_id_to_decide_it_by(uraniborg: Command, asked: dict[str, Any]) -> None:
+    shown = uraniborg("inbox").stdout
+    assert asked["checkpoint_id"] in shown
+    assert QUERY in shown
+    assert "Approve, edit the strategy, or reject it" in " ".join(shown.split())
+    (entry,) = json.loads(uraniborg("inbox", "--json").stdout)
+    assert (entry["id"], entry["state"], entry["subject"]) == (asked["checkpoint_id"], "pending", asked["session_id"])
+
+
+@pytest.mark.parametrize("spelled", ["id", "beginning", "session"])
+def test_a_decision_can_be_named_by_its_id_the_beginning_of_it_or_the_session(
+    uraniborg: Command, asked: dict[str, Any], spelled: str
+) -> None:
+    names = {"id": asked["checkpoint_id"], "beginning": asked["checkpoint_id"][:8], "session": asked["session_id"]}
+    done = uraniborg("decide", names[spelled], "approve", "--note", "good", "--json")
+    assert done.returncode == 0, done.stderr
+    decided = json.loads(done.stdout)
+    assert decided["decision"] == {"action": "approve", "note": "good"}
+    assert decided["door"] == "terminal"
+    assert look(asked["session_id"])["checkpoint_kind"] == "result_review"
+
+
+def test_the_review_can_be_seen_whole_and_rejected_with_feedback(
+    uraniborg: Command, asked: dict[str, Any], home: Path
+) -> None:
+    uraniborg("decide", asked["session_id"], "approve")
+    review = look(asked["session_id"])
+    paper = review["checkpoint_payload"]["papers"][0]
+    shown = uraniborg("inbox", asked["session_id"]).stdout
+    assert paper["id"] in shown
+    assert paper["title"] in shown
+    (home / "feedback.json").write_text(json.dumps({"marked_relevant": [paper["id"]]}))
+    done = uraniborg("decide", review["checkpoint_id"], "reject", "--data", "feedback.json")
+    assert done.returncode == 0, done.stderr
+    after = look(asked["session_id"])
+    assert (after["iteration"], after["round"], after["checkpoint_kind"]) == (2, 1, "strategy_confirmation")
+
+
+def test_a_strategy_can_be_piped_in(uraniborg: Command, asked: dict[str, Any]) -> None:
+    strategy = {"queries": [{"keywords": ["flares"], "boolean_query": "flares AND dwarfs"}]}
+    done = uraniborg("decide", asked["checkpoint_id"], "edit", "--data", "-", "--json", given=json.dumps(strategy))
+    assert json.loads(done.stdout)["decision"]["data"] == strategy
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "code", "exit_code"),
+    [
+        (("approve", "--data", "-"), '{"sources": []}', "invalid_decision", 2),
+        (("edit",), "", "invalid_decision", 2),
+        (("edit", "--data", "-"), '{"sources": ["the moon"]}', "invalid_decision", 2),
+        (("edit", "--data", "-"), "no json", "invalid_argument", 2),
+        (("edit", "--data", "nowhere.json"), "", "invalid_argument", 2),
+        (("perhaps",), "", "invalid_action", 2),
+        (("reject", "--note", "n" * 5_000), "", "invalid_decision", 2),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_the_checkpoint_keeps_waiting(
+    uraniborg: Command, asked: dict[str, Any], arguments: tuple[str, ...], given: str, code: str, exit_code: int
+) -> None:
+    done = uraniborg("decide", asked["checkpoint_id"], *arguments, "--json", given=given)
+    assert done.returncode == exit_code
+    error = json.loads(done.stdout)["error"]
+    assert error["code"] == code
+    assert error["hint"]
+    assert look(asked["session_id"])["checkpoint_id"] == asked["checkpoint_id"]
+
+
+def test_the_second_decision_is_told_of_the_first(uraniborg: Command, asked: dict[str, Any]) -> None:
+    uraniborg("decide", asked["checkpoint_id"], "approve")
+    done = uraniborg("decide", asked["checkpoint_id"], "reject", "--json")
+    assert done.returncode == 4
+    error = json.loads(done.stdout)["error"]
+    assert (error["code"], error["action"], error["door"]) == ("already_decided", "approve", "terminal")
+
+
+def test_an_unknown_id_is_not_found_and_an_unclear_one_names_the_candidates(
+    uraniborg: Command, asked: dict[str, Any], home: Path
+) -> None:
+    assert json.loads(uraniborg("decide", "zzz", "approve", "--json").stdout)["error"]["code"] == "decision_not_found"
+    assert uraniborg("inbox", "zzz").returncode == 3
+    inbox = Inbox()
+    inbox.put("twin-1", "another part", "question", "a subject", {"question": "This?"})
+    inbox.put("twin-2", "another part", "question", "a subject", {"question": "That?"})
+    inbox.close()
+    error = json.loads(uraniborg("decide", "twin", "approve", "--json").stdout)["error"]
+    assert error["allowed"] == ["twin-1", "twin-2"]
+    assert uraniborg("decide", "twin-1", "sure").returncode == 0
+
+
+def test_a_session_that_was_deleted_can_no_longer_be_decided(uraniborg: Command, asked: dict[str, Any]) -> None:
+    SessionFiles().delete(asked["session_id"])
+    error = json.loads(uraniborg("decide", asked["checkpoint_id"], "approve", "--json").stdout)["error"]
+    assert error["code"] == "session_not_found"
