@@ -261,6 +261,7 @@ class SessionManager:
         """The state once the checkpoint `past` is behind, whoever runs the session; or the present one in the end."""
         now = asyncio.get_running_loop().time
         deadline = now() + self._settings.reply_within_s
+        pause_s = _LOOK_S
         while True:
             session, state = await self._present(session_id)
             if session is not None:
@@ -268,7 +269,8 @@ class SessionManager:
                 return session.state()
             if state.has_left(past) or now() >= deadline:
                 return state
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(pause_s)
+            pause_s = min(1.0, pause_s * 1.2)  # a search that takes long need not be looked at that often
 
     async def _watched(self, session: WorkflowSession, past: str | None, within_s: float, tell: Listener) -> None:
         session.in_use += 1

@@ -4,6 +4,7 @@ A file holds the session's journal: `session` (how it was asked for), the engine
 and in the end `result` or `error`. Each is written once.
 """
 
+import math
 import re
 import sqlite3
 import threading
@@ -90,7 +91,7 @@ class SessionFiles:
 
     def unused_since(self, moment: datetime) -> list[str]:
         files = self._folder.glob("*.db") if self._folder.is_dir() else ()
-        return [file.stem for file in files if file.stat().st_mtime < moment.timestamp()]
+        return [file.stem for file in files if _written(file) < moment.timestamp()]
 
     def _path(self, session_id: str) -> Path:
         if not _ID.fullmatch(session_id):
@@ -106,6 +107,14 @@ class SessionFiles:
         with closing(opened) as connection:
             migrate(connection, _MIGRATIONS)
             yield connection
+
+
+def _written(file: Path) -> float:
+    """When the file was last written to; that of one which another process has just deleted counts as new."""
+    try:
+        return file.stat().st_mtime
+    except FileNotFoundError:
+        return math.inf
 
 
 class MemorySessions:
