@@ -20,6 +20,8 @@ def checked_query(query: object) -> str:
             hint="Say in words what you are looking for.",
         )
     text = query.replace("\x00", "").strip()
+    if not is_whole(text):
+        raise InvalidQuery("The query holds half characters.", hint="Send it as valid UTF-8.")
     if not any(character.isalnum() for character in text):
         raise InvalidQuery(
             "The query is empty.",
@@ -67,9 +69,11 @@ def check_decision_size(data: Any, note: str | None) -> None:
             hint="Say the essential only.",
             argument="note",
         )
-    size, rest = 0, [(data, 0)]
+    size, rest = 0, [(data, 0), (note, 0)]
     while rest:
         value, depth = rest.pop()
+        if isinstance(value, str) and not is_whole(value):
+            raise InvalidDecision("The decision holds half characters.", hint="Send it as valid UTF-8.")
         size += len(value) if isinstance(value, str) else 8
         if size > MAX_DATA_CHARS or depth > MAX_DATA_DEPTH:
             raise InvalidDecision(
@@ -81,3 +85,12 @@ def check_decision_size(data: Any, note: str | None) -> None:
             rest += [(part, depth + 1) for pair in cast("dict[str, Any]", value).items() for part in pair]
         elif isinstance(value, list):
             rest += [(item, depth + 1) for item in cast("list[Any]", value)]
+
+
+def is_whole(text: str) -> bool:
+    """Whether the text can be written: one with lone surrogates, as a terminal may pass them on, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

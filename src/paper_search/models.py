@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from uraniborg.kernel.logging import redact
+
 MAX_RESULTS_CAP = 1_000
 """No search returns more papers than this; larger wishes are capped and the result says so."""
 
@@ -197,6 +199,12 @@ class SourceReport(BaseModel):
     """What the source was asked, as addresses without keys: one for each query, in the source's own syntax."""
     partial: bool = False
     """Some papers came, but the source failed or was stopped before it had sent all that was asked for."""
+
+    @field_validator("reason")
+    @classmethod
+    def _no_secret(cls, value: str | None) -> str | None:
+        # A report goes into replies and exports, and what a source says when it fails may quote what it was sent.
+        return redact(value)
 
 
 class StageCount(BaseModel):

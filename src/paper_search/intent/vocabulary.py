@@ -33,14 +33,13 @@ def singular(word: str) -> str:
 
 
 class Vocabulary:
-    """An index over a table of synonyms. Every spelling leads to the others of its group."""
+    """An index over a table of synonyms, which must not change. Every spelling leads to the others of its group.
+
+    All vocabularies of one table share one index.
+    """
 
     def __init__(self, synonyms: Mapping[str, tuple[str, ...]]) -> None:
-        self._groups: dict[Key, tuple[str, ...]] = {}
-        for term, others in synonyms.items():
-            for spelling in (term, *others):
-                self._groups.setdefault(key_of(spelling), (term, *others))
-        self._beginnings = {key[:end] for key in self._groups for end in range(1, len(key) + 1)}
+        self._groups, self._beginnings = _indexed(_Table(synonyms))
 
     def __contains__(self, term: str) -> bool:
         return key_of(term) in self._groups
@@ -63,3 +62,25 @@ class Vocabulary:
             if key in self._groups:
                 best = end + 1 - start
         return best
+
+
+class _Table:
+    """A table of synonyms, equal to itself only."""
+
+    def __init__(self, synonyms: Mapping[str, tuple[str, ...]]) -> None:
+        self.synonyms = synonyms
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Table) and other.synonyms is self.synonyms
+
+    def __hash__(self) -> int:
+        return id(self.synonyms)
+
+
+@lru_cache(maxsize=16)
+def _indexed(table: _Table) -> tuple[Mapping[Key, tuple[str, ...]], frozenset[Key]]:
+    groups: dict[Key, tuple[str, ...]] = {}
+    for term, others in table.synonyms.items():
+        for spelling in (term, *others):
+            groups.setdefault(key_of(spelling), (term, *others))
+    return groups, frozenset(key[:end] for key in groups for end in range(1, len(key) + 1))

@@ -38,19 +38,31 @@ class StoredJournal:
             self._known.add(step)
 
     def _read(self, step: str, kind: type[M]) -> M:
-        try:
-            return kind.model_validate_json(self._store.read(self._session_id, step) or "")
-        except ValidationError:
-            raise SessionInterrupted(
-                self._session_id, f"its journal holds a '{step}' that this version cannot read."
-            ) from None
+        return read_step(self._store, self._session_id, step, kind)
+
+
+def read_step(store: SessionStore, session_id: str, step: str, kind: type[M]) -> M:
+    """What the step gave. Raises SessionInterrupted when the journal does not hold it as it should."""
+    try:
+        return kind.model_validate_json(store.read(session_id, step) or "")
+    except ValidationError:
+        raise SessionInterrupted(session_id, f"its journal is damaged, or of another version, at '{step}'.") from None
 
 
 async def kept(session_id: str, work: Callable[[], T]) -> T:
-    """What `work` with the store or the inbox gives, in a thread. What fails there interrupts the session."""
+    """What `work` with the store or the inbox gives, in a thread. What fails there interrupts the session.
+
+    Whoever is cancelled meanwhile waits for the thread all the same: nothing is written behind a lease that was let go.
+    """
+    working = asyncio.ensure_future(asyncio.to_thread(work))
     try:
-        return await asyncio.to_thread(work)
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await asyncio.wait([working])
+        raise
     except SessionInterrupted:
         raise
     except UraniborgError as error:
         raise SessionInterrupted(session_id, error.message) from error
+    except OSError as error:
+        raise SessionInterrupted(session_id, f"{error.strerror or 'the disk failed'}.") from error

@@ -25,6 +25,7 @@ from paper_search.limits import checked_query
 from paper_search.models import PaperCollection
 from paper_search.sessions import views
 from paper_search.sessions.answers import to_inbox
+from paper_search.sessions.journal import read_step
 from paper_search.sessions.session import Ground, Listener, WorkflowSession
 from paper_search.sessions.state import PART, Asked, SessionState, Waiting, stored_state
 from paper_search.sessions.store import Held, SessionFiles, SessionStore
@@ -35,7 +36,7 @@ from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
-from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Inbox, InboxPort
+from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbox, InboxPort
 from uraniborg.kernel.logging import get_logger
 
 T = TypeVar("T")
@@ -44,6 +45,8 @@ DOOR: Final = "agent"
 """By which door the decisions of a manager come, unless told otherwise."""
 _LOOK_S: Final = 0.05
 """How often it looks for what other processes have decided or done."""
+_AFTER_TROUBLE_S: Final = 1.0
+_LAY_ASIDE_S: Final = 60.0
 _HOUSEKEEPING_S: Final = 60.0
 _EXPIRY_ROUNDS: Final = 1_440
 """Once a day it looks for sessions that nobody uses any more."""
@@ -73,7 +76,7 @@ class SessionManager:
         build: Callable[..., SearchWorkflow] | None = None,
     ) -> None:
         self._settings = settings or SessionsConfig()
-        self._ground = Ground(store or SessionFiles(), inbox or Inbox(), clock or SystemClock())
+        self._ground = Ground(store or SessionFiles(), inbox or Inbox(), clock or SystemClock(), self._note_question)
         self._configure = configure
         self._workflows = Workflows()
         self._build = build or self._workflows
@@ -82,6 +85,8 @@ class SessionManager:
         self._loading = asyncio.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._chores: list[asyncio.Task[None]] = []
+        self._new_questions = False
+        self._farewells: set[asyncio.Task[None]] = set()
 
     def create(self, query: str, config: AppConfig) -> str:
         """Open a session, start its search in the background, and return its id. Raises InvalidQuery.
@@ -117,9 +122,14 @@ class SessionManager:
 
     def cleanup(self, session_id: str) -> None:
         """Cancel the session if it runs, and delete it for good. Blocks while it deletes."""
-        if (session := self.get(session_id)) is not None:
+        session = self.get(session_id)
+        if session is not None:
             self._drop(session)
-            self._call_here(session.cancel)
+            if self._home() is _running_loop():
+                self._farewells.add(farewell := asyncio.create_task(self._deleted_after(session)))
+                farewell.add_done_callback(self._farewells.discard)
+            else:
+                asyncio.run_coroutine_threadsafe(session.stop(), self._home()).result()
         self._delete(session_id)
 
     async def start(self, query: str, config: AppConfig, *, tell: Listener = _untold) -> dict[str, Any]:
@@ -143,12 +153,16 @@ class SessionManager:
 
     async def unload_idle(self) -> None:
         """Let go of the sessions nobody has asked about for as long as the settings say."""
-        horizon = self._ground.clock.now() - timedelta(seconds=self._settings.idle_s)
-        with self._lock:
-            idle = [session for session in self._sessions.values() if session.is_idle and session.last_used <= horizon]
-        for session in idle:
+        for session in self._idle(self._settings.idle_s):
             self._drop(session)
             await session.stop()
+
+    async def lay_aside_idle(self) -> None:
+        """Free the memory of the sessions nobody has asked about for a minute. They are still here and wait."""
+        for session in self._idle(_LAY_ASIDE_S):
+            async with self._loading:
+                if session.is_idle and session.interruption is None and session.aside is None:
+                    await session.lay_aside()
 
     async def expire(self) -> None:
         """Delete the sessions that nobody has used for as long as the settings say, unless somebody runs them."""
@@ -166,6 +180,7 @@ class SessionManager:
             sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
             await session.stop()
+        await asyncio.gather(*self._farewells)
         await self._workflows.aclose()
         await asyncio.to_thread(self._ground.inbox.close)
 
@@ -226,7 +241,7 @@ class SessionManager:
         state = await self._after(session_id, checkpoint_id, tell)
         if entry.decision is None:
             raise NoPendingCheckpoint(session_id, state.phase)
-        return {**self._told(state), "already_decided": views.decided(entry)}
+        return self._told(state, repeated=entry)
 
     async def _state(self, session_id: str) -> dict[str, Any]:
         _, state = await self._present(session_id)
@@ -252,10 +267,10 @@ class SessionManager:
             raise NoPapersYet(session_id)
         return views.papers_page(session_id, collection, offset)
 
-    def _told(self, state: SessionState) -> dict[str, Any]:
+    def _told(self, state: SessionState, repeated: Entry | None = None) -> dict[str, Any]:
         if state.ended is not None and state.ended.error is not None:
             raise SessionFailed(state.session_id, state.ended.error)
-        return views.reply(state, self._ground.clock.now())
+        return views.reply(state, self._ground.clock.now(), repeated)
 
     async def _after(self, session_id: str, past: str | None, tell: Listener) -> SessionState:
         """The state once the checkpoint `past` is behind, whoever runs the session; or the present one in the end."""
@@ -286,7 +301,7 @@ class SessionManager:
     async def _present(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
         """The session if this process runs or ran it, brought back from disk if nobody does, and its state."""
         session = self.get(session_id)
-        if session is None or session.interruption is not None:
+        if session is None or session.interruption or session.aside:
             async with self._loading:
                 session = await self._loaded(session_id)
         if session is None:
@@ -299,6 +314,8 @@ class SessionManager:
     async def _loaded(self, session_id: str) -> WorkflowSession | None:
         """The session, run by this process from now on; None when another process runs it, or nobody need."""
         session = self.get(session_id)
+        if session is not None and session.aside:
+            return await self._resumed(session)
         if session is not None and session.interruption is None:
             return session
         lease = await asyncio.to_thread(self._ground.store.lease, session_id)
@@ -310,10 +327,17 @@ class SessionManager:
             if state.ended is not None:
                 return None
             asked, config = await asyncio.to_thread(self._as_asked, session_id)
-            session = self._run(session_id, asked, config, lease=lease, was_waiting=state.waiting is not None)
+            session = self._run(session_id, asked, config, lease, state)
         finally:
             if session is None:
                 lease.release()
+        return session
+
+    async def _resumed(self, session: WorkflowSession) -> WorkflowSession:
+        """The session that was laid aside, on its way to where it was."""
+        state = await asyncio.to_thread(self._stored_state, session.session_id)
+        asked, config = await asyncio.to_thread(self._as_asked, session.session_id)
+        session.start(self._ground, asked, partial(self._build, config), stored=state)
         return session
 
     def _run(
@@ -321,16 +345,20 @@ class SessionManager:
         session_id: str,
         asked: Asked,
         config: AppConfig,
-        *,
         lease: Held | None = None,
-        was_waiting: bool = False,
+        stored: SessionState | None = None,
     ) -> WorkflowSession:
         self._take_up_chores()
         session = WorkflowSession(session_id, asked.query, lease=lease, last_used=self._ground.clock.now())
-        session.start(self._ground, asked, partial(self._build, config), was_waiting=was_waiting)
+        session.start(self._ground, asked, partial(self._build, config), stored=stored)
         with self._lock:
             self._sessions[session_id] = session
         return session
+
+    def _idle(self, seconds: float) -> list[WorkflowSession]:
+        horizon = self._ground.clock.now() - timedelta(seconds=seconds)
+        with self._lock:
+            return [session for session in self._sessions.values() if session.is_idle and session.last_used <= horizon]
 
     def _drop(self, session: WorkflowSession) -> None:
         with self._lock:
@@ -341,11 +369,16 @@ class SessionManager:
         return stored_state(self._ground.store, self._ground.inbox, session_id)
 
     def _stored_result(self, session_id: str) -> PaperCollection:
-        return PaperCollection.model_validate_json(self._ground.store.read(session_id, "result") or "")
+        return read_step(self._ground.store, session_id, "result", PaperCollection)
 
     def _as_asked(self, session_id: str) -> tuple[Asked, AppConfig]:
-        asked = Asked.model_validate_json(self._ground.store.read(session_id, "session") or "")
+        asked = read_step(self._ground.store, session_id, "session", Asked)
         return asked, asked.with_keys_of(self._configure())
+
+    async def _deleted_after(self, session: WorkflowSession) -> None:
+        """Delete what the session wrote while it was being stopped."""
+        await session.stop()
+        await asyncio.to_thread(self._delete, session.session_id)
 
     def _delete(self, session_id: str) -> None:
         with suppress(SessionNotFound):
@@ -363,28 +396,42 @@ class SessionManager:
         if not self._chores:
             self._chores = [asyncio.create_task(chore()) for chore in (self._look_for_decisions, self._keep_house)]
 
+    def _note_question(self) -> None:
+        self._new_questions = True
+
     async def _look_for_decisions(self) -> None:
         """Hand decisions that other processes wrote into the inbox to the sessions that wait for them."""
         seen = None
         while True:
             await asyncio.sleep(_LOOK_S)
-            with self._lock:
-                waiting = {
-                    session.waiting.checkpoint.checkpoint_id: session
-                    for session in self._sessions.values()
-                    if session.waiting
-                }
-            if not waiting:
+            if not self._sessions:
                 continue
             try:
                 revision = await asyncio.to_thread(self._ground.inbox.revision)
-                if revision != seen:
-                    for entry in await asyncio.to_thread(self._ground.inbox.settled, list(waiting)):
-                        await waiting[entry.id].settle(entry, self._ground)
+                if revision != seen or self._new_questions:
+                    self._new_questions = False
+                    await self._hand_over_decisions()
                     seen = revision
+            except Exception as exc:
+                _log.exception("decisions cannot be looked for", exc=exc)
+                self._new_questions = True
+                await asyncio.sleep(_AFTER_TROUBLE_S)
+
+    async def _hand_over_decisions(self) -> None:
+        with self._lock:
+            waiting = {asked: session for session in self._sessions.values() if (asked := session.asks)}
+        for entry in await asyncio.to_thread(self._ground.inbox.settled, list(waiting)):
+            session = waiting[entry.id]
+            try:
+                if session.aside:
+                    await self._present(session.session_id)
+                else:
+                    await session.settle(entry, self._ground)
             except UraniborgError as error:
-                _log.warning("the inbox cannot be read", reason=error.message)
-                await asyncio.sleep(1)
+                _log.warning("a session cannot go on", session_id=session.session_id, reason=error.message)
+        for gone in await asyncio.to_thread(self._ground.inbox.missing, list(waiting)):
+            self._drop(waiting[gone])  # another process has deleted it
+            await waiting[gone].stop()
 
     async def _keep_house(self) -> None:
         rounds = 0
@@ -393,8 +440,9 @@ class SessionManager:
                 if rounds % _EXPIRY_ROUNDS == 0:
                     await self.expire()
                 await self.unload_idle()
-            except UraniborgError as error:
-                _log.warning("sessions cannot be tidied up", reason=error.message)
+                await self.lay_aside_idle()
+            except Exception as exc:
+                _log.exception("sessions cannot be tidied up", exc=exc)
             rounds += 1
             await asyncio.sleep(_HOUSEKEEPING_S)
 
@@ -431,7 +479,9 @@ def _decidable(session: WorkflowSession | None, state: SessionState) -> Waiting:
         if state.ended.error is not None:
             raise SessionFailed(state.session_id, state.ended.error)
         raise SessionComplete(state.session_id)
-    if session is not None and session.deciding:
+    # Of what another process does we know only that there was a decision.
+    decided_elsewhere = session is None and state.waiting is None and state.iteration > 0
+    if decided_elsewhere or (session is not None and session.deciding):
         raise CheckpointBusy(state.session_id, state.checkpoint_id)
     if state.waiting is None:
         raise NoPendingCheckpoint(state.session_id, state.phase)

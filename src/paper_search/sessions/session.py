@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from paper_search.errors import InvalidDecision, SessionInterrupted
 from paper_search.models import PaperCollection, SourceReport
@@ -23,7 +23,7 @@ from paper_search.sessions.state import (
     reports_of,
 )
 from paper_search.sessions.store import Held, SessionStore
-from paper_search.sessions.views import checkpoint_payload, question
+from paper_search.sessions.views import checkpoint_payload, clipped, question
 from paper_search.workflow.checkpoints import Checkpoint, Decision
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.clock import Clock
@@ -35,6 +35,8 @@ Listener = Callable[["WorkflowSession"], Awaitable[None]]
 BuildWorkflow = Callable[..., SearchWorkflow]
 """Called with the checkpoint_handler, progress_reporter and journal of a session, in a thread."""
 
+_LONGEST_ERROR: Final = 2_000
+
 _log = get_logger(__name__)
 
 
@@ -45,6 +47,8 @@ class Ground:
     store: SessionStore
     inbox: InboxPort
     clock: Clock
+    on_asked: Callable[[], None]
+    """Told when a session has begun to wait for a decision."""
 
 
 @dataclass(eq=False)
@@ -70,10 +74,14 @@ class WorkflowSession:
     """How much has happened so far."""
     in_use: int = 0
     """How many calls are waiting for it."""
+    aside: str | None = None
+    """The checkpoint at which it was laid aside, while it is."""
     deciding: bool = False
     """Whether a call is having a decision carried out."""
     _asked_at: datetime | None = None
     _was_waiting: bool = False
+    _decided: int = 0
+    """How many decisions were taken before it was started, or since."""
     _ended: Ended | None = None
     _waiting: Waiting | None = None
     _phase: str = WORKING
@@ -82,17 +90,29 @@ class WorkflowSession:
     _sources_asked: int = 0
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def start(self, ground: Ground, asked: Asked, build: BuildWorkflow, *, was_waiting: bool = False) -> None:
-        """Run the search in a task: from what its journal holds if it has a lease, else from the beginning."""
+    def start(self, ground: Ground, asked: Asked, build: BuildWorkflow, *, stored: SessionState | None = None) -> None:
+        """Run the search in a task: from where it is `stored`, which takes a lease, or else from the beginning."""
         self._asked_at = asked.at
-        self._was_waiting = was_waiting
-        self._handler = MCPCheckpointHandler(self._tell)
+        self._was_waiting = stored is not None and stored.waiting is not None
+        self._decided = stored.iteration if stored else 0
+        self.aside = None
+
+        def asks() -> None:
+            self._tell()
+            ground.on_asked()
+
+        self._handler = MCPCheckpointHandler(asks)
         self._task = asyncio.create_task(self._run(ground, asked, build), name=self.session_id)
 
     @property
     def waiting(self) -> Waiting | None:
         """What a person is being asked."""
         return self._waiting if self._handler.has_pending_checkpoint else None
+
+    @property
+    def asks(self) -> str | None:
+        """The id of the checkpoint it waits at, also when it was laid aside there."""
+        return self._waiting.checkpoint.checkpoint_id if self.waiting and self._waiting else self.aside
 
     @property
     def is_coming_back(self) -> bool:
@@ -102,7 +122,8 @@ class WorkflowSession:
     @property
     def is_idle(self) -> bool:
         """Whether nothing happens in it until somebody calls."""
-        return not self.in_use and bool(self.is_complete or self.waiting or self.interruption)
+        at_rest = self.is_complete or self.waiting or self.aside or self.interruption
+        return bool(at_rest) and not (self.in_use or self.deciding)
 
     def state(self) -> SessionState:
         asked_at = self._asked_at
@@ -114,7 +135,7 @@ class WorkflowSession:
             self.query,
             asked_at,
             phase=self._phase,
-            iteration=0 if last is None else last.iteration if waiting else last.iteration + 1,
+            iteration=max(self._decided, 0 if last is None else last.iteration + (0 if waiting else 1)),
             round=self._ended.rounds if self._ended else self._round,
             waiting=waiting,
             ended=self._ended,
@@ -149,16 +170,23 @@ class WorkflowSession:
         else:
             await kept(self.session_id, lambda: ground.inbox.reopen(entry.id))
 
+    async def lay_aside(self) -> None:
+        """Free the memory of a session at rest. It keeps its lease; `start` brings it to where it was."""
+        self._decided = self.state().iteration
+        if (waiting := self.waiting) is not None:
+            self.aside = waiting.checkpoint.checkpoint_id
+            lease, self.lease = self.lease, None
+            await self.stop()
+            self.lease, self.interruption = lease, None
+        self._task, self._waiting, self.result = None, None, None
+        self._handler = MCPCheckpointHandler()
+
     async def stop(self) -> None:
         """End the task and let others run the session. What was kept stays."""
-        self.cancel()
-        if self._task is not None:
-            await asyncio.wait([self._task])
-
-    def cancel(self) -> None:
-        """The same, without waiting for the task to end."""
         if self._task is not None:
             self._task.cancel()
+            await asyncio.wait([self._task])
+        self._let_go()
 
     def _let_go(self) -> None:
         lease, self.lease = self.lease, None
@@ -185,6 +213,9 @@ class WorkflowSession:
         except SessionInterrupted as interruption:
             _log.warning("session interrupted", session_id=self.session_id, reason=interruption.message)
             self.interruption = interruption
+        except OSError as error:
+            _log.exception("session interrupted", exc=error, session_id=self.session_id)
+            self.interruption = SessionInterrupted(self.session_id, f"{error.strerror or 'the system refused'}.")
         except asyncio.CancelledError:
             self.interruption = SessionInterrupted(self.session_id, "it was stopped.")
             raise
@@ -196,7 +227,8 @@ class WorkflowSession:
 
     async def _fail(self, exc: Exception, journal: StoredJournal, now: datetime) -> None:
         _log.exception("search failed", exc=exc, session_id=self.session_id)
-        ended = Ended(at=now, error=redact(as_error(exc).message), rounds=self._round)
+        error = clipped(redact(as_error(exc).message), _LONGEST_ERROR)
+        ended = Ended(at=now, error=error, rounds=self._round, sources=self._reports)
         try:
             await journal.keep("ended", ended)
         except SessionInterrupted as interruption:
@@ -207,7 +239,7 @@ class WorkflowSession:
 
     def _end(self, ended: Ended, phase: str) -> None:
         self._ended = ended
-        self._reports = ended.sources or self._reports
+        self._reports = ended.sources
         self._phase = phase
         self.is_complete = True
 
@@ -216,17 +248,25 @@ class WorkflowSession:
         waiting = Waiting(checkpoint=checkpoint, sources=sources)
         await journal.keep(f"checkpoint-{checkpoint.iteration}", waiting)
         self._waiting = waiting
-        self._reports = reports_of(checkpoint) or self._reports
+        self._reports = reports_of(checkpoint)
+        decision = await self._decided_before(waiting, ground) or await self._handler.handle(checkpoint)
+        self._decided = checkpoint.iteration + 1
+        return decision
+
+    async def _decided_before(self, waiting: Waiting, ground: Ground) -> Decision | None:
+        """Put the checkpoint into the inbox; the decision if it has one already."""
+        checkpoint = waiting.checkpoint
         shown = {"query": self.query, "question": question(checkpoint), **checkpoint_payload(checkpoint)}
         entry = await kept(
             self.session_id,
             lambda: ground.inbox.put(checkpoint.checkpoint_id, PART, checkpoint.kind.value, self.session_id, shown),
         )
-        if entry.state == "decided":
-            if (decision := _usable(entry, waiting)) is not None:
-                return decision
+        if entry.state != "decided":
+            return None
+        if (decision := _usable(entry, waiting)) is None:
+            self._decided = checkpoint.iteration
             await kept(self.session_id, lambda: ground.inbox.reopen(entry.id))
-        return await self._handler.handle(checkpoint)
+        return decision
 
     def _note(self, phase: str, facts: dict[str, Any]) -> None:
         if phase == "source_finished":
@@ -234,8 +274,8 @@ class WorkflowSession:
         else:
             self._phase = phase
             self._round = facts.get("iteration", self._round)
-        if phase == "searching":
-            self._reports, self._sources_asked = [], len(facts["sources"])
+        if phase in ("query_building", "searching"):
+            self._reports, self._sources_asked = [], len(facts.get("sources", ()))
         self._tell()
 
     def _tell(self) -> None:

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from paper_search.config import AppConfig
+from paper_search.config import AppConfig, SearchSourceConfig
 from paper_search.models import PaperCollection, SourceReport
+from paper_search.sessions.journal import read_step
 from paper_search.sessions.store import SessionStore
 from paper_search.workflow.checkpoints import Checkpoint, ResultPayload
 from uraniborg.kernel.inbox import DecisionNotFound, InboxPort
@@ -38,10 +39,10 @@ class Asked(BaseModel):
     def with_keys_of(self, present: AppConfig) -> AppConfig:
         """The config of the session, with the keys that are set now."""
         config = AppConfig.model_validate(self.config)
-        for name, source in config.sources.items():
-            if name in present.sources:
-                source.api_key = present.sources[name].api_key
-        if config.llm.provider == present.llm.provider:
+        for name, source in present.sources.items():
+            if source.api_key:
+                config.sources.setdefault(name, SearchSourceConfig(name=name)).api_key = source.api_key
+        if (config.llm.provider, config.llm.base_url) == (present.llm.provider, present.llm.base_url):
             config.llm.api_key = present.llm.api_key
         return config
 
@@ -100,13 +101,13 @@ class SessionState:
 
 
 def stored_state(store: SessionStore, inbox: InboxPort, session_id: str) -> SessionState:
-    """The state of a session that this process does not run. Raises SessionNotFound."""
+    """The state of a session that this process does not run. Raises SessionNotFound or SessionInterrupted."""
     steps = store.steps(session_id)
-    asked = Asked.model_validate_json(_kept(store, session_id, "session"))
+    asked = read_step(store, session_id, "session", Asked)
     state = SessionState(session_id, asked.query, asked.at)
     last = max((_number(step) for step in steps if step.startswith("checkpoint-")), default=None)
     if "ended" in steps:
-        ended = Ended.model_validate_json(_kept(store, session_id, "ended"))
+        ended = read_step(store, session_id, "ended", Ended)
         return replace(
             state,
             phase=FAILED if ended.error else COMPLETED,
@@ -117,7 +118,7 @@ def stored_state(store: SessionStore, inbox: InboxPort, session_id: str) -> Sess
         )
     if last is None:
         return state
-    waiting = Waiting.model_validate_json(_kept(store, session_id, f"checkpoint-{last}"))
+    waiting = read_step(store, session_id, f"checkpoint-{last}", Waiting)
     pending = _is_pending(inbox, waiting.checkpoint.checkpoint_id)
     return replace(
         state,
@@ -132,10 +133,6 @@ def stored_state(store: SessionStore, inbox: InboxPort, session_id: str) -> Sess
 def reports_of(checkpoint: Checkpoint) -> list[SourceReport]:
     payload = checkpoint.payload
     return payload.collection.metadata.sources if isinstance(payload, ResultPayload) else []
-
-
-def _kept(store: SessionStore, session_id: str, step: str) -> str:
-    return store.read(session_id, step) or "{}"
 
 
 def _number(step: str) -> int:

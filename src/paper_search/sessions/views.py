@@ -41,11 +41,16 @@ _DOING: Final = {
 }
 
 
-def reply(state: SessionState, now: datetime) -> dict[str, Any]:
-    """The state object that search_papers, decide and get_session answer with."""
+def reply(state: SessionState, now: datetime, repeated: Entry | None = None) -> dict[str, Any]:
+    """The state object that search_papers, decide and get_session answer with.
+
+    `repeated` is the checkpoint that was decided before, when it was to be decided once more.
+    """
     said: dict[str, Any] = {}
     for share in _SHARES:
         said = _reply(state, now, share)
+        if repeated is not None:
+            said["already_decided"] = _decided(repeated, share)
         if size(said) <= REPLY_BYTES:
             break
     return said
@@ -63,7 +68,7 @@ def _reply(state: SessionState, now: datetime, share: float) -> dict[str, Any]:
         "round": state.round,
         "phase": state.phase,
         "elapsed_s": round(max(0.0, (until - state.asked_at).total_seconds()), 1),
-        "summary": _clipped(summary(state), int(2_000 * share)),
+        "summary": clipped(summary(state), int(2_000 * share)),
         "sources": [_source(report, int(160 * share)) for report in state.sources[: int(40 * share)]],
     }
     if state.waiting:
@@ -118,7 +123,7 @@ def papers_page(session_id: str, collection: PaperCollection, offset: int) -> di
     page: list[dict[str, Any]] = []
     length = 0
     for paper in collection.papers[offset:]:
-        entry = {**_paper(paper), "abstract": _clipped(paper.abstract, 600), "url": _clipped(paper.full_text_url, 300)}
+        entry = {**_paper(paper), "abstract": clipped(paper.abstract, 600), "url": clipped(paper.full_text_url, 300)}
         length += size(entry)
         if page and length > _PAGE_BYTES:
             break
@@ -134,13 +139,13 @@ def papers_page(session_id: str, collection: PaperCollection, offset: int) -> di
     }
 
 
-def decided(entry: Entry) -> dict[str, Any]:
+def _decided(entry: Entry, share: float) -> dict[str, Any]:
     """What was decided about a checkpoint, and through which door."""
     decision, at = entry.decision, entry.decided_at
     return {
         "checkpoint_id": entry.id,
         "action": decision and decision.action,
-        "note": decision and _clipped(decision.note, 500),
+        "note": decision and clipped(decision.note, int(500 * share)),
         "door": entry.door,
         "decided_at": at and at.isoformat(),
     }
@@ -162,7 +167,7 @@ def _pending(checkpoint: Checkpoint, share: float) -> dict[str, Any]:
         "checkpoint_kind": kind,
         "checkpoint_payload": payload,
         "user_action_required": True,
-        "user_question": _clipped(question(checkpoint), int(2_000 * share)),
+        "user_question": clipped(question(checkpoint), int(2_000 * share)),
     }
 
 
@@ -170,7 +175,7 @@ def _outcome(state: SessionState) -> dict[str, Any]:
     ended = state.ended
     assert ended is not None
     if ended.error is not None:
-        return {"error": _clipped(ended.error, 2_000)}
+        return {"error": clipped(ended.error, 2_000)}
     result = {"paper_count": ended.paper_count, "summary": _end(state)}
     return {
         "result": {**result, "reason": ended.reason} if ended.reason else result,
@@ -182,7 +187,7 @@ def _end(state: SessionState) -> str:
     ended = state.ended
     assert ended is not None
     if ended.error is not None:
-        return f"The search failed: {_clipped(ended.error, 500)}"
+        return f"The search failed: {clipped(ended.error, 500)}"
     how = "the rounds were used up" if ended.reason else "approved"
     rounds = "1 round" if ended.rounds == 1 else f"{ended.rounds} rounds"
     return f"{_papers(ended.paper_count)} after {rounds}, {how}. Call export_results for them."
@@ -193,7 +198,7 @@ def question(checkpoint: Checkpoint) -> str:
     payload = checkpoint.payload
     if isinstance(payload, StrategyPayload):
         strategy = payload.strategy
-        queries = "; ".join(f"`{_clipped(query.boolean_query, 300)}`" for query in strategy.queries[:3])
+        queries = "; ".join(f"`{clipped(query.boolean_query, 300)}`" for query in strategy.queries[:3])
         return (
             f"Search for {queries} in {', '.join(strategy.sources[:20]) or 'all sources'}{_years(strategy)}? "
             "Approve, edit the strategy, or reject it and say what is missing."
@@ -243,7 +248,7 @@ def _strategy(intent: ParsedIntent, strategy: SearchStrategy, most_bytes: int) -
 def _shortened(value: Any, texts: int, items: int) -> Any:
     """The same with long texts clipped and long lists cut, for what is too long to be told in full."""
     if isinstance(value, str):
-        return _clipped(value, texts)
+        return clipped(value, texts)
     if isinstance(value, list):
         return [_shortened(item, texts, items) for item in value[:items]]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, Mapping):
@@ -270,18 +275,18 @@ def _review(checkpoint: Checkpoint, collection: PaperCollection, accumulated: in
 
 
 def _paper(paper: Paper) -> dict[str, Any]:
-    authors = [_clipped(author.name, 40) for author in paper.authors[:3]]
+    authors = [clipped(author.name, 40) for author in paper.authors[:3]]
     if len(paper.authors) > 3:
         authors.append(f"and {len(paper.authors) - 3} more")
     return {
         "id": paper.id,
-        "title": _clipped(paper.title, 160),
+        "title": clipped(paper.title, 160),
         "authors": authors,
         "year": paper.year,
-        "venue": _clipped(paper.venue, 60),
-        "doi": _clipped(paper.doi, 100),
+        "venue": clipped(paper.venue, 60),
+        "doi": clipped(paper.doi, 100),
         "relevance_score": round(paper.relevance_score, 2),
-        "relevance_reason": _clipped(paper.relevance_reason, 120),
+        "relevance_reason": clipped(paper.relevance_reason, 120),
         "sources": paper.sources[:8],
     }
 
@@ -292,9 +297,9 @@ def _facets(collection: PaperCollection) -> dict[str, Any]:
     by_venue = sorted(facets.by_venue.items(), key=lambda item: -item[1])[:5]
     return {
         "by_year": {str(year): count for year, count in by_year.items()},
-        "by_venue": {_clipped(venue, 60): count for venue, count in by_venue},
-        "top_authors": [_clipped(name, 40) for name in facets.top_authors[:5]],
-        "key_themes": [_clipped(theme, 40) for theme in facets.key_themes[:10]],
+        "by_venue": {clipped(venue, 60): count for venue, count in by_venue},
+        "top_authors": [clipped(name, 40) for name in facets.top_authors[:5]],
+        "key_themes": [clipped(theme, 40) for theme in facets.key_themes[:10]],
     }
 
 
@@ -311,7 +316,7 @@ def _source(report: SourceReport, most_chars: int) -> dict[str, Any]:
         "returned": report.returned,
         "calls": report.calls,
         "seconds": report.seconds,
-        "reason": _clipped(report.reason, most_chars),
+        "reason": clipped(report.reason, most_chars),
     }
     return {**said, "retry_at": report.retry_at.isoformat()} if report.retry_at else said
 
@@ -320,7 +325,8 @@ def _papers(count: int) -> str:
     return "1 paper" if count == 1 else f"{count:,} papers"
 
 
-def _clipped(text: str | None, most: int) -> Any:
+def clipped(text: str | None, most: int) -> Any:
+    """The text, or the beginning of one that is longer."""
     return text if text is None or len(text) <= most else text[: most - 1] + "…"
 
 

@@ -5,6 +5,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -15,7 +16,7 @@ from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
 from uraniborg.kernel.logging import printable
 from uraniborg.kernel.settings import data_dir
-from uraniborg.kernel.sqlite import connect, migrate, transaction
+from uraniborg.kernel.sqlite import connect, migrate, reading, transaction
 
 
 class Decision(BaseModel):
@@ -93,6 +94,8 @@ class InboxPort(Protocol):
 
     def settled(self, ids: Sequence[str]) -> list[Entry]: ...
 
+    def missing(self, ids: Sequence[str]) -> set[str]: ...
+
     def decide(self, entry_id: str, decision: Decision, door: str) -> Entry: ...
 
     def withdraw(self, entry_id: str) -> Entry: ...
@@ -140,12 +143,12 @@ class Inbox:
 
     def get(self, entry_id: str) -> Entry:
         """Raises DecisionNotFound."""
-        with self._lock:
+        with self._lock, reading():
             return _read(self._connection(), entry_id)
 
     def pending(self, part: str | None = None) -> list[Entry]:
         """What waits, the oldest first."""
-        with self._lock:
+        with self._lock, reading():
             rows = self._connection().execute(
                 "SELECT * FROM entries WHERE state = 'pending' AND part = coalesce(?, part) ORDER BY rowid", (part,)
             )
@@ -153,12 +156,20 @@ class Inbox:
 
     def settled(self, ids: Sequence[str]) -> list[Entry]:
         """Those of the entries named that wait no longer."""
-        with self._lock:
+        with self._lock, reading():
             rows = self._connection().execute(
                 "SELECT * FROM entries WHERE state <> 'pending' AND id IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(ids)),),
             )
             return [_entry(row) for row in rows]
+
+    def missing(self, ids: Sequence[str]) -> set[str]:
+        """Those of the ids named under which there is no entry, or no longer."""
+        with self._lock, reading():
+            rows = self._connection().execute(
+                "SELECT id FROM entries WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+            )
+            return set(ids) - {row["id"] for row in rows}
 
     def decide(self, entry_id: str, decision: Decision, door: str) -> Entry:
         """Take the decision, once. It is on disk when this returns.
@@ -194,6 +205,7 @@ class Inbox:
     def reopen(self, entry_id: str) -> Entry:
         """Ask again, because the decision cannot be used; it is forgotten. Raises DecisionNotFound."""
         with self._lock, transaction(self._connection()) as connection:
+            _read(connection, entry_id)
             connection.execute(
                 "UPDATE entries SET state = 'pending', decision = NULL, door = NULL, decided_at = NULL WHERE id = ?",
                 (entry_id,),
@@ -203,7 +215,11 @@ class Inbox:
 
     def forget(self, part: str, subject: str) -> None:
         """Delete all that was ever asked about this subject, decided or not."""
-        with self._lock, transaction(self._connection()) as connection:
+        with (
+            suppress(UnicodeEncodeError),  # a lone surrogate, which no stored subject holds
+            self._lock,
+            transaction(self._connection()) as connection,
+        ):
             connection.execute("DELETE FROM entries WHERE part = ? AND subject = ?", (part, subject))
             self._changes_here += 1
 
@@ -212,7 +228,7 @@ class Inbox:
 
         Asking is cheap: one who waits for many decisions looks at this first, and at the entries only after a change.
         """
-        with self._lock:
+        with self._lock, reading():
             elsewhere: int = self._connection().execute("PRAGMA data_version").fetchone()[0]
             return elsewhere, self._changes_here
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 import pytest
@@ -26,7 +26,7 @@ from paper_search.sources import transport as transport_module
 from paper_search.sources.base import Request, Response
 from paper_search.sources.keys import Auth
 from paper_search.sources.politeness import SourcePolicy
-from paper_search.sources.transport import HttpTransport
+from paper_search.sources.transport import HttpTransport, Network
 from tests.paper_search.sources.loopback import DRIP, HANG, RESET, loopback, reply
 from uraniborg.kernel.clock import FrozenClock
 
@@ -374,6 +374,150 @@ async def test_after_closing_the_log_of_others_is_left_alone_and_a_new_request_r
         assert (await transport.send(ask(site.url))).status == 200
 
 
+class Pace:
+    """Stands in for the limiter: `made` holds the pace of each limiter, `turns` whose turn was waited for."""
+
+    made: ClassVar[list[tuple[float, float]]] = []
+    turns: ClassVar[list["Pace"]] = []
+
+    def __init__(self, most: float, period: float) -> None:
+        self.made.append((most, period))
+
+    async def acquire(self) -> None:
+        self.turns.append(self)
+
+
+@pytest.fixture
+def pace(monkeypatch: pytest.MonkeyPatch) -> type[Pace]:
+    class OfThisTest(Pace):
+        made: ClassVar[list[tuple[float, float]]] = []
+        turns: ClassVar[list[Pace]] = []
+
+    monkeypatch.setattr(transport_module, "AsyncLimiter", OfThisTest)
+    return OfThisTest
+
+
+async def test_searches_that_share_a_network_keep_a_sources_pace_together(pace: type[Pace]) -> None:
+    policy = SourcePolicy(rate_per_s=0.5, burst=1)
+    network = Network()
+    async with (
+        loopback(reply()) as site,
+        opened(policy, network=network) as one,
+        opened(policy, network=network) as other,
+    ):
+        for transport in (one, other, one):
+            await transport.send(ask(site.url))
+        assert pace.made == [(1, 2.0)]
+        assert len(pace.turns) == 3
+        await one.aclose()
+        await other.send(ask(site.url))
+        assert pace.made == [(1, 2.0)], "the pace outlives each of the searches"
+        assert len(set(map(id, pace.turns))) == 1
+    await network.aclose()
+
+
+async def test_searches_with_a_network_each_have_a_pace_each(pace: type[Pace]) -> None:
+    async with loopback(reply()) as site, opened() as one, opened() as other:
+        await one.send(ask(site.url))
+        await other.send(ask(site.url))
+    assert len(pace.made) == 2
+
+
+async def test_sources_that_share_a_network_have_a_pace_of_their_own(pace: type[Pace]) -> None:
+    network = Network()
+    policies = {"slow": SourcePolicy(rate_per_s=0.1), "fast": SourcePolicy(rate_per_s=100)}
+    transport = HttpTransport(policies, network=network)
+    async with loopback(reply()) as site:
+        for source in ("slow", "fast", "slow"):
+            await transport.send(Request(source, site.url))
+    await transport.aclose()
+    await network.aclose()
+    assert len(pace.made) == 2
+    assert pace.turns[0] is pace.turns[2] is not pace.turns[1]
+
+
+async def test_searches_that_share_a_network_share_one_client_which_none_of_them_closes() -> None:
+    network = Network()
+    async with loopback(reply()) as site:
+        async with opened(network=network) as one, opened(network=network) as other:
+            await asyncio.gather(*(transport.send(ask(site.url)) for transport in (one, other) * 3))
+            client = await network.client()
+        assert await network.client() is client
+        assert not client.is_closed
+        async with opened(network=network) as later:
+            assert (await later.send(ask(site.url))).status == 200
+        assert await network.client() is client
+    await network.aclose()
+    assert client.is_closed
+
+
+async def test_a_network_that_was_closed_opens_another_client_when_it_is_used() -> None:
+    network = Network()
+    async with loopback(reply()) as site, opened(network=network) as transport:
+        await transport.send(ask(site.url))
+        first = await network.client()
+        await network.aclose()
+        await network.aclose()
+        assert (await transport.send(ask(site.url))).status == 200
+        assert await network.client() is not first
+    await network.aclose()
+
+
+async def test_a_client_handed_to_a_network_stays_open() -> None:
+    async with httpx.AsyncClient(transport=httpx.MockTransport(lambda _: httpx.Response(200))) as client:
+        network = Network(client)
+        async with opened(network=network) as transport:
+            await transport.send(ask("https://source.example/"))
+        assert await network.client() is client
+        await network.aclose()
+        assert not client.is_closed
+
+
+async def test_searches_that_share_a_network_have_budgets_of_their_own() -> None:
+    network = Network()
+    policy = quick(max_calls=1)
+    async with (
+        loopback(reply()) as site,
+        opened(policy, network=network) as one,
+        opened(policy, network=network) as other,
+    ):
+        await one.send(ask(site.url))
+        assert isinstance(await failure(one, ask(site.url)), CallLimitError)
+        assert (await other.send(ask(site.url))).status == 200
+        await one.aclose()
+        assert (await one.send(ask(site.url))).status == 200, "its own search has ended"
+        assert isinstance(await failure(other, ask(site.url)), CallLimitError)
+    await network.aclose()
+
+
+async def test_searches_that_share_a_network_use_their_own_keys() -> None:
+    network = Network()
+    first = quick(auth=Auth("header", "x-api-key", SecretStr("key-of-one")))
+    second = quick(auth=Auth("header", "x-api-key", SecretStr("key-of-other")))
+    async with (
+        loopback(reply()) as site,
+        opened(first, network=network) as one,
+        opened(second, network=network) as other,
+    ):
+        await one.send(ask(site.url))
+        await other.send(ask(site.url))
+    await network.aclose()
+    assert ["key-of-one" in request for request in site.requests] == [True, False]
+    assert ["key-of-other" in request for request in site.requests] == [False, True]
+
+
+def test_a_network_that_was_closed_works_in_another_event_loop() -> None:
+    network = Network()
+
+    async def search() -> list[int]:
+        async with loopback(reply()) as site, opened(network=network) as transport:
+            answers = await asyncio.gather(*(transport.send(ask(site.url)) for _ in range(3)))
+        await network.aclose()
+        return [answer.status for answer in answers]
+
+    assert asyncio.run(search()) == asyncio.run(search()) == [200, 200, 200]
+
+
 async def test_a_client_that_is_handed_in_stays_open() -> None:
     async with httpx.AsyncClient(transport=httpx.MockTransport(lambda _: httpx.Response(200))) as client:
         async with opened(client=client) as transport:
@@ -410,7 +554,7 @@ import asyncio, httpx
 from paper_search.errors import SearchSourceError
 from paper_search.sources.base import Request
 from paper_search.sources.politeness import SourcePolicy
-from paper_search.sources.transport import HttpTransport
+from paper_search.sources.transport import HttpTransport, Network
 
 async def main():
     answers = httpx.MockTransport(lambda _: httpx.Response(503, headers={"retry-after": "0"}))

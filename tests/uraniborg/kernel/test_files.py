@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from uraniborg.kernel.files import (
     AlreadyExists,
+    Lease,
     Locked,
     PathRefused,
     confine,
@@ -334,3 +335,102 @@ def test_a_lock_is_released_when_its_block_fails(tmp_path: Path) -> None:
         raise KeyError
     with locked(tmp_path / "lock", 0):
         pass
+
+
+def test_a_lease_is_held_until_it_is_released_and_only_once(tmp_path: Path) -> None:
+    path = tmp_path / "session.lock"
+    one, other = Lease(path), Lease(path)
+    assert one.take()
+    assert not other.take()
+    one.release()
+    assert other.take()
+    assert not one.take()
+    other.release()
+
+
+def test_a_lease_excludes_every_thread_and_any_thread_may_release_it(tmp_path: Path) -> None:
+    path = tmp_path / "session.lock"
+    held = Lease(path)
+    assert held.take()
+    outcomes: list[bool] = []
+
+    def elsewhere() -> None:
+        outcomes.append(Lease(path).take())
+        held.release()
+        outcomes.append(held.take())
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join(timeout=10)
+    assert outcomes == [False, True]
+    held.release()
+
+
+def test_of_many_threads_exactly_one_gets_the_lease(tmp_path: Path) -> None:
+    leases = [Lease(tmp_path / "session.lock") for _ in range(8)]
+    start = threading.Barrier(len(leases))
+    taken: list[bool] = []
+
+    def take(lease: Lease) -> None:
+        start.wait(timeout=10)
+        taken.append(lease.take())
+
+    threads = [threading.Thread(target=take, args=(lease,)) for lease in leases]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=10)
+    assert taken.count(True) == 1
+    for lease in leases:
+        lease.release()
+
+
+def test_releasing_what_is_not_held_does_nothing_and_takes_it_from_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "session.lock"
+    holder, other = Lease(path), Lease(path)
+    assert holder.take()
+    other.release()
+    assert not other.take()
+    other.release()
+    assert not Lease(path).take()
+    holder.release()
+
+
+def test_the_file_of_a_lease_stays_so_that_nobody_loses_it(tmp_path: Path) -> None:
+    path = tmp_path / "session.lock"
+    lease = Lease(path)
+    assert lease.take()
+    lease.release()
+    assert path.exists()
+
+
+LEASE_HOLDER = """
+import sys
+from pathlib import Path
+from uraniborg.kernel.files import Lease
+print(Lease(Path(sys.argv[1])).take(), flush=True)
+lease = Lease(Path(sys.argv[2]))
+print(lease.take(), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_lease_excludes_other_processes_and_ends_with_its_own_however_that_ends(tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "ours.lock", tmp_path / "theirs.lock"
+    held = Lease(ours)
+    assert held.take()
+    with subprocess.Popen(
+        [sys.executable, "-c", LEASE_HOLDER, str(ours), str(theirs)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "False\n"
+        assert holder.stdout.readline() == "True\n"
+        assert not Lease(theirs).take()
+        holder.kill()
+    again = Lease(theirs)
+    assert again.take()
+    again.release()
+    held.release()

@@ -112,6 +112,13 @@ def test_what_waits_is_listed_oldest_first_for_all_parts_or_one(inbox: InboxPort
     assert inbox.pending("unknown part") == []
 
 
+@pytest.mark.parametrize("unknown", ["", "\ud800", "\0"])
+def test_forgetting_a_subject_that_cannot_be_does_nothing(inbox: InboxPort, unknown: str) -> None:
+    ask(inbox)
+    inbox.forget("paper_search", unknown)
+    assert [entry.id for entry in inbox.pending()] == ["dec_1"]
+
+
 def test_what_was_withdrawn_neither_waits_nor_can_be_decided(inbox: InboxPort) -> None:
     ask(inbox)
     assert inbox.withdraw("dec_1").state == "withdrawn"
@@ -127,6 +134,127 @@ def test_what_was_decided_cannot_be_withdrawn(inbox: InboxPort) -> None:
     with pytest.raises(AlreadyDecided):
         inbox.withdraw("dec_1")
     assert inbox.get("dec_1").state == "decided"
+
+
+def test_of_the_entries_named_those_that_wait_no_longer_are_settled(inbox: InboxPort) -> None:
+    for entry_id in ("waits", "decided", "withdrawn", "not named"):
+        ask(inbox, entry_id)
+    decided = inbox.decide("decided", APPROVE, "cli")
+    withdrawn = inbox.withdraw("withdrawn")
+    inbox.decide("not named", APPROVE, "cli")
+    settled = inbox.settled(["waits", "withdrawn", "unknown", "decided", "decided"])
+    assert {entry.id: entry for entry in settled} == {"decided": decided, "withdrawn": withdrawn}
+    assert len(settled) == 2
+    assert inbox.settled([]) == []
+
+
+@pytest.mark.parametrize("odd", ["", "it's", 'a "quoted" one', "\ud800", "\0", "[", "%", "漢字"])
+def test_odd_ids_are_looked_for_as_they_are(inbox: InboxPort, odd: str) -> None:
+    ask(inbox, "dec_1")
+    inbox.decide("dec_1", APPROVE, "cli")
+    assert [entry.id for entry in inbox.settled([odd, "dec_1"])] == ["dec_1"]
+
+
+def test_many_entries_can_be_looked_for_at_once(inbox: InboxPort) -> None:
+    ids = [f"dec_{number}" for number in range(300)]
+    for entry_id in ids:
+        ask(inbox, entry_id)
+    inbox.decide("dec_7", APPROVE, "cli")
+    assert [entry.id for entry in inbox.settled([*ids, *(f"x{number}" for number in range(100_000))])] == ["dec_7"]
+
+
+def test_a_decision_that_cannot_be_used_is_forgotten_and_asked_for_again(inbox: InboxPort) -> None:
+    first = ask(inbox, payload={"n": 1})
+    inbox.decide("dec_1", Decision(action="dance"), "console")
+    assert inbox.reopen("dec_1") == inbox.get("dec_1") == first
+    assert inbox.pending() == [first]
+    assert inbox.decide("dec_1", APPROVE, "cli").decision == APPROVE
+
+
+def test_asking_again_what_waits_or_was_withdrawn_leaves_it_waiting(inbox: InboxPort) -> None:
+    first = ask(inbox)
+    assert inbox.reopen("dec_1") == first
+    inbox.withdraw("dec_1")
+    assert inbox.reopen("dec_1") == first
+
+
+@pytest.mark.parametrize("unknown", ["", "nope", "\ud800", "\0"])
+def test_what_was_never_asked_cannot_be_asked_again(inbox: InboxPort, unknown: str) -> None:
+    with pytest.raises(DecisionNotFound):
+        inbox.reopen(unknown)
+
+
+def test_all_that_was_asked_about_a_subject_is_forgotten_and_nothing_else(inbox: InboxPort) -> None:
+    for entry_id, part, subject in [
+        ("a", "paper_search", "ses_1"),
+        ("b", "paper_search", "ses_1"),
+        ("c", "paper_search", "ses_2"),
+        ("d", "pflow", "ses_1"),
+    ]:
+        inbox.put(entry_id, part, "kind", subject, None)
+    inbox.decide("b", APPROVE, "cli")
+    inbox.forget("paper_search", "ses_1")
+    inbox.forget("paper_search", "ses_1")
+    inbox.forget("paper_search", "unknown")
+    for gone in ("a", "b"):
+        with pytest.raises(DecisionNotFound):
+            inbox.get(gone)
+    assert [entry.id for entry in inbox.pending()] == ["c", "d"]
+    assert inbox.put("a", "paper_search", "kind", "ses_1", None).state == "pending"
+
+
+async def test_waiting_for_what_is_forgotten_ends(inbox: InboxPort) -> None:
+    ask(inbox)
+    waiting = asyncio.create_task(inbox.wait_decided("dec_1", timeout_s=30, poll_s=0.01))
+    inbox.forget("paper_search", "ses_1")
+    with pytest.raises(DecisionNotFound):
+        await waiting
+
+
+def test_the_revision_differs_after_every_change_made_here(inbox: InboxPort) -> None:
+    for entry_id in ("a", "b", "c"):
+        ask(inbox, entry_id)
+    changes: list[Callable[[], Any]] = [
+        lambda: inbox.decide("a", APPROVE, "cli"),
+        lambda: inbox.reopen("a"),
+        lambda: inbox.decide("a", APPROVE, "cli"),
+        lambda: inbox.withdraw("b"),
+        lambda: inbox.forget("paper_search", "ses_1"),
+    ]
+    seen = [inbox.revision()]
+    for change in changes:
+        change()
+        seen.append(inbox.revision())
+    assert len(set(seen)) == len(changes) + 1
+
+
+def test_the_revision_stays_while_nothing_is_decided(inbox: InboxPort) -> None:
+    ask(inbox)
+    before = inbox.revision()
+    inbox.get("dec_1")
+    inbox.pending()
+    inbox.settled(["dec_1"])
+    with pytest.raises(DecisionNotFound):
+        inbox.get("nope")
+    assert inbox.revision() == before
+
+
+def test_the_revision_differs_after_a_change_made_elsewhere(tmp_path: Path) -> None:
+    with closing(Inbox(tmp_path / "inbox.db")) as here, closing(Inbox(tmp_path / "inbox.db")) as elsewhere:
+        ask(here, "a")
+        ask(here, "b")
+        seen = [here.revision()]
+        changes: list[Callable[[], Any]] = [
+            lambda: elsewhere.decide("a", APPROVE, "console"),
+            lambda: elsewhere.reopen("a"),
+            lambda: elsewhere.withdraw("b"),
+            lambda: elsewhere.forget("paper_search", "ses_1"),
+        ]
+        for change in changes:
+            change()
+            assert here.revision() not in seen
+            seen.append(here.revision())
+            assert here.revision() == seen[-1]
 
 
 @pytest.mark.parametrize("value", [object(), float("nan"), {"a": {1, 2}}, b"bytes"])
@@ -242,6 +370,25 @@ def test_a_file_that_is_no_inbox_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "inbox.db").write_text("not an inbox" * 100)
     with pytest.raises(DatabaseUnusable, match=r"inbox\.db"):
         Inbox(tmp_path / "inbox.db").pending()
+
+
+def test_a_damaged_inbox_is_a_clear_error_for_whoever_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "inbox.db"
+    with closing(Inbox(path)) as inbox:
+        ask(inbox, payload="x" * 200_000)
+    content = path.read_bytes()
+    path.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
+    with closing(Inbox(path)) as inbox:
+        calls: list[Callable[[], Any]] = [
+            lambda: inbox.get("dec_1"),
+            inbox.pending,
+            lambda: inbox.settled(["dec_1"]),
+            lambda: inbox.decide("dec_1", APPROVE, "cli"),
+        ]
+        for call in calls:
+            with pytest.raises(DatabaseUnusable) as caught:
+                call()
+            assert str(tmp_path) not in str(caught.value.body())
 
 
 def test_decisions_are_forced_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

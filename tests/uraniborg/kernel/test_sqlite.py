@@ -12,7 +12,15 @@ from pathlib import Path
 import pytest
 
 from uraniborg.kernel import sqlite
-from uraniborg.kernel.sqlite import DatabaseMissing, DatabaseNewer, DatabaseUnusable, connect, migrate, transaction
+from uraniborg.kernel.sqlite import (
+    DatabaseMissing,
+    DatabaseNewer,
+    DatabaseUnusable,
+    connect,
+    migrate,
+    reading,
+    transaction,
+)
 
 MIGRATIONS = [
     ("papers", "CREATE TABLE papers (title TEXT); INSERT INTO papers VALUES ('a; b -- c');"),
@@ -80,6 +88,65 @@ def test_reading_a_database_that_is_not_there_is_refused_and_makes_nothing(tmp_p
         connect(tmp_path / "x.db", readonly=True)
     assert str(tmp_path) not in str(caught.value.body())
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["x.db", "new/x.db"])
+def test_a_database_that_is_not_to_be_made_is_refused_when_it_is_not_there(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DatabaseMissing) as caught:
+        connect(tmp_path / name, create=False)
+    assert caught.value.ids == {"name": "x.db"}
+    assert str(tmp_path) not in str(caught.value.body())
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_database_that_is_not_to_be_made_can_be_written_when_it_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "odd name?#%41.db"
+    with closing(connect(path)) as connection:
+        migrate(connection, MIGRATIONS)
+    with closing(connect(path, create=False, durable=True)) as connection:
+        assert pragma(connection, "journal_mode") == "wal"
+        assert pragma(connection, "synchronous") == 2
+        with transaction(connection):
+            connection.execute("INSERT INTO papers (title) VALUES ('new')")
+    with closing(connect(path, readonly=True)) as connection:
+        assert titles(connection) == ["a; b -- c", "new"]
+
+
+def test_a_database_deleted_while_it_is_open_is_not_made_again_by_a_later_connection(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    with closing(connect(path)) as connection:
+        migrate(connection, MIGRATIONS)
+        for file in tmp_path.iterdir():
+            file.unlink()
+        with pytest.raises(DatabaseMissing):
+            connect(path, create=False)
+
+
+def damaged(path: Path) -> None:
+    """Leave the head of the file, so that it opens, and none of what it held."""
+    with closing(connect(path)) as connection:
+        migrate(connection, MIGRATIONS)
+        with transaction(connection):
+            connection.execute("INSERT INTO papers (title) VALUES (?)", ("x" * 100_000,))
+    content = path.read_bytes()
+    path.write_bytes(content[:8192] + b"\xff" * (len(content) - 8192))
+
+
+def test_a_read_of_a_damaged_file_is_told_apart_from_a_mistake_of_ours(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    damaged(path)
+    with closing(connect(path, create=False)) as connection:
+        with pytest.raises(DatabaseUnusable, match="malformed"), reading():
+            titles(connection)
+        with pytest.raises(sqlite3.OperationalError, match="syntax"), reading():
+            connection.execute("SELEKT")
+
+
+def test_reading_gives_what_is_read(tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "x.db")) as connection:
+        migrate(connection, MIGRATIONS)
+        with reading():
+            assert titles(connection) == ["a; b -- c"]
 
 
 @pytest.mark.parametrize("readonly", [True, False])

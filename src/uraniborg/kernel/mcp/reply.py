@@ -11,6 +11,8 @@ from uraniborg.kernel.errors import InternalError, InvalidInput, NotFound, Urani
 from uraniborg.kernel.logging import get_logger
 
 RESOURCE_NOT_FOUND: Final = -32002
+_LONGEST_TEXT: Final = 1_000
+_MOST_ITEMS: Final = 20
 
 _log = get_logger(__name__)
 
@@ -68,12 +70,27 @@ def error_data(error: UraniborgError, code: int) -> ErrorData:
 
 
 def error_body(error: UraniborgError) -> dict[str, Any]:
-    """The body of `error` in plain JSON, whatever its ids are; those with no JSON form at all are left out."""
+    """The body of `error` in plain JSON, whatever its ids are; those with no JSON form at all are left out.
+
+    It stays short, also where an error repeats what it was about.
+    """
     try:
-        return from_json(as_text(to_jsonable_python(error.body(), fallback=str, inf_nan_mode="null")))
+        body = from_json(as_text(to_jsonable_python(error.body(), fallback=str, inf_nan_mode="null")))
+        return {"error": {name: _bounded(value) for name, value in body["error"].items()}}
     except ValueError:
         bare = {"code": error.code, "message": whole_text(error.message), "hint": whole_text(error.hint)}
         return {"error": bare}
+
+
+def _bounded(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST_TEXT else value[: _LONGEST_TEXT - 1] + "…"
+    if isinstance(value, list):
+        return [_bounded(item) for item in cast("list[Any]", value)[:_MOST_ITEMS]]
+    if isinstance(value, dict):
+        items = list(cast("dict[str, Any]", value).items())[:_MOST_ITEMS]
+        return {name[:_LONGEST_TEXT]: _bounded(item) for name, item in items}
+    return value
 
 
 def noted(exc: BaseException, *, during: str) -> UraniborgError:

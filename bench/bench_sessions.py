@@ -1,0 +1,263 @@
+"""Two hundred sessions at once in one process: is any mixed up with another, and what does one that waits cost?
+
+First, all at the same moment: each has a query of its own and a person of its own, who edits, rejects, teaches and
+approves; what each is told, and what its journal and the inbox hold in the end, must be its own. Then, in a process of
+its own for each figure: what memory has grown by for each session that waits, since a first few sessions came and went,
+and the CPU used while nothing happens. There the decisions come eight at a time, so that what is measured is sessions
+that wait and not searches that run.
+"""
+
+import asyncio
+import gc
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from paper_search.assembly import build_workflow
+from paper_search.config import AppConfig
+from paper_search.models import Author, RawPaper, SearchStrategy, SourceRecord
+from paper_search.sessions import SessionManager
+from paper_search.sessions.store import SessionFiles
+from paper_search.skills.deduplicator import Deduplicator
+from paper_search.skills.intent_parser import IntentParser
+from paper_search.skills.query_builder import QueryBuilder
+from paper_search.skills.relevance_scorer import RelevanceScorer
+from paper_search.skills.result_organizer import ResultOrganizer
+from paper_search.skills.searcher import Searcher
+from paper_search.sources.base import Request, Response, SearchSource
+from paper_search.sources.recording import Recording
+from paper_search.workflow.checkpoints import Decision, DecisionAction
+from paper_search.workflow.engine import SearchWorkflow
+from uraniborg.kernel.inbox import Inbox
+from uraniborg.recordings import QUERY, RECORDING
+
+Build = Callable[..., SearchWorkflow]
+
+SESSIONS: Final = 200
+AT_A_TIME: Final = 8
+LEFT_ALONE_S: Final = 4.0
+TARGET_KB: Final = 200
+RECORDED: Final = 24
+"""So many papers does the recorded search give; what has more is made up."""
+MARK: Final = re.compile(r"moon[b-m]o[b-m]o[b-m]o")
+WORDS: Final = ["crust", "mantle", "ocean", "core", "plume", "ridge", "vent", "tide", "orbit", "flux"]
+
+
+def mark(number: int) -> str:
+    """The word that stands for a session: in its query, and so in its strategy, its papers and its decisions."""
+    return "moon" + "".join(f"{'bcdfghjklm'[int(digit)]}o" for digit in f"{number:03d}")
+
+
+def marks_in(*values: Any) -> set[str]:
+    return set(MARK.findall(json.dumps(values, default=str)))
+
+
+class MadeUpSource(SearchSource):
+    """Finds so many papers about whatever it is asked for."""
+
+    def __init__(self, papers: int) -> None:
+        self._papers = papers
+
+    @property
+    def source_name(self) -> str:
+        return "alpha"
+
+    async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
+        await asyncio.sleep(0)
+        (about,) = marks_in([query.boolean_query for query in strategy.queries])
+        return [self._paper(about, number) for number in range(self._papers)]
+
+    @staticmethod
+    def _paper(about: str, number: int) -> RawPaper:
+        title = f"Tidal heating of {about}: {WORDS[number // 10 % 10]} and {WORDS[number % 10]}"
+        return RawPaper(
+            title=title,
+            authors=[Author(name=f"{name} Brahe") for name in ("Tycho", "Sophie", "Otte", "Beate", "Steen")],
+            year=2000 + number % 25,
+            venue="Icarus",
+            doi=f"10.1000/{about}.{number}",
+            abstract=f"{title}. " * 20,
+            source="alpha",
+            records=[SourceRecord(source="alpha", record_id=f"{about}.{number}")],
+        )
+
+
+def made_up(papers: int) -> Build:
+    source = MadeUpSource(papers)
+
+    def build(config: AppConfig, **hooks: Any) -> SearchWorkflow:
+        return SearchWorkflow(
+            IntentParser(),
+            QueryBuilder(available_sources=[source.source_name]),
+            Searcher([source]),
+            Deduplicator(),
+            RelevanceScorer(),
+            ResultOrganizer(0.0),
+            max_results=config.default_max_results,
+            **hooks,
+        )
+
+    return build
+
+
+class SharedAnswers:
+    """The answers of the recording, for all sessions together: as they share one network."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._replay = recording.replay()
+
+    async def send(self, request: Request) -> Response:
+        return await self._replay.send(request)
+
+    async def aclose(self) -> None:
+        pass
+
+
+def recorded() -> Build:
+    recording = Recording.open(RECORDING)
+    answers = SharedAnswers(recording)
+
+    def build(config: AppConfig, **hooks: Any) -> SearchWorkflow:
+        return build_workflow(config, transport=answers, only=recording.options.sources, clock=recording.clock, **hooks)
+
+    return build
+
+
+def manager_in(folder: Path, build: Build) -> SessionManager:
+    return SessionManager(store=SessionFiles(folder / "sessions"), inbox=Inbox(folder / "inbox.db"), build=build)
+
+
+def decided(number: int, action: str, data: dict[str, Any] | None = None) -> Decision:
+    return Decision(action=DecisionAction(action), revised_data=data, note=f"So says {mark(number)}")
+
+
+def next_decision(number: int, reply: dict[str, Any], taken: int) -> Decision:
+    """What this session's person answers: five kinds of people, each of whom approves in the end."""
+    kind, about = number % 5, mark(number)
+    if kind == 1 and taken == 0:
+        query = {"keywords": [about, "tides"], "boolean_query": f"{about} AND tides"}
+        return decided(number, "edit", {"queries": [query]})
+    if kind == 2 and taken == 0:
+        return decided(number, "reject", {"free_text_feedback": f"{about} in winter"})
+    if kind in (3, 4) and taken == 1:
+        first = reply["checkpoint_payload"]["papers"][0]["id"]
+        action, field = ("reject", "marked_irrelevant") if kind == 3 else ("edit", "marked_relevant")
+        return decided(number, action, {field: [first]})
+    return decided(number, "approve")
+
+
+async def carried_through(manager: SessionManager, number: int) -> tuple[list[dict[str, Any]], list[Decision]]:
+    replies = [await manager.start(f"tidal heating of {mark(number)}", AppConfig())]
+    decisions: list[Decision] = []
+    while not (reply := replies[-1])["is_complete"]:
+        decisions.append(next_decision(number, reply, len(decisions)))
+        session_id, checkpoint_id = reply["session_id"], reply["checkpoint_id"]
+        replies.append(await manager.decide(session_id, decisions[-1], checkpoint_id=checkpoint_id))
+    return replies, decisions
+
+
+async def mixed_up(folder: Path) -> tuple[int, int]:
+    """How many of the sessions, all carried through at the same moment, hold what is not theirs; and the decisions."""
+    manager = manager_in(folder, made_up(3))
+    told = await asyncio.gather(*(carried_through(manager, number) for number in range(SESSIONS)))
+    await manager.aclose()
+    store = SessionFiles(folder / "sessions")
+    assert len({replies[0]["session_id"] for replies, _ in told}) == SESSIONS
+    wrong = 0
+    with closing(Inbox(folder / "inbox.db")) as inbox:
+        for number, (replies, decisions) in enumerate(told):
+            session_id = replies[0]["session_id"]
+            journal = {step: store.read(session_id, step) or "" for step in store.steps(session_id)}
+            kept = [Decision.model_validate_json(journal[step]) for step in journal if step.startswith("decision-")]
+            entries = [inbox.get(reply["checkpoint_id"]) for reply in replies[:-1]]
+            taken = [(entry.subject, entry.decision and entry.decision.note) for entry in entries]
+            wrong += not (
+                {(reply["session_id"], reply["query"]) for reply in replies}
+                == {(session_id, f"tidal heating of {mark(number)}")}
+                and marks_in(replies, journal) == {mark(number)}
+                and kept == decisions
+                and taken == [(session_id, decision.note) for decision in decisions]
+            )
+    return wrong, sum(len(decisions) for _, decisions in told)
+
+
+def resident_bytes() -> int:
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+async def brought_to_review(manager: SessionManager, replies: list[dict[str, Any]], papers: int) -> None:
+    turns = asyncio.Semaphore(AT_A_TIME)
+
+    async def approved(reply: dict[str, Any]) -> None:
+        async with turns:
+            review = await manager.decide(reply["session_id"], Decision(action=DecisionAction.APPROVE))
+        assert review["checkpoint_payload"]["total_papers"] == papers, review
+
+    await asyncio.gather(*(approved(reply) for reply in replies))
+
+
+async def memory(folder: Path, papers: int, sessions: int) -> dict[str, float]:
+    """Kilobytes for each session that waits: at its strategy, or at a review of so many papers; and CPU meanwhile."""
+    manager = manager_in(folder, made_up(papers) if papers > RECORDED else recorded())
+    query = f"tidal heating of {mark(0)}" if papers > RECORDED else QUERY
+
+    async def waiting(count: int) -> list[dict[str, Any]]:
+        replies = await asyncio.gather(*(manager.start(query, AppConfig()) for _ in range(count)))
+        if papers:
+            await brought_to_review(manager, replies, papers)
+        return replies
+
+    for reply in await waiting(AT_A_TIME):
+        await asyncio.to_thread(manager.cleanup, reply["session_id"])
+    await asyncio.sleep(0.2)
+    before = resident_bytes()
+    await waiting(sessions)
+    cpu, clock = time.process_time(), time.perf_counter()
+    await asyncio.sleep(LEFT_ALONE_S)
+    cpu_share = (time.process_time() - cpu) / (time.perf_counter() - clock)
+    kilobytes = (resident_bytes() - before) / sessions / 1024
+    await manager.aclose()
+    return {"kilobytes": kilobytes, "cpu_share": cpu_share}
+
+
+def measured(*figures: tuple[int, int]) -> list[dict[str, float]]:
+    """The same for each pair of papers and sessions, in a process of its own."""
+    processes = [
+        subprocess.Popen([sys.executable, __file__, str(papers), str(sessions)], stdout=subprocess.PIPE)
+        for papers, sessions in figures
+    ]
+    return [json.loads(process.communicate()[0]) for process in processes]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        wrong, decisions = asyncio.run(mixed_up(Path(folder)))
+    print(f"{SESSIONS} sessions at once, {decisions} decisions: {wrong} mixed up  (target: 0)")
+    assert not wrong
+    figures = ((0, SESSIONS), (RECORDED, SESSIONS // 2), (100, SESSIONS // 4))
+    results = measured(*figures)
+    print(f"memory of a session that waits, and CPU of the process (target: under {TARGET_KB} KB)")
+    for (papers, sessions), result in zip(figures, results, strict=True):
+        where = f"at a review of {papers} papers" if papers else "at its strategy"
+        size = result["kilobytes"]
+        print(
+            f"  {sessions:>3} {where:<26} {size:5.0f} KB each, {size / TARGET_KB:5.2f}x of the target;"
+            f" {result['cpu_share']:.1%} of one core"
+        )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        with tempfile.TemporaryDirectory() as scratch:
+            print(json.dumps(asyncio.run(memory(Path(scratch), int(sys.argv[1]), int(sys.argv[2])))))
+    else:
+        main()

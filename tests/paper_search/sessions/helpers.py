@@ -1,0 +1,218 @@
+"""Sessions for tests: a house with a store and an inbox on disk, workflows over made-up sources, gates and a clock."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from paper_search.config import AppConfig, SessionsConfig
+from paper_search.dedup import Deduplication
+from paper_search.models import Author, ParsedIntent, RawPaper, SourceRecord
+from paper_search.sessions import SessionManager
+from paper_search.sessions.store import SessionFiles
+from paper_search.skills.deduplicator import Deduplicator
+from paper_search.skills.intent_parser import IntentParser
+from paper_search.skills.query_builder import QueryBuilder
+from paper_search.skills.relevance_scorer import RelevanceScorer
+from paper_search.skills.result_organizer import ResultOrganizer
+from paper_search.skills.searcher import Searcher
+from paper_search.sources.base import SearchSource
+from paper_search.testing import FakeSource
+from paper_search.workflow import Decision, DecisionAction, SearchWorkflow
+from uraniborg.kernel.inbox import Inbox
+
+QUERY = "tidal heating of icy moons"
+APPROVE = Decision(action=DecisionAction.APPROVE)
+REJECT = Decision(action=DecisionAction.REJECT)
+STRATEGY = "strategy_confirmation"
+REVIEW = "result_review"
+PATIENCE_S = 20.0
+"""How long a test waits at most for what must come."""
+
+
+class MovableClock:
+    """A clock that starts at the present (the file system has its own) and moves only when told."""
+
+    def __init__(self, at: datetime | None = None) -> None:
+        self._at = at or datetime.now(UTC)
+
+    def now(self) -> datetime:
+        return self._at
+
+    def advance(self, **by: float) -> None:
+        """By `seconds=`, `minutes=`, `days=` and so on."""
+        self._at += timedelta(**by)
+
+
+def paper(title: str, source: str = "alpha", **fields: Any) -> RawPaper:
+    """A record of `source` that fits QUERY if its title does."""
+    values: dict[str, Any] = {"authors": [Author(name="Tycho Brahe")], "year": 2020, "venue": "Icarus", **fields}
+    record = SourceRecord(source=source, record_id=title.casefold())
+    return RawPaper(title=title, source=source, records=[record], **values)
+
+
+def moons(count: int = 3, source: str = "alpha", **fields: Any) -> list[RawPaper]:
+    """So many papers that fit QUERY, none like another."""
+    return [
+        paper(
+            f"Tidal heating of icy moons: {_word(number)} {number}", source, doi=f"10.1000/{source}.{number}", **fields
+        )
+        for number in range(count)
+    ]
+
+
+def _word(number: int) -> str:
+    """A word of its own for each number, so that no two titles are taken for one."""
+    letters = "bcdfghjklm"
+    return "".join(f"{letters[int(digit)]}o" for digit in f"{number:04d}")
+
+
+class Engine:
+    """Builds workflows with the real skills over `sources`, which all sessions share.
+
+    `failures` maps a stage ("intent", "dedup") to what it raises, `gates` to what it waits for; both may be changed
+    while sessions run. `ran` holds the stages that were carried out, `configs` what workflows were built with.
+    """
+
+    def __init__(self, *sources: SearchSource, max_rounds: int = 5, **options: Any) -> None:
+        self.sources = list(sources) if sources else [FakeSource("alpha", moons())]
+        self.options = {"max_iterations": max_rounds, **options}
+        self.failures: dict[str, Exception] = {}
+        self.gates: dict[str, asyncio.Event] = {}
+        self.refusal: Exception | None = None
+        self.ran: list[str] = []
+        self.configs: list[AppConfig] = []
+
+    def __call__(self, config: AppConfig, **hooks: Any) -> SearchWorkflow:
+        """Raises `refusal`, as a configuration that cannot be built would."""
+        if self.refusal is not None:
+            raise self.refusal
+        self.configs.append(config)
+        return SearchWorkflow(
+            _Parser(self),
+            QueryBuilder(available_sources=[source.source_name for source in self.sources]),
+            Searcher(self.sources),
+            _Merger(self),
+            RelevanceScorer(),
+            ResultOrganizer(0.0),
+            max_results=config.default_max_results,
+            domain=config.domain,
+            **self.options,
+            **hooks,
+        )
+
+    async def stage(self, name: str) -> None:
+        """What happens when a stage begins."""
+        self.ran.append(name)
+        if (gate := self.gates.get(name)) is not None:
+            await gate.wait()
+        if (failure := self.failures.get(name)) is not None:
+            raise failure
+
+    @property
+    def asked(self) -> list[int]:
+        """How often each source was asked."""
+        return [len(source.asked) for source in self.sources if isinstance(source, FakeSource)]
+
+
+class _Parser(IntentParser):
+    def __init__(self, engine: Engine) -> None:
+        super().__init__()
+        self._engine = engine
+
+    async def parse(self, user_input: str) -> ParsedIntent:
+        await self._engine.stage("intent")
+        return await super().parse(user_input)
+
+
+class _Merger(Deduplicator):
+    def __init__(self, engine: Engine) -> None:
+        super().__init__()
+        self._engine = engine
+
+    async def deduplicate_reported(self, papers: Sequence[RawPaper]) -> Deduplication:
+        await self._engine.stage("dedup")
+        return await super().deduplicate_reported(papers)
+
+
+class House:
+    """A data folder, and managers over it: each has a store and an inbox of its own, as a process of its own has."""
+
+    def __init__(self, folder: Path, *sources: SearchSource, clock: MovableClock | None = None, **options: Any) -> None:
+        self.folder = folder
+        self.clock = clock or MovableClock()
+        self.engine = Engine(*sources, **options)
+        self.settings = SessionsConfig(reply_within_s=PATIENCE_S)
+        self.present = AppConfig()
+        """What the settings of the house say when a session is brought back."""
+
+    def manager(self, **changes: Any) -> SessionManager:
+        """A manager that is the caller's to close."""
+        given: dict[str, Any] = {
+            "settings": self.settings,
+            "store": self.store(),
+            "inbox": self.inbox(),
+            "clock": self.clock,
+            "configure": lambda: self.present,
+            "build": self.engine,
+            **changes,
+        }
+        return SessionManager(**given)
+
+    @asynccontextmanager
+    async def open(self, **changes: Any) -> AsyncGenerator[SessionManager]:
+        """A manager, closed when the block ends."""
+        manager = self.manager(**changes)
+        try:
+            yield manager
+        finally:
+            await manager.aclose()
+
+    def store(self) -> SessionFiles:
+        return SessionFiles(self.folder / "sessions")
+
+    def inbox(self) -> Inbox:
+        """Another way into the inbox, to be closed by the caller."""
+        return Inbox(self.folder / "inbox.db", self.clock)
+
+    def files(self, session_id: str) -> list[Path]:
+        """What the session has on disk."""
+        return sorted((self.folder / "sessions").glob(f"{session_id}*"))
+
+    def bytes_on_disk(self) -> bytes:
+        """Everything in the folder, to search for what must not be there."""
+        return b"".join(file.read_bytes() for file in sorted(self.folder.rglob("*")) if file.is_file())
+
+
+async def opened(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> dict[str, Any]:
+    """The reply of a new session at its first checkpoint."""
+    return await manager.start(query, config or AppConfig())
+
+
+async def at_review(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> dict[str, Any]:
+    """The reply of a new session at its first review."""
+    reply = await opened(manager, query, config)
+    return await manager.decide(reply["session_id"], APPROVE)
+
+
+async def completed(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> dict[str, Any]:
+    """The reply of a new session at its end."""
+    reply = await at_review(manager, query, config)
+    return await manager.decide(reply["session_id"], APPROVE)
+
+
+async def eventually(holds: Callable[[], bool], within_s: float = PATIENCE_S) -> None:
+    """Returns as soon as it holds. Raises TimeoutError when it never does."""
+    async with asyncio.timeout(within_s):
+        while True:
+            if holds():
+                return
+            await asyncio.sleep(0.005)
+
+
+def size(value: Any) -> int:
+    """How many bytes a reply takes as compact JSON."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())

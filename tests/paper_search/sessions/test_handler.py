@@ -1,0 +1,176 @@
+"""A search waits at its checkpoint for one decision, from whichever thread it comes."""
+
+# pyright: reportPrivateUsage=false
+# The two events are part of the contract although their names are private.
+
+import asyncio
+import inspect
+import threading
+from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+
+import pytest
+
+from paper_search.errors import CheckpointBusy, NoPendingCheckpoint
+from paper_search.sessions import MCPCheckpointHandler
+from paper_search.workflow import Checkpoint, CheckpointHandler, Decision, DecisionAction
+from tests.paper_search.sessions.helpers import APPROVE, PATIENCE_S, REJECT, eventually
+from tests.paper_search.workflow.samples import review_checkpoint, strategy_checkpoint
+from tests.requirements import requirement
+
+
+@asynccontextmanager
+async def held(
+    handler: MCPCheckpointHandler, checkpoint: Checkpoint | None = None
+) -> AsyncGenerator[asyncio.Task[Decision]]:
+    """A search that waits at the checkpoint; whatever is left of it ends with the block."""
+    waiting = asyncio.create_task(handler.handle(checkpoint or strategy_checkpoint()))
+    await eventually(lambda: handler.has_pending_checkpoint)
+    try:
+        yield waiting
+    finally:
+        waiting.cancel()
+        await asyncio.wait([waiting])
+
+
+async def answer(waiting: asyncio.Task[Decision]) -> Decision:
+    async with asyncio.timeout(PATIENCE_S):
+        return await waiting
+
+
+@requirement("PS-REQ-12", "PS-C9")
+async def test_it_keeps_the_protocol_of_the_engine_with_a_pair_of_events() -> None:
+    handler = MCPCheckpointHandler()
+    assert isinstance(handler, CheckpointHandler)
+    assert inspect.iscoroutinefunction(handler.handle)
+    assert not inspect.iscoroutinefunction(handler.set_decision)
+    assert isinstance(handler._checkpoint_ready, asyncio.Event)
+    assert isinstance(handler._decision_ready, asyncio.Event)
+    assert handler._checkpoint_ready is not handler._decision_ready
+
+
+@requirement("PS-REQ-12")
+async def test_the_events_are_set_and_cleared_when_the_specification_says() -> None:
+    handler = MCPCheckpointHandler()
+    events = handler._checkpoint_ready, handler._decision_ready
+    assert [event.is_set() for event in events] == [False, False]
+    async with held(handler) as first:
+        assert [event.is_set() for event in events] == [True, False]
+        handler.set_decision(APPROVE)
+        assert [event.is_set() for event in events] == [True, True], "the decision is provided, not yet consumed"
+        await answer(first)
+        assert [event.is_set() for event in events] == [False, True], "consumed, and no other checkpoint has come"
+    async with held(handler, review_checkpoint()):
+        assert [event.is_set() for event in events] == [True, False], "the next checkpoint starts afresh"
+
+
+@requirement("PS-REQ-12")
+async def test_a_search_waits_until_it_is_decided_and_gets_that_very_decision() -> None:
+    handler = MCPCheckpointHandler()
+    decision = Decision(action=DecisionAction.EDIT, revised_data={"sources": ["alpha"]}, note="only this one")
+    async with held(handler) as waiting:
+        done, _ = await asyncio.wait([waiting], timeout=0.02)
+        assert not done
+        handler.set_decision(decision)
+        assert await answer(waiting) is decision
+
+
+@requirement("PS-REQ-12")
+async def test_what_waits_is_told_and_nothing_once_it_is_decided() -> None:
+    handler = MCPCheckpointHandler()
+    assert handler.current_checkpoint is None
+    assert not handler.has_pending_checkpoint
+    checkpoint = review_checkpoint("Icy moons")
+    async with held(handler, checkpoint) as waiting:
+        assert handler.current_checkpoint is checkpoint
+        handler.set_decision(APPROVE)
+        assert not handler.has_pending_checkpoint, "a second decision would not be taken any more"
+        await answer(waiting)
+        assert not handler.has_pending_checkpoint
+
+
+async def test_the_listener_hears_of_each_checkpoint_once_it_can_be_decided() -> None:
+    heard: list[tuple[Checkpoint | None, bool]] = []
+    handler = MCPCheckpointHandler(lambda: heard.append((handler.current_checkpoint, handler.has_pending_checkpoint)))
+    checkpoints = [strategy_checkpoint(), review_checkpoint()]
+    for checkpoint in checkpoints:
+        async with held(handler, checkpoint) as waiting:
+            handler.set_decision(APPROVE)
+            await answer(waiting)
+    assert heard == [(checkpoint, True) for checkpoint in checkpoints]
+
+
+async def test_a_decision_for_nothing_is_refused_and_not_kept_for_the_next_checkpoint() -> None:
+    handler = MCPCheckpointHandler()
+    with pytest.raises(NoPendingCheckpoint):
+        handler.set_decision(APPROVE)
+    async with held(handler) as waiting:
+        done, _ = await asyncio.wait([waiting], timeout=0.02)
+        assert not done
+        handler.set_decision(REJECT)
+        assert await answer(waiting) is REJECT
+        with pytest.raises(NoPendingCheckpoint):
+            handler.set_decision(APPROVE)
+
+
+async def test_a_second_decision_is_refused_and_the_first_stands() -> None:
+    handler = MCPCheckpointHandler()
+    async with held(handler) as waiting:
+        handler.set_decision(REJECT)
+        with pytest.raises(CheckpointBusy, match="checkpoint already being processed"):
+            handler.set_decision(APPROVE)
+        assert await answer(waiting) is REJECT
+
+
+async def test_a_decision_from_another_thread_wakes_the_search() -> None:
+    handler = MCPCheckpointHandler()
+    async with held(handler) as waiting:
+        await asyncio.to_thread(handler.set_decision, APPROVE)
+        assert await answer(waiting) is APPROVE
+
+
+async def test_of_many_threads_exactly_one_decides() -> None:
+    handler = MCPCheckpointHandler()
+    decisions = [Decision(action=DecisionAction.REJECT, note=str(number)) for number in range(8)]
+    start = threading.Barrier(len(decisions))
+
+    def decide(decision: Decision) -> bool:
+        start.wait(timeout=10)
+        try:
+            handler.set_decision(decision)
+        except (CheckpointBusy, NoPendingCheckpoint):
+            return False
+        return True
+
+    run = asyncio.get_running_loop().run_in_executor
+    with ThreadPoolExecutor(len(decisions)) as threads:
+        async with held(handler) as waiting:
+            taken = await asyncio.gather(*(run(threads, decide, decision) for decision in decisions))
+            assert taken.count(True) == 1
+            assert await answer(waiting) is decisions[taken.index(True)]
+
+
+async def test_a_search_that_is_ended_at_its_checkpoint_leaves_nothing_pending() -> None:
+    handler = MCPCheckpointHandler()
+    async with held(handler) as waiting:
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        assert not handler.has_pending_checkpoint
+        with pytest.raises(NoPendingCheckpoint):
+            handler.set_decision(APPROVE)
+
+
+async def test_many_checkpoints_in_a_row_each_get_their_own_decision() -> None:
+    handler = MCPCheckpointHandler()
+    decisions = [Decision(action=action, note=str(number)) for number in range(10) for action in DecisionAction]
+
+    async def search() -> list[Decision]:
+        return [await handler.handle(strategy_checkpoint()) for _ in decisions]
+
+    searching = asyncio.create_task(search())
+    for decision in decisions:
+        await eventually(lambda: handler.has_pending_checkpoint)
+        handler.set_decision(decision)
+    async with asyncio.timeout(PATIENCE_S):
+        assert await searching == decisions

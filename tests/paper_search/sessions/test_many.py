@@ -1,0 +1,218 @@
+"""Many sessions at once in one process: each has its own query, its own decisions, its own papers, and no other's."""
+
+import asyncio
+import json
+import re
+import threading
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from paper_search.models import RawPaper, SearchStrategy
+from paper_search.sessions import SessionManager
+from paper_search.sessions.store import MemorySessions
+from paper_search.sources.base import SearchSource
+from paper_search.workflow import Decision, DecisionAction
+from tests.paper_search.sessions.helpers import APPROVE, REVIEW, STRATEGY, House, eventually, opened, paper
+from tests.requirements import requirement
+from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.inbox import Entry, Inbox, MemoryInbox
+
+SESSIONS = 50
+MARK = re.compile(r"moon[b-m]o[b-m]o")
+
+
+def mark(number: int) -> str:
+    """The word that stands for a session: in its query, and so in its strategy, its papers and its decisions."""
+    letters = "bcdfghjklm"
+    return f"moon{letters[number // 10]}o{letters[number % 10]}o"
+
+
+def query(number: int) -> str:
+    return f"tidal heating of {mark(number)}"
+
+
+def marks_in(*values: Any) -> set[str]:
+    return set(MARK.findall(json.dumps(values, default=str)))
+
+
+class EchoingSource(SearchSource):
+    """Finds three papers about whatever it is asked for, after giving way to the other sessions that ask."""
+
+    @property
+    def source_name(self) -> str:
+        return "alpha"
+
+    async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
+        await asyncio.sleep(0)
+        (about,) = marks_in([asked.boolean_query for asked in strategy.queries])
+        return [
+            paper(f"Tidal heating of {about}: the {aspect}", doi=f"10.1000/{about}.{aspect}")
+            for aspect in ("crust", "mantle", "ocean")
+        ]
+
+
+def decided(number: int, action: str, data: dict[str, Any] | None = None) -> Decision:
+    return Decision(action=DecisionAction(action), revised_data=data, note=f"So says {mark(number)}")
+
+
+def next_decision(number: int, reply: dict[str, Any], taken: int) -> Decision:
+    """What this session's person answers: five kinds of people, each of whom approves in the end."""
+    kind, about = number % 5, mark(number)
+    if kind == 1 and taken == 0:
+        words = [about, "tides"]
+        return decided(
+            number, "edit", {"queries": [{"keywords": words, "boolean_query": " AND ".join(words)}], "notes": [about]}
+        )
+    if kind == 2 and taken == 0:
+        return decided(number, "reject", {"free_text_feedback": f"{about} in winter"})
+    if kind in (3, 4) and taken == 1:
+        first = reply["checkpoint_payload"]["papers"][0]["id"]
+        action, field = ("reject", "marked_irrelevant") if kind == 3 else ("edit", "marked_relevant")
+        return decided(number, action, {field: [first]})
+    return decided(number, "approve")
+
+
+async def carried_through(manager: SessionManager, number: int) -> tuple[list[dict[str, Any]], list[Decision]]:
+    """Every reply of a session from its opening to its end, and the decisions that led there."""
+    replies = [await opened(manager, query(number))]
+    decisions: list[Decision] = []
+    while not (reply := replies[-1])["is_complete"]:
+        decision = next_decision(number, reply, len(decisions))
+        decisions.append(decision)
+        checkpoint_id = reply["checkpoint_id"]
+        replies.append(await manager.decide(reply["session_id"], decision, checkpoint_id=checkpoint_id))
+    return replies, decisions
+
+
+@requirement("PS-REQ-15", "PS-PROP-8")
+async def test_of_fifty_sessions_decided_side_by_side_none_sees_anything_of_another(tmp_path: Path) -> None:
+    house = House(tmp_path, EchoingSource())
+    async with house.open(store=MemorySessions(), inbox=MemoryInbox()) as manager:
+        told = await asyncio.gather(*(carried_through(manager, number) for number in range(SESSIONS)))
+        results = [await manager.result(replies[0]["session_id"]) for replies, _ in told]
+
+    assert len({replies[0]["session_id"] for replies, _ in told}) == SESSIONS
+    asked = [reply["checkpoint_id"] for replies, _ in told for reply in replies[:-1]]
+    assert len(set(asked)) == len(asked)
+    for number, (replies, _) in enumerate(told):
+        assert {(reply["session_id"], reply["query"]) for reply in replies} == {
+            (replies[0]["session_id"], query(number))
+        }
+        assert all(marks_in(reply) == {mark(number)} for reply in replies)
+        assert marks_in(results[number].model_dump()) == {mark(number)}
+        assert len(results[number].papers) == (2 if number % 5 == 3 else 3)
+    kinds = [[reply["checkpoint_kind"] for reply in told[kind][0][:-1]] for kind in range(5)]
+    once, again = [STRATEGY, REVIEW], [STRATEGY, REVIEW, STRATEGY, REVIEW]
+    assert kinds == [once, once, [STRATEGY, *once], again, again]
+
+
+@requirement("PS-REQ-15", "PS-PROP-8")
+async def test_what_fifty_sessions_leave_on_disk_is_each_its_own(tmp_path: Path) -> None:
+    house = House(tmp_path, EchoingSource())
+    async with house.open() as manager:
+        told = await asyncio.gather(*(carried_through(manager, number) for number in range(SESSIONS)))
+
+    store = house.store()
+    with closing(house.inbox()) as inbox:
+        for number, (replies, decisions) in enumerate(told):
+            session_id = replies[0]["session_id"]
+            journal = {step: store.read(session_id, step) or "" for step in store.steps(session_id)}
+            assert marks_in(journal) == {mark(number)}
+            kept = [Decision.model_validate_json(journal[f"decision-{taken}"]) for taken in range(len(decisions))]
+            assert kept == decisions
+            assert f"decision-{len(decisions)}" not in journal
+            entries = [inbox.get(reply["checkpoint_id"]) for reply in replies[:-1]]
+            assert [given(entry) for entry in entries] == decisions
+            assert {entry.subject for entry in entries} == {session_id}
+            assert marks_in([entry.payload for entry in entries]) == {mark(number)}
+    async with house.open() as successor:
+        for replies, _ in told:
+            assert lasting(await successor.state(replies[0]["session_id"])) == lasting(replies[-1])
+
+
+async def test_decisions_taken_elsewhere_for_fifty_sessions_at_once_reach_each_its_own(tmp_path: Path) -> None:
+    house = House(tmp_path, EchoingSource())
+    async with house.open() as manager:
+        replies = await asyncio.gather(*(opened(manager, query(number)) for number in range(SESSIONS)))
+        await asyncio.to_thread(decide_elsewhere, house, replies)
+        after = await asyncio.gather(*(reviewed(manager, reply) for reply in replies))
+
+    store = house.store()
+    for number, reply in enumerate(after):
+        assert marks_in(reply) == {mark(number)}
+        kept = Decision.model_validate_json(store.read(reply["session_id"], "decision-0") or "")
+        assert kept == decided(number, "approve")
+
+
+async def test_a_decision_taken_elsewhere_while_the_session_was_about_to_wait_is_not_missed(tmp_path: Path) -> None:
+    house = House(tmp_path, EchoingSource())
+    inbox = DawdlingInbox(tmp_path / "inbox.db")
+    async with house.open(inbox=inbox) as manager:
+        await opened(manager, query(0))  # somebody waits already, so that the inbox is looked at
+        inbox.dawdle = True
+        opening = asyncio.create_task(opened(manager, query(1)))
+        await eventually(lambda: inbox.asked is not None)
+        assert inbox.asked is not None
+        with closing(house.inbox()) as elsewhere:
+            await asyncio.to_thread(elsewhere.decide, inbox.asked.id, InboxDecision(action="approve"), "console")
+        await inbox.looked_at(times=3)
+        inbox.go_on.set()
+        session_id = (await opening)["session_id"]
+        await inbox.looked_at(times=3)
+        session = manager.get(session_id)
+        assert session is not None
+        await eventually(lambda: session.state().iteration == 1, within_s=3)
+
+
+def given(entry: Entry) -> Decision:
+    assert entry.decision is not None
+    decision = entry.decision
+    return Decision(action=DecisionAction(decision.action), revised_data=decision.data, note=decision.note)
+
+
+def lasting(reply: dict[str, Any]) -> dict[str, Any]:
+    """What a reply says of the session and not of the moment."""
+    return {key: value for key, value in reply.items() if key != "elapsed_s"}
+
+
+def decide_elsewhere(house: House, replies: Sequence[dict[str, Any]]) -> None:
+    with closing(house.inbox()) as inbox:
+        for number, reply in enumerate(replies):
+            decision = decided(number, "approve")
+            inbox.decide(
+                reply["checkpoint_id"], InboxDecision(action=decision.action.value, note=decision.note), "console"
+            )
+
+
+async def reviewed(manager: SessionManager, reply: dict[str, Any]) -> dict[str, Any]:
+    """The reply of the session at the review: the outcome of the checkpoint that was decided elsewhere."""
+    return await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
+
+
+class DawdlingInbox(Inbox):
+    """An inbox that, told to dawdle, keeps whoever has asked from hearing that it was done until it may go on."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.dawdle = False
+        self.asked: Entry | None = None
+        self.go_on = threading.Event()
+        self._looks = 0
+
+    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
+        entry = super().put(entry_id, part, kind, subject, payload)
+        if self.dawdle:
+            self.asked = entry
+            assert self.go_on.wait(timeout=30)
+        return entry
+
+    def revision(self) -> tuple[int, int]:
+        self._looks += 1
+        return super().revision()
+
+    async def looked_at(self, *, times: int) -> None:
+        """Once it has been looked at so often from now on."""
+        enough = self._looks + times
+        await eventually(lambda: self._looks >= enough)

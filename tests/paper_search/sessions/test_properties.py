@@ -1,0 +1,361 @@
+"""Whatever is done to sessions, in whichever order and through whichever door, each stays what it should be."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Coroutine
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from paper_search.config import AppConfig
+from paper_search.errors import CheckpointNotFound, InvalidDecision, SessionComplete, SessionNotFound
+from paper_search.sessions import SessionManager
+from paper_search.sessions.answers import to_inbox
+from paper_search.sessions.state import stored_state
+from paper_search.workflow import CheckpointKind, Decision, DecisionAction
+from tests.paper_search.sessions.helpers import (
+    APPROVE,
+    PATIENCE_S,
+    REVIEW,
+    STRATEGY,
+    House,
+    at_review,
+    eventually,
+    opened,
+)
+from tests.requirements import requirement
+
+T = TypeVar("T")
+
+MAX_ROUNDS = 3
+ROUNDS_USED_UP = "max_rounds"
+DATA = ["none", "valid", "invalid"]
+VALID: dict[tuple[str, str], Any] = {
+    (STRATEGY, "approve"): {},
+    (STRATEGY, "edit"): {"queries": [{"keywords": ["Europa"], "boolean_query": "moons OR Europa"}]},
+    (STRATEGY, "reject"): {"free_text_feedback": "more about Io"},
+    (REVIEW, "approve"): {},
+    (REVIEW, "edit"): {"free_text_feedback": "more about Io"},
+    (REVIEW, "reject"): {"free_text_feedback": "less about Io"},
+}
+INVALID: dict[tuple[str, str], Any] = {
+    (STRATEGY, "approve"): {"queries": []},
+    (STRATEGY, "edit"): {"queries": [{"boolean_query": ""}], "sources": ["nowhere"]},
+    (STRATEGY, "reject"): {"marked_relevant": ["p_nothing"]},
+    (REVIEW, "approve"): {"free_text_feedback": "but"},
+    (REVIEW, "edit"): {"queries": [{"keywords": [], "boolean_query": "x"}]},
+    (REVIEW, "reject"): {"marked_irrelevant": ["p_nothing"]},
+}
+
+
+def decision_of(kind: str, action: str, data: str) -> Decision:
+    given = None if data == "none" else (VALID if data == "valid" else INVALID)[kind, action]
+    return Decision(action=DecisionAction(action), revised_data=given)
+
+
+def is_taken(kind: str, action: str, data: str) -> bool:
+    """A bare edit of the strategy says nothing; otherwise only data that does not fit is refused."""
+    return data == "valid" or (data == "none" and (kind, action) != (STRATEGY, "edit"))
+
+
+@dataclass
+class Model:
+    """What a session must look like."""
+
+    session_id: str
+    query: str
+    checkpoint_id: str | None
+    kind: str | None = STRATEGY
+    iteration: int = 0
+    round: int = 0
+    reason: str | None = None
+    decided: dict[str, str] = field(default_factory=dict[str, str])
+    """What was decided at each checkpoint before."""
+
+    @property
+    def is_complete(self) -> bool:
+        return self.kind is None
+
+    def decide(self, action: str) -> None:
+        """Take an action that fits."""
+        assert self.kind is not None
+        assert self.checkpoint_id is not None
+        self.decided[self.checkpoint_id] = action
+        self.iteration += 1
+        if self.kind == STRATEGY and action != "reject":
+            self.kind = REVIEW
+        else:
+            self.round += 1
+            approved = action == "approve"
+            self.reason = ROUNDS_USED_UP if self.round == MAX_ROUNDS and not approved else None
+            self.kind = None if approved or self.reason else STRATEGY
+        self.checkpoint_id = f"{self.session_id}:{self.iteration}:{self.kind}" if self.kind else None
+
+    def check(self, reply: dict[str, Any]) -> None:
+        expected = {
+            "session_id": self.session_id,
+            "query": self.query,
+            "is_complete": self.is_complete,
+            "has_pending_checkpoint": not self.is_complete,
+            "iteration": self.iteration,
+            "round": self.round,
+        }
+        assert {key: reply[key] for key in expected} == expected
+        assert "error" not in reply
+        assert reply.get("current_checkpoint_kind") == reply.get("checkpoint_kind") == self.kind
+        if self.is_complete:
+            assert not {"checkpoint", "checkpoint_id", "checkpoint_payload", "user_question"} & reply.keys()
+            assert reply["result"].get("reason") == self.reason
+            return
+        nested = reply["checkpoint"]
+        assert (nested["kind"], nested["iteration"]) == (self.kind, self.iteration)
+        assert nested["payload"] == reply["checkpoint_payload"]
+        assert reply["checkpoint_id"] == nested["id"] == self.checkpoint_id
+        if self.kind == STRATEGY:
+            assert nested["payload"]["intent"]["topic"] == self.query, "never another session's"
+
+
+class Sessions(RuleBasedStateMachine):
+    """Two doors, which stand for two processes, over one store and one inbox."""
+
+    sessions = Bundle("sessions")
+    doors = st.sampled_from([0, 1])
+    actions = st.sampled_from([action.value for action in DecisionAction])
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.house = House(self.folder, max_rounds=MAX_ROUNDS)
+        self.runner = asyncio.Runner()
+        self.managers = [self.house.manager(), self.house.manager()]
+        self.models: list[Model] = []
+        self.opened = 0
+
+    def teardown(self) -> None:
+        try:
+            for manager in self.managers:
+                self.run(manager.aclose())
+        finally:
+            self.runner.close()
+            shutil.rmtree(self.folder)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        async def bounded() -> T:
+            async with asyncio.timeout(PATIENCE_S):
+                return await work
+
+        return self.runner.run(bounded())
+
+    @precondition(lambda self: len(self.models) < 3)
+    @rule(target=sessions, door=doors)
+    def open(self, door: int) -> Model:
+        self.opened += 1
+        query = f"tidal heating of moon number{self.opened}"
+        reply = self.run(opened(self.managers[door], query))
+        model = Model(reply["session_id"], query, reply["checkpoint_id"])
+        self.models.append(model)
+        model.check(reply)
+        assert self.managers[door].get(model.session_id) is not None
+        return model
+
+    @rule(session=sessions, door=doors)
+    def look(self, session: Model, door: int) -> None:
+        session.check(self.run(self.managers[door].state(session.session_id)))
+
+    @rule(session=sessions, door=doors, action=actions, data=st.sampled_from(DATA), with_id=st.booleans())
+    def decide(self, session: Model, door: int, action: str, data: str, with_id: bool) -> None:
+        before = session.iteration
+        decision = decision_of(session.kind or REVIEW, action, data)
+        checkpoint_id = session.checkpoint_id if with_id else None
+        deciding = self.managers[door].decide(session.session_id, decision, checkpoint_id=checkpoint_id)
+        if session.is_complete:
+            with pytest.raises(SessionComplete):
+                self.run(deciding)
+            return
+        if not is_taken(session.kind or "", action, data):
+            with pytest.raises(InvalidDecision):
+                self.run(deciding)
+            return
+        session.decide(action)
+        reply = self.run(deciding)
+        session.check(reply)
+        assert "already_decided" not in reply
+        assert reply["iteration"] > before or reply["is_complete"]
+
+    @rule(session=sessions, door=doors, action=actions, pick=st.integers(0, 9))
+    def repeat(self, session: Model, door: int, action: str, pick: int) -> None:
+        """Decide again what was decided before, this way or another."""
+        decision = Decision(action=DecisionAction(action))
+        if not session.decided:
+            with pytest.raises(CheckpointNotFound):
+                self.run(self.managers[door].decide(session.session_id, decision, checkpoint_id="never asked"))
+            return
+        checkpoint_id, taken = list(session.decided.items())[pick % len(session.decided)]
+        reply = self.run(self.managers[door].decide(session.session_id, decision, checkpoint_id=checkpoint_id))
+        assert reply["already_decided"]["checkpoint_id"] == checkpoint_id
+        assert reply["already_decided"]["action"] == taken
+        session.check(reply)
+
+    @rule(session=sessions, door=doors, action=actions)
+    def decide_elsewhere(self, session: Model, door: int, action: str) -> None:
+        """A decision that a third process writes into the inbox, whether or not anybody runs the session."""
+        if session.is_complete:
+            return
+        assert session.checkpoint_id is not None
+        data = "valid" if (session.kind, action) == (STRATEGY, "edit") else "none"
+        with closing(self.house.inbox()) as inbox:
+            inbox.decide(session.checkpoint_id, to_inbox(decision_of(session.kind or "", action, data)), "console")
+        given = session.checkpoint_id
+        session.decide(action)
+        reply = self.run(self.managers[door].decide(session.session_id, APPROVE, checkpoint_id=given))
+        assert (reply["already_decided"]["action"], reply["already_decided"]["door"]) == (action, "console")
+        session.check(reply)
+
+    @rule(minutes=st.sampled_from([5, 31]))
+    def time_passes(self, minutes: int) -> None:
+        self.house.clock.advance(minutes=minutes)
+        for manager in self.managers:
+            self.run(manager.unload_idle())
+        if minutes > 30:
+            assert all(manager.get(model.session_id) is None for manager in self.managers for model in self.models)
+
+    @rule(door=doors)
+    def restart(self, door: int) -> None:
+        self.run(self.managers[door].aclose())
+        self.managers[door] = self.house.manager()
+        assert all(self.managers[door].get(model.session_id) is None for model in self.models)
+
+    @rule(session=consumes(sessions), door=doors)
+    def clean_up(self, session: Model, door: int) -> None:
+        # Whoever has it in memory deletes it.
+        holding = [manager for manager in self.managers if manager.get(session.session_id) is not None]
+        manager = holding[0] if holding else self.managers[door]
+        self.run(asyncio.to_thread(manager.cleanup, session.session_id))
+        self.models.remove(session)
+        assert manager.get(session.session_id) is None
+        assert self.house.files(session.session_id) == []
+        with pytest.raises(SessionNotFound):
+            self.run(manager.state(session.session_id))
+        with pytest.raises(SessionNotFound):
+            self.run(manager.decide(session.session_id, APPROVE, checkpoint_id=session.checkpoint_id))
+
+    @invariant()
+    def what_is_on_disk_is_as_expected(self) -> None:
+        """Nothing that was done to one session has changed another."""
+        store = self.house.store()
+        with closing(self.house.inbox()) as inbox:
+            for model in self.models:
+                state = stored_state(store, inbox, model.session_id)
+                assert (state.query, state.iteration, state.round) == (model.query, model.iteration, model.round)
+                assert state.checkpoint_id == model.checkpoint_id
+                assert (state.ended is not None) is model.is_complete
+                steps = store.steps(model.session_id)
+                assert sum(step.startswith("decision-") for step in steps) == model.iteration
+            pending = {entry.id for entry in inbox.pending("paper_search")}
+            assert pending == {model.checkpoint_id for model in self.models if model.checkpoint_id}
+
+    @invariant()
+    def nothing_is_made_twice(self) -> None:
+        assert self.house.engine.ran.count("intent") == self.opened
+
+
+@requirement("PS-PROP-6", "PS-PROP-7", "PS-PROP-8", "PS-PROP-9", "PS-PROP-10", "PS-REQ-13", "PS-REQ-15")
+def test_sessions_stay_what_they_should_be_whatever_is_done_to_them() -> None:
+    run_state_machine_as_test(  # pyright: ignore[reportUnknownMemberType]
+        Sessions,
+        # Shrinking would take longer than a test may.
+        settings=settings(max_examples=15, stateful_step_count=20, phases=[Phase.reuse, Phase.generate]),
+    )
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path, max_rounds=MAX_ROUNDS)
+
+
+async def at(manager: SessionManager, kind: CheckpointKind) -> dict[str, Any]:
+    reach = opened if kind is CheckpointKind.STRATEGY_CONFIRMATION else at_review
+    reply = await reach(manager)
+    assert reply["checkpoint_kind"] == kind.value
+    return reply
+
+
+@requirement("PS-PROP-7", "PS-PROP-9", "PS-C3")
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("action", [action.value for action in DecisionAction])
+@pytest.mark.parametrize("kind", CheckpointKind)
+async def test_every_action_at_every_checkpoint_with_any_data_is_handled(
+    house: House, kind: CheckpointKind, action: str, data: str
+) -> None:
+    async with house.open() as manager:
+        before = await at(manager, kind)
+        session_id = before["session_id"]
+        decision = decision_of(kind.value, action, data)
+        if not is_taken(kind.value, action, data):
+            with pytest.raises(InvalidDecision) as caught:
+                await manager.decide(session_id, decision)
+            assert caught.value.hint
+            assert await manager.state(session_id) == before, "the checkpoint stays pending"
+            return
+        reply = await manager.decide(session_id, decision)
+        assert reply["is_complete"] or reply["iteration"] == before["iteration"] + 1
+        model = Model(session_id, before["query"], before["checkpoint_id"], kind.value, before["iteration"])
+        model.decide(action)
+        model.check(reply)
+        assert await manager.state(session_id) == reply
+
+
+@requirement("PS-PROP-9")
+@pytest.mark.parametrize("kind", CheckpointKind)
+async def test_the_valid_edit_that_says_nothing_new_counts_too(house: House, kind: CheckpointKind) -> None:
+    async with house.open() as manager:
+        before = await at(manager, kind)
+        data = {"sources": ["alpha"]} if kind is CheckpointKind.STRATEGY_CONFIRMATION else {}
+        decision = Decision(action=DecisionAction.EDIT, revised_data=data)
+        reply = await manager.decide(before["session_id"], decision)
+        assert reply["iteration"] == before["iteration"] + 1
+
+
+@requirement("PS-PROP-6")
+async def test_a_session_can_be_looked_up_from_the_moment_it_is_created(house: House) -> None:
+    house.engine.gates["intent"] = asyncio.Event()
+    async with house.open() as manager:
+        session_id = manager.create("icy moons", AppConfig())
+        reply = await manager.state(session_id)
+        assert (reply["session_id"], reply["query"]) == (session_id, "icy moons")
+        assert (reply["is_complete"], reply["has_pending_checkpoint"], reply["iteration"]) == (False, False, 0)
+        house.engine.gates["intent"].set()
+        session = manager.get(session_id)
+        assert session is not None
+        await eventually(lambda: session.waiting is not None)
+
+
+@requirement("PS-PROP-10")
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_after_a_clean_up_no_manager_knows_the_session(house: House, restarted: bool) -> None:
+    async with house.open() as manager:
+        session_id = (await opened(manager))["session_id"]
+        manager.cleanup(session_id)
+        assert manager.get(session_id) is None
+        if restarted:
+            async with house.open() as another:
+                assert another.get(session_id) is None
+                with pytest.raises(SessionNotFound):
+                    await another.state(session_id)
+        with pytest.raises(SessionNotFound):
+            await manager.state(session_id)

@@ -1,0 +1,200 @@
+"""What is kept of a session tells any process where it stands, and never a key."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from paper_search.config import AppConfig, LLMConfig, SearchSourceConfig
+from paper_search.errors import SessionFailed, SessionNotFound
+from paper_search.sessions import SessionManager, views
+from paper_search.sessions.state import Asked, SessionState, stored_state
+from paper_search.testing import FakeSource
+from tests.paper_search.sessions.helpers import (
+    APPROVE,
+    REJECT,
+    House,
+    at_review,
+    completed,
+    moons,
+    opened,
+)
+from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.ids import new_id
+from uraniborg.kernel.inbox import Decision, MemoryInbox
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+KEY = "k3y-0f-the-s0urce"
+MODEL_KEY = "k3y-0f-the-m0del"
+
+
+def with_keys(key: str = KEY, model_key: str = MODEL_KEY, provider: str = "openai") -> AppConfig:
+    sources = {name: SearchSourceConfig(name=name, api_key=SecretStr(key), rate_limit=2.5) for name in ("a", "b")}
+    return AppConfig(
+        llm=LLMConfig(provider=provider, model="m", api_key=SecretStr(model_key), temperature=0.5),
+        sources=sources,
+        default_max_results=7,
+        max_rounds=2,
+    )
+
+
+def keys_of(config: AppConfig) -> list[str]:
+    return [secret.get_secret_value() for secret in (config.llm.api_key, *(s.api_key for s in config.sources.values()))]
+
+
+def test_how_a_session_was_asked_for_is_kept_without_any_key(tmp_path: Path) -> None:
+    config = with_keys().model_copy(update={"record_dir": tmp_path})
+    kept = Asked.of("icy moons", config, AT).model_dump_json()
+    assert KEY not in kept
+    assert MODEL_KEY not in kept
+    assert "icy moons" in kept
+
+
+def test_everything_but_the_keys_comes_back_as_it_was_and_the_keys_as_they_are_now() -> None:
+    config = with_keys()
+    asked = Asked.model_validate_json(Asked.of("icy moons", config, AT).model_dump_json())
+    assert (asked.query, asked.at) == ("icy moons", AT)
+    present = with_keys("new source key", "new model key").model_copy(update={"default_max_results": 99})
+    back = asked.with_keys_of(present)
+    assert keys_of(back) == ["new model key", "new source key", "new source key"]
+    without = config.model_copy(deep=True)
+    for keyed in (without.llm, *without.sources.values(), back.llm, *back.sources.values()):
+        keyed.api_key = SecretStr("")
+    assert back == without
+
+
+def test_keys_that_are_no_longer_set_are_not_used() -> None:
+    asked = Asked.of("icy moons", with_keys(), AT)
+    assert keys_of(asked.with_keys_of(AppConfig())) == ["", "", ""]
+
+
+def test_a_key_is_never_given_to_a_model_of_another_provider() -> None:
+    asked = Asked.of("icy moons", with_keys(provider="openai"), AT)
+    assert asked.with_keys_of(with_keys(provider="anthropic")).llm.api_key.get_secret_value() == ""
+
+
+def test_a_key_is_never_given_to_a_model_at_another_address() -> None:
+    elsewhere = with_keys()
+    elsewhere.llm.base_url = "https://models.example/v1"
+    asked = Asked.of("icy moons", elsewhere, AT)
+    assert asked.with_keys_of(with_keys()).llm.api_key.get_secret_value() == ""
+
+
+def test_a_key_set_after_the_session_was_opened_is_used_when_it_comes_back() -> None:
+    asked = Asked.of("icy moons", AppConfig(), AT)
+    back = asked.with_keys_of(with_keys())
+    assert back.sources["a"].api_key.get_secret_value() == KEY
+
+
+def test_a_session_nobody_knows_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(SessionNotFound):
+        stored_state(House(tmp_path).store(), MemoryInbox(), new_id())
+
+
+def kept(house: House, session_id: str) -> SessionState:
+    inbox = house.inbox()
+    try:
+        return stored_state(house.store(), inbox, session_id)
+    finally:
+        inbox.close()
+
+
+async def at_second_strategy(manager: SessionManager, _house: House) -> dict[str, Any]:
+    return await manager.decide((await at_review(manager))["session_id"], REJECT)
+
+
+async def failed(manager: SessionManager, house: House) -> dict[str, Any]:
+    house.engine.failures["dedup"] = Unavailable("The merger is on strike.")
+    session_id = (await opened(manager))["session_id"]
+    with pytest.raises(SessionFailed, match="on strike"):
+        await manager.decide(session_id, APPROVE)
+    return await manager.state(session_id)
+
+
+STAGES: dict[str, Callable[[SessionManager, House], Awaitable[dict[str, Any]]]] = {
+    "first checkpoint": lambda manager, _: opened(manager),
+    "review": lambda manager, _: at_review(manager),
+    "second round": at_second_strategy,
+    "complete": lambda manager, _: completed(manager),
+    "failed": failed,
+}
+
+
+@pytest.mark.parametrize(
+    "reach",
+    [pytest.param(reach, id=name) for name, reach in STAGES.items()],
+)
+async def test_what_is_on_disk_says_the_same_as_the_process_that_runs_the_session(
+    tmp_path: Path, reach: Callable[[SessionManager, House], Awaitable[dict[str, Any]]]
+) -> None:
+    house = House(tmp_path, FakeSource("alpha", moons(30)), FakeSource("beta", error=Unavailable("Closed.")))
+    async with house.open() as manager:
+        reply = await reach(manager, house)
+        session_id = reply["session_id"]
+        assert await manager.state(session_id) == reply
+        on_disk = await asyncio.to_thread(kept, house, session_id)
+        assert views.reply(on_disk, house.clock.now()) == reply
+    async with house.open() as another:
+        assert await another.state(session_id) == reply
+
+
+async def test_a_session_whose_decision_is_written_but_not_yet_carried_out_is_at_work(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with house.open() as manager:
+        reply = await opened(manager)
+    inbox = house.inbox()
+    inbox.decide(reply["checkpoint_id"], Decision(action="approve"), "console")
+    inbox.close()
+    state = kept(house, reply["session_id"])
+    assert (state.waiting, state.ended, state.iteration, state.phase) == (None, None, 1, "working")
+    assert not state.has_left(reply["checkpoint_id"])
+
+
+async def test_a_checkpoint_that_was_kept_but_never_asked_does_not_pend(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with house.open() as manager:
+        reply = await opened(manager)
+    state = stored_state(house.store(), MemoryInbox(), reply["session_id"])
+    assert state.waiting is None
+    assert state.ended is None
+
+
+def state(**changes: object) -> SessionState:
+    return SessionState(new_id(), "moons", AT, **changes)  # pyright: ignore[reportArgumentType]
+
+
+async def test_a_session_has_left_a_checkpoint_once_it_is_at_another_or_at_its_end(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with house.open() as manager:
+        reply = await opened(manager)
+        session = manager.get(reply["session_id"])
+        assert session is not None
+        at_first = session.state()
+        await manager.decide(reply["session_id"], APPROVE)
+        at_second = session.state()
+        await manager.decide(reply["session_id"], APPROVE)
+        at_end = session.state()
+    cases: list[tuple[SessionState, str | None, bool]] = [
+        (state(), None, False),
+        (state(), reply["checkpoint_id"], False),
+        (at_first, None, True),
+        (at_first, at_first.checkpoint_id, False),
+        (at_second, at_first.checkpoint_id, True),
+        (at_end, at_second.checkpoint_id, True),
+    ]
+    left: Callable[[SessionState, str | None], bool] = SessionState.has_left
+    assert [left(given, past) for given, past, _ in cases] == [expected for *_, expected in cases]
+
+
+async def test_the_age_of_a_session_survives_its_reload(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with house.open() as manager:
+        reply = await opened(manager)
+    house.clock.advance(hours=5)
+    async with house.open() as manager:
+        again = await manager.state(reply["session_id"])
+    assert again["elapsed_s"] == pytest.approx(timedelta(hours=5).total_seconds(), abs=1)

@@ -1,0 +1,899 @@
+"""The door for agents: four tools that lead through a search, answer in one shape, and never break a session."""
+
+import asyncio
+import inspect
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from importlib.metadata import entry_points, requires, version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from blockbuster import blockbuster_ctx
+from mcp.server.fastmcp import FastMCP
+from packaging.requirements import Requirement
+from pydantic import AnyUrl
+
+from paper_search import mcp_server, sessions
+from paper_search.config import SessionsConfig
+from paper_search.errors import NonRetryableError
+from paper_search.export import export_bibtex, export_json, export_markdown
+from paper_search.models import Author
+from paper_search.sessions import SessionManager
+from paper_search.testing import FakeSource
+from paper_search.workflow import CheckpointKind, Decision, DecisionAction
+from tests.paper_search.sessions.helpers import (
+    PATIENCE_S,
+    QUERY,
+    REVIEW,
+    STRATEGY,
+    Engine,
+    House,
+    eventually,
+    moons,
+    paper,
+)
+from tests.requirements import requirement
+from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call, wire_to
+from uraniborg import recordings
+from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.logging import register_secret
+from uraniborg.kernel.mcp import Server
+from uraniborg.kernel.mcp.testing import ClientSession, McpError, connected, json_of, stdio_client_for, text_of
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST_BYTES = 25_000
+TOOLS = ["search_papers", "decide", "export_results", "get_session"]
+CJK = "潮汐加热冰卫星"
+NARROWER = {"queries": [{"keywords": ["icy moons"], "boolean_query": "icy moons"}], "filters": {"max_results": 2}}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Neither the settings nor the data of whoever runs the tests are touched."""
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path / "house")
+
+
+@asynccontextmanager
+async def managed(house: House) -> AsyncGenerator[SessionManager]:
+    """The server's sessions are those of the house until the block ends."""
+    with pytest.MonkeyPatch.context() as patch:
+        async with house.open() as manager:
+            patch.setattr(mcp_server, "_session_manager", manager)
+            yield manager
+
+
+@asynccontextmanager
+async def served(house: House) -> AsyncGenerator[ClientSession]:
+    """A client of a server that has just been started in this house."""
+    async with managed(house), connected(mcp_server.mcp) as client:
+        yield client
+
+
+async def told(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
+    """What a tool that must not fail answers, as JSON."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.isError, text_of(result)
+    text = text_of(result)
+    assert len(text.encode()) <= MOST_BYTES
+    reply = json.loads(text)
+    assert text == json.dumps(reply, ensure_ascii=False, separators=(",", ":")), "it is not indented"
+    return reply
+
+
+async def refused(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
+    """The error that a tool answers with."""
+    result = await client.call_tool(tool, arguments)
+    assert result.isError
+    text = text_of(result)
+    assert len(text.encode()) <= MOST_BYTES
+    body = json.loads(text)
+    assert body.keys() == {"error"}
+    error = body["error"]
+    assert error.keys() >= {"code", "message", "hint"}
+    assert error["code"] != "internal_error"
+    assert "Traceback" not in text
+    return error
+
+
+async def at_review(client: ClientSession, query: str = QUERY) -> dict[str, Any]:
+    reply = await told(client, "search_papers", query=query)
+    return await told(client, "decide", session_id=reply["session_id"], action="approve")
+
+
+async def completed(client: ClientSession, query: str = QUERY) -> dict[str, Any]:
+    reply = await at_review(client, query)
+    return await told(client, "decide", session_id=reply["session_id"], action="approve")
+
+
+@requirement("PS-REQ-7", "PS-C2")
+def test_the_server_is_the_official_fastmcp_by_its_name() -> None:
+    assert isinstance(mcp_server.mcp, FastMCP)
+    assert mcp_server.mcp.name == "paper-search"
+    needed = [Requirement(text) for text in requires("uraniborg") or []]
+    (sdk,) = [each for each in needed if each.name == "mcp" and each.marker and 'extra == "mcp"' in str(each.marker)]
+    assert sdk.specifier.contains(version("mcp"))
+    assert not sdk.specifier.contains("1.21.0")
+    assert not sdk.specifier.contains("2.0.0")
+
+
+@requirement("PS-REQ-7", "PS-REQ-16")
+def test_the_script_runs_the_server_over_stdio(monkeypatch: pytest.MonkeyPatch) -> None:
+    (script,) = entry_points(group="console_scripts", name="paper-search-mcp")
+    assert script.value == "paper_search.mcp_server:main"
+    ran: list[dict[str, Any]] = []
+
+    def run(_server: Server, **named: Any) -> None:
+        ran.append(named)
+
+    monkeypatch.setattr(Server, "run", run)
+    monkeypatch.setattr(sys, "argv", ["paper-search-mcp"])
+    mcp_server.main()
+    assert [named["transport"] for named in ran] == ["stdio"]
+    assert inspect.signature(FastMCP.run).parameters["transport"].default == "stdio"
+
+
+def test_the_session_classes_are_offered_where_the_specification_puts_them() -> None:
+    assert mcp_server.SessionManager is sessions.SessionManager
+    assert mcp_server.WorkflowSession is sessions.WorkflowSession
+    assert mcp_server.MCPCheckpointHandler is sessions.MCPCheckpointHandler
+
+
+@requirement("PS-REQ-8", "PS-REQ-9", "PS-REQ-10", "PS-REQ-11", "PS-C3")
+def test_the_tools_are_coroutines_with_the_signatures_of_the_specification() -> None:
+    empty = inspect.Parameter.empty
+    expected: dict[Any, dict[str, Any]] = {
+        mcp_server.search_papers: {"query": empty, "domain": "general", "max_results": 100},
+        mcp_server.decide: {
+            "session_id": empty,
+            "action": empty,
+            "data": None,
+            "note": None,
+            "checkpoint_id": None,
+        },
+        mcp_server.export_results: {"session_id": empty, "format": "markdown"},
+        mcp_server.get_session: {"session_id": empty},
+    }
+    for function, parameters in expected.items():
+        signature = inspect.signature(function)
+        assert {name: given.default for name, given in signature.parameters.items()} == parameters
+        assert list(signature.parameters) == list(parameters)
+        assert signature.return_annotation is str
+        assert inspect.iscoroutinefunction(function)
+
+
+@requirement("PS-REQ-7", "PS-C3")
+async def test_there_are_exactly_four_tools_and_each_says_what_it_does(house: House) -> None:
+    async with served(house) as client:
+        offered = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert sorted(offered) == sorted(TOOLS)
+    for tool in offered.values():
+        assert tool.title
+        assert tool.annotations is not None
+        assert tool.inputSchema["additionalProperties"] is False
+        assert len(tool.description or "") > 150, "enough for a model to choose by"
+        for argument in tool.inputSchema["properties"]:
+            assert f"{argument}:" in (tool.description or ""), f"{argument} is explained"
+        only_looks = tool.name in ("export_results", "get_session")
+        assert tool.annotations.readOnlyHint is only_looks
+        assert tool.annotations.openWorldHint is not only_looks
+        assert tool.annotations.destructiveHint is False
+    schema = offered["decide"].inputSchema
+    assert schema["required"] == ["session_id", "action"]
+    assert list(schema["properties"]) == ["session_id", "action", "data", "note", "checkpoint_id"]
+    description = offered["decide"].description or ""
+    fields = ["queries", "sources", "filters", "marked_relevant", "marked_irrelevant", "free_text_feedback"]
+    kinds = [kind.value for kind in CheckpointKind]
+    assert [word for word in [*fields, *kinds, *DecisionAction] if word not in description] == []
+
+
+async def test_the_instructions_teach_the_loop(house: House) -> None:
+    async with managed(house), wire_to(mcp_server.mcp, initialized=False) as wire:
+        answer = (await wire.ask(INITIALIZE))["result"]
+    assert answer["serverInfo"]["name"] == "paper-search"
+    assert answer["serverInfo"]["version"] == version("uraniborg")
+    for word in (*TOOLS, "checkpoint_id", "is_complete", "user_question"):
+        assert word in answer["instructions"]
+    assert {"tools", "resources"} <= answer["capabilities"].keys()
+
+
+@requirement("PS-REQ-8", "PS-REQ-9", "PS-REQ-10", "PS-REQ-11", "PS-PROP-6", "PS-PROP-9")
+async def test_an_agent_is_led_from_a_query_to_an_export(house: House) -> None:
+    async with served(house) as client:
+        first = await told(client, "search_papers", query=QUERY)
+        session_id = first["session_id"]
+        assert first["checkpoint"]["kind"] == STRATEGY
+        assert first["checkpoint"]["payload"]["strategy"]["queries"]
+        assert await told(client, "get_session", session_id=session_id) == first
+
+        second = await told(client, "decide", session_id=session_id, action="edit", data=NARROWER)
+        assert second["checkpoint"]["kind"] == REVIEW
+        assert len(second["checkpoint"]["payload"]["papers"]) == 2
+
+        feedback = {
+            "marked_relevant": [second["checkpoint_payload"]["papers"][0]["id"]],
+            "free_text_feedback": "more about Europa",
+        }
+        third = await told(client, "decide", session_id=session_id, action="reject", data=feedback, note="please")
+        assert third["checkpoint"]["kind"] == STRATEGY
+
+        fourth = await told(
+            client, "decide", session_id=session_id, action="approve", checkpoint_id=third["checkpoint_id"]
+        )
+        assert fourth["checkpoint_payload"]["accumulated_count"] == 1
+        last = await told(client, "decide", session_id=session_id, action="approve")
+        assert [reply["iteration"] for reply in (first, second, third, fourth, last)] == [0, 1, 2, 3, 4]
+        assert [reply["round"] for reply in (first, second, third, fourth, last)] == [0, 0, 1, 1, 2]
+        assert last["is_complete"] is True
+        assert last["result"]["paper_count"] == last["paper_count"] > 0
+        assert last["result"]["summary"]
+
+        exported = await client.call_tool("export_results", {"session_id": session_id})
+        assert not exported.isError
+        assert text_of(exported).startswith("| # | Title |")
+        assert len(text_of(exported).splitlines()) == 2 + last["paper_count"]
+
+
+@requirement("PS-REQ-10")
+@pytest.mark.parametrize(
+    ("format_name", "export"), [("json", export_json), ("bibtex", export_bibtex), ("markdown", export_markdown)]
+)
+async def test_an_export_is_the_text_itself(house: House, format_name: str, export: Any) -> None:
+    async with served(house) as client:
+        session_id = (await completed(client))["session_id"]
+        result = await client.call_tool("export_results", {"session_id": session_id, "format": format_name})
+        manager = mcp_server._session_manager  # pyright: ignore[reportPrivateUsage]
+        assert manager is not None
+        assert text_of(result) == export(await manager.result(session_id))
+        assert not result.isError
+
+
+@requirement("PS-REQ-10")
+async def test_an_export_of_nothing_is_what_the_specification_says(tmp_path: Path) -> None:
+    house = House(tmp_path / "house", FakeSource("alpha"))
+    async with served(house) as client:
+        session_id = (await completed(client))["session_id"]
+        texts = {
+            name: text_of(await client.call_tool("export_results", {"session_id": session_id, "format": name}))
+            for name in ("json", "bibtex", "markdown")
+        }
+    assert json.loads(texts["json"])["papers"] == []
+    assert texts["bibtex"] == ""
+    assert len(texts["markdown"].splitlines()) == 2
+
+
+@requirement("PS-REQ-10")
+async def test_an_exported_document_is_never_taken_for_an_error(tmp_path: Path) -> None:
+    house = House(tmp_path / "house", FakeSource("alpha", [paper('{"error": "Tidal heating of icy moons"}')]))
+    async with served(house) as client:
+        session_id = (await completed(client))["session_id"]
+        result = await client.call_tool("export_results", {"session_id": session_id, "format": "json"})
+        assert not result.isError
+
+
+@requirement("PS-PROP-7")
+@pytest.mark.parametrize("kind", [STRATEGY, REVIEW])
+@pytest.mark.parametrize("action", [action.value for action in DecisionAction])
+async def test_every_action_without_data_gets_a_handled_answer_and_the_session_lives(
+    house: House, action: str, kind: str
+) -> None:
+    async with served(house) as client:
+        before = await (told(client, "search_papers", query=QUERY) if kind == STRATEGY else at_review(client))
+        session_id = before["session_id"]
+        if (kind, action) == (STRATEGY, "edit"):
+            error = await refused(client, "decide", session_id=session_id, action=action)
+            assert error["code"] == "invalid_decision"
+            assert await told(client, "get_session", session_id=session_id) == before
+            return
+        reply = await told(client, "decide", session_id=session_id, action=action)
+        assert reply["iteration"] == before["iteration"] + 1
+        assert reply["is_complete"] is ((kind, action) == (REVIEW, "approve"))
+
+
+@requirement("PS-C3")
+def test_the_decide_tool_mirrors_the_decision_model() -> None:
+    assert set(Decision.model_fields) == {"action", "revised_data", "note"}
+    taken = list(inspect.signature(mcp_server.decide).parameters)
+    assert taken == ["session_id", "action", "data", "note", "checkpoint_id"]
+
+
+@requirement("PS-E1", "PS-REQ-14")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"query": ""},
+        {"query": "   "},
+        {"query": "x" * 2_001},
+        {"query": QUERY, "domain": "alchemy"},
+        {"query": QUERY, "domain": "OPENAI_API_KEY"},
+        {"query": QUERY, "max_results": 0},
+        {"query": QUERY, "max_results": -5},
+        {"query": QUERY, "max_results": "many"},
+        {"query": QUERY, "unheard_of": 1},
+        {"query": 7},
+        {"query": None},
+        {},
+    ],
+    ids=lambda arguments: str(arguments)[:40],
+)
+async def test_what_cannot_be_searched_is_refused_and_opens_no_session(
+    home: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(mcp_server, "_session_manager", None)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-to-be-told")
+    monkeypatch.setenv("URANIBORG_PAPER_SEARCH__REPLAY_DIR", str(recordings.RECORDING))
+    async with connected(mcp_server.mcp) as client:
+        error = await refused(client, "search_papers", **arguments)
+    assert "sk-not-to-be-told" not in str(error)
+    assert not list(home.rglob("*.db"))
+
+
+@requirement("PS-E1")
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("URANIBORG_PAPER_SEARCH__MAX_ROUNDS", "0"),
+        ("URANIBORG_PAPER_SEARCH__SOURCES", '{"nowhere": {"enabled": true}}'),
+        ("URANIBORG_PAPER_SEARCH__REPLAY_DIR", "/nonexistent/recording"),
+        ("URANIBORG_PAPER_SEARCH__LLM__PROVIDER", "oracle"),
+    ],
+)
+async def test_an_invalid_configuration_is_a_tool_error_and_opens_no_session(
+    home: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setattr(mcp_server, "_session_manager", None)
+    monkeypatch.setenv("URANIBORG_PAPER_SEARCH__LLM__MODEL", "m")
+    monkeypatch.setenv(variable, value)
+    async with connected(mcp_server.mcp) as client:
+        error = await refused(client, "search_papers", query=QUERY)
+    assert error["hint"]
+    assert not list(home.rglob("*.db"))
+
+
+@requirement("PS-REQ-14", "PS-E2")
+@pytest.mark.parametrize("session_id", ["0" * 32, "", "nonsense", "../../inbox", "x" * 50_000, "\u202e\x07"], ids=ascii)
+async def test_an_unknown_session_is_said_to_be_not_found(house: House, session_id: str) -> None:
+    async with served(house) as client:
+        for tool, more in (("decide", {"action": "approve"}), ("get_session", {}), ("export_results", {})):
+            error = await refused(client, tool, session_id=session_id, **more)
+            assert error["code"] == "session_not_found"
+            assert error["message"].startswith("Session not found")
+            assert len(error["message"]) < 600
+            assert "session_id" in error
+
+
+@requirement("PS-REQ-14", "PS-E3")
+async def test_deciding_with_nothing_pending_is_an_error_in_the_words_of_the_specification(house: House) -> None:
+    house.settings = SessionsConfig(reply_within_s=0.05)
+    house.engine.gates["intent"] = asyncio.Event()
+    async with served(house) as client:
+        reply = await told(client, "search_papers", query=QUERY)
+        assert not reply["has_pending_checkpoint"]
+        error = await refused(client, "decide", session_id=reply["session_id"], action="approve")
+        assert error["code"] == "no_pending_checkpoint"
+        assert "No pending checkpoint" in error["message"]
+
+
+@requirement("PS-REQ-14", "PS-E4")
+@pytest.mark.parametrize("action", [action.value for action in DecisionAction])
+async def test_deciding_after_the_end_is_an_error_in_the_words_of_the_specification(house: House, action: str) -> None:
+    async with served(house) as client:
+        reply = await completed(client)
+        error = await refused(client, "decide", session_id=reply["session_id"], action=action)
+        assert error["code"] == "session_complete"
+        assert "Session already complete" in error["message"]
+        assert await told(client, "get_session", session_id=reply["session_id"]) == reply
+
+
+@requirement("PS-REQ-14", "PS-E5")
+async def test_exporting_before_the_end_is_an_error_in_the_words_of_the_specification(house: House) -> None:
+    async with served(house) as client:
+        for reply in (await told(client, "search_papers", query=QUERY), await at_review(client)):
+            error = await refused(client, "export_results", session_id=reply["session_id"])
+            assert error["code"] == "session_not_complete"
+            assert "Session not complete" in error["message"]
+
+
+@requirement("PS-REQ-14")
+@pytest.mark.parametrize("action", ["", "Approve", "APPROVE", "approve ", "dance", "x" * 50_000, "\u202e"], ids=ascii)
+async def test_an_action_that_does_not_exist_is_refused_and_the_checkpoint_stays(house: House, action: str) -> None:
+    async with served(house) as client:
+        reply = await told(client, "search_papers", query=QUERY)
+        error = await refused(client, "decide", session_id=reply["session_id"], action=action)
+        assert error["code"] == "invalid_action"
+        assert "Invalid action" in error["message"]
+        assert error["allowed"] == ["approve", "edit", "reject"]
+        assert await told(client, "get_session", session_id=reply["session_id"]) == reply
+
+
+@requirement("PS-REQ-10", "PS-REQ-14")
+@pytest.mark.parametrize("format_name", ["", "pdf", "JSON", "x" * 50_000])
+async def test_a_format_that_does_not_exist_is_refused_with_those_that_do(house: House, format_name: str) -> None:
+    async with served(house) as client:
+        session_id = (await completed(client))["session_id"]
+        error = await refused(client, "export_results", session_id=session_id, format=format_name)
+        assert {"json", "bibtex", "markdown"} <= set(error["allowed"])
+
+
+@requirement("PS-REQ-14", "PS-E7")
+async def test_a_search_that_fails_is_told_by_the_waiting_call_and_all_later_ones(house: House) -> None:
+    house.engine.failures["dedup"] = Unavailable("The merger is on strike.")
+    async with served(house) as client:
+        session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
+        errors = [
+            await refused(client, "decide", session_id=session_id, action="approve"),
+            await refused(client, "decide", session_id=session_id, action="approve"),
+            await refused(client, "export_results", session_id=session_id),
+        ]
+        state = await told(client, "get_session", session_id=session_id)
+    house.engine.failures.clear()
+    async with served(house) as client:
+        errors.append(await refused(client, "decide", session_id=session_id, action="reject"))
+        errors.append(await refused(client, "export_results", session_id=session_id))
+        again = await told(client, "get_session", session_id=session_id)
+    assert {error["code"] for error in errors} == {"session_failed"}
+    assert all("The merger is on strike." in error["message"] for error in errors)
+    for reply in (state, again):
+        assert reply["error"] == "The merger is on strike."
+        assert (reply["is_complete"], reply["has_pending_checkpoint"]) == (True, False)
+
+
+@requirement("PS-REQ-14", "PS-E7")
+async def test_a_search_that_fails_at_once_is_told_by_search_papers(house: House) -> None:
+    house.engine.failures["intent"] = Unavailable("No words. " * 10_000)
+    async with served(house) as client:
+        error = await refused(client, "search_papers", query=QUERY)
+        assert error["code"] == "session_failed"
+        assert "No words." in error["message"]
+        state = await told(client, "get_session", session_id=error["session_id"])
+        assert state["error"].startswith("No words.")
+
+
+@requirement("PS-REQ-14", "PS-E8")
+async def test_of_two_decisions_at_once_the_second_is_told_so(house: House) -> None:
+    gate = asyncio.Event()
+    house.engine.sources = [FakeSource("alpha", moons(), gate=gate)]
+    async with served(house) as client:
+        session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
+        first = asyncio.create_task(told(client, "decide", session_id=session_id, action="approve"))
+        await eventually(lambda: house.engine.asked == [1])
+        error = await refused(client, "decide", session_id=session_id, action="reject")
+        assert error["code"] == "checkpoint_busy"
+        assert "checkpoint already being processed" in error["message"]
+        gate.set()
+        async with asyncio.timeout(PATIENCE_S):
+            assert (await first)["checkpoint_kind"] == REVIEW
+
+
+@requirement("PS-C3", "PS-REQ-14")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"data": "not json"},
+        {"data": [1, 2]},
+        {"data": 7},
+        {"data": {"unheard of": 1}},
+        {"data": {"queries": [[["icy moons"]]]}},
+        {"data": {"sources": ["nowhere"]}},
+        {"data": NARROWER, "note": "x" * 5_000},
+        {"data": NARROWER, "checkpoint_id": "x" * 50_000},
+        {"data": NARROWER, "unheard_of": True},
+        {"data": NARROWER, "note": 7},
+    ],
+    ids=lambda arguments: str(arguments)[:40],
+)
+async def test_data_that_cannot_be_used_is_refused_shortly_and_the_session_stays_usable(
+    house: House, arguments: dict[str, Any]
+) -> None:
+    async with served(house) as client:
+        reply = await told(client, "search_papers", query=QUERY)
+        session_id = reply["session_id"]
+        await refused(client, "decide", session_id=session_id, action="edit", **arguments)
+        assert await told(client, "get_session", session_id=session_id) == reply
+        assert (await told(client, "decide", session_id=session_id, action="approve"))["checkpoint_kind"] == REVIEW
+
+
+@requirement("PS-C3", "PS-REQ-14")
+@pytest.mark.parametrize("field", ["marked_relevant", "marked_irrelevant"])
+async def test_feedback_about_papers_that_were_not_shown_is_refused(house: House, field: str) -> None:
+    async with served(house) as client:
+        reply = await at_review(client)
+        error = await refused(client, "decide", session_id=reply["session_id"], action="reject", data={field: ["p_x"]})
+        assert error["code"] == "invalid_decision"
+        assert "p_x" in error["message"]
+        assert await told(client, "get_session", session_id=reply["session_id"]) == reply
+
+
+async def test_secrets_never_reach_a_reply(house: House) -> None:
+    register_secret("t0p-s3cret-k3y")
+    failure = NonRetryableError("GET https://source.example/?api_key=t0p-s3cret-k3y was refused.")
+    house.engine.sources = [FakeSource("alpha", error=failure), FakeSource("beta", moons(1, "beta"))]
+    async with served(house) as client:
+        reply = await at_review(client)
+        assert reply["sources"][0]["reason"]
+        assert "t0p-s3cret-k3y" not in str(reply)
+        last = await told(client, "decide", session_id=reply["session_id"], action="approve")
+        assert "t0p-s3cret-k3y" not in str(last)
+        for name in ("json", "markdown"):
+            exported = await client.call_tool("export_results", {"session_id": reply["session_id"], "format": name})
+            assert "t0p-s3cret-k3y" not in text_of(exported)
+
+
+async def test_no_reply_is_too_long_however_much_there_is_to_tell(tmp_path: Path) -> None:
+    long = CJK * 40
+    papers = [
+        found.model_copy(update={"venue": long, "abstract": long, "authors": [Author(name=long)] * 8})
+        for found in moons(1_000)
+    ]
+    failing = [FakeSource(f"source-{n}", error=NonRetryableError(CJK * 500)) for n in range(30)]
+    house = House(tmp_path / "house", FakeSource("alpha", papers), *failing)
+    strategy: dict[str, Any] = {
+        "queries": [{"keywords": [long], "boolean_query": "tidal AND heating"}] * 10,
+        "filters": {"max_results": 1_000},
+        "notes": ["潮" * 19_000],
+    }
+    query = ("icy moons " + CJK * 300)[:2_000]
+    async with served(house) as client:
+        reply = await told(client, "search_papers", query=query, max_results=1_000)
+        assert reply["query"] == query
+        session_id = reply["session_id"]
+        reply = await told(client, "decide", session_id=session_id, action="edit", data=strategy, note="潮" * 4_000)
+        payload = reply["checkpoint_payload"]
+        assert payload["total_papers"] == 1_000
+        assert 0 < payload["shown"] == len(payload["papers"]) <= 20
+        assert f"{1_000 - payload['shown']} more" in payload["more"]
+        assert len(reply["sources"]) > 1
+        reply = await told(client, "decide", session_id=session_id, action="reject", note="潮" * 4_000)
+        assert reply["checkpoint_kind"] == STRATEGY
+
+
+async def page_of(client: ClientSession, address: str) -> dict[str, Any]:
+    contents = (await client.read_resource(AnyUrl(address))).contents
+    text = getattr(contents[0], "text", "")
+    assert len(text.encode()) <= MOST_BYTES
+    assert contents[0].mimeType == "application/json"
+    return json.loads(text)
+
+
+async def test_the_papers_are_offered_as_a_paged_resource(tmp_path: Path) -> None:
+    papers = [found.model_copy(update={"abstract": CJK * 60}) for found in moons(90)]
+    house = House(tmp_path / "house", FakeSource("alpha", papers))
+    async with served(house) as client:
+        templates = (await client.list_resource_templates()).resourceTemplates
+        assert "paper-search://sessions/{session_id}/papers" in {template.uriTemplate for template in templates}
+        assert all(template.title and template.description for template in templates)
+        reply = await at_review(client)
+        session_id = reply["session_id"]
+        seen: list[str] = []
+        for _ in range(2):
+            seen.clear()
+            address: str | None = f"paper-search://sessions/{session_id}/papers"
+            while address is not None:
+                page = await page_of(client, address)
+                assert page["offset"] == len(seen)
+                seen += [found["id"] for found in page["papers"]]
+                address = page["next"]
+            assert len(seen) == len(set(seen)) == 90
+            shown = [found["id"] for found in reply["checkpoint_payload"]["papers"]]
+            assert seen[: len(shown)] == shown
+            named = re.search(r"paper-search://\S+/papers/\d+", reply["checkpoint_payload"]["more"])
+            assert named is not None
+            rest = await page_of(client, named[0].rstrip(".,"))
+            assert rest["papers"][0]["id"] == seen[len(shown)]
+            if not (await told(client, "get_session", session_id=session_id))["is_complete"]:
+                await told(client, "decide", session_id=session_id, action="approve")
+        exported = await client.call_tool("export_results", {"session_id": session_id, "format": "json"})
+        assert [found["id"] for found in json_of(exported)["papers"]] == seen
+
+
+@pytest.mark.parametrize(
+    ("tail", "code"),
+    [("/papers", "no_papers_yet"), ("/papers/0", "no_papers_yet"), ("/papers/many", "invalid_argument")],
+)
+async def test_papers_that_cannot_be_read_are_a_protocol_error_with_the_same_body(
+    house: House, tail: str, code: str
+) -> None:
+    async with served(house) as client:
+        session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
+        for subject, expected in ((session_id, code), ("nobody", "session_not_found")):
+            if expected == "session_not_found" and code == "invalid_argument":
+                continue
+            with pytest.raises(McpError) as caught:
+                await client.read_resource(AnyUrl(f"paper-search://sessions/{subject}{tail}"))
+            data = caught.value.error.data
+            assert data is not None
+            assert data["error"]["code"] == expected
+            assert data["error"].keys() >= {"code", "message", "hint"}
+
+
+@pytest.mark.parametrize(
+    ("offset", "first"), [("-1", 0), ("0", 0), ("2", 2), ("3", None), ("99999999999999999999", None)]
+)
+async def test_any_offset_is_answered(house: House, offset: str, first: int | None) -> None:
+    async with served(house) as client:
+        reply = await at_review(client)
+        page = await page_of(client, f"paper-search://sessions/{reply['session_id']}/papers/{offset}")
+        ids = [found["id"] for found in reply["checkpoint_payload"]["papers"]]
+        assert [found["id"] for found in page["papers"]] == ([] if first is None else ids[first:])
+
+
+async def test_progress_is_told_in_growing_order_while_sources_run(house: House) -> None:
+    gates = [asyncio.Event() for _ in range(3)]
+    house.engine.sources = [FakeSource(f"source-{n}", moons(2, f"source-{n}"), gate=gates[n]) for n in range(3)]
+    heard: list[tuple[float, str]] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        assert total is None or progress <= total
+        heard.append((progress, message or ""))
+        for number, gate in enumerate(gates):
+            if f"{number} of 3" in (message or ""):
+                gate.set()
+
+    async with served(house) as client:
+        result = await client.call_tool("search_papers", {"query": QUERY}, progress_callback=hear)
+        session_id = json_of(result)["session_id"]
+        heard.clear()
+        result = await client.call_tool(
+            "decide", {"session_id": session_id, "action": "approve"}, progress_callback=hear
+        )
+        assert json_of(result)["checkpoint_kind"] == REVIEW
+    steps = [progress for progress, _ in heard]
+    assert steps == sorted(set(steps))
+    messages = " / ".join(message for _, message in heard)
+    for number in range(3):
+        assert f"{number} of 3 sources" in messages, "one notification for each source, before all have answered"
+
+
+async def test_a_client_that_cancels_ends_its_wait_and_not_the_session(house: House) -> None:
+    gate = asyncio.Event()
+    house.engine.sources = [FakeSource("alpha", moons(), gate=gate)]
+    async with managed(house) as manager, wire_to(mcp_server.mcp) as wire:
+        opening = (await wire.ask(call("search_papers", {"query": QUERY})))["result"]
+        reply = json.loads(opening["content"][0]["text"])
+        session_id = reply["session_id"]
+        deciding = call(
+            "decide", {"session_id": session_id, "action": "approve", "checkpoint_id": reply["checkpoint_id"]}
+        )
+        await wire.send({**deciding, "id": "slow"})
+        await eventually(lambda: house.engine.asked == [1])
+        cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "slow"}}
+        answer = await wire.ask(cancelled)
+        assert answer["id"] == "slow"
+        assert "error" in answer
+        session = manager.get(session_id)
+        assert session is not None
+        gate.set()
+        await eventually(lambda: session.waiting is not None)
+        again = (await wire.ask(deciding))["result"]
+        outcome = json.loads(again["content"][0]["text"])
+        assert (outcome["checkpoint_kind"], outcome["iteration"]) == (REVIEW, 1)
+        assert outcome["already_decided"]["action"] == "approve"
+    assert house.engine.asked == [1]
+
+
+async def test_a_client_that_leaves_while_it_waits_finds_its_session_when_it_comes_back(house: House) -> None:
+    gate = asyncio.Event()
+    house.engine.sources = [FakeSource("alpha", moons(), gate=gate)]
+    async with managed(house):
+        async with wire_to(mcp_server.mcp) as wire:
+            opening = (await wire.ask(call("search_papers", {"query": QUERY})))["result"]
+            reply = json.loads(opening["content"][0]["text"])
+            session_id = reply["session_id"]
+            await wire.send(call("decide", {"session_id": session_id, "action": "approve"}))
+            await eventually(lambda: house.engine.asked == [1])
+        gate.set()
+        async with connected(mcp_server.mcp) as client:
+            given = reply["checkpoint_id"]
+            outcome = await told(client, "decide", session_id=session_id, action="approve", checkpoint_id=given)
+            assert outcome["checkpoint_kind"] == REVIEW
+    assert house.engine.asked == [1]
+
+
+async def test_a_new_server_continues_the_session_of_the_old_one(house: House) -> None:
+    async with served(house) as client:
+        reply = await at_review(client)
+    async with served(house) as client:
+        assert await told(client, "get_session", session_id=reply["session_id"]) == reply
+        last = await told(client, "decide", session_id=reply["session_id"], action="approve")
+        assert last["is_complete"]
+    assert house.engine.asked == [1]
+
+
+async def test_two_servers_are_two_doors_to_one_session(house: House) -> None:
+    async with house.open() as other, served(house) as client:
+        reply = await told(client, "search_papers", query=QUERY)
+        session_id, given = reply["session_id"], reply["checkpoint_id"]
+        decided = await other.decide(session_id, Decision(action=DecisionAction.APPROVE), door="console")
+        assert await told(client, "get_session", session_id=session_id) == decided
+        repeated = await told(client, "decide", session_id=session_id, action="reject", checkpoint_id=given)
+        assert repeated["already_decided"]["door"] == "console"
+
+
+async def test_a_whole_session_never_blocks_the_event_loop(house: House) -> None:
+    async with served(house) as client:
+        await completed(client)
+        with blockbuster_ctx("paper_search"):
+            reply = await completed(client)
+            await client.call_tool("export_results", {"session_id": reply["session_id"], "format": "json"})
+            await refused(client, "decide", session_id="nobody", action="approve")
+            await page_of(client, f"paper-search://sessions/{reply['session_id']}/papers")
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    return {
+        "URANIBORG_HOME": str(home),
+        "URANIBORG_PAPER_SEARCH__REPLAY_DIR": str(recordings.RECORDING),
+        "PATH": os.environ["PATH"],
+        **more,
+    }
+
+
+SCRIPT = str(Path(sys.executable).with_name("paper-search-mcp"))
+
+
+@requirement("PS-REQ-7", "PS-REQ-16")
+async def test_over_real_stdio_a_session_survives_the_death_of_its_server(home: Path, tmp_path: Path) -> None:
+    noise = tmp_path / "stderr"
+    pid = tmp_path / "pid"
+    starting = ["-c", f"echo $$ > {pid}; exec {SCRIPT}"]
+    shell = shutil.which("sh")
+    assert shell is not None
+    with noise.open("w+") as stderr:
+        async with stdio_client_for(shell, starting, environment(home), cwd=str(tmp_path), stderr=stderr) as client:
+            assert sorted(tool.name for tool in (await client.list_tools()).tools) == sorted(TOOLS)
+            first = await told(client, "search_papers", query=recordings.QUERY)
+            session_id = first["session_id"]
+            assert first["checkpoint_kind"] == STRATEGY
+            edited = {"filters": {**first["checkpoint_payload"]["strategy"]["filters"], "max_results": 10}}
+            second = await told(client, "decide", session_id=session_id, action="edit", data=edited)
+            assert second["checkpoint_kind"] == REVIEW
+            os.kill(int(pid.read_text()), signal.SIGKILL)
+        async with stdio_client_for(SCRIPT, [], environment(home), cwd=str(tmp_path), stderr=stderr) as client:
+            again = await told(client, "get_session", session_id=session_id)
+            assert {**again, "elapsed_s": 0} == {**second, "elapsed_s": 0}
+            repeated = await told(
+                client, "decide", session_id=session_id, action="reject", checkpoint_id=first["checkpoint_id"]
+            )
+            assert repeated["already_decided"]["action"] == "edit"
+            third = await told(
+                client,
+                "decide",
+                session_id=session_id,
+                action="reject",
+                data={"free_text_feedback": "only observations"},
+            )
+            assert (third["checkpoint_kind"], third["iteration"], third["round"]) == (STRATEGY, 2, 1)
+            fourth = await told(client, "decide", session_id=session_id, action="approve")
+            last = await told(client, "decide", session_id=session_id, action="approve")
+            assert fourth["checkpoint_kind"] == REVIEW
+            assert (last["is_complete"], last["iteration"]) == (True, 4)
+            exported = await client.call_tool("export_results", {"session_id": session_id, "format": "bibtex"})
+            assert text_of(exported).count("@") >= last["paper_count"]
+            assert (await refused(client, "decide", session_id="x", action="approve"))["code"] == "session_not_found"
+        stderr.seek(0)
+        assert "Traceback" not in stderr.read()
+
+
+GATED_SERVER = """
+import asyncio
+from paper_search import mcp_server
+from paper_search.models import Author
+from paper_search.sessions import SessionManager
+from paper_search.testing import FakeSource
+from tests.paper_search.sessions.helpers import Engine, moons
+mcp_server._made_manager = lambda: SessionManager(build=Engine(FakeSource("alpha", moons(), gate=asyncio.Event())))
+mcp_server.main()
+"""
+
+
+@contextmanager
+def gated_server(home: Path) -> Generator[subprocess.Popen[str]]:
+    """A server whose source never answers."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", GATED_SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(home, PYTHONPATH=os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), str(ROOT)])),
+        cwd=ROOT,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=PATIENCE_S)
+
+
+class Talk:
+    """Raw JSON lines with a process; every line it prints must be a message."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdin
+        assert process.stdout
+        self._stdin, self._stdout = process.stdin, process.stdout
+
+    def send(self, **message: Any) -> None:
+        self._stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self._stdin.flush()
+
+    def receive(self) -> dict[str, Any]:
+        message = json.loads(self._stdout.readline())
+        assert message["jsonrpc"] == "2.0"
+        return message
+
+    def initialize(self) -> None:
+        client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        self.send(id=0, method="initialize", params=client)
+        assert self.receive()["result"]["serverInfo"]["name"] == "paper-search"
+        self.send(method="notifications/initialized")
+
+    def call(self, tool: str, progress: bool = False, **arguments: Any) -> None:
+        meta = {"_meta": {"progressToken": "p"}} if progress else {}
+        self.send(id=1, method="tools/call", params={"name": tool, "arguments": arguments, **meta})
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_during_a_waiting_call_ends_the_server_and_loses_nothing(
+    home: Path, number: signal.Signals, code: int
+) -> None:
+    with gated_server(home) as process:
+        talk = Talk(process)
+        talk.initialize()
+        talk.call("search_papers", query=QUERY)
+        reply = json.loads(talk.receive()["result"]["content"][0]["text"])
+        talk.call("decide", progress=True, session_id=reply["session_id"], action="approve")
+        while "Searching" not in (heard := talk.receive())["params"]["message"]:
+            assert heard["method"] == "notifications/progress"
+        process.send_signal(number)
+        assert process.wait(timeout=PATIENCE_S) == code
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
+
+    outcome = continued(reply)
+    assert outcome["already_decided"]["action"] == "approve"
+    assert (outcome["checkpoint_kind"], outcome["iteration"]) == (REVIEW, 1)
+
+
+def continued(reply: dict[str, Any]) -> dict[str, Any]:
+    """What another process says of the checkpoint of this reply, when it is decided again."""
+
+    async def decide() -> dict[str, Any]:
+        manager = SessionManager(build=Engine())
+        try:
+            rejected = Decision(action=DecisionAction.REJECT)
+            return await manager.decide(reply["session_id"], rejected, checkpoint_id=reply["checkpoint_id"])
+        finally:
+            await manager.aclose()
+
+    return asyncio.run(decide())
+
+
+def test_a_client_that_closes_its_end_during_a_waiting_call_ends_the_server(home: Path) -> None:
+    with gated_server(home) as process:
+        talk = Talk(process)
+        talk.initialize()
+        talk.call("search_papers", query=QUERY)
+        reply = json.loads(talk.receive()["result"]["content"][0]["text"])
+        talk.call("decide", progress=True, session_id=reply["session_id"], action="approve")
+        while "Searching" not in talk.receive()["params"]["message"]:
+            pass
+        assert process.stdin is not None
+        process.stdin.close()
+        process.stdin = None
+        assert process.wait(timeout=PATIENCE_S) == 0
+    assert continued(reply)["already_decided"]["action"] == "approve"
