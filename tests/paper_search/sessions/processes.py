@@ -1,0 +1,346 @@
+"""The real server as a process: through the official client, and in raw JSON-RPC for what that never sends."""
+
+import itertools
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final, cast
+
+from paper_search.sources.registry import KNOWN
+from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, request
+from uraniborg.kernel.mcp.testing import ClientSession, stdio_client_for
+from uraniborg.recordings import QUERY, RECORDING
+
+COMMAND: Final = str(Path(sys.executable).with_name("paper-search-mcp"))
+SOON: Final = 30.0
+"""How long anything may take before it counts as never happening."""
+REPLY_BYTES: Final = 25_000
+"""No reply but an export is longer than this."""
+
+_INTERNALS: Final = re.compile(
+    r"""
+      Traceback | \bFile\s" | \.py\b | site-packages
+    | /(?:home|root|tmp|usr|var|work|etc|opt|proc|srv|mnt)/
+    | \b(?:sqlite3|pydantic|asyncio|filelock|httpx)\b
+    | \b[A-Z]\w*(?:Error|Exception)\b | \bErrno\b
+    | \b(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA|COMMIT|ROLLBACK|CREATE\sTABLE)\b | no\ssuch\s(?:table|column)
+    """,
+    re.VERBOSE,
+)
+_PATHS: Final = (str(RECORDING.parent), sys.prefix, sys.base_prefix, str(Path(__file__).parents[3]))
+_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+SHELF: Final = """
+import asyncio, os, pathlib, subprocess, sys
+
+HERE = pathlib.Path(__file__).parent
+
+
+class Shelf:
+    source_name = "shelf"
+
+    async def search_advanced(self, strategy):
+        print("printed by a source")
+        os.write(1, b"written by a source\\n")
+        subprocess.run([sys.executable, "-c", "print('said by a child of a source')"], check=True)
+        with (HERE / "asked").open("a") as file:
+            file.write("asked\\n")
+        while not (HERE / "open").exists():
+            await asyncio.sleep(0.01)
+        names = ("Europa", "Enceladus", "Ganymede")
+        return [{"title": f"Tidal heating of {name}", "year": 2020, "doi": f"10.1000/{name}"} for name in names]
+"""
+
+
+class Shelf:
+    """An installed source that is noisy, and gives its papers once it was opened: for servers on the `env` below."""
+
+    def __init__(self, folder: Path) -> None:
+        info = folder / "shelf-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shelf\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text("[paper_search.sources]\nshelf = the_shelf:Shelf\n")
+        (folder / "the_shelf.py").write_text(SHELF)
+        self._folder = folder
+        others = {name: {"enabled": False} for name in KNOWN}
+        self.env = {
+            "PYTHONPATH": str(folder),
+            "URANIBORG_PAPER_SEARCH__REPLAY_DIR": "",
+            "URANIBORG_PAPER_SEARCH__SOURCES": json.dumps(others),
+        }
+
+    def open(self) -> None:
+        (self._folder / "open").touch()
+
+    @property
+    def times_asked(self) -> int:
+        asked = self._folder / "asked"
+        return len(asked.read_text().splitlines()) if asked.exists() else 0
+
+    def wait_until_asked(self, times: int = 1) -> None:
+        eventually(lambda: self.times_asked >= times)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back for one call: the text of a result, or the family's error, from a result or from JSON-RPC."""
+
+    text: str
+    is_error: bool
+
+    @classmethod
+    def of(cls, message: Mapping[str, Any]) -> "Answer":
+        if "error" in message:
+            error = message["error"]
+            assert error["message"].strip()
+            assert error.get("data"), f"a JSON-RPC error without the family's body: {error}"
+            return cls(json.dumps(error["data"], ensure_ascii=False), is_error=True)
+        result = message["result"]
+        if "contents" in result:
+            return cls(result["contents"][0]["text"], is_error=False)
+        (block,) = result["content"]
+        assert block["type"] == "text"
+        return cls(block["text"], is_error=bool(result.get("isError")))
+
+    @property
+    def state(self) -> dict[str, Any]:
+        assert not self.is_error, self.text
+        return json.loads(self.text)
+
+    @property
+    def error(self) -> dict[str, Any]:
+        assert self.is_error, self.text[:500]
+        body = json.loads(self.text)
+        assert body.keys() == {"error"}
+        return body["error"]
+
+    def leaks_nothing(self, *paths: object) -> "Answer":
+        for path in (*_PATHS, *map(str, paths)):
+            assert path not in self.text
+        if self.is_error:
+            assert not (found := _INTERNALS.search(self.text)), (found, self.text)
+        return self
+
+    def is_clear(self, code: str | Sequence[str], *named: str) -> "Answer":
+        """It is an error of this code (or one of these) that says what was wrong and what to do, and nothing else."""
+        error = self.error
+        assert error["code"] in ([code] if isinstance(code, str) else code), error
+        assert error["message"].strip()
+        assert error["hint"].strip()
+        for name in named:
+            assert name in self.text, (name, self.text)
+        assert len(self.text.encode()) <= REPLY_BYTES
+        shown = error["message"] + error["hint"]
+        assert not _CONTROL.search(shown), ascii(shown)
+        return self.leaks_nothing()
+
+
+class Server:
+    """A server process, talked to in lines. Its stderr goes to a file in its home."""
+
+    def __init__(self, home: Path, command: Sequence[str], env: Mapping[str, str]) -> None:
+        home.mkdir(parents=True, exist_ok=True)
+        self.home = home
+        self.said: list[bytes] = []
+        """Every line it has written to stdout."""
+        self._log = home / "stderr"
+        self._numbers = itertools.count(1)
+        self._waiting: dict[Any, Future[dict[str, Any]]] = {}
+        self._lock = threading.Lock()
+        self._is_listening = True
+        pipe = subprocess.PIPE
+        with self._log.open("ab") as stderr:
+            self.process = subprocess.Popen(
+                list(command), stdin=pipe, stdout=pipe, stderr=stderr, env=environment(home, env), cwd=home
+            )
+        self._stdin, self._stdout = cast("tuple[IO[bytes], IO[bytes]]", (self.process.stdin, self.process.stdout))
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def initialize(self) -> None:
+        self._begin(INITIALIZE).result(SOON)
+        self.send(INITIALIZED)
+
+    def call(self, tool: str, /, **arguments: Any) -> Answer:
+        return self.begin(tool, **arguments)()
+
+    def begin(self, tool: str, /, **arguments: Any) -> "Pending":
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})
+
+    def ask(self, method: str, params: Any) -> "Pending":
+        message = request(method, params, id=next(self._numbers))
+        return Pending(message["id"], self._begin(message))
+
+    def ask_raw(self, line: Callable[[int], bytes]) -> "Pending":
+        """Send the line made for a request id, whatever it is."""
+        number = next(self._numbers)
+        return Pending(number, self._begin({"id": number}, line(number)))
+
+    def send(self, message: Mapping[str, Any] | bytes) -> None:
+        line = message if isinstance(message, bytes) else json.dumps(message).encode()
+        with self._lock:
+            self._stdin.write(line + b"\n")
+            self._stdin.flush()
+
+    def search(self, query: str = QUERY) -> dict[str, Any]:
+        """The state of a new session."""
+        return self.call("search_papers", query=query).state
+
+    def state(self, session_id: str) -> dict[str, Any]:
+        return self.call("get_session", session_id=session_id).state
+
+    def state_once(self, session_id: str, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The session's state, when it has become what is wanted."""
+        found: list[dict[str, Any]] = []
+
+        def is_wanted() -> bool:
+            found.append(self.state(session_id))
+            return wanted(found[-1])
+
+        eventually(is_wanted)
+        return found[-1]
+
+    def close(self) -> int:
+        """End its input, and return how it ended."""
+        self._stdin.close()
+        return self.process.wait(SOON)
+
+    def stop_listening(self) -> None:
+        """Break the pipe it writes to, and leave the one it reads from open."""
+        self._is_listening = False
+        self.send(request("ping", id="the last"))
+        self._reader.join(SOON)
+        self._stdout.close()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(SOON)
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text(encoding="utf-8", errors="replace")
+
+    def was_never_surprised(self) -> None:
+        """Its log tells of no failure that it did not reckon with."""
+        for event in ("unexpected error", "search failed", "Task exception was never retrieved"):
+            assert event not in self.log
+
+    def release(self) -> None:
+        """End it, whatever state it is in, and let go of everything."""
+        self.process.kill()
+        self.process.wait(SOON)
+        self._reader.join(SOON)
+        for stream in (self._stdin, self._stdout):
+            try:
+                stream.close()
+            except OSError:
+                continue  # what was still to be sent has nobody to go to
+
+    def _begin(self, message: Mapping[str, Any], line: bytes | None = None) -> Future[dict[str, Any]]:
+        future: Future[dict[str, Any]] = Future()
+        self._waiting[message["id"]] = future
+        self.send(message if line is None else line)
+        return future
+
+    def _read(self) -> None:
+        try:
+            while self._is_listening and (line := self._stdout.readline()):
+                self.said.append(line)
+                message = json.loads(line)
+                if (future := self._waiting.pop(message.get("id"), None)) is not None:
+                    future.set_result(message)
+        except (OSError, ValueError) as broken:
+            self._stop_waiting(broken)
+        else:
+            self._stop_waiting(EOFError("the server has ended"))
+
+    def _stop_waiting(self, why: Exception) -> None:
+        for future in list(self._waiting.values()):
+            future.set_exception(why)
+        self._waiting.clear()
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A call under way; calling it waits for the answer."""
+
+    request_id: int
+    future: Future[dict[str, Any]]
+
+    def __call__(self) -> Answer:
+        return Answer.of(self.future.result(SOON))
+
+
+@contextmanager
+def serving(
+    home: Path, *, command: Sequence[str] = (COMMAND,), env: Mapping[str, str] | None = None
+) -> Generator[Server]:
+    """An initialized server on the data folder in `home`, which answers searches from the recording."""
+    server = Server(home, command, env or {})
+    try:
+        server.initialize()
+        yield server
+    finally:
+        server.release()
+
+
+@asynccontextmanager
+async def client_of(home: Path, env: Mapping[str, str] | None = None) -> AsyncGenerator[ClientSession]:
+    """The same server, talked to by the official client."""
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "stderr").open("a") as stderr:
+        async with stdio_client_for(COMMAND, env=environment(home, env or {}), cwd=str(home), stderr=stderr) as client:
+            yield client
+
+
+def environment(home: Path, more: Mapping[str, str]) -> dict[str, str]:
+    return {
+        "PATH": os.environ.get("PATH", ""),
+        "HOME": str(home),
+        "URANIBORG_HOME": str(home),
+        "URANIBORG_PAPER_SEARCH__REPLAY_DIR": str(RECORDING),
+        **more,
+    }
+
+
+def eventually(happened: Callable[[], bool], within_s: float = SOON) -> None:
+    """Look until it has happened."""
+    deadline = time.monotonic() + within_s
+    pause = threading.Event()
+    while not happened():
+        assert time.monotonic() < deadline, "it never happened"
+        pause.wait(0.02)
+
+
+def sessions_folder(home: Path) -> Path:
+    return home / "data" / "paper_search" / "sessions"
+
+
+def journal_of(home: Path, session_id: str) -> Path:
+    return sessions_folder(home) / f"{session_id}.db"
+
+
+def inbox_of(home: Path) -> Path:
+    return home / "data" / "inbox.db"
+
+
+def steps_in(journal: Path) -> dict[str, Any]:
+    """What a journal holds, step by step, in the order it was written."""
+    with closing(sqlite3.connect(journal)) as connection:
+        rows = connection.execute("SELECT step, value FROM steps ORDER BY rowid")
+        return {step: json.loads(value) for step, value in rows}
+
+
+def decisions_in(journal: Path) -> list[str]:
+    """The actions that a journal has, in order."""
+    return [value["action"] for step, value in steps_in(journal).items() if step.startswith("decision-")]

@@ -1,0 +1,149 @@
+"""Servers that are killed at any moment, and what is left of their sessions."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_search.config import AppConfig
+from paper_search.errors import SessionNotFound
+from paper_search.sessions import SessionManager
+from paper_search.sessions.state import stored_state
+from paper_search.sessions.store import SessionFiles
+from paper_search.workflow import Decision, DecisionAction
+from tests.paper_search.sessions.killing import FAILURES, SABOTAGES, CountedWorkflows
+from tests.requirements import requirement
+from uraniborg.kernel.ids import new_id
+from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.inbox import Inbox, MemoryInbox
+
+ROOT = Path(__file__).resolve().parents[3]
+KILLS = 17
+"""Three times in all, so that workers can share them."""
+UNAFFECTED = sorted({*FAILURES} - {"iterations_out_of_order", "sessions_unreadable", "replies_changed"})
+"""The checks that the defects below do not touch."""
+APPROVE = Decision(action=DecisionAction.APPROVE)
+REJECT = Decision(action=DecisionAction.REJECT)
+
+
+def defect(reason: str) -> pytest.MarkDecorator:
+    return pytest.mark.xfail(strict=True, reason=reason)
+
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the servers are forked")
+
+
+def killing(tmp_path: Path, *arguments: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.paper_search.sessions.killing", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        timeout=58,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+@needs_fork
+@requirement("PS-REQ-15", "PS-PROP-8", "PS-PROP-9")
+@pytest.mark.parametrize(
+    ("seed", "checks"),
+    [
+        (1, UNAFFECTED),
+        (2, UNAFFECTED),
+        pytest.param(3, FAILURES, marks=defect("all that the tests below show")),
+    ],
+)
+def test_killing_the_server_at_any_moment_loses_nothing_and_repeats_nothing(
+    seed: int, checks: Sequence[str], tmp_path: Path
+) -> None:
+    report = killing(tmp_path, "--kills", str(KILLS), "--seed", str(seed))
+    assert {check: report["failures"][check] for check in checks} == dict.fromkeys(checks, 0), report["problems"]
+    assert report["kills"] >= KILLS
+    assert report["sessions_finished"] == report["sessions"] - report["sessions_orphaned"] > 0
+    assert report["decisions_answered_again"] > 0
+
+
+@needs_fork
+@pytest.mark.parametrize("sabotages", [list(SABOTAGES)[::2], list(SABOTAGES)[1::2]])
+def test_every_way_to_break_the_server_is_noticed(sabotages: list[str], tmp_path: Path) -> None:
+    report = killing(tmp_path, "--kills", "60", "--self-check", *sabotages)
+    assert [name for name in sabotages if not report[name]["noticed"]] == []
+
+
+@asynccontextmanager
+async def served(folder: Path) -> AsyncGenerator[SessionManager]:
+    """The sessions of a folder as one server after another has them."""
+    manager = SessionManager(
+        store=SessionFiles(folder), inbox=Inbox(folder / "inbox.db"), build=CountedWorkflows(folder / "fetches", 1)
+    )
+    try:
+        yield manager
+    finally:
+        await manager.aclose()
+
+
+async def opened(folder: Path, *decisions: Decision) -> dict[str, Any]:
+    """The last reply of a server that opened a session and took these decisions, and is gone."""
+    async with served(folder) as manager:
+        reply = await manager.start("tidal heating of icy moons", AppConfig())
+        for decision in decisions:
+            reply = await manager.decide(reply["session_id"], decision)
+    return reply
+
+
+def approved_meanwhile(folder: Path, checkpoint_id: str) -> None:
+    """What a server leaves that dies when it has taken a decision and not yet acted on it."""
+    inbox = Inbox(folder / "inbox.db")
+    inbox.decide(checkpoint_id, InboxDecision(action="approve"), "agent")
+    inbox.close()
+
+
+@defect("a session that goes on says iteration 0 until its next checkpoint")
+@requirement("PS-PROP-9")
+async def test_a_search_that_goes_on_in_another_server_still_counts_the_decisions_taken(tmp_path: Path) -> None:
+    reply = await opened(tmp_path)
+    approved_meanwhile(tmp_path, reply["checkpoint_id"])
+    async with served(tmp_path) as manager:
+        assert (await manager.state(reply["session_id"]))["iteration"] == 1
+
+
+@defect("a session that goes on to its end says iteration 0")
+@requirement("PS-PROP-9")
+async def test_a_search_that_ends_in_another_server_still_counts_the_decisions_taken(tmp_path: Path) -> None:
+    reply = await opened(tmp_path, APPROVE)
+    approved_meanwhile(tmp_path, reply["checkpoint_id"])
+    async with served(tmp_path) as manager:
+        end = await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
+    assert (end["is_complete"], end["iteration"]) == (True, 2)
+
+
+@defect("the sources of the round before are forgotten")
+async def test_another_server_gives_the_same_reply_at_the_strategy_of_a_later_round(tmp_path: Path) -> None:
+    before = await opened(tmp_path, APPROVE, REJECT)
+    async with served(tmp_path) as manager:
+        after = await manager.state(before["session_id"])
+    assert {**after, "elapsed_s": 0} == {**before, "elapsed_s": 0}
+
+
+@defect("an empty journal is read as a session without fields")
+async def test_a_file_in_which_no_session_was_begun_is_not_found_as_a_session(tmp_path: Path) -> None:
+    session_id = new_id()
+    (tmp_path / f"{session_id}.db").touch()
+    async with served(tmp_path) as manager:
+        with pytest.raises(SessionNotFound):
+            await manager.state(session_id)
+
+
+@defect("what was never asked counts as decided")
+async def test_a_checkpoint_that_was_kept_but_never_asked_counts_as_undecided(tmp_path: Path) -> None:
+    reply = await opened(tmp_path)
+    with closing(MemoryInbox()) as inbox:
+        assert stored_state(SessionFiles(tmp_path), inbox, reply["session_id"]).iteration == 0

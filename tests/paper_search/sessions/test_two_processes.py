@@ -1,0 +1,464 @@
+"""Two who decide at once, from one process and from two; and clients that leave, or give up, while they wait."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_search.config import AppConfig
+from paper_search.sessions import SessionManager
+from paper_search.sessions.store import SessionFiles
+from tests.paper_search.sessions.processes import (
+    SOON,
+    Answer,
+    Server,
+    Shelf,
+    client_of,
+    decisions_in,
+    environment,
+    eventually,
+    inbox_of,
+    journal_of,
+    serving,
+    sessions_folder,
+    steps_in,
+)
+from tests.requirements import requirement
+from uraniborg.kernel.inbox import Decision, Entry, Inbox
+from uraniborg.kernel.mcp.testing import json_of, text_of
+from uraniborg.recordings import QUERY, RECORDING
+
+STRATEGY = "strategy_confirmation"
+REVIEW = "result_review"
+TOPIC = "moons"
+"""One word, so that there is one query for a source to answer."""
+HOUSE = str(Path(sys.executable).with_name("uraniborg"))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    return Shelf(tmp_path / "installed")
+
+
+@contextmanager
+def two_servers(home: Path, shelf: Shelf | None = None) -> Generator[tuple[Server, Server]]:
+    env = shelf.env if shelf else {}
+    with serving(home, env=env) as first, serving(home, env=env) as second:
+        yield first, second
+
+
+def decide_at_once(*calls: tuple[Server, dict[str, Any]]) -> list[Answer]:
+    """The answers to `decide` calls that all set out at the same moment."""
+    start = threading.Barrier(len(calls))
+    answers: list[Answer | None] = [None] * len(calls)
+
+    def decide(place: int, server: Server, arguments: dict[str, Any]) -> None:
+        start.wait(SOON)
+        answers[place] = server.call("decide", **arguments)
+
+    threads = [threading.Thread(target=decide, args=(place, *call)) for place, call in enumerate(calls)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(SOON)
+    return [answer for answer in answers if answer is not None]
+
+
+def was_taken(answer: Answer) -> bool:
+    """Whether this decision is the one that was carried out; one that was not is told so, or told what was."""
+    if answer.is_error:
+        answer.is_clear("checkpoint_busy", "checkpoint already being processed", "get_session")
+        return False
+    return "already_decided" not in answer.state
+
+
+def finish(server: Server, session_id: str) -> str:
+    """Approve whatever the session asks from here on, and return its papers."""
+    while not server.state_once(session_id, lambda state: state["has_pending_checkpoint"] or state["is_complete"])[
+        "is_complete"
+    ]:
+        assert not server.call("decide", session_id=session_id, action="approve").is_error
+    return server.call("export_results", session_id=session_id, format="json").text
+
+
+@requirement("PS-E8")
+@pytest.mark.parametrize("names_the_checkpoint", [True, False], ids=["with its id", "without"])
+def test_of_two_decides_at_once_in_one_process_one_is_taken(
+    home: Path, shelf: Shelf, names_the_checkpoint: bool
+) -> None:
+    with serving(home, env=shelf.env) as server:
+        asked = server.search(TOPIC)
+        session_id = asked["session_id"]
+        which = {"checkpoint_id": asked["checkpoint_id"]} if names_the_checkpoint else {}
+        first = server.begin("decide", session_id=session_id, action="approve", note="first", **which)
+        second = server.begin("decide", session_id=session_id, action="reject", note="second", **which)
+        shelf.wait_until_asked()
+        if not names_the_checkpoint:
+            second().is_clear("checkpoint_busy", "checkpoint already being processed")
+        shelf.open()
+        assert first().state["checkpoint_kind"] == REVIEW
+        if names_the_checkpoint:
+            told = second()
+            assert not was_taken(told)
+            if not told.is_error:
+                assert told.state["already_decided"]["note"] == "first"
+                assert told.state["checkpoint_kind"] == REVIEW
+        journal = steps_in(journal_of(home, session_id))
+        assert journal["decision-0"]["note"] == "first"
+        assert "decision-1" not in journal
+        finish(server, session_id)
+
+
+@requirement("PS-E8")
+def test_a_decide_in_another_process_while_one_is_carried_out_is_told_so(home: Path, shelf: Shelf) -> None:
+    with two_servers(home, shelf) as (one, other):
+        session_id = one.search(TOPIC)["session_id"]
+        first = one.begin("decide", session_id=session_id, action="approve", note="first")
+        shelf.wait_until_asked()
+        for server in (one, other):
+            late = server.call("decide", session_id=session_id, action="approve", note="late")
+            late.is_clear("checkpoint_busy", "checkpoint already being processed")
+        shelf.open()
+        assert first().state["iteration"] == 1
+        assert decisions_in(journal_of(home, session_id)) == ["approve"]
+        finish(other, session_id)
+
+
+@requirement("PS-E8")
+def test_of_many_decides_at_once_in_one_process_one_is_taken(home: Path) -> None:
+    with serving(home) as server:
+        asked = server.search()
+        session_id, checkpoint_id = asked["session_id"], asked["checkpoint_id"]
+        decides = [
+            server.begin(
+                "decide", session_id=session_id, action="approve", note=f"number {number}", checkpoint_id=checkpoint_id
+            )
+            for number in range(30)
+        ]
+        taken = [number for number, decide in enumerate(decides) if was_taken(decide())]
+        assert len(taken) == 1
+        assert steps_in(journal_of(home, session_id))["decision-0"]["note"] == f"number {taken[0]}"
+        assert decisions_in(journal_of(home, session_id)) == ["approve"]
+        finish(server, session_id)
+
+
+@requirement("PS-E8")
+def test_of_two_decides_at_once_in_two_processes_one_is_taken_every_time(home: Path) -> None:
+    with two_servers(home) as (one, other):
+        won = {"one": 0, "other": 0}
+        for number in range(4):
+            asked = (one if number % 2 else other).search()
+            session_id = asked["session_id"]
+            journal = journal_of(home, session_id)
+            rounds = [("approve", "reject"), ("reject", "reject"), ("approve", "approve")]
+            for decided, actions in enumerate(rounds):
+                pending = one.state_once(session_id, lambda state: state["has_pending_checkpoint"])
+                common = {"session_id": session_id, "checkpoint_id": pending["checkpoint_id"]}
+                answers = decide_at_once(
+                    (one, {**common, "action": actions[0], "note": "one"}),
+                    (other, {**common, "action": actions[1], "note": "other"}),
+                )
+                taken = [name for name, answer in zip(won, answers, strict=True) if was_taken(answer)]
+                assert len(taken) == 1
+                won[taken[0]] += 1
+                steps = steps_in(journal)
+                assert steps[f"decision-{decided}"]["note"] == taken[0]
+                assert len(decisions_in(journal)) == decided + 1
+                for answer in answers:
+                    if not answer.is_error:
+                        assert answer.state["iteration"] == decided + 1
+                if one.state(session_id)["is_complete"]:
+                    break
+            assert finish(one, session_id) == finish(other, session_id)
+        assert sum(won.values()) >= 8
+
+
+def test_decides_that_name_no_checkpoint_are_each_taken_once_or_refused(home: Path) -> None:
+    with two_servers(home) as (one, other):
+        for _ in range(4):
+            session_id = one.search()["session_id"]
+            answers = decide_at_once(
+                (one, {"session_id": session_id, "action": "reject", "note": "one"}),
+                (other, {"session_id": session_id, "action": "reject", "note": "other"}),
+            )
+            taken = [name for name, answer in zip(("one", "other"), answers, strict=True) if was_taken(answer)]
+            steps = steps_in(journal_of(home, session_id))
+            notes = [value["note"] for step, value in steps.items() if step.startswith("decision-")]
+            assert sorted(notes) == sorted(taken)
+            finish(other, session_id)
+
+
+async def test_a_decision_in_another_process_reaches_the_one_that_waits(home: Path, shelf: Shelf) -> None:
+    shelf.open()
+    async with client_of(home, shelf.env) as agent, client_of(home, shelf.env) as console:
+        asked = json_of(await agent.call_tool("search_papers", {"query": TOPIC}))
+        session_id = asked["session_id"]
+        seen = json_of(await console.call_tool("get_session", {"session_id": session_id}))
+        assert seen["checkpoint"] == asked["checkpoint"]
+        decided = json_of(await console.call_tool("decide", {"session_id": session_id, "action": "approve"}))
+        assert decided["checkpoint_kind"] == REVIEW
+        async with asyncio.timeout(SOON):
+            state = json_of(await agent.call_tool("get_session", {"session_id": session_id}))
+        assert state["checkpoint"] == decided["checkpoint"]
+        late = await agent.call_tool(
+            "decide", {"session_id": session_id, "action": "reject", "checkpoint_id": asked["checkpoint_id"]}
+        )
+        assert json_of(late)["already_decided"]["action"] == "approve"
+        ended = json_of(await agent.call_tool("decide", {"session_id": session_id, "action": "approve"}))
+        assert ended["is_complete"]
+        exports = [
+            text_of(await client.call_tool("export_results", {"session_id": session_id})) for client in (agent, console)
+        ]
+        assert exports[0] == exports[1]
+        assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
+
+
+def test_a_decision_from_the_command_line_and_one_from_the_agent_do_not_both_count(home: Path) -> None:
+    with serving(home) as server:
+        for action in ("approve", "reject"):
+            asked = server.search()
+            session_id, checkpoint_id = asked["session_id"], asked["checkpoint_id"]
+            with subprocess.Popen(
+                [HOUSE, "decide", checkpoint_id, action, "--note", "from the terminal", "--json"],
+                env=environment(home, {}),
+                cwd=home,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            ) as command:
+                answer = server.call(
+                    "decide", session_id=session_id, action="approve", note="agent", checkpoint_id=checkpoint_id
+                )
+                out, err = command.communicate(timeout=SOON)
+            by_agent = was_taken(answer)
+            assert (command.returncode == 0) != by_agent, (out, err)
+            if by_agent:
+                assert json.loads(out)["error"]["code"] == "already_decided"
+            server.state_once(session_id, lambda state: state["iteration"] == 1 and state["has_pending_checkpoint"])
+            decision = steps_in(journal_of(home, session_id))["decision-0"]
+            assert decision["note"] == ("agent" if by_agent else "from the terminal")
+            finish(server, session_id)
+
+
+class HastyInbox(Inbox):
+    """While `in_haste`, another process decides what is asked at once, and it takes a while until the asker hears."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.in_haste = False
+        self._elsewhere = Inbox(path)
+        self._looks = threading.Semaphore(0)
+
+    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
+        entry = super().put(entry_id, part, kind, subject, payload)
+        if self.in_haste:
+            self.in_haste = False
+            self._elsewhere.decide(entry_id, Decision(action="approve"), "console")
+            while self._looks.acquire(blocking=False):
+                pass
+            for _ in range(3):
+                assert self._looks.acquire(timeout=SOON)
+        return entry
+
+    def revision(self) -> tuple[int, int]:
+        revision = super().revision()
+        self._looks.release()
+        return revision
+
+    def close(self) -> None:
+        super().close()
+        self._elsewhere.close()
+
+
+async def no_news_wanted(_session: object) -> None:
+    pass
+
+
+async def test_a_decision_that_comes_before_the_session_has_begun_to_wait_is_not_overlooked(home: Path) -> None:
+    inbox = HastyInbox(inbox_of(home))
+    manager = SessionManager(store=SessionFiles(sessions_folder(home)), inbox=inbox)
+    config = AppConfig(replay_dir=RECORDING)
+    try:
+        await manager.start(QUERY, config)  # so that there is somebody to look for decisions for
+        inbox.in_haste = True
+        session_id = (await manager.start(QUERY, config))["session_id"]
+        session = manager.get(session_id)
+        assert session is not None
+        await session.wait(f"{session_id}:0:{STRATEGY}", SOON, no_news_wanted)
+        assert (await manager.state(session_id))["checkpoint_kind"] == REVIEW
+        assert decisions_in(journal_of(home, session_id)) == ["approve"]
+    finally:
+        await manager.aclose()
+
+
+def test_a_decision_for_the_inbox_that_does_not_fit_is_asked_for_again(home: Path) -> None:
+    """What another program writes into the inbox without asking us is not trusted either."""
+    with serving(home) as server:
+        asked = server.search()
+        session_id, checkpoint_id = asked["session_id"], asked["checkpoint_id"]
+        inbox = Inbox(inbox_of(home))
+        try:
+            for decision in (
+                Decision(action="dance"),
+                Decision(action="edit", data=[1, 2]),
+                Decision(action="edit", data={"queries": "none"}),
+                Decision(action="edit", data="\ud800"),
+                Decision(action="reject", data={"free_text_feedback": "\ud800"}),
+                Decision(action="reject", note="x" * 1_000_000),
+            ):
+                inbox.decide(checkpoint_id, decision, "elsewhere")
+                eventually(lambda: inbox.get(checkpoint_id).state == "pending")
+                state = server.state(session_id)
+                assert "error" not in state
+                assert state["checkpoint_id"] == checkpoint_id
+        finally:
+            inbox.close()
+        finish(server, session_id)
+        assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
+
+
+def test_a_client_that_breaks_its_pipes_while_it_waits_leaves_a_session_that_goes_on(home: Path, shelf: Shelf) -> None:
+    with serving(home, env=shelf.env) as server:
+        session_id = server.search(TOPIC)["session_id"]
+        waiting = server.begin("decide", session_id=session_id, action="approve", note="before I go")
+        shelf.wait_until_asked()
+        assert not waiting.future.done()
+        server.process.stdin.close()  # pyright: ignore[reportOptionalMemberAccess]
+        assert server.process.wait(SOON) == 0
+        server.was_never_surprised()
+    assert steps_in(journal_of(home, session_id))["decision-0"]["note"] == "before I go"
+    shelf.open()
+    with serving(home, env=shelf.env) as server:
+        state = server.state_once(session_id, lambda state: state["has_pending_checkpoint"])
+        assert (state["checkpoint_kind"], state["iteration"]) == (REVIEW, 1)
+        finish(server, session_id)
+        assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
+
+
+def test_a_client_that_stops_listening_while_it_waits_leaves_a_session_that_goes_on(home: Path, shelf: Shelf) -> None:
+    with serving(home, env=shelf.env) as server:
+        session_id = server.search(TOPIC)["session_id"]
+        server.begin("decide", session_id=session_id, action="approve")
+        shelf.wait_until_asked()
+        server.stop_listening()
+        shelf.open()
+        assert server.process.wait(SOON) == 0
+    with serving(home, env=shelf.env) as server:
+        state = server.state_once(session_id, lambda state: state["has_pending_checkpoint"])
+        assert (state["checkpoint_kind"], state["iteration"]) == (REVIEW, 1)
+        finish(server, session_id)
+
+
+def test_a_client_that_is_gone_before_its_search_was_answered_leaves_a_session_or_nothing(home: Path) -> None:
+    folder = sessions_folder(home)
+    with serving(home) as server:
+        server.begin("search_papers", query=TOPIC)
+        eventually(lambda: folder.is_dir() and any(folder.glob("*.db")))
+        server.kill()
+    (journal,) = folder.glob("*.db")
+    with serving(home) as server:
+        answer = server.call("get_session", session_id=journal.stem)
+        if answer.is_error:
+            answer.is_clear(("session_not_found", "session_interrupted"), journal.stem)
+        else:
+            finish(server, journal.stem)
+        finish(server, server.search()["session_id"])
+
+
+def test_a_cancelled_decide_ends_the_wait_and_not_the_session(home: Path, shelf: Shelf) -> None:
+    with serving(home, env=shelf.env) as server:
+        session_id = server.search(TOPIC)["session_id"]
+        waiting = server.begin("decide", session_id=session_id, action="approve")
+        shelf.wait_until_asked()
+        cancel = {"requestId": waiting.request_id, "reason": "the person has left"}
+        server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel})
+        assert "error" in waiting.future.result(SOON)
+        state = server.state(session_id)
+        assert (state["phase"], state["iteration"], state["has_pending_checkpoint"]) == ("searching", 1, False)
+        server.call("decide", session_id=session_id, action="approve").is_clear(
+            "no_pending_checkpoint", "No pending checkpoint", "get_session"
+        )
+        shelf.open()
+        state = server.state_once(session_id, lambda state: state["has_pending_checkpoint"])
+        assert (state["checkpoint_kind"], state["iteration"]) == (REVIEW, 1)
+        finish(server, session_id)
+        assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
+        assert shelf.times_asked == 1
+
+
+def test_a_cancelled_search_leaves_a_session_that_waits(home: Path) -> None:
+    with serving(home) as server:
+        known = server.search()["session_id"]
+        for _ in range(20):
+            waiting = server.begin("search_papers", query=QUERY)
+            cancel = {"requestId": waiting.request_id}
+            server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel})
+            waiting.future.result(SOON)
+        for journal in sessions_folder(home).glob("*.db"):
+            state = server.state_once(journal.stem, lambda state: state["has_pending_checkpoint"])
+            assert state["checkpoint_kind"] == STRATEGY
+        server.was_never_surprised()
+        finish(server, known)
+
+
+async def test_the_official_client_may_give_up_waiting_and_ask_again(home: Path, shelf: Shelf) -> None:
+    async with client_of(home, shelf.env) as client:
+        asked = json_of(await client.call_tool("search_papers", {"query": TOPIC}))
+        decision = {
+            "session_id": asked["session_id"],
+            "action": "approve",
+            "checkpoint_id": asked["checkpoint_id"],
+        }
+        waiting = asyncio.create_task(client.call_tool("decide", decision))
+        await asyncio.to_thread(shelf.wait_until_asked)
+        waiting.cancel()
+        again = asyncio.create_task(client.call_tool("decide", decision))
+        shelf.open()
+        async with asyncio.timeout(SOON):
+            state = json_of(await again)
+        assert state["already_decided"]["action"] == "approve"
+        assert (state["checkpoint_kind"], state["iteration"]) == (REVIEW, 1)
+    assert shelf.times_asked == 1
+    assert decisions_in(journal_of(home, asked["session_id"])) == ["approve"]
+
+
+def test_cancelling_what_is_not_there_changes_nothing(home: Path) -> None:
+    with serving(home) as server:
+        session_id = server.search()["session_id"]
+        for request_id in (0, 999, "no such request", None, [1], 1.5):
+            cancel = {"requestId": request_id}
+            server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel})
+            assert server.state(session_id)["has_pending_checkpoint"]
+        server.send({"jsonrpc": "2.0", "method": "notifications/cancelled"})
+        finish(server, session_id)
+        assert server.close() == 0
+
+
+def test_a_process_that_takes_a_session_over_goes_on_where_the_killed_one_was(home: Path, shelf: Shelf) -> None:
+    with two_servers(home, shelf) as (one, other):
+        asked = one.search(TOPIC)
+        session_id = asked["session_id"]
+        watching = other.begin(
+            "decide", session_id=session_id, action="approve", note="other", checkpoint_id=asked["checkpoint_id"]
+        )
+        shelf.wait_until_asked()
+        one.kill()
+        shelf.wait_until_asked(2)
+        shelf.open()
+        state = watching().state
+        assert (state["checkpoint_kind"], state["iteration"]) == (REVIEW, 1)
+        steps = steps_in(journal_of(home, session_id))
+        assert steps["decision-0"]["note"] == "other"
+        finish(other, session_id)
+        assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
