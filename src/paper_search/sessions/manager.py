@@ -26,7 +26,7 @@ from paper_search.models import PaperCollection
 from paper_search.sessions import views
 from paper_search.sessions.answers import to_inbox
 from paper_search.sessions.journal import read_step
-from paper_search.sessions.session import Ground, Listener, WorkflowSession
+from paper_search.sessions.session import Ground, Listener, WorkflowSession, put_question
 from paper_search.sessions.state import PART, Asked, SessionState, Waiting, stored_state
 from paper_search.sessions.store import Held, SessionFiles, SessionStore
 from paper_search.sessions.workflows import Workflows
@@ -193,6 +193,8 @@ class SessionManager:
         except SessionInterrupted as interruption:
             if session.is_kept:
                 raise
+            with suppress(UraniborgError):
+                await asyncio.to_thread(self._ground.store.delete, session.session_id)
             raise SessionNotOpened(interruption) from interruption
         return self._told(session.state())
 
@@ -207,28 +209,30 @@ class SessionManager:
         pending = waiting.checkpoint.checkpoint_id
         with _deciding(session):
             # Once it is on its way to the disk it is carried through, whether or not the caller still waits.
-            if await asyncio.shield(asyncio.ensure_future(self._take(session_id, session, pending, decision, door))):
+            if await asyncio.shield(asyncio.ensure_future(self._take(session, state, waiting, decision, door))):
                 return self._told(await self._after(session_id, pending, tell))
         if checkpoint_id is None:
             raise CheckpointBusy(session_id, pending)
         return await self._repeated(session_id, checkpoint_id, tell)
 
     async def _take(
-        self, session_id: str, session: WorkflowSession | None, checkpoint_id: str, decision: Decision, door: str
+        self, session: WorkflowSession | None, state: SessionState, waiting: Waiting, decision: Decision, door: str
     ) -> bool:
         """Write the decision down and go on with what then stands there. False when another one came first."""
-        inbox = self._ground.inbox
-        try:
-            entry = await asyncio.to_thread(inbox.decide, checkpoint_id, to_inbox(decision), door)
-            came_first = True
-        except AlreadyDecided:
-            entry = await asyncio.to_thread(inbox.get, checkpoint_id)
-            came_first = False
-        except DecisionNotFound:
-            raise SessionNotFound(session_id) from None  # another process has deleted it
+        entry, came_first = await asyncio.to_thread(self._write_down, state, waiting, decision, door)
         if session is not None:
             await session.settle(entry, self._ground)
         return came_first
+
+    def _write_down(self, state: SessionState, waiting: Waiting, decision: Decision, door: str) -> tuple[Entry, bool]:
+        inbox, checkpoint_id = self._ground.inbox, waiting.checkpoint.checkpoint_id
+        if inbox.missing([checkpoint_id]):
+            self._ground.store.steps(state.session_id)  # raises SessionNotFound when another process has deleted it
+            put_question(inbox, state.query, waiting)
+        try:
+            return inbox.decide(checkpoint_id, to_inbox(decision), door), True
+        except AlreadyDecided:
+            return inbox.get(checkpoint_id), False
 
     async def _repeated(self, session_id: str, checkpoint_id: str, tell: Listener) -> dict[str, Any]:
         """The outcome of a checkpoint that was decided before."""
@@ -386,11 +390,14 @@ class SessionManager:
         self._ground.inbox.forget(PART, session_id)
 
     def _delete_if_free(self, session_id: str) -> None:
-        with suppress(SessionNotFound):
+        try:
             lease = self._ground.store.lease(session_id)
-            if lease is not None:
-                self._delete(session_id)
-                lease.release()
+        except SessionNotFound:  # it was begun, and never came to be
+            self._delete(session_id)
+            return
+        if lease is not None:
+            self._delete(session_id)
+            lease.release()
 
     def _take_up_chores(self) -> None:
         if not self._chores:

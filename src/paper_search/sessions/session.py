@@ -255,16 +255,11 @@ class WorkflowSession:
 
     async def _decided_before(self, waiting: Waiting, ground: Ground) -> Decision | None:
         """Put the checkpoint into the inbox; the decision if it has one already."""
-        checkpoint = waiting.checkpoint
-        shown = {"query": self.query, "question": question(checkpoint), **checkpoint_payload(checkpoint)}
-        entry = await kept(
-            self.session_id,
-            lambda: ground.inbox.put(checkpoint.checkpoint_id, PART, checkpoint.kind.value, self.session_id, shown),
-        )
+        entry = await kept(self.session_id, lambda: put_question(ground.inbox, self.query, waiting))
         if entry.state != "decided":
             return None
         if (decision := _usable(entry, waiting)) is None:
-            self._decided = checkpoint.iteration
+            self._decided = waiting.checkpoint.iteration
             await kept(self.session_id, lambda: ground.inbox.reopen(entry.id))
         return decision
 
@@ -296,6 +291,13 @@ class _Kept:
 
     async def handle(self, checkpoint: Checkpoint) -> Decision:
         return await self._session.ask(checkpoint, self.sources, self._ground, self._journal)
+
+
+def put_question(inbox: InboxPort, query: str, waiting: Waiting) -> Entry:
+    """Put the checkpoint into the inbox; what stands there already stays."""
+    checkpoint = waiting.checkpoint
+    shown = {"query": query, "question": question(checkpoint), **checkpoint_payload(checkpoint)}
+    return inbox.put(checkpoint.checkpoint_id, PART, checkpoint.kind.value, checkpoint.run_id, shown)
 
 
 def _opened(store: SessionStore, session_id: str, asked: Asked) -> Held | None:

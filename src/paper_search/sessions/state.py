@@ -119,7 +119,7 @@ def stored_state(store: SessionStore, inbox: InboxPort, session_id: str) -> Sess
     if last is None:
         return state
     waiting = read_step(store, session_id, f"checkpoint-{last}", Waiting)
-    pending = _is_pending(inbox, waiting.checkpoint.checkpoint_id)
+    pending = f"decision-{last}" not in steps and _is_pending(inbox, waiting.checkpoint.checkpoint_id)
     return replace(
         state,
         phase=WAITING if pending else WORKING,
@@ -143,4 +143,4 @@ def _is_pending(inbox: InboxPort, checkpoint_id: str) -> bool:
     try:
         return inbox.get(checkpoint_id).state == "pending"
     except DecisionNotFound:
-        return False  # it was kept, and the process ended before it could ask
+        return True  # the process ended before it could ask, or the inbox was lost; it will be asked again

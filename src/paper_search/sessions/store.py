@@ -14,8 +14,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from paper_search.errors import SessionNotFound
-from uraniborg.kernel.files import Lease
+from paper_search.errors import SessionInterrupted, SessionNotFound
+from uraniborg.kernel.files import Lease, sync_folder
 from uraniborg.kernel.settings import data_dir
 from uraniborg.kernel.sqlite import DatabaseMissing, connect, migrate, reading, transaction
 
@@ -65,16 +65,26 @@ class SessionFiles:
         self._folder = folder or data_dir() / "paper_search" / "sessions"
 
     def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
-        with self._opened(session_id, create=first) as connection, transaction(connection):
-            connection.execute("INSERT INTO steps VALUES (?, ?) ON CONFLICT (step) DO NOTHING", (step, value))
+        path = self._path(session_id)
+        if first and not path.exists():
+            # Under its name it is there only once the session is in it.
+            with closing(connect(path.with_suffix(".new"), durable=True)) as connection:
+                migrate(connection, _MIGRATIONS)
+                _insert(connection, step, value)
+            with _interrupting(session_id):
+                path.with_suffix(".new").replace(path)
+                sync_folder(path.parent)
+            return
+        with self._opened(session_id) as connection:
+            _insert(connection, step, value)
 
     def read(self, session_id: str, step: str) -> str | None:
-        with self._opened(session_id) as connection, reading():
+        with self._opened(session_id) as connection, reading(connection):
             row: Any = connection.execute("SELECT value FROM steps WHERE step = ?", (step,)).fetchone()
         return row and row[0]
 
     def steps(self, session_id: str) -> list[str]:
-        with self._opened(session_id) as connection, reading():
+        with self._opened(session_id) as connection, reading(connection):
             return [step for (step,) in connection.execute("SELECT step FROM steps ORDER BY rowid")]
 
     def lease(self, session_id: str) -> Held | None:
@@ -82,15 +92,17 @@ class SessionFiles:
         if not path.is_file():  # a lock would be left behind for nothing
             raise SessionNotFound(session_id)
         lease = Lease(path.with_suffix(".lock"))
-        return lease if lease.take() else None
+        with _interrupting(session_id):
+            return lease if lease.take() else None
 
     def delete(self, session_id: str) -> None:
         path = self._path(session_id)
-        for ending in (".db", ".db-wal", ".db-shm", ".lock"):
-            path.with_suffix(ending).unlink(missing_ok=True)
+        with _interrupting(session_id):
+            for ending in (".db", ".db-wal", ".db-shm", ".new", ".new-wal", ".new-shm", ".lock"):
+                path.with_suffix(ending).unlink(missing_ok=True)
 
     def unused_since(self, moment: datetime) -> list[str]:
-        files = self._folder.glob("*.db") if self._folder.is_dir() else ()
+        files = [*self._folder.glob("*.db"), *self._folder.glob("*.new")]
         return [file.stem for file in files if _written(file) < moment.timestamp()]
 
     def _path(self, session_id: str) -> Path:
@@ -99,14 +111,35 @@ class SessionFiles:
         return self._folder / f"{session_id}.db"
 
     @contextmanager
-    def _opened(self, session_id: str, *, create: bool = False) -> Generator[sqlite3.Connection]:
+    def _opened(self, session_id: str) -> Generator[sqlite3.Connection]:
         try:
-            opened = connect(self._path(session_id), create=create, durable=True)
+            opened = connect(self._path(session_id), create=False, durable=True)
         except DatabaseMissing:
             raise SessionNotFound(session_id) from None
         with closing(opened) as connection:
+            _refuse_emptied(connection, session_id)
             migrate(connection, _MIGRATIONS)
             yield connection
+
+
+def _insert(connection: sqlite3.Connection, step: str, value: str) -> None:
+    with transaction(connection):
+        connection.execute("INSERT INTO steps VALUES (?, ?) ON CONFLICT (step) DO NOTHING", (step, value))
+
+
+def _refuse_emptied(connection: sqlite3.Connection, session_id: str) -> None:
+    """A journal that has lost what it held must not be begun anew."""
+    with reading(connection):
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'steps'").fetchone() is None:
+            raise SessionInterrupted(session_id, "its journal has lost what it held.")
+
+
+@contextmanager
+def _interrupting(session_id: str) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SessionInterrupted(session_id, f"{error.strerror or 'the disk failed'}.") from error
 
 
 def _written(file: Path) -> float:

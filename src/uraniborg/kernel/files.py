@@ -56,10 +56,11 @@ def _publish(path: Path, data: str | bytes, place: Callable[[Path, Path], None])
     finally:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make what was created, renamed or deleted in the folder survive a power cut."""
     if os.name == "nt":  # there a folder cannot be opened, and renames are journalled
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -4,8 +4,8 @@ import asyncio
 import json
 import sqlite3
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -16,7 +16,7 @@ from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
 from uraniborg.kernel.logging import printable
 from uraniborg.kernel.settings import data_dir
-from uraniborg.kernel.sqlite import connect, migrate, reading, transaction
+from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, reading, transaction
 
 
 class Decision(BaseModel):
@@ -133,7 +133,7 @@ class Inbox:
         """
         text = _json(payload, what="payload")
         now = self._clock.now().isoformat()
-        with self._lock, transaction(self._connection()) as connection:
+        with self._used() as connection, transaction(connection):
             connection.execute(
                 "INSERT INTO entries (id, part, kind, subject, payload, created_at) VALUES (?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (id) DO NOTHING",
@@ -143,21 +143,21 @@ class Inbox:
 
     def get(self, entry_id: str) -> Entry:
         """Raises DecisionNotFound."""
-        with self._lock, reading():
-            return _read(self._connection(), entry_id)
+        with self._used() as connection, reading(connection):
+            return _read(connection, entry_id)
 
     def pending(self, part: str | None = None) -> list[Entry]:
         """What waits, the oldest first."""
-        with self._lock, reading():
-            rows = self._connection().execute(
+        with self._used() as connection, reading(connection):
+            rows = connection.execute(
                 "SELECT * FROM entries WHERE state = 'pending' AND part = coalesce(?, part) ORDER BY rowid", (part,)
             )
             return [_entry(row) for row in rows]
 
     def settled(self, ids: Sequence[str]) -> list[Entry]:
         """Those of the entries named that wait no longer."""
-        with self._lock, reading():
-            rows = self._connection().execute(
+        with self._used() as connection, reading(connection):
+            rows = connection.execute(
                 "SELECT * FROM entries WHERE state <> 'pending' AND id IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(ids)),),
             )
@@ -165,8 +165,8 @@ class Inbox:
 
     def missing(self, ids: Sequence[str]) -> set[str]:
         """Those of the ids named under which there is no entry, or no longer."""
-        with self._lock, reading():
-            rows = self._connection().execute(
+        with self._used() as connection, reading(connection):
+            rows = connection.execute(
                 "SELECT id FROM entries WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
             )
             return set(ids) - {row["id"] for row in rows}
@@ -179,7 +179,7 @@ class Inbox:
         """
         text = _json(decision.model_dump(), what="decision")
         now = self._clock.now().isoformat()
-        with self._lock, transaction(self._connection()) as connection:
+        with self._used() as connection, transaction(connection):
             entry = _read(connection, entry_id)
             if entry.state == "decided":
                 raise AlreadyDecided(entry)
@@ -194,7 +194,7 @@ class Inbox:
 
     def withdraw(self, entry_id: str) -> Entry:
         """Stop asking; withdrawing again changes nothing. Raises AlreadyDecided or DecisionNotFound."""
-        with self._lock, transaction(self._connection()) as connection:
+        with self._used() as connection, transaction(connection):
             entry = _read(connection, entry_id)
             if entry.state == "decided":
                 raise AlreadyDecided(entry)
@@ -204,7 +204,7 @@ class Inbox:
 
     def reopen(self, entry_id: str) -> Entry:
         """Ask again, because the decision cannot be used; it is forgotten. Raises DecisionNotFound."""
-        with self._lock, transaction(self._connection()) as connection:
+        with self._used() as connection, transaction(connection):
             _read(connection, entry_id)
             connection.execute(
                 "UPDATE entries SET state = 'pending', decision = NULL, door = NULL, decided_at = NULL WHERE id = ?",
@@ -217,8 +217,8 @@ class Inbox:
         """Delete all that was ever asked about this subject, decided or not."""
         with (
             suppress(UnicodeEncodeError),  # a lone surrogate, which no stored subject holds
-            self._lock,
-            transaction(self._connection()) as connection,
+            self._used() as connection,
+            transaction(connection),
         ):
             connection.execute("DELETE FROM entries WHERE part = ? AND subject = ?", (part, subject))
             self._changes_here += 1
@@ -228,8 +228,8 @@ class Inbox:
 
         Asking is cheap: one who waits for many decisions looks at this first, and at the entries only after a change.
         """
-        with self._lock, reading():
-            elsewhere: int = self._connection().execute("PRAGMA data_version").fetchone()[0]
+        with self._used() as connection, reading(connection):
+            elsewhere: int = connection.execute("PRAGMA data_version").fetchone()[0]
             return elsewhere, self._changes_here
 
     async def wait_decided(self, entry_id: str, timeout_s: float | None = None, poll_s: float = 0.05) -> Entry | None:
@@ -253,17 +253,29 @@ class Inbox:
                 self._opened.close()
                 self._opened = None
 
-    def _connection(self) -> sqlite3.Connection:
-        if self._opened is None:
-            connection = connect(self._path, durable=True)
+    @contextmanager
+    def _used(self) -> Generator[sqlite3.Connection]:
+        """The connection, for one at a time. One that broke is not used again: the file may be repaired or replaced."""
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._connection()
+                self._changes_here += 1  # what was seen of the file before says nothing
             try:
-                migrate(connection, _MIGRATIONS)
-            except BaseException:
-                connection.close()
+                yield self._opened
+            except DatabaseUnusable:
+                self._opened.close()
+                self._opened = None
                 raise
-            connection.row_factory = sqlite3.Row
-            self._opened = connection
-        return self._opened
+
+    def _connection(self) -> sqlite3.Connection:
+        connection = connect(self._path, durable=True)
+        try:
+            migrate(connection, _MIGRATIONS)
+        except BaseException:
+            connection.close()
+            raise
+        connection.row_factory = sqlite3.Row
+        return connection
 
 
 class MemoryInbox(Inbox):

@@ -62,14 +62,21 @@ def connect(
 
 
 def _open(path: Path, *, readonly: bool, create: bool, timeout: float) -> sqlite3.Connection:
+    address = str(path) if path.name == ":memory:" else path.absolute().as_uri()
     if not readonly and create:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
-    # Reading a WAL database makes files beside it. Where we may not and nobody has, it is not being written.
-    at_rest = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
-    mode = "mode=rw" if not readonly else "immutable=1" if at_rest else "mode=ro"
-    address = f"{path.absolute().as_uri()}?{mode}"
-    return sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
+    elif readonly:
+        # Reading a WAL database makes files beside it. Where we may not and nobody has, it is not being written.
+        at_rest = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+        address += "?immutable=1" if at_rest else "?mode=ro"
+    else:
+        address += "?mode=rw"
+    connection = sqlite3.connect(
+        address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False, factory=_Named
+    )
+    assert isinstance(connection, _Named)
+    connection.name = path.name
+    return connection
 
 
 def _use_wal(connection: sqlite3.Connection, deadline: float) -> None:
@@ -91,7 +98,7 @@ def transaction(connection: sqlite3.Connection) -> Generator[sqlite3.Connection]
 
     Raises DatabaseUnusable when the file stays locked past the busy timeout, or the disk fails.
     """
-    with _translated():
+    with _translated(_name_of(connection)):
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield connection
@@ -102,9 +109,9 @@ def transaction(connection: sqlite3.Connection) -> Generator[sqlite3.Connection]
             raise
 
 
-def reading() -> contextlib.AbstractContextManager[None]:
+def reading(connection: sqlite3.Connection) -> contextlib.AbstractContextManager[None]:
     """Around reads outside a transaction: what the disk or a damaged file does to them raises DatabaseUnusable."""
-    return _translated()
+    return _translated(_name_of(connection))
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[tuple[str, str]]) -> None:
@@ -112,12 +119,12 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[tuple[str, str]
 
     Any number of processes may do so at once. Raises DatabaseNewer when it has had one that is not among them.
     """
-    with _translated():
+    with _translated(_name_of(connection)):
         connection.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
         applied = _applied(connection)
     if unknown := applied - {name for name, _ in migrations}:
         raise DatabaseNewer(
-            "The database was made by a newer version of this program.",
+            f"{_subject(_name_of(connection))} was made by a newer version of this program.",
             hint="Install the newer version, or use another data folder.",
             migrations=sorted(unknown),
         )
@@ -158,9 +165,22 @@ def _translated(name: str = "") -> Generator[None]:
         raise _unusable(name, str(exc)) from exc
 
 
+class _Named(sqlite3.Connection):
+    """A connection that knows the name of its file, for the errors."""
+
+    name = ""
+
+
+def _name_of(connection: sqlite3.Connection) -> str:
+    return connection.name if isinstance(connection, _Named) else ""
+
+
+def _subject(name: str) -> str:
+    return f"The database '{name}'" if name else "The database"
+
+
 def _unusable(name: str, reason: str) -> DatabaseUnusable:
-    subject = f"The database '{name}'" if name else "The database"
     return DatabaseUnusable(
-        f"{subject} cannot be used: {reason}.",
+        f"{_subject(name)} cannot be used: {reason}.",
         hint="Check the disk, the permissions, and whether another process holds the file.",
     )

@@ -54,6 +54,7 @@ FAILURES: Final = (
     "decisions_applied_twice",
     "iterations_out_of_order",
     "sessions_unreadable",
+    "sessions_half_made",
     "answers_fetched_again",
     "replies_changed",
     "exports_changed",
@@ -525,7 +526,7 @@ class Judge:
             script.acknowledged = len(script.sent)
             self._check_repeated(script, reply)
         if reply["has_pending_checkpoint"] or reply["is_complete"]:
-            number = script.length if reply["is_complete"] else iteration
+            number = script.length if reply["is_complete"] else reply["checkpoint"]["iteration"]
             self._compare(script, number, reply)
             script.step = max(script.step, number)
             script.has_given_up = number > len(script.sent)
@@ -560,8 +561,10 @@ class Judge:
 
     def hear_error(self, tool: str, session_id: str | None, text: str, journal: dict[str, str]) -> None:
         """An error, where none is expected; except that a file in which no session was begun is no session."""
-        if not (tool == "get_session" and not journal and '"session_not_found"' in text):
-            check = "sessions_unreadable" if tool == "get_session" else "unexpected_errors"
+        check = "unexpected_errors"
+        if tool == "get_session":
+            check = "sessions_unreadable" if journal else "sessions_half_made"
+        if check != "sessions_half_made" or '"session_not_found"' not in text:
             self.fail(check, f"{tool} {session_id} with {list(journal)}: {text}")
 
     def read_journal(self, script: Script, journal: dict[str, str]) -> None:

@@ -154,13 +154,14 @@ async def test_a_session_whose_decision_is_written_but_not_yet_carried_out_is_at
     assert not state.has_left(reply["checkpoint_id"])
 
 
-async def test_a_checkpoint_that_was_kept_but_never_asked_does_not_pend(tmp_path: Path) -> None:
+async def test_a_checkpoint_whose_question_never_reached_the_inbox_or_was_lost_there_still_waits(
+    tmp_path: Path,
+) -> None:
     house = House(tmp_path)
     async with house.open() as manager:
         reply = await opened(manager)
     state = stored_state(house.store(), MemoryInbox(), reply["session_id"])
-    assert state.waiting is None
-    assert state.ended is None
+    assert (state.checkpoint_id, state.iteration, state.ended) == (reply["checkpoint_id"], 0, None)
 
 
 def state(**changes: object) -> SessionState:

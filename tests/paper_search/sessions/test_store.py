@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from paper_search.errors import SessionNotFound
+from paper_search.errors import SessionInterrupted, SessionNotFound
 from paper_search.sessions.store import MemorySessions, SessionFiles, SessionStore
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.sqlite import DatabaseNewer, DatabaseUnusable
@@ -188,11 +188,25 @@ def test_a_damaged_file_is_a_clear_error_and_the_other_sessions_stay_readable(
     assert files.steps(other) == ["session"]
 
 
-def test_an_empty_file_holds_nothing_and_raises_nothing_internal(files: SessionFiles, tmp_path: Path) -> None:
+def test_a_file_that_was_emptied_is_not_begun_anew(files: SessionFiles, tmp_path: Path) -> None:
     session_id = made(files)
-    (tmp_path / "sessions" / f"{session_id}.db").write_bytes(b"")
-    assert files.steps(session_id) == []
-    assert files.read(session_id, "session") is None
+    path = tmp_path / "sessions" / f"{session_id}.db"
+    path.write_bytes(b"")
+    for use in (lambda: files.steps(session_id), lambda: files.write(session_id, "intent", "{}")):
+        with pytest.raises(SessionInterrupted, match="has lost what it held"):
+            use()
+    assert path.read_bytes() == b""
+
+
+def test_a_session_that_was_never_written_whole_is_not_there_and_grows_old(files: SessionFiles, tmp_path: Path) -> None:
+    session_id = new_id()
+    (tmp_path / "sessions").mkdir()
+    (tmp_path / "sessions" / f"{session_id}.new").write_bytes(b"half of it")
+    with pytest.raises(SessionNotFound):
+        files.steps(session_id)
+    assert files.unused_since(datetime.now(UTC) + timedelta(days=1)) == [session_id]
+    files.delete(session_id)
+    assert list((tmp_path / "sessions").iterdir()) == []
 
 
 def test_a_session_of_a_newer_version_is_refused_and_left_alone(files: SessionFiles, tmp_path: Path) -> None:

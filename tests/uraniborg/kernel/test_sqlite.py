@@ -136,16 +136,16 @@ def test_a_read_of_a_damaged_file_is_told_apart_from_a_mistake_of_ours(tmp_path:
     path = tmp_path / "x.db"
     damaged(path)
     with closing(connect(path, create=False)) as connection:
-        with pytest.raises(DatabaseUnusable, match="malformed"), reading():
+        with pytest.raises(DatabaseUnusable, match="malformed"), reading(connection):
             titles(connection)
-        with pytest.raises(sqlite3.OperationalError, match="syntax"), reading():
+        with pytest.raises(sqlite3.OperationalError, match="syntax"), reading(connection):
             connection.execute("SELEKT")
 
 
 def test_reading_gives_what_is_read(tmp_path: Path) -> None:
     with closing(connect(tmp_path / "x.db")) as connection:
         migrate(connection, MIGRATIONS)
-        with reading():
+        with reading(connection):
             assert titles(connection) == ["a; b -- c"]
 
 

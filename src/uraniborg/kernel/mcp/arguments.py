@@ -29,6 +29,10 @@ class Arguments:
         """The keyword arguments to call the function with. Raises InvalidInput."""
         if unknown := sorted(given.keys() - self._properties.keys()):
             raise self._unknown(unknown)
+        if mistaken := [name for name, value in given.items() if isinstance(value, bool) and self._is_number(name)]:
+            raise InvalidInput(
+                f"{mistaken[0]} must be a number, not true or false.", hint=self._usage(), argument=mistaken[0]
+            )
         try:
             accepted = self._metadata.arg_model.model_validate(given)
         except ValidationError as exc:
@@ -41,6 +45,10 @@ class Arguments:
             return self._metadata.arg_model.model_validate(self._metadata.pre_parse_json(dict(given)))
         except (ValidationError, RecursionError):
             raise self._refused(refused) from None
+
+    def _is_number(self, name: str) -> bool:
+        """Left to itself pydantic takes true for 1."""
+        return self._properties[name].get("type") in ("integer", "number")
 
     def _unknown(self, unknown: list[str]) -> InvalidInput:
         named = ", ".join(repr(name[:80]) for name in unknown[:5])

@@ -1,6 +1,7 @@
 """How values and errors look on the wire: one text block of JSON, and the same error body everywhere."""
 
 import json
+import re
 from typing import Any, Final, cast
 
 from mcp.shared.exceptions import McpError
@@ -11,6 +12,8 @@ from uraniborg.kernel.errors import InternalError, InvalidInput, NotFound, Urani
 from uraniborg.kernel.logging import get_logger
 
 RESOURCE_NOT_FOUND: Final = -32002
+_FOLDERS: Final = re.compile(r"(?<![\w:/.])(?:/[^\s/'\":]+)+/(?=[^\s/'\":])")
+"""The folders before the name of a file: whoever is at the other end has no use for them."""
 _LONGEST_TEXT: Final = 1_000
 _MOST_ITEMS: Final = 20
 
@@ -84,6 +87,7 @@ def error_body(error: UraniborgError) -> dict[str, Any]:
 
 def _bounded(value: Any) -> Any:
     if isinstance(value, str):
+        value = _FOLDERS.sub("", value)
         return value if len(value) <= _LONGEST_TEXT else value[: _LONGEST_TEXT - 1] + "…"
     if isinstance(value, list):
         return [_bounded(item) for item in cast("list[Any]", value)[:_MOST_ITEMS]]

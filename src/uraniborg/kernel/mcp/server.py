@@ -10,10 +10,12 @@ from urllib.parse import unquote
 
 from mcp import types
 from mcp.server.fastmcp import FastMCP
+from mcp.server.fastmcp.server import Settings
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl
 
 from uraniborg.kernel.errors import InvalidInput, NotFound
+from uraniborg.kernel.logging import printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
 from uraniborg.kernel.mcp.progress import progress_of_this_call
 from uraniborg.kernel.mcp.protocol import Protocol
@@ -57,12 +59,14 @@ class Server(FastMCP[Any]):
     """A FastMCP server that answers and fails in this project's shapes. Made by `make_server`."""
 
     def __init__(self, name: str, *, version: str, instructions: str, prompts: bool, cleanup: Cleanup | None) -> None:
-        # The SDK takes over the root logger of the process unless it finds a handler there.
+        # The SDK takes over the root logger of the process unless it finds a handler there, and reads any .env file.
         placeholder = logging.NullHandler()
         logging.getLogger().addHandler(placeholder)
+        env_file, Settings.model_config["env_file"] = Settings.model_config.get("env_file"), None
         try:
             super().__init__(name, instructions=instructions)
         finally:
+            Settings.model_config["env_file"] = env_file
             logging.getLogger().removeHandler(placeholder)
         self._mcp_server = Protocol(name, version=version, instructions=instructions)
         self._setup_handlers()
@@ -164,7 +168,7 @@ class Server(FastMCP[Any]):
             return self._known_tools[name]
         offered = list(self._known_tools)
         raise UnknownTool(
-            f"There is no tool '{name[:80]}'.", hint=f"Use one of: {', '.join(offered)}.", allowed=offered
+            f"There is no tool '{printable(name[:80])}'.", hint=f"Use one of: {', '.join(offered)}.", allowed=offered
         )
 
     def _find_resource(self, uri: str) -> tuple[_Resource, dict[str, str]]:
@@ -173,9 +177,9 @@ class Server(FastMCP[Any]):
                 return known, {name: unquote(value) for name, value in match.groupdict().items()}
         offered = [known.uri for known in self._known_resources]
         raise UnknownResource(
-            f"There is no resource '{uri[:200]}'.",
+            f"There is no resource '{printable(uri[:200])}'.",
             hint=f"Use one of: {', '.join(offered)}.",
-            uri=uri[:200],
+            uri=printable(uri[:200]),
             allowed=offered,
         )
 

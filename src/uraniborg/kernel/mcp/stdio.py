@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -152,10 +153,30 @@ def _write_all(sink: int, data: bytes) -> None:
 def parsed(line: bytes) -> SessionMessage | UnreadableError:
     """The message in a line of input, or what stands for one that cannot be read."""
     raw: Any = None
+    text = line.decode("utf-8", "replace")
     try:
-        raw = json.loads(line.decode("utf-8", "replace"))
+        raw = json.loads(text)
         return SessionMessage(JSONRPCMessage.model_validate(raw))
-    except (ValueError, RecursionError):
+    except RecursionError:
+        given = _outermost_id(text)
+    except ValueError:
         given = cast("dict[str, Any]", raw).get("id") if isinstance(raw, dict) else None
-        answerable = type(given) is int or (isinstance(given, str) and whole_text(given) == given)
-        return UnreadableError(given if answerable else None)
+    answerable = type(given) is int or (isinstance(given, str) and whole_text(given) == given)
+    return UnreadableError(given if answerable else None)
+
+
+_PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|-?\d+')
+
+
+def _outermost_id(text: str) -> Any:
+    """The id of a message that is nested too deep to be parsed, so that it can be answered."""
+    depth, key = 0, ""
+    for piece in _PIECE.findall(text):
+        if piece in "{[":
+            depth += 1
+        elif piece in "}]":
+            depth -= 1
+        elif depth == 1 and key == '"id"':
+            return json.loads(piece)
+        key = piece if depth == 1 else ""
+    return None
