@@ -190,12 +190,11 @@ def test_a_damaged_file_is_a_clear_error_and_the_other_sessions_stay_readable(
 
 def test_a_file_that_was_emptied_is_not_begun_anew(files: SessionFiles, tmp_path: Path) -> None:
     session_id = made(files)
-    path = tmp_path / "sessions" / f"{session_id}.db"
-    path.write_bytes(b"")
-    for use in (lambda: files.steps(session_id), lambda: files.write(session_id, "intent", "{}")):
+    (tmp_path / "sessions" / f"{session_id}.db").write_bytes(b"")
+    uses = (lambda: files.steps(session_id), lambda: files.write(session_id, "intent", "{}"))
+    for use in (*uses, *uses):
         with pytest.raises(SessionInterrupted, match="has lost what it held"):
             use()
-    assert path.read_bytes() == b""
 
 
 def test_a_session_that_was_never_written_whole_is_not_there_and_grows_old(files: SessionFiles, tmp_path: Path) -> None:
