@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,6 +22,7 @@ from paper_search.skills.searcher import Searcher
 from paper_search.sources.base import SearchSource
 from paper_search.testing import FakeSource
 from paper_search.workflow import Decision, DecisionAction, SearchWorkflow
+from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.inbox import Inbox
 
 QUERY = "tidal heating of icy moons"
@@ -216,3 +217,56 @@ async def eventually(holds: Callable[[], bool], within_s: float = PATIENCE_S) ->
 def size(value: Any) -> int:
     """How many bytes a reply takes as compact JSON."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+STRIKE = Unavailable("The merger is on strike.")
+NARROWER = {"queries": [{"keywords": ["Europa"], "boolean_query": "Europa"}], "sources": ["alpha"]}
+
+
+def edit(data: Any) -> Decision:
+    return Decision(action=DecisionAction.EDIT, revised_data=data)
+
+
+def reject(data: Any = None, note: str | None = None) -> Decision:
+    return Decision(action=DecisionAction.REJECT, revised_data=data, note=note)
+
+
+def decisions_kept(house: House, session_id: str) -> list[str]:
+    return [step for step in house.store().steps(session_id) if step.startswith("decision-")]
+
+
+@asynccontextmanager
+async def waiting(work: Awaitable[Any]) -> AsyncGenerator[asyncio.Task[Any]]:
+    """A call under way; whatever is left of it ends with the block."""
+    task = asyncio.ensure_future(work)
+    assert isinstance(task, asyncio.Task)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def ended(task: asyncio.Task[Any]) -> Any:
+    async with asyncio.timeout(PATIENCE_S):
+        return await task
+
+
+class Gated:
+    """A house with a source that answers once `gate` is open."""
+
+    def __init__(self, folder: Path) -> None:
+        self.gate = asyncio.Event()
+        self.source = FakeSource("alpha", moons(), gate=self.gate)
+        self.house = House(folder, self.source)
+
+    async def searching(self) -> None:
+        await eventually(lambda: bool(self.source.asked))
+
+
+async def settled(manager: SessionManager, session_id: str) -> dict[str, Any]:
+    """The reply once the session has come to a checkpoint or to its end."""
+    await manager.state(session_id)
+    if (session := manager.get(session_id)) is not None:
+        await eventually(lambda: session.waiting is not None or session.is_complete)
+    return await manager.state(session_id)

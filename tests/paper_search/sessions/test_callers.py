@@ -1,0 +1,166 @@
+"""Callers in other threads and loops, and callers who give up: none of them harms a session."""
+
+# pyright: reportPrivateUsage=false
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from blockbuster import blockbuster_ctx
+
+from paper_search.config import AppConfig
+from paper_search.sessions import SessionManager
+from tests.paper_search.sessions.helpers import (
+    APPROVE,
+    PATIENCE_S,
+    REJECT,
+    REVIEW,
+    STRATEGY,
+    Gated,
+    House,
+    completed,
+    decisions_kept,
+    ended,
+    eventually,
+    opened,
+    reject,
+    waiting,
+)
+from tests.requirements import requirement
+
+
+@requirement("PS-REQ-13")
+async def test_threads_that_use_a_manager_side_by_side_lose_nothing(house: House, manager: SessionManager) -> None:
+    await manager.state((await opened(manager))["session_id"])
+    loop = asyncio.get_running_loop()
+    outcomes: dict[int, tuple[str, bool]] = {}
+    start = threading.Barrier(8)
+
+    def wait_for(asking: Any) -> dict[str, Any]:
+        return asyncio.run_coroutine_threadsafe(asking, loop).result(PATIENCE_S)
+
+    def use(number: int) -> None:
+        start.wait(timeout=PATIENCE_S)
+        for turn in range(3):
+            session_id = manager.create(f"tidal heating of moon number{number}x{turn}", AppConfig())
+            session = manager.get(session_id)
+            assert session is not None
+            assert session.query.endswith(f"number{number}x{turn}")
+            reply = wait_for(first_checkpoint(manager, session_id))
+            assert reply["query"] == session.query
+            reply = wait_for(manager.decide(session_id, APPROVE))
+            if turn == 1:
+                manager.cleanup(session_id)
+                assert manager.get(session_id) is None
+            else:
+                reply = wait_for(manager.decide(session_id, APPROVE))
+            outcomes[number * 10 + turn] = session_id, reply["is_complete"]
+
+    with ThreadPoolExecutor(8) as threads:
+        async with asyncio.timeout(50):
+            await asyncio.gather(*(loop.run_in_executor(threads, use, number) for number in range(8)))
+    assert len(outcomes) == 24
+    assert len({session_id for session_id, _ in outcomes.values()}) == 24
+    for key, (session_id, is_complete) in outcomes.items():
+        cleaned = key % 10 == 1
+        assert is_complete is not cleaned
+        assert (manager.get(session_id) is None) is cleaned
+        assert bool(house.files(session_id)) is not cleaned
+    assert house.engine.asked == [24]
+
+
+async def first_checkpoint(manager: SessionManager, session_id: str) -> dict[str, Any]:
+    session = manager.get(session_id)
+    assert session is not None
+    await eventually(lambda: session.waiting is not None)
+    return await manager.state(session_id)
+
+
+@requirement("PS-REQ-13")
+async def test_a_manager_can_be_called_from_another_event_loop(house: House, manager: SessionManager) -> None:
+    reply = await opened(manager)
+    session_id = reply["session_id"]
+
+    def elsewhere() -> tuple[dict[str, Any], dict[str, Any]]:
+        return asyncio.run(manager.state(session_id)), asyncio.run(manager.decide(session_id, APPROVE))
+
+    seen, decided = await asyncio.to_thread(elsewhere)
+    assert seen == reply
+    assert decided["checkpoint_kind"] == REVIEW
+    assert await manager.state(session_id) == decided
+    assert house.engine.asked == [1]
+
+
+async def test_the_event_loop_is_never_blocked(house: House) -> None:
+    async with house.open() as warm:
+        await completed(warm)
+    with blockbuster_ctx("paper_search"):
+        manager, other = house.manager(), house.manager()
+        reply = await opened(manager)
+        session_id = reply["session_id"]
+        await other.state(session_id)
+        await other.decide(session_id, reject(note="also Io"))
+        await manager.decide(session_id, APPROVE)
+        await manager.papers(session_id)
+        house.clock.advance(minutes=31)
+        await manager.unload_idle()
+        await manager.state(session_id)
+        await manager.decide(session_id, APPROVE, checkpoint_id=reply["checkpoint_id"])
+        await manager.decide(session_id, APPROVE)
+        await manager.result(session_id)
+        await manager.expire()
+        await manager.aclose()
+        await other.aclose()
+
+
+async def test_cancelling_a_call_ends_its_wait_and_not_the_session(gated: Gated) -> None:
+    async with gated.house.open() as manager:
+        reply = await opened(manager)
+        session_id = reply["session_id"]
+        async with waiting(manager.decide(session_id, APPROVE)) as deciding:
+            await gated.searching()
+            deciding.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await ended(deciding)
+        session = manager.get(session_id)
+        assert session is not None
+        assert session._task is not None
+        assert not session._task.done()
+        assert (await manager.state(session_id))["phase"] == "searching"
+        gated.gate.set()
+        await eventually(lambda: session.waiting is not None)
+        reply = await manager.state(session_id)
+        assert (reply["checkpoint_kind"], reply["iteration"]) == (REVIEW, 1)
+    assert gated.house.engine.asked == [1]
+
+
+async def test_cancelling_the_call_that_opens_a_session_leaves_the_session(gated: Gated) -> None:
+    gated.house.engine.gates["intent"] = asyncio.Event()
+    async with gated.house.open() as manager:
+        async with waiting(opened(manager)) as opening:
+            await eventually(lambda: bool(gated.house.engine.ran))
+            opening.cancel()
+            await asyncio.wait([opening])
+        (session,) = manager._sessions.values()
+        gated.house.engine.gates["intent"].set()
+        await eventually(lambda: session.waiting is not None)
+        assert (await manager.state(session.session_id))["checkpoint_kind"] == STRATEGY
+
+
+@pytest.mark.parametrize("steps", range(8))
+async def test_a_decision_cancelled_at_any_moment_is_taken_whole_or_not_at_all(house: House, steps: int) -> None:
+    async with house.open() as manager:
+        reply = await opened(manager)
+        session_id, given = reply["session_id"], reply["checkpoint_id"]
+        async with waiting(manager.decide(session_id, REJECT, checkpoint_id=given)) as deciding:
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            deciding.cancel()
+            await asyncio.wait([deciding])
+        outcome = await manager.decide(session_id, APPROVE, checkpoint_id=given)
+        taken = outcome.get("already_decided", {}).get("action", "approve")
+        assert outcome["checkpoint_kind"] == (STRATEGY if taken == "reject" else REVIEW)
+        assert outcome["iteration"] == 1
+    assert decisions_kept(house, session_id) == ["decision-0"]

@@ -1,0 +1,214 @@
+"""A session that was cut off after any step comes to the same end in another process."""
+
+# pyright: reportPrivateUsage=false
+
+import asyncio
+import shutil
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_search.testing import FakeSource
+from tests.paper_search.sessions.helpers import (
+    APPROVE,
+    NARROWER,
+    REJECT,
+    REVIEW,
+    Gated,
+    House,
+    at_review,
+    completed,
+    decisions_kept,
+    edit,
+    eventually,
+    opened,
+    reject,
+    settled,
+    waiting,
+)
+from tests.requirements import requirement
+from uraniborg.kernel.inbox import Decision as InboxDecision
+
+
+@requirement("PS-REQ-13")
+async def test_a_new_manager_continues_every_session_where_it_was_and_makes_nothing_again(house: House) -> None:
+    expected: list[dict[str, Any]] = []
+    async with house.open() as manager:
+        expected += [await opened(manager), await at_review(manager), await completed(manager)]
+        reply = await at_review(manager)
+        expected.append(await manager.decide(reply["session_id"], reject({"free_text_feedback": "Europa"})))
+    asked, ran = list(house.engine.asked), list(house.engine.ran)
+    async with house.open() as manager:
+        for reply in expected:
+            assert manager.get(reply["session_id"]) is None
+            back = await manager.state(reply["session_id"])
+            assert {**back, "sources": reply["sources"]} == reply
+        assert (house.engine.asked, house.engine.ran) == (asked, ran)
+        for reply in expected:
+            session_id = reply["session_id"]
+            while not reply["is_complete"]:
+                reply = await manager.decide(session_id, APPROVE)  # noqa: PLW2901 - it goes on from there
+            assert len((await manager.result(session_id)).papers) == 3
+    assert house.engine.asked == [asked[0] + 2]
+    assert house.engine.ran.count("intent") == 4
+
+
+async def test_a_session_killed_in_the_middle_of_its_search_goes_on_without_being_asked_again(gated: Gated) -> None:
+    async with gated.house.open() as manager:
+        reply = await opened(manager)
+        session_id = reply["session_id"]
+        async with waiting(manager.decide(session_id, APPROVE)):
+            await gated.searching()
+            await manager.aclose()
+    gated.gate.set()
+    async with gated.house.open() as manager:
+        repeated = await manager.decide(session_id, REJECT, checkpoint_id=reply["checkpoint_id"])
+        assert repeated["already_decided"]["action"] == "approve"
+        assert (repeated["checkpoint_kind"], repeated["iteration"], repeated["round"]) == (REVIEW, 1, 0)
+    assert decisions_kept(gated.house, session_id) == ["decision-0"]
+    assert gated.house.engine.ran.count("intent") == 1
+
+
+@pytest.mark.parametrize("first_call", ["state", "repeat"])
+async def test_a_decision_written_when_nobody_ran_the_session_is_carried_out_once(
+    house: House, first_call: str
+) -> None:
+    async with house.open() as manager:
+        reply = await opened(manager)
+    session_id, given = reply["session_id"], reply["checkpoint_id"]
+    with closing(house.inbox()) as inbox:
+        inbox.decide(given, InboxDecision(action="edit", data=NARROWER, note="only this"), "console")
+    async with house.open() as manager:
+        if first_call == "repeat":
+            repeated = await manager.decide(session_id, REJECT, checkpoint_id=given)
+            assert repeated["already_decided"]["door"] == "console"
+            assert repeated["checkpoint_kind"] == REVIEW
+        await manager.state(session_id)
+        session = manager.get(session_id)
+        assert session is not None
+        await eventually(lambda: session.waiting is not None)
+        reply = await manager.state(session_id)
+        assert (reply["checkpoint_kind"], reply["iteration"], reply["round"]) == (REVIEW, 1, 0)
+    source = house.engine.sources[0]
+    assert isinstance(source, FakeSource)
+    assert [[query.boolean_query for query in strategy.queries] for strategy in source.asked] == [["Europa"]]
+    assert decisions_kept(house, session_id) == ["decision-0"]
+
+
+STEPS_OF_A_SESSION = 30
+"""How many steps the session below leaves; a test makes sure that none is forgotten."""
+ITS_DECISIONS = [reject(note="also Io"), APPROVE, reject({"free_text_feedback": "x"}), edit(NARROWER), APPROVE]
+
+
+class Past:
+    """A whole session of another day: the folder it was in, its replies, and the ids of its papers."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.replies: list[dict[str, Any]] = []
+        self.papers: list[str] = []
+
+    async def happen(self) -> None:
+        async with House(self.folder).open() as manager:
+            self.replies.append(await opened(manager))
+            session_id = self.replies[0]["session_id"]
+            for decision in ITS_DECISIONS:
+                self.replies.append(await manager.decide(session_id, decision))
+            self.papers = [paper.id for paper in (await manager.result(session_id)).papers]
+
+    def killed(self, folder: Path, steps: int) -> tuple[House, list[str]]:
+        """A house as it would be had the process been killed after so many steps, and the names of those."""
+        shutil.copytree(self.folder, folder / "house")
+        house, session_id = House(folder / "house"), self.replies[0]["session_id"]
+        store = house.store()
+        left = [(step, store.read(session_id, step) or "") for step in store.steps(session_id)[:steps]]
+        store.delete(session_id)
+        for number, (step, value) in enumerate(left):
+            store.write(session_id, step, value, first=number == 0)
+        return house, [step for step, _ in left]
+
+
+@pytest.fixture(scope="module")
+def past(tmp_path_factory: pytest.TempPathFactory) -> Past:
+    made = Past(tmp_path_factory.mktemp("past"))
+    asyncio.run(made.happen())
+    return made
+
+
+def test_the_session_that_is_killed_at_every_step_has_as_many_as_are_tried(past: Past) -> None:
+    steps = House(past.folder).store().steps(past.replies[0]["session_id"])
+    assert len(steps) == STEPS_OF_A_SESSION
+    assert past.replies[-1]["is_complete"]
+    assert past.papers
+
+
+@pytest.mark.parametrize("steps", range(1, STEPS_OF_A_SESSION + 1))
+async def test_a_session_killed_after_any_step_comes_to_the_same_end_with_the_decisions_that_were_taken(
+    past: Past, tmp_path: Path, steps: int
+) -> None:
+    house, kept = past.killed(tmp_path, steps)
+    last = past.replies[-1]
+    session_id = last["session_id"]
+    async with house.open() as manager:
+        reply = await settled(manager, session_id)
+        varying = {"elapsed_s": 0, "iteration": 5}
+        assert {**reply, **varying} == {**last, **varying}
+        assert [paper.id for paper in (await manager.result(session_id)).papers] == past.papers
+    assert house.engine.ran.count("intent") == ("intent" not in kept)
+    assert house.engine.ran.count("dedup") == 2 - sum(step.endswith("/dedup") for step in kept)
+    assert house.engine.asked == [2 - sum(step.endswith("/search") for step in kept)]
+    assert len(decisions_kept(house, session_id)) == 5
+
+
+@requirement("PS-PROP-9")
+@pytest.mark.parametrize("steps", [6, 21, 29])
+async def test_decisions_taken_before_a_kill_are_counted_by_the_one_who_continues(
+    past: Past, tmp_path: Path, steps: int
+) -> None:
+    house, kept = past.killed(tmp_path, steps)
+    assert "ended" not in kept
+    async with house.open() as manager:
+        reply = await settled(manager, past.replies[0]["session_id"])
+    assert (reply["is_complete"], reply["iteration"]) == (True, 5)
+
+
+@requirement("PS-PROP-9")
+async def test_the_iteration_never_goes_back_also_while_a_continued_session_works(gated: Gated) -> None:
+    async with gated.house.open() as manager:
+        session_id = (await opened(manager))["session_id"]
+        async with waiting(manager.decide(session_id, APPROVE)):
+            await gated.searching()
+            assert (await manager.state(session_id))["iteration"] == 1
+            await manager.aclose()
+    asked = len(gated.source.asked)
+    async with gated.house.open() as manager:
+        await manager.state(session_id)
+        await eventually(lambda: len(gated.source.asked) > asked)
+        assert (await manager.state(session_id))["iteration"] == 1
+
+
+@pytest.mark.parametrize("steps", range(1, STEPS_OF_A_SESSION + 1))
+async def test_a_session_killed_after_any_step_asks_again_what_was_not_decided(
+    past: Past, tmp_path: Path, steps: int
+) -> None:
+    house, kept = past.killed(tmp_path, steps)
+    session_id = past.replies[0]["session_id"]
+    decided = sum(step.startswith("decision-") for step in kept)
+    with closing(house.inbox()) as inbox:
+        entries = [inbox.get(reply["checkpoint_id"]) for reply in past.replies[:-1]]
+        inbox.forget("paper_search", session_id)
+        for entry in entries[:decided]:
+            inbox.put(entry.id, entry.part, entry.kind, entry.subject, entry.payload)
+            assert entry.decision is not None
+            inbox.decide(entry.id, entry.decision, "agent")
+    async with house.open() as manager:
+        reply = await settled(manager, session_id)
+        expected = past.replies[decided]
+        for key in ("checkpoint_id", "checkpoint_kind", "checkpoint_payload", "round", "is_complete"):
+            assert reply.get(key) == expected.get(key), key
+        for decision in ITS_DECISIONS[decided:]:
+            reply = await manager.decide(session_id, decision)
+        assert reply["is_complete"]
+        assert [paper.id for paper in (await manager.result(session_id)).papers] == past.papers

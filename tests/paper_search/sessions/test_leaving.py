@@ -1,0 +1,327 @@
+"""Sessions leave memory when nobody asks, are deleted when they are old or told to go, and then nothing is left."""
+
+# pyright: reportPrivateUsage=false
+
+import asyncio
+import os
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_search.config import AppConfig, SessionsConfig
+from paper_search.errors import (
+    SessionInterrupted,
+    SessionNotFound,
+)
+from paper_search.sessions import SessionManager
+from paper_search.sessions import manager as manager_module
+from paper_search.sessions.store import SessionFiles
+from tests.paper_search.sessions.helpers import (
+    APPROVE,
+    PATIENCE_S,
+    QUERY,
+    REVIEW,
+    STRATEGY,
+    Gated,
+    House,
+    at_review,
+    completed,
+    ended,
+    eventually,
+    opened,
+    waiting,
+)
+from tests.requirements import requirement
+from uraniborg.kernel.inbox import DecisionNotFound, Entry, Inbox
+
+
+def test_by_default_a_session_is_idle_after_thirty_minutes() -> None:
+    assert SessionsConfig().idle_s == 30 * 60
+
+
+@requirement("PS-E6")
+async def test_a_session_idle_for_thirty_minutes_leaves_memory_and_comes_back_when_asked_for(
+    house: House, manager: SessionManager
+) -> None:
+    reply = await opened(manager)
+    done = await completed(manager)
+    house.clock.advance(minutes=29, seconds=59)
+    await manager.unload_idle()
+    assert manager.get(reply["session_id"]) is not None
+    house.clock.advance(seconds=1)
+    await manager.unload_idle()
+    for said in (reply, done):
+        assert manager.get(said["session_id"]) is None
+        assert manager.get(said["session_id"]) is None, "looking does not load"
+        back = await manager.state(said["session_id"])
+        assert {**back, "elapsed_s": said["elapsed_s"]} == said
+    assert manager.get(reply["session_id"]) is not None
+    assert house.engine.ran == ["intent", "intent", "dedup"]
+    assert (await manager.decide(reply["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
+
+
+@requirement("PS-E6")
+async def test_each_call_begins_the_thirty_minutes_anew(house: House, manager: SessionManager) -> None:
+    reply = await opened(manager)
+    for _ in range(4):
+        house.clock.advance(minutes=20)
+        await manager.unload_idle()
+        assert manager.get(reply["session_id"]) is not None
+        await manager.state(reply["session_id"])
+
+
+@requirement("PS-E6")
+async def test_a_session_that_works_or_is_waited_for_is_not_idle(gated: Gated) -> None:
+    async with gated.house.open() as manager:
+        reply = await opened(manager)
+        session_id = reply["session_id"]
+        async with waiting(manager.decide(session_id, APPROVE)) as deciding:
+            await gated.searching()
+            gated.house.clock.advance(hours=5)
+            await manager.unload_idle()
+            assert manager.get(session_id) is not None
+            deciding.cancel()
+            await asyncio.wait([deciding])
+            gated.house.clock.advance(hours=5)
+            await manager.unload_idle()
+            assert manager.get(session_id) is not None, "a stage is running"
+        gated.gate.set()
+        session = manager.get(session_id)
+        assert session is not None
+        await eventually(lambda: session.waiting is not None)
+
+
+@requirement("PS-E6")
+async def test_idle_sessions_are_let_go_of_in_the_background(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manager_module, "_HOUSEKEEPING_S", 0.01)
+    async with house.open() as manager:
+        reply = await opened(manager)
+        house.clock.advance(minutes=31)
+        await eventually(lambda: manager.get(reply["session_id"]) is None)
+        with closing(house.inbox()) as inbox:
+            assert inbox.get(reply["checkpoint_id"]).state == "pending"
+
+
+async def test_an_unloaded_session_can_be_run_by_another_process(house: House, manager: SessionManager) -> None:
+    reply = await opened(manager)
+    house.clock.advance(minutes=31)
+    await manager.unload_idle()
+    async with house.open() as other:
+        assert (await other.decide(reply["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
+        assert other.get(reply["session_id"]) is not None
+        assert (await manager.state(reply["session_id"]))["checkpoint_kind"] == REVIEW
+        assert manager.get(reply["session_id"]) is None
+
+
+async def test_sessions_nobody_has_used_for_as_long_as_the_settings_say_are_deleted(house: House) -> None:
+    house.settings = SessionsConfig(retention_days=10)
+    async with house.open() as manager:
+        old, loaded = await completed(manager), await opened(manager)
+    async with house.open() as holder, house.open() as manager:
+        await holder.state(loaded["session_id"])
+        house.clock.advance(days=9.9)
+        await manager.expire()
+        assert house.files(old["session_id"]) != []
+        house.clock.advance(days=0.2)
+        await manager.expire()
+        assert house.files(old["session_id"]) == []
+        with pytest.raises(SessionNotFound):
+            await manager.state(old["session_id"])
+        with closing(house.inbox()) as inbox, pytest.raises(DecisionNotFound):
+            inbox.get(f"{old['session_id']}:0:{STRATEGY}")
+        assert (await manager.state(loaded["session_id"]))["checkpoint_kind"] == STRATEGY, "another process runs it"
+        assert (await holder.decide(loaded["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
+    async with house.open() as manager:
+        await manager.expire()
+        with pytest.raises(SessionNotFound):
+            await manager.state(loaded["session_id"])
+
+
+async def test_a_session_in_memory_is_never_too_old(house: House, manager: SessionManager) -> None:
+    reply = await opened(manager)
+    house.clock.advance(days=1_000)
+    await manager.expire()
+    assert (await manager.decide(reply["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
+
+
+async def test_old_sessions_are_deleted_in_the_background(house: House) -> None:
+    async with house.open() as manager:
+        old = await opened(manager)
+    path = house.files(old["session_id"])[0]
+    os.utime(path, (0, 0))
+    async with house.open() as manager:
+        await opened(manager)
+        await eventually(lambda: house.files(old["session_id"]) == [])
+
+
+@requirement("PS-REQ-13", "PS-PROP-10")
+@pytest.mark.parametrize("reach", [opened, at_review, completed])
+async def test_a_session_that_was_cleaned_up_is_gone_for_good(
+    house: House, manager: SessionManager, reach: Callable[[SessionManager], Awaitable[dict[str, Any]]]
+) -> None:
+    reply, other = await reach(manager), await opened(manager)
+    session_id = reply["session_id"]
+    session = manager.get(session_id)
+    assert session is not None
+    assert session._task is not None
+    manager.cleanup(session_id)
+    assert manager.get(session_id) is None
+    await asyncio.wait([session._task], timeout=PATIENCE_S)
+    assert session._task.done()
+    assert house.files(session_id) == []
+    with closing(house.inbox()) as inbox:
+        assert [entry.subject for entry in inbox.pending()] == [other["session_id"]]
+        with pytest.raises(DecisionNotFound):
+            inbox.get(f"{session_id}:0:{STRATEGY}")
+    for call in (manager.state, manager.result, manager.papers, partial(manager.decide, decision=APPROVE)):
+        with pytest.raises(SessionNotFound):
+            await call(session_id)
+    manager.cleanup(session_id)
+    assert await manager.state(other["session_id"]) == other
+    assert session_id.encode() not in b"".join(path.name.encode() for path in house.folder.rglob("*"))
+
+
+@requirement("PS-REQ-13")
+async def test_cleaning_up_ends_the_search_and_the_call_that_waits_for_it(gated: Gated) -> None:
+    async with gated.house.open() as manager:
+        session_id = (await opened(manager))["session_id"]
+        session = manager.get(session_id)
+        assert session is not None
+        assert session._task is not None
+        async with waiting(manager.decide(session_id, APPROVE)) as deciding:
+            await gated.searching()
+            manager.cleanup(session_id)
+            with pytest.raises((SessionNotFound, SessionInterrupted)):
+                await ended(deciding)
+        await asyncio.wait([session._task], timeout=PATIENCE_S)
+        assert session._task.done()
+        gated.gate.set()
+        assert gated.house.files(session_id) == []
+
+
+@requirement("PS-REQ-13", "PS-PROP-10")
+async def test_a_session_that_left_memory_can_be_cleaned_up(house: House, manager: SessionManager) -> None:
+    reply = await opened(manager)
+    house.clock.advance(minutes=31)
+    await manager.unload_idle()
+    manager.cleanup(reply["session_id"])
+    assert manager.get(reply["session_id"]) is None
+    assert house.files(reply["session_id"]) == []
+    with pytest.raises(SessionNotFound):
+        await manager.state(reply["session_id"])
+
+
+class SlowStore(SessionFiles):
+    """A store whose writing of one step takes until `go_on`; `writing` tells that it has begun."""
+
+    def __init__(self, folder: Path, step: str) -> None:
+        super().__init__(folder)
+        self._step = step
+        self.writing = threading.Event()
+        self.go_on = threading.Event()
+        self.written = threading.Event()
+
+    def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
+        if step != self._step:
+            super().write(session_id, step, value, first=first)
+            return
+        self.writing.set()
+        assert self.go_on.wait(PATIENCE_S)
+        try:
+            super().write(session_id, step, value, first=first)
+        finally:
+            self.written.set()
+
+
+@requirement("PS-PROP-10")
+@pytest.mark.parametrize(
+    "step",
+    [
+        "session",
+        "intent",
+        "checkpoint-0",
+    ],
+)
+async def test_a_session_cleaned_up_while_it_is_being_written_does_not_come_back(house: House, step: str) -> None:
+    store = SlowStore(house.folder / "sessions", step)
+    async with house.open(store=store) as manager:
+        session_id = manager.create(QUERY, AppConfig())
+        assert await asyncio.to_thread(store.writing.wait, PATIENCE_S)
+        session = manager.get(session_id)
+        assert session is not None
+        assert session._task is not None
+        async with waiting(asyncio.to_thread(manager.cleanup, session_id)) as cleaning:
+            await asyncio.wait([cleaning], timeout=0.1)
+            store.go_on.set()
+            await ended(cleaning)
+        assert await asyncio.to_thread(store.written.wait, PATIENCE_S)
+        await asyncio.wait([session._task], timeout=PATIENCE_S)
+        with pytest.raises(SessionNotFound):
+            await manager.state(session_id)
+    assert house.files(session_id) == []
+    with closing(house.inbox()) as inbox:
+        assert inbox.pending() == []
+
+
+class SlowInbox(Inbox):
+    """An inbox into which putting an entry takes until `go_on`; `putting` tells that it has begun."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.putting = threading.Event()
+        self.go_on = threading.Event()
+        self.put_there = threading.Event()
+
+    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
+        self.putting.set()
+        assert self.go_on.wait(PATIENCE_S)
+        try:
+            return super().put(entry_id, part, kind, subject, payload)
+        finally:
+            self.put_there.set()
+
+
+@requirement("PS-PROP-10")
+async def test_a_session_cleaned_up_while_it_begins_to_ask_leaves_nothing_in_the_inbox(house: House) -> None:
+    slow = SlowInbox(house.folder / "inbox.db")
+    async with house.open(inbox=slow) as manager:
+        session_id = manager.create(QUERY, AppConfig())
+        assert await asyncio.to_thread(slow.putting.wait, PATIENCE_S)
+        session = manager.get(session_id)
+        assert session is not None
+        assert session._task is not None
+        async with waiting(asyncio.to_thread(manager.cleanup, session_id)) as cleaning:
+            await asyncio.wait([cleaning], timeout=0.1)
+            slow.go_on.set()
+            await ended(cleaning)
+        assert await asyncio.to_thread(slow.put_there.wait, PATIENCE_S)
+        await asyncio.wait([session._task], timeout=PATIENCE_S)
+    assert house.files(session_id) == []
+    with closing(house.inbox()) as inbox:
+        assert inbox.pending() == []
+
+
+async def test_a_session_is_not_let_go_of_while_a_step_is_being_written(house: House) -> None:
+    store = SlowStore(house.folder / "sessions", "round-0/search")
+    manager = house.manager(store=store)
+    reply = await opened(manager)
+    session_id = reply["session_id"]
+    async with waiting(manager.decide(session_id, APPROVE)):
+        assert await asyncio.to_thread(store.writing.wait, PATIENCE_S)
+        async with waiting(manager.aclose()) as closing_down:
+            await asyncio.wait([closing_down], timeout=0.2)
+            lease = await asyncio.to_thread(house.store().lease, session_id)
+            if lease is not None:
+                lease.release()
+            store.go_on.set()
+            await ended(closing_down)
+    assert lease is None, "another process could have begun to run it"
+    async with house.open() as another:
+        repeated = await another.decide(session_id, APPROVE, checkpoint_id=reply["checkpoint_id"])
+        assert repeated["checkpoint_kind"] == REVIEW
+    assert house.engine.asked == [1], "what was journaled is not fetched again"

@@ -1,0 +1,241 @@
+"""Two processes and one session: one runs it, both decide, one decision is taken."""
+
+# pyright: reportPrivateUsage=false
+
+import asyncio
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_search.errors import (
+    CheckpointBusy,
+    CheckpointNotFound,
+    InvalidDecision,
+    NoPapersYet,
+    SessionComplete,
+    SessionNotComplete,
+    SessionNotFound,
+)
+from tests.paper_search.sessions.helpers import (
+    APPROVE,
+    PATIENCE_S,
+    REJECT,
+    REVIEW,
+    STRATEGY,
+    Engine,
+    Gated,
+    House,
+    decisions_kept,
+    edit,
+    ended,
+    eventually,
+    opened,
+    settled,
+    waiting,
+)
+from tests.requirements import requirement
+from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.inbox import Entry, Inbox
+
+
+async def test_whoever_holds_the_lease_runs_the_session_and_the_other_may_look_and_decide(house: House) -> None:
+    elsewhere = Engine()
+    async with house.open() as holder, house.open(build=elsewhere) as other:
+        reply = await opened(holder)
+        session_id = reply["session_id"]
+        assert await other.state(session_id) == reply
+        reply = await other.decide(session_id, APPROVE, door="console")
+        assert (reply["checkpoint_kind"], reply["iteration"]) == (REVIEW, 1)
+        assert await holder.state(session_id) == reply
+        assert await other.papers(session_id) == await holder.papers(session_id)
+        reply = await other.decide(session_id, APPROVE, door="console")
+        assert reply["is_complete"]
+        assert await holder.state(session_id) == reply
+        assert await other.result(session_id) == await holder.result(session_id)
+        assert other.get(session_id) is None
+    assert (house.engine.asked, elsewhere.ran) == ([1], [])
+    with closing(house.inbox()) as inbox:
+        assert inbox.get(f"{session_id}:0:{STRATEGY}").door == "console"
+
+
+async def test_one_who_waits_is_told_what_another_process_decided(gated: Gated) -> None:
+    async with gated.house.open() as holder, gated.house.open() as other:
+        reply = await opened(holder)
+        async with waiting(other.decide(reply["session_id"], APPROVE, door="console")) as deciding:
+            await gated.searching()
+            repeated = holder.decide(reply["session_id"], REJECT, checkpoint_id=reply["checkpoint_id"])
+            async with waiting(repeated) as asking:
+                gated.gate.set()
+                said = await ended(asking)
+                assert said["already_decided"]["door"] == "console"
+                assert said["checkpoint_kind"] == (await ended(deciding))["checkpoint_kind"] == REVIEW
+    assert gated.house.engine.asked == [1]
+
+
+class DecidedAtOnce(Inbox):
+    """An inbox in which another process approves what is asked about `subject` before the session knows that it is.
+
+    By the time the session knows, the manager has looked for decisions at least twice.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.armed = False
+        self._looked = threading.Semaphore(0)
+
+    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
+        entry = super().put(entry_id, part, kind, subject, payload)
+        if self.armed:
+            self.armed = False
+            with closing(Inbox(self._path)) as elsewhere:
+                elsewhere.decide(entry_id, InboxDecision(action="approve"), "console")
+            while self._looked.acquire(blocking=False):
+                pass
+            for _ in range(2):
+                assert self._looked.acquire(timeout=PATIENCE_S)
+        return entry
+
+    def revision(self) -> tuple[int, int]:
+        revision = super().revision()
+        self._looked.release()
+        return revision
+
+
+async def test_a_decision_taken_elsewhere_the_moment_it_is_asked_for_is_not_overlooked(house: House) -> None:
+    inbox = DecidedAtOnce(house.folder / "inbox.db")
+    async with house.open(inbox=inbox) as manager:
+        await opened(manager)
+        inbox.armed = True
+        session_id = (await opened(manager))["session_id"]
+        session = manager.get(session_id)
+        assert session is not None
+        await eventually(lambda: session.state().iteration == 1, within_s=3)
+        assert (await settled(manager, session_id))["checkpoint_kind"] == REVIEW
+
+
+async def test_what_is_refused_here_is_refused_there_too_and_nothing_is_written(house: House) -> None:
+    async with house.open() as holder, house.open() as other:
+        reply = await opened(holder)
+        session_id = reply["session_id"]
+        with pytest.raises(InvalidDecision):
+            await other.decide(session_id, edit({"sources": ["nowhere"]}))
+        with pytest.raises(CheckpointNotFound):
+            await other.decide(session_id, APPROVE, checkpoint_id="unheard of")
+        with pytest.raises(SessionNotComplete):
+            await other.result(session_id)
+        with pytest.raises(NoPapersYet):
+            await other.papers(session_id)
+        assert await holder.state(session_id) == await other.state(session_id) == reply
+        await holder.decide(session_id, APPROVE)
+        await holder.decide(session_id, APPROVE)
+        with pytest.raises(SessionComplete):
+            await other.decide(session_id, APPROVE)
+
+
+@requirement("PS-E8")
+@pytest.mark.parametrize("attempt", range(6))
+async def test_of_two_processes_that_decide_at_once_one_wins_and_the_other_is_told(house: House, attempt: int) -> None:
+    async with house.open() as holder, house.open() as other:
+        reply = await opened(holder)
+        session_id = reply["session_id"]
+        await other.state(session_id)
+        doors = [holder, other] if attempt % 2 else [other, holder]
+        outcomes = await asyncio.gather(
+            doors[0].decide(session_id, REJECT, door="first"),
+            doors[1].decide(session_id, APPROVE, door="second"),
+            return_exceptions=True,
+        )
+        with closing(house.inbox()) as inbox:
+            winner = inbox.get(reply["checkpoint_id"]).door
+        won, lost = outcomes if winner == "first" else reversed(outcomes)
+        assert isinstance(won, dict)
+        assert won["iteration"] == 1
+        assert won["checkpoint_kind"] == (STRATEGY if winner == "first" else REVIEW)
+        if isinstance(lost, dict):
+            # It came after the first had been carried out, and so decided what that led to.
+            assert lost["iteration"] == 2
+        else:
+            assert isinstance(lost, CheckpointBusy)
+            assert "checkpoint already being processed" in lost.message
+            assert await holder.state(session_id) == won
+
+
+@requirement("PS-E8")
+async def test_a_decision_of_another_process_that_is_being_carried_out_keeps_others_out(gated: Gated) -> None:
+    async with gated.house.open() as holder, gated.house.open() as other:
+        reply = await opened(holder)
+        session_id = reply["session_id"]
+        async with waiting(holder.decide(session_id, APPROVE)) as deciding:
+            await gated.searching()
+            with pytest.raises(CheckpointBusy, match="checkpoint already being processed"):
+                await other.decide(session_id, REJECT)
+            gated.gate.set()
+            assert (await ended(deciding))["iteration"] == 1
+
+
+async def test_of_two_processes_with_the_same_checkpoint_id_both_get_the_new_state(house: House) -> None:
+    async with house.open() as holder, house.open() as other:
+        reply = await opened(holder)
+        session_id, given = reply["session_id"], reply["checkpoint_id"]
+        one, two = await asyncio.gather(
+            holder.decide(session_id, APPROVE, checkpoint_id=given),
+            other.decide(session_id, APPROVE, checkpoint_id=given),
+        )
+        assert ("already_decided" in one) is not ("already_decided" in two)
+        for said in (one, two):
+            said.pop("already_decided", None)
+        assert one == two
+        assert one["checkpoint_kind"] == REVIEW
+    assert house.engine.asked == [1]
+
+
+async def test_when_the_holder_is_closed_the_other_takes_over(house: House) -> None:
+    elsewhere = Engine()
+    async with house.open(build=elsewhere) as other:
+        async with house.open() as holder:
+            reply = await opened(holder)
+            session_id = reply["session_id"]
+            assert await other.state(session_id) == reply
+            assert other.get(session_id) is None
+        assert await other.state(session_id) == reply
+        assert other.get(session_id) is not None
+        assert (await other.decide(session_id, APPROVE))["checkpoint_kind"] == REVIEW
+    assert (house.engine.asked, elsewhere.asked) == ([0], [1])
+    assert elsewhere.ran == ["dedup"], "the intent was in the journal"
+
+
+async def test_a_call_that_waits_for_another_process_takes_over_when_that_ends(gated: Gated) -> None:
+    elsewhere = Engine()
+    async with gated.house.open(build=elsewhere) as other:
+        holder = gated.house.manager()
+        reply = await opened(holder)
+        await other.state(reply["session_id"])
+        async with waiting(other.decide(reply["session_id"], APPROVE)) as deciding:
+            await gated.searching()
+            await holder.aclose()
+            said = await ended(deciding)
+        assert (said["checkpoint_kind"], said["iteration"]) == (REVIEW, 1)
+    assert elsewhere.asked == [1]
+    assert decisions_kept(gated.house, reply["session_id"]) == ["decision-0"]
+
+
+async def test_a_session_deleted_by_another_process_cannot_be_decided_here(house: House) -> None:
+    async with house.open() as holder, house.open() as other:
+        session_id = (await opened(holder))["session_id"]
+        await asyncio.to_thread(other.cleanup, session_id)
+        for door in (holder, other):
+            with pytest.raises(SessionNotFound):
+                await door.decide(session_id, APPROVE)
+    assert house.files(session_id) == []
+
+
+async def test_a_session_deleted_by_another_process_is_soon_gone_here_too(house: House) -> None:
+    async with house.open() as holder, house.open() as other:
+        session_id = (await opened(holder))["session_id"]
+        await asyncio.to_thread(other.cleanup, session_id)
+        await eventually(lambda: holder.get(session_id) is None, within_s=3)
+        with pytest.raises(SessionNotFound):
+            await holder.state(session_id)

@@ -1,0 +1,180 @@
+"""What stands in the inbox, the settings or the journal need not be right: sessions survive it."""
+
+# pyright: reportPrivateUsage=false
+
+from contextlib import closing
+from functools import partial
+
+import pytest
+from pydantic import SecretStr
+
+from paper_search.config import AppConfig, LLMConfig, SearchSourceConfig
+from paper_search.errors import (
+    SessionInterrupted,
+    SessionNotFound,
+)
+from paper_search.sessions.store import SessionFiles
+from tests.paper_search.sessions.helpers import (
+    APPROVE,
+    REVIEW,
+    House,
+    at_review,
+    decisions_kept,
+    eventually,
+    opened,
+)
+from tests.requirements import requirement
+from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.sqlite import DatabaseUnusable
+
+UNFIT: list[InboxDecision] = [
+    InboxDecision(action="dance"),
+    InboxDecision(action="edit"),
+    InboxDecision(action="edit", data={"sources": ["nowhere"]}),
+    InboxDecision(action="edit", data=[1, 2, 3]),
+    InboxDecision(action="approve", data={"queries": []}),
+    InboxDecision(action="reject", data={"marked_relevant": ["p_unknown"]}),
+    InboxDecision(action="reject", note="x" * 1_000_000),
+]
+
+
+@pytest.mark.parametrize("unfit", UNFIT, ids=lambda decision: f"{decision.action} {decision.data}")
+@pytest.mark.parametrize("when", ["while it runs", "while nobody runs it"])
+async def test_a_decision_forced_into_the_inbox_that_does_not_fit_is_asked_for_again(
+    house: House, unfit: InboxDecision, when: str
+) -> None:
+    async with house.open() as manager:
+        reply = await opened(manager)
+        session_id, given = reply["session_id"], reply["checkpoint_id"]
+        with closing(house.inbox()) as inbox:
+            if when == "while it runs":
+                inbox.decide(given, unfit, "force")
+                await eventually(lambda: inbox.get(given).state == "pending")
+            else:
+                await manager.aclose()
+                inbox.decide(given, unfit, "force")
+                manager = house.manager()  # noqa: PLW2901 - another process
+                await manager.state(session_id)
+                await eventually(lambda: inbox.get(given).state == "pending")
+        session = manager.get(session_id)
+        assert session is not None
+        await eventually(lambda: session.waiting is not None)
+        assert await manager.state(session_id) == reply
+        assert (await manager.decide(session_id, APPROVE))["iteration"] == 1
+        await manager.aclose()
+    assert decisions_kept(house, session_id) == ["decision-0"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        InboxDecision(action="reject", note="caf\udce9"),
+        InboxDecision(action="reject", data={"free_text_feedback": "\ud800"}),
+        InboxDecision(action="edit", data={"queries": [{"keywords": [], "boolean_query": "moons \ud800"}]}),
+    ],
+    ids=ascii,
+)
+@pytest.mark.parametrize("when", ["while it runs", "while nobody runs it"])
+async def test_half_characters_such_as_a_terminal_passes_on_do_not_end_the_session(
+    house: House, odd: InboxDecision, when: str
+) -> None:
+    async with house.open() as manager:
+        reply = await opened(manager)
+        session_id, given = reply["session_id"], reply["checkpoint_id"]
+        if when == "while nobody runs it":
+            await manager.aclose()
+        with closing(house.inbox()) as inbox:
+            inbox.decide(given, odd, "cli")
+            if when == "while nobody runs it":
+                manager = house.manager()  # noqa: PLW2901 - another process
+                await manager.state(session_id)
+            session = manager.get(session_id)
+            assert session is not None
+            await eventually(
+                lambda: session.is_complete or inbox.get(given).state == "pending" or session.state().has_left(given)
+            )
+        assert session.error is None
+        await manager.aclose()
+
+
+@requirement("PS-REQ-13")
+async def test_keys_are_never_written_and_come_from_the_settings_of_the_day(house: House) -> None:
+    def config(source_key: str, model_key: str) -> AppConfig:
+        return AppConfig(
+            llm=LLMConfig(provider="openai", api_key=SecretStr(model_key)),
+            sources={"alpha": SearchSourceConfig(name="alpha", api_key=SecretStr(source_key))},
+        )
+
+    async with house.open() as manager:
+        reply = await at_review(manager, config=config("old-source-key", "old-model-key"))
+    for key in (b"old-source-key", b"old-model-key"):
+        assert key not in house.bytes_on_disk()
+    house.present = config("new-source-key", "new-model-key")
+    house.engine.configs.clear()
+    async with house.open() as manager:
+        await manager.state(reply["session_id"])
+        await manager.decide(reply["session_id"], APPROVE)
+    used = house.engine.configs[-1]
+    assert used.sources["alpha"].api_key.get_secret_value() == "new-source-key"
+    assert used.llm.api_key.get_secret_value() == "new-model-key"
+    for key in (b"-source-key", b"-model-key"):
+        assert key not in house.bytes_on_disk()
+
+
+async def test_a_session_comes_back_as_it_was_asked_for_whatever_the_settings_say_now(house: House) -> None:
+    async with house.open() as manager:
+        reply = await opened(manager, config=AppConfig(default_max_results=7, domain="materials_science"))
+    house.present = AppConfig(default_max_results=500)
+    house.engine.configs.clear()
+    async with house.open() as manager:
+        assert await manager.state(reply["session_id"]) == reply
+    assert {(used.default_max_results, used.domain) for used in house.engine.configs} == {(7, "materials_science")}
+
+
+class Faulty(SessionFiles):
+    """A store that cannot write while `broken`, as with a full disk."""
+
+    broken = False
+
+    def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
+        if self.broken:
+            raise DatabaseUnusable("The database cannot be used: database or disk is full.", hint="Check the disk.")
+        super().write(session_id, step, value, first=first)
+
+
+async def test_a_full_disk_interrupts_the_session_and_a_later_call_continues_it(house: House) -> None:
+    store = Faulty(house.folder / "sessions")
+    async with house.open(store=store) as manager:
+        reply = await opened(manager)
+        session_id, given = reply["session_id"], reply["checkpoint_id"]
+        store.broken = True
+        with pytest.raises(SessionInterrupted, match="disk is full") as caught:
+            await manager.decide(session_id, APPROVE, checkpoint_id=given)
+        assert str(house.folder) not in str(caught.value.body())
+        store.broken = False
+        again = await manager.decide(session_id, APPROVE, checkpoint_id=given)
+        assert again["already_decided"]["action"] == "approve"
+        assert (again["checkpoint_kind"], again["iteration"]) == (REVIEW, 1)
+        assert (await manager.decide(session_id, APPROVE))["is_complete"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"no database at all" * 100,
+    ],
+    ids=["empty", "foreign"],
+)
+async def test_a_damaged_session_is_a_clear_error_and_the_others_go_on(house: House, damage: bytes) -> None:
+    async with house.open() as manager:
+        broken, fine = await at_review(manager), await opened(manager)
+    house.files(broken["session_id"])[0].write_bytes(damage)
+    async with house.open() as manager:
+        for call in (manager.state, manager.papers, partial(manager.decide, decision=APPROVE)):
+            with pytest.raises((SessionInterrupted, DatabaseUnusable, SessionNotFound)) as caught:
+                await call(broken["session_id"])
+            assert str(house.folder) not in str(caught.value.body())
+        assert (await manager.decide(fine["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
+        manager.cleanup(broken["session_id"])
+    assert house.files(broken["session_id"]) == []
