@@ -17,7 +17,8 @@ from paper_search.sessions import SessionManager
 from paper_search.sessions.state import stored_state
 from paper_search.sessions.store import SessionFiles
 from paper_search.workflow import Decision, DecisionAction
-from tests.paper_search.sessions.killing import FAILURES, SABOTAGES, CountedWorkflows
+from tests.paper_search.sessions.killing.judge import FAILURES
+from tests.paper_search.sessions.killing.server import SABOTAGES, CountedWorkflows
 from tests.requirements import requirement
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import Decision as InboxDecision

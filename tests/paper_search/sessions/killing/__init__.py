@@ -1,0 +1,1 @@
+"""Kills the paper search server at random moments of scripted sessions, and counts what that broke."""

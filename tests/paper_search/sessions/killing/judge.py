@@ -1,0 +1,143 @@
+"""What must hold whatever is killed when, and the count of what did not."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tests.paper_search.sessions.killing.disk import pending_in
+from tests.paper_search.sessions.killing.plans import Folder, Script
+
+FAILURES: Final = (
+    "decisions_lost",
+    "decisions_applied_twice",
+    "iterations_out_of_order",
+    "sessions_unreadable",
+    "sessions_half_made",
+    "answers_fetched_again",
+    "replies_changed",
+    "exports_changed",
+    "unexpected_errors",
+)
+
+
+@dataclass(frozen=True)
+class Aim:
+    """When to kill: so long after the start or, with a `count`, after so many requests or answers."""
+
+    kind: str
+    delay: float
+    count: int = 0
+
+
+class KillNow(Exception):
+    """The moment has come."""
+
+
+class Judge:
+    """Holds what the server says against what it said before, and against what it says undisturbed."""
+
+    def __init__(self, expected: dict[tuple[int, int | str], Any] | None = None) -> None:
+        self.expected = {} if expected is None else expected
+        self.counts: Counter[str] = Counter()
+        self._failures: dict[str, set[str]] = {check: set() for check in FAILURES}
+
+    def fail(self, check: str, text: str) -> None:
+        self._failures[check].add(text[:600])
+
+    @property
+    def failures(self) -> dict[str, int]:
+        return {check: len(found) for check, found in self._failures.items()}
+
+    @property
+    def problems(self) -> list[str]:
+        return [f"{check}: {text}" for check, texts in self._failures.items() for text in sorted(texts)[:3]]
+
+    def hear(self, script: Script, tool: str, reply: dict[str, Any]) -> None:
+        """A state that was answered to a script, which is taken on by it."""
+        iteration, session_id = reply["iteration"], reply["session_id"]
+        if script.session_id not in (None, session_id):
+            self.fail("replies_changed", f"{session_id} answered for {script.session_id}")
+        script.session_id = session_id
+        if iteration != len(script.sent) and not (tool == "get_session" and iteration == script.step):
+            said = {key: reply[key] for key in ("phase", "iteration", "round", "has_pending_checkpoint")}
+            self.fail("iterations_out_of_order", f"{tool} {session_id}: {said}, {script.step} of {len(script.sent)}")
+        if tool == "decide":
+            script.acknowledged = len(script.sent)
+            self._check_repeated(script, reply)
+        if reply["has_pending_checkpoint"] or reply["is_complete"]:
+            number = script.length if reply["is_complete"] else reply["checkpoint"]["iteration"]
+            self._compare(script, number, reply)
+            script.step = max(script.step, number)
+            script.has_given_up = number > len(script.sent)
+            script.must_look = False
+        else:
+            script.must_look = tool == "decide"
+
+    def _check_repeated(self, script: Script, reply: dict[str, Any]) -> None:
+        self.counts["decisions_answered"] += 1
+        if again := reply.get("already_decided"):
+            self.counts["decisions_answered_again"] += 1
+            meant = [sent["action"] for sent in script.sent if sent["checkpoint_id"] == again["checkpoint_id"]]
+            if meant != [again["action"]]:
+                self.fail("decisions_lost", f"{script.session_id}: {again}, but {meant} was decided")
+
+    def _compare(self, script: Script, number: int, reply: dict[str, Any]) -> None:
+        said = {key: value for key, value in reply.items() if key not in ("elapsed_s", "already_decided")}
+        alike = _alike(said, script.session_id)
+        first = script.replies.setdefault(number, said)
+        usual = self.expected.setdefault((script.plan, number), alike)
+        for now, other in ((said, first), (alike, usual)):
+            if changed := {
+                key: (other.get(key), now.get(key)) for key in now | other if now.get(key) != other.get(key)
+            }:
+                self.fail("replies_changed", f"{script.session_id} at {number}, was and is: {changed}")
+
+    def hear_export(self, script: Script, text: str) -> None:
+        alike = _alike(json.loads(text), script.session_id)
+        if alike != self.expected.setdefault((script.plan, "export"), alike):
+            self.fail("exports_changed", f"{script.session_id}: {text}")
+        script.is_done = True
+
+    def hear_error(self, tool: str, session_id: str | None, text: str, journal: dict[str, str]) -> None:
+        """An error, where none is expected; except that a file in which no session was begun is no session."""
+        check = "unexpected_errors"
+        if tool == "get_session":
+            check = "sessions_unreadable" if journal else "sessions_half_made"
+        if check != "sessions_half_made" or '"session_not_found"' not in text:
+            self.fail(check, f"{tool} {session_id} with {list(journal)}: {text}")
+
+    def read_journal(self, script: Script, journal: dict[str, str]) -> None:
+        """Are all decisions that were answered there, and no others?"""
+        sent = script.journaled()
+        written = {step: json.loads(text) for step, text in journal.items() if step.startswith("decision-")}
+        wanted = list(sent)[: script.length if script.is_done else script.acknowledged]
+        if lost := [step for step in wanted if written.get(step) != sent[step]]:
+            self.fail("decisions_lost", f"{script.session_id}: {lost}, there are {list(written)}")
+        if list(written.items()) != list(sent.items())[: len(written)]:
+            self.fail("decisions_applied_twice", f"{script.session_id}: {written}, sent was {sent}")
+
+    def read_fetches(self, lines: Sequence[str], journals_before: dict[str, dict[str, str]]) -> None:
+        """Was a source asked for what it had answered, and the journal held, before the server was started?"""
+        self.counts["fetches"] += len(lines)
+        for line, times in Counter(lines).items():
+            _, session_id, number, _ = line.split()
+            if times > 1 or f"round-{number}/search" in journals_before.get(session_id, {}):
+                self.fail("answers_fetched_again", line)
+
+    def read_inbox(self, folder: Folder) -> None:
+        """Is nobody asked about a session that is complete?"""
+        asked = set(pending_in(folder.path).values())
+        for script in folder.scripts:
+            if script.is_done and script.session_id in asked:
+                self.fail("unexpected_errors", f"{script.session_id} is complete and still waits in the inbox")
+
+
+def _alike(value: Any, session_id: str | None) -> Any:
+    """The same without what no two sessions share: ids and times."""
+    return json.loads(json.dumps(value).replace(session_id or "", "SESSION"), object_hook=_timeless)
+
+
+def _timeless(found: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in found.items() if key not in ("seconds", "timestamp")}

@@ -1,0 +1,157 @@
+"""What clients do: plans of sessions, and how far each has come."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+MakeData = Callable[[dict[str, Any]], Any]
+
+
+def _nothing(_payload: dict[str, Any]) -> None:
+    return None
+
+
+def _fields(**fields: Any) -> MakeData:
+    return lambda _: fields
+
+
+def _query(*keywords: str) -> MakeData:
+    return _fields(queries=[{"keywords": list(keywords), "boolean_query": " AND ".join(keywords)}])
+
+
+def _marked(how: str, which: int, **more: Any) -> MakeData:
+    return lambda payload: {how: [payload["papers"][which]["id"]], **more}
+
+
+SESSIONS_PER_FOLDER: Final = 20
+PLANS: Final[list[tuple[str, list[tuple[str, MakeData, str | None]]]]] = [
+    (
+        "tidal heating of icy moons",
+        [
+            ("edit", _query("tidal", "heating", "moons"), None),
+            ("reject", _marked("marked_relevant", 0, free_text_feedback="more about Enceladus"), "too broad"),
+            ("approve", _nothing, None),
+            ("approve", _nothing, "good"),
+        ],
+    ),
+    (
+        "perovskite solar cells since 2012",
+        [
+            ("edit", _fields(sources=["beta"]), "only there"),
+            ("reject", _marked("marked_irrelevant", 1), None),
+            ("edit", _query("perovskite", "stability"), None),
+            ("approve", _nothing, None),
+        ],
+    ),
+    (
+        "graph neural networks for molecules",
+        [
+            ("reject", _fields(free_text_feedback="also crystals"), None),
+            ("edit", _query("graph", "networks", "crystals"), None),
+            ("edit", _marked("marked_relevant", 2), "like this one"),
+            ("approve", _nothing, None),
+            ("approve", _nothing, None),
+        ],
+    ),
+    (
+        "ocean acidification and coral reefs",
+        [
+            ("edit", _fields(filters={"max_results": 6}), None),
+            ("reject", _nothing, "what about larvae?"),
+            ("approve", _nothing, None),
+            ("reject", _marked("marked_irrelevant", 0), None),
+            ("approve", _nothing, None),
+            ("approve", _nothing, None),
+        ],
+    ),
+]
+"""Each a query, and the decisions to take one after the other: action, data made from the payload, note."""
+
+
+@dataclass(eq=False)
+class Script:
+    """One person's way through one session.
+
+    `sent` holds all decisions ever sent, `step` counts those known to be taken, `acknowledged` those answered.
+    """
+
+    plan: int
+    session_id: str | None = None
+    step: int = 0
+    acknowledged: int = 0
+    is_done: bool = False
+    has_given_up: bool = False
+    sent: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    replies: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
+    in_flight: str | None = None
+    ready_at: float = 0.0
+    must_look: bool = False
+    repeats: bool = False
+    """Whether it sends its last decision once more although it was answered."""
+
+    @property
+    def length(self) -> int:
+        return len(PLANS[self.plan][1])
+
+    def request(self) -> tuple[str, dict[str, Any]]:
+        """The next call: a tool and its arguments."""
+        if self.session_id is None:
+            return "search_papers", {"query": PLANS[self.plan][0], "max_results": 8}
+        if self.must_look:
+            return "get_session", {"session_id": self.session_id}
+        if self.repeats and self.step:
+            return "decide", self.sent[self.step - 1]
+        if self.step == self.length:
+            return "export_results", {"session_id": self.session_id, "format": "json"}
+        if len(self.sent) == self.step:
+            action, data, note = PLANS[self.plan][1][self.step]
+            asked = self.replies[self.step]
+            decision = {"action": action, "data": data(asked["checkpoint_payload"]), "note": note}
+            self.sent.append({"session_id": self.session_id, **decision, "checkpoint_id": asked["checkpoint_id"]})
+        return "decide", self.sent[self.step]
+
+    def journaled(self) -> dict[str, Any]:
+        """What the journal may hold of the decisions sent."""
+        return {
+            f"decision-{number}": {"action": sent["action"], "revised_data": sent["data"], "note": sent["note"]}
+            for number, sent in enumerate(self.sent)
+        }
+
+
+@dataclass
+class Folder:
+    """A data folder, the scripts begun in it, and what its journals held when the last server had died."""
+
+    path: Path
+    scripts: list[Script] = field(default_factory=list[Script])
+    orphans: list[str] = field(default_factory=list[str])
+    """The sessions that were opened by a call that was never answered."""
+    to_look_at: list[str] = field(default_factory=list[str])
+    journals: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    fetches: int = 0
+
+    @property
+    def active(self) -> list[Script]:
+        return [script for script in self.scripts if not (script.is_done or script.has_given_up)]
+
+    @property
+    def is_used_up(self) -> bool:
+        return not self.active and len(self.scripts) >= SESSIONS_PER_FOLDER
+
+    def journal(self, session_id: str | None) -> dict[str, str]:
+        return self.journals.get(session_id or "", {})
+
+    def begin_scripts(self) -> None:
+        """One for each plan that nobody follows, until there are enough."""
+        followed = {script.plan for script in self.active}
+        for plan in range(len(PLANS)):
+            if plan not in followed and len(self.scripts) < SESSIONS_PER_FOLDER:
+                self.scripts.append(Script(plan))
+
+    def begin_review(self) -> None:
+        """Look at all sessions once more, and export the finished ones again."""
+        self.to_look_at += self.orphans
+        for script in self.scripts:
+            script.is_done = False
+            script.must_look = True
