@@ -99,11 +99,9 @@ async def decide(
             a decision that was already taken is reported and not taken again.
     """
     manager = await _manager()
-    from paper_search.limits import check_decision_size
     from paper_search.sessions.answers import read_action
     from paper_search.workflow.checkpoints import Decision
 
-    check_decision_size(data, note)
     decision = Decision(action=read_action(action), revised_data=data, note=note)
     return _text(await manager.decide(session_id, decision, checkpoint_id=checkpoint_id, tell=_report))
 

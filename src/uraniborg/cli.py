@@ -38,7 +38,7 @@ def demo(
 def inbox(
     decision_id: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="Show all of this one; an id, its beginning, or a session's id."),
+        typer.Argument(metavar="[ID]", help="Show all of this one: an id as listed, or its beginning."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
@@ -53,7 +53,7 @@ def inbox(
 
 @app.command()
 def decide(
-    decision_id: Annotated[str, typer.Argument(metavar="ID", help="The id, its beginning, or a session's id.")],
+    decision_id: Annotated[str, typer.Argument(metavar="ID", help="The id, as `uraniborg inbox` lists it.")],
     action: Annotated[str, typer.Argument(help="approve, edit or reject.")],
     data: Annotated[
         Path | None, typer.Option(help="A JSON file with what goes with an edit or reject; - for stdin.")

@@ -2,27 +2,34 @@
 
 import json
 import sys
-from collections.abc import Callable
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol, cast
 
 from rich.console import Console
-from rich.markup import escape
 from rich.padding import Padding
+from rich.text import Text
 
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.files import shown
 from uraniborg.kernel.inbox import Decision, Entry, Inbox
 from uraniborg.kernel.logging import printable
 
 DOOR: Final = "terminal"
-_CHECKS: Final = {"paper_search": "paper_search.sessions.answers"}
-"""The module of each part whose `check_answer` says whether a decision fits what was asked."""
-_MOST_BYTES: Final = 1_000_000
+_DOORS: Final = {"paper_search": "paper_search.sessions.door"}
+"""The module in which each part says how its questions are told and answered."""
+_HANDLE_CHARS: Final = 8
+_MOST_CHARS: Final = 1_000_000
 
-Check = Callable[[Entry, Decision], None]
+
+class PartsDoor(Protocol):
+    """What such a module holds."""
+
+    def check_answer(self, entry: Entry, given: Decision) -> None: ...
+
+    def told_in_full(self, payload: dict[str, Any]) -> list[str]: ...
 
 
 def show_inbox(*, as_json: bool) -> None:
@@ -35,79 +42,106 @@ def show_inbox(*, as_json: bool) -> None:
     if not waiting:
         console.print("Nothing waits for a decision.")
         return
-    now = SystemClock().now()
     for entry in waiting:
-        _print(console, entry, now)
-    count = "1 decision waits" if len(waiting) == 1 else f"{len(waiting)} decisions wait"
-    console.print(f"\n{count}. Decide with: [bold]uraniborg decide ID approve|edit|reject[/]", soft_wrap=True)
+        _print(console, entry)
+        console.print()
+    count = "1 decision waits." if len(waiting) == 1 else f"{len(waiting)} decisions wait."
+    console.print(f"{count} See all of one: uraniborg inbox {_handle(waiting[0])}", soft_wrap=True)
+    console.print(f"Decide it: uraniborg decide {_handle(waiting[0])} approve|edit|reject", soft_wrap=True)
 
 
 def show_entry(named: str, *, as_json: bool) -> None:
-    """Print all of what is asked under this id, the beginning of one, or a session's."""
-    entry = _find(Inbox(), named)
+    """Print all of what is asked under this id, or the beginning of one."""
+    entry = _find(Inbox(), named, to_decide=False)
     if as_json:
         sys.stdout.write(json.dumps(_plain(entry)) + "\n")
         return
     console = Console(highlight=False)
-    _print(console, entry, SystemClock().now())
-    rest: dict[str, Any] = {key: value for key, value in entry.payload.items() if key not in ("query", "question")}
-    papers = rest.pop("papers", [])
-    for paper in papers:
-        console.print(f"\n  [bold]{escape(_line(paper['title']))}[/] [dim]({paper['year'] or '-'})[/]", soft_wrap=True)
-        authors = escape(_line(", ".join(paper["authors"])))
-        console.print(f"  [cyan]{paper['id']}[/] [dim]{paper['relevance_score']:.2f}  {authors}[/]", soft_wrap=True)
-    if not papers:
-        console.print_json(data=rest)
-    elif "more" in rest:
-        console.print(f"\n  [dim]{escape(rest['more'])}[/]", soft_wrap=True)
+    _print(console, entry)
+    door = _door_of(entry)
+    lines = door.told_in_full(entry.payload) if door else json.dumps(entry.payload, indent=2).splitlines()
+    console.print()
+    for line in lines:
+        console.print(Text(f"  {printable(line)}".rstrip()), soft_wrap=True)
 
 
 def take_decision(named: str, action: str, data: Path | None, note: str | None, *, as_json: bool) -> None:
-    """Decide what waits under this id, the beginning of one, or a session's. Raises what stands in the way."""
+    """Decide what waits under this id. Raises what stands in the way."""
     inbox = Inbox()
-    entry = _find(inbox, named)
+    entry = _find(inbox, named, to_decide=True)
     decision = Decision(action=action, data=_read(data) if data else None, note=note)
-    if (module := _CHECKS.get(entry.part)) is not None:
-        check: Check = import_module(module).check_answer
-        check(entry, decision)
+    if entry.state == "pending" and (door := _door_of(entry)) is not None:
+        door.check_answer(entry, decision)
     decided = inbox.decide(entry.id, decision, DOOR)
     if as_json:
         sys.stdout.write(json.dumps(_plain(decided)) + "\n")
         return
     console = Console(highlight=False)
-    console.print(f"[green]✔[/] {decision.action}: {escape(_told(entry, 'query') or entry.id)}")
+    console.print(Text.assemble(("✔ ", "green"), f"{action}: {entry.kind} of ", (_told(entry, "query"), "bold")))
     console.print("  [dim]It goes on in the server that runs it, or when one is next asked about it.[/]")
 
 
-def _print(console: Console, entry: Entry, now: datetime) -> None:
-    console.print(f"[bold cyan]{entry.id}[/]", soft_wrap=True)
-    console.print(f"  [dim]{entry.part}, {entry.kind}, asked {_ago(entry.created_at, now)}[/]")
-    for line in (_told(entry, "query"), _told(entry, "question")):
-        if line:
-            console.print(Padding(escape(line), (0, 0, 0, 2)))
+def _find(inbox: Inbox, named: str, *, to_decide: bool) -> Entry:
+    """The one entry meant by an id, the beginning of one, or a handle as the inbox prints it.
 
-
-def _find(inbox: Inbox, named: str) -> Entry:
-    waiting = inbox.pending()
-    found = [entry for entry in waiting if named and (entry.id.startswith(named) or entry.subject == named)]
-    if len(found) == 1:
+    To decide, the handle must say which question: the next one of the same session must not be decided by mistake.
+    """
+    start, colon, rest = named.partition(":")
+    candidates = [entry for entry in inbox.beginning_with(start) if start and _fits(entry.id, colon + rest)]
+    waiting = [entry for entry in candidates if entry.state == "pending"]
+    found = waiting if not colon and waiting else candidates
+    if len(found) == 1 and not (to_decide and not colon and ":" in found[0].id):
         return found[0]
     if not found:
-        return inbox.get(named)  # it was decided before, as deciding it once more will tell
+        return inbox.get(named)
     raise InvalidInput(
-        f"{len(found)} decisions that wait begin with '{printable(named[:80])}'.",
-        hint="Give more of the id; `uraniborg inbox` lists them.",
-        allowed=[entry.id for entry in found[:10]],
+        f"'{printable(named[:80])}' does not say which question is meant.",
+        hint=f"Give one of: {', '.join(_handle(entry) for entry in found[:5])}.",
+        allowed=[_handle(entry) for entry in found[:10]],
     )
 
 
+def _fits(entry_id: str, rest: str) -> bool:
+    _, colon, own = entry_id.partition(":")
+    return not rest or f"{colon}{own}:".startswith(f"{rest}:") or colon + own == rest
+
+
+def _handle(entry: Entry) -> str:
+    """A short name for the entry, to be typed: the beginning of its id, and its number where it has one."""
+    start, _, rest = entry.id.partition(":")
+    number = rest.partition(":")[0]
+    return f"{start[:_HANDLE_CHARS]}:{number}" if number else start
+
+
+def _door_of(entry: Entry) -> PartsDoor | None:
+    module = _DOORS.get(entry.part)
+    return cast("PartsDoor", import_module(module)) if module else None
+
+
+def _print(console: Console, entry: Entry) -> None:
+    asked = _ago(entry.created_at, SystemClock().now())
+    console.print(Text.assemble((_handle(entry), "bold cyan"), (f"  {entry.part}, {entry.kind}, asked {asked}", "dim")))
+    for line in (_told(entry, "query"), _told(entry, "question")):
+        if line:
+            console.print(Padding(Text(line), (0, 0, 0, 2)))
+
+
 def _read(path: Path) -> Any:
-    source = "stdin" if str(path) == "-" else f"'{path.name}'"
+    source = "stdin" if str(path) == "-" else f"'{shown(path)}'"
     try:
-        text = sys.stdin.read(_MOST_BYTES) if str(path) == "-" else path.read_text("utf-8")
-        return json.loads(text)
+        if str(path) == "-":
+            text = sys.stdin.read(_MOST_CHARS + 1)
+        else:
+            with path.open(encoding="utf-8") as stream:
+                text = stream.read(_MOST_CHARS + 1)
     except OSError as error:
         raise InvalidInput(f"{source} cannot be read: {error.strerror}.", hint="Check the path of --data.") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{source} is not UTF-8 text.", hint="Save it as UTF-8.", argument="data") from None
+    if len(text) > _MOST_CHARS:
+        raise InvalidInput(f"{source} is too long.", hint="Send only the fields to change.", argument="data")
+    try:
+        return json.loads(text)
     except (ValueError, RecursionError):
         raise InvalidInput(
             f"{source} is not JSON.", hint="Write an object with the fields to change.", argument="data"
@@ -120,18 +154,12 @@ def _plain(entry: Entry) -> dict[str, Any]:
 
 def _told(entry: Entry, name: str) -> str:
     """What the asking part says for people; by agreement every payload is an object with a `question`."""
-    return _line(entry.payload.get(name, ""))
-
-
-def _line(text: Any) -> str:
-    return printable(str(text))
+    return printable(str(entry.payload.get(name, "")))
 
 
 def _ago(then: datetime, now: datetime) -> str:
     minutes = int((now - then).total_seconds() // 60)
-    if minutes < 1:
-        return "just now"
     for size, unit in ((1_440, "day"), (60, "hour"), (1, "minute")):
-        if count := minutes // size:
+        if (count := minutes // size) > 0:
             return f"{count} {unit}{'s' if count > 1 else ''} ago"
     return "just now"

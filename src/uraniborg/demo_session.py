@@ -20,6 +20,8 @@ from uraniborg.recordings import QUERY, RECORDING
 
 _PROTOCOL: Final = "2025-11-25"
 _MOST_LINE: Final = 1 << 20
+_PATIENCE_S: Final = 60.0
+_NEEDED: Final = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT", "TEMP")
 
 
 async def show_session(console: Console) -> None:
@@ -29,28 +31,34 @@ async def show_session(console: Console) -> None:
         console.print("  [dim]needs the server: pip install 'uraniborg[mcp]'[/]\n")
         return
     with tempfile.TemporaryDirectory(prefix="uraniborg-demo-") as home:
-        async with _server(Path(home)) as agent:
-            first = await agent.call("search_papers", query=QUERY)
-            session = first["session_id"]
-            console.print(_line("agent", "search_papers", _waits(first)))
-            review = await agent.call("decide", session_id=session, action="approve")
-            console.print(_line("agent", 'decide "approve"', f"{_waits(review)}, {_count(review)} papers"))
-            agent.process.kill()
-            await agent.process.wait()
-            console.print(_line("", "kill -9", "the server is gone", style="red"))
-        async with _server(Path(home)) as agent:
-            again = await agent.call("get_session", session_id=session)
-            same = again["checkpoint_payload"] == review["checkpoint_payload"]
-            console.print(
-                _line("new server", "get_session", f"{_waits(again)}, {'the same' if same else 'other'} papers")
-            )
-            await _decided_by_a_person(again["checkpoint_id"], Path(home))
-            console.print(_line("you", "uraniborg decide", '"approve", from another terminal'))
-            done = again
-            while not done["is_complete"]:
-                done = await agent.call("get_session", session_id=session)
-            console.print(_line("agent", "get_session", f"complete: {done['paper_count']} papers", style="green"))
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                await _play(console, Path(home))
+        except TimeoutError:
+            raise Unavailable("The demo's server did not answer.", hint="Run `paper-search-mcp` to see why.") from None
     console.print()
+
+
+async def _play(console: Console, home: Path) -> None:
+    async with _server(home) as agent:
+        first = await agent.call("search_papers", query=QUERY)
+        session = first["session_id"]
+        console.print(_line("agent", "search_papers", _waits(first)))
+        review = await agent.call("decide", session_id=session, action="approve")
+        console.print(_line("agent", 'decide "approve"', f"{_waits(review)}, {_count(review)} papers"))
+        agent.process.kill()
+        await agent.process.wait()
+        console.print(_line("", "kill -9", "the server is gone", style="red"))
+    async with _server(home) as agent:
+        again = await agent.call("get_session", session_id=session)
+        same = again["checkpoint_payload"] == review["checkpoint_payload"]
+        console.print(_line("new server", "get_session", f"{_waits(again)}, {'the same' if same else 'other'} papers"))
+        await _decided_by_a_person(again["checkpoint_id"], home)
+        console.print(_line("you", "uraniborg decide", '"approve", from another terminal'))
+        done = again
+        while not done["is_complete"]:
+            done = await agent.call("get_session", session_id=session)
+        console.print(_line("agent", "get_session", f"complete: {done['paper_count']} papers", style="green"))
 
 
 class _Agent:
@@ -62,7 +70,10 @@ class _Agent:
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         result = await self.request("tools/call", {"name": tool, "arguments": arguments})
-        return json.loads(result["content"][0]["text"])
+        answer = json.loads(result["content"][0]["text"])
+        if result.get("isError"):
+            raise Unavailable(f"The demo's server refused: {answer['error']['message']}", hint=answer["error"]["hint"])
+        return answer
 
     async def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         self._calls += 1
@@ -70,7 +81,7 @@ class _Agent:
         assert self.process.stdout is not None
         async for line in self.process.stdout:
             message = json.loads(line)
-            if message.get("id") == self._calls:
+            if message.get("id") == self._calls and "result" in message:
                 return message["result"]
         raise Unavailable("The server of the demo ended too early.", hint="Run `paper-search-mcp` to see why.")
 
@@ -84,7 +95,7 @@ class _Agent:
 async def _server(home: Path) -> AsyncGenerator[_Agent]:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "paper_search.mcp_server",
-        stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=_environment(home), limit=_MOST_LINE,
+        stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=_environment(home), cwd=home, limit=_MOST_LINE,
     )  # fmt: skip
     agent = _Agent(process)
     try:
@@ -101,14 +112,17 @@ async def _server(home: Path) -> AsyncGenerator[_Agent]:
 
 async def _decided_by_a_person(checkpoint_id: str, home: Path) -> None:
     command = [sys.executable, "-m", "uraniborg", "decide", checkpoint_id, "approve", "--json"]
-    process = await asyncio.create_subprocess_exec(*command, stdout=DEVNULL, stderr=DEVNULL, env=_environment(home))
+    process = await asyncio.create_subprocess_exec(
+        *command, stdout=DEVNULL, stderr=DEVNULL, env=_environment(home), cwd=home
+    )
     if await process.wait():
         raise Unavailable("The demo's decision was not taken.", hint=f"Run `uraniborg decide {checkpoint_id} approve`.")
 
 
 def _environment(home: Path) -> dict[str, str]:
-    ours = {"URANIBORG_HOME": str(home), "URANIBORG_PAPER_SEARCH__REPLAY_DIR": str(RECORDING)}
-    return {**os.environ, **ours}
+    """Nothing of the user's own settings: the demo is the same everywhere."""
+    needed = {name: os.environ[name] for name in _NEEDED if name in os.environ}
+    return {**needed, "URANIBORG_HOME": str(home), "URANIBORG_PAPER_SEARCH__REPLAY_DIR": str(RECORDING)}
 
 
 def _waits(state: dict[str, Any]) -> str:

@@ -84,18 +84,22 @@ def test_an_empty_inbox_says_so(uraniborg: Command) -> None:
 
 def test_the_inbox_lists_the_question_and_the_id_to_decide_it_by(uraniborg: Command, asked: dict[str, Any]) -> None:
     shown = uraniborg("inbox").stdout
-    assert asked["checkpoint_id"] in shown
+    assert f"{asked['session_id'][:8]}:0 " in shown
     assert QUERY in shown
     assert "Approve, edit the strategy, or reject it" in " ".join(shown.split())
     (entry,) = json.loads(uraniborg("inbox", "--json").stdout)
     assert (entry["id"], entry["state"], entry["subject"]) == (asked["checkpoint_id"], "pending", asked["session_id"])
 
 
-@pytest.mark.parametrize("spelled", ["id", "beginning", "session"])
-def test_a_decision_can_be_named_by_its_id_the_beginning_of_it_or_the_session(
+@pytest.mark.parametrize("spelled", ["id", "handle", "longer"])
+def test_a_decision_can_be_named_by_its_id_or_by_a_beginning_of_it_with_its_number(
     uraniborg: Command, asked: dict[str, Any], spelled: str
 ) -> None:
-    names = {"id": asked["checkpoint_id"], "beginning": asked["checkpoint_id"][:8], "session": asked["session_id"]}
+    names = {
+        "id": asked["checkpoint_id"],
+        "handle": f"{asked['session_id'][:8]}:0",
+        "longer": f"{asked['session_id']}:0",
+    }
     done = uraniborg("decide", names[spelled], "approve", "--note", "good", "--json")
     assert done.returncode == 0, done.stderr
     decided = json.loads(done.stdout)
@@ -107,7 +111,7 @@ def test_a_decision_can_be_named_by_its_id_the_beginning_of_it_or_the_session(
 def test_the_review_can_be_seen_whole_and_rejected_with_feedback(
     uraniborg: Command, asked: dict[str, Any], home: Path
 ) -> None:
-    uraniborg("decide", asked["session_id"], "approve")
+    uraniborg("decide", asked["checkpoint_id"], "approve")
     review = look(asked["session_id"])
     paper = review["checkpoint_payload"]["papers"][0]
     shown = uraniborg("inbox", asked["session_id"]).stdout
@@ -149,12 +153,26 @@ def test_what_does_not_fit_is_refused_and_the_checkpoint_keeps_waiting(
     assert look(asked["session_id"])["checkpoint_id"] == asked["checkpoint_id"]
 
 
-def test_the_second_decision_is_told_of_the_first(uraniborg: Command, asked: dict[str, Any]) -> None:
-    uraniborg("decide", asked["checkpoint_id"], "approve")
-    done = uraniborg("decide", asked["checkpoint_id"], "reject", "--json")
-    assert done.returncode == 4
-    error = json.loads(done.stdout)["error"]
-    assert (error["code"], error["action"], error["door"]) == ("already_decided", "approve", "terminal")
+@pytest.mark.parametrize("meanwhile", ["nobody runs it", "it has gone on"])
+def test_the_second_decision_is_told_of_the_first_and_decides_nothing_else(
+    uraniborg: Command, asked: dict[str, Any], meanwhile: str
+) -> None:
+    handle = f"{asked['session_id'][:8]}:0"
+    uraniborg("decide", handle, "approve")
+    if meanwhile == "it has gone on":
+        look(asked["session_id"])
+    for named in (handle, asked["checkpoint_id"]):
+        done = uraniborg("decide", named, "reject", "--json")
+        assert done.returncode == 4
+        error = json.loads(done.stdout)["error"]
+        assert (error["code"], error["action"], error["door"]) == ("already_decided", "approve", "terminal")
+    assert look(asked["session_id"])["iteration"] == 1
+
+
+def test_to_decide_one_must_say_which_question_is_meant(uraniborg: Command, asked: dict[str, Any]) -> None:
+    done = uraniborg("decide", asked["session_id"], "approve", "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["allowed"] == [f"{asked['session_id'][:8]}:0"]
 
 
 def test_an_unknown_id_is_not_found_and_an_unclear_one_names_the_candidates(

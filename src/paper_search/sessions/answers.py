@@ -4,11 +4,9 @@ from pydantic import BaseModel
 
 from paper_search.errors import InvalidAction
 from paper_search.limits import check_decision_size
-from paper_search.sessions.state import Waiting, stored_state
-from paper_search.sessions.store import SessionFiles, SessionStore
+from paper_search.sessions.state import Waiting
 from paper_search.workflow.checkpoints import Decision, DecisionAction
 from paper_search.workflow.decisions import check_decision
-from uraniborg.kernel.inbox import AlreadyDecided, Entry, Inbox, InboxPort
 from uraniborg.kernel.inbox import Decision as InboxDecision
 
 
@@ -33,13 +31,3 @@ def from_inbox(given: InboxDecision, waiting: Waiting) -> Decision:
     decision = Decision(action=read_action(given.action), revised_data=given.data, note=given.note)
     check_decision(waiting.checkpoint, decision, waiting.sources)
     return decision
-
-
-def check_answer(
-    entry: Entry, given: InboxDecision, *, inbox: InboxPort | None = None, store: SessionStore | None = None
-) -> None:
-    """For doors that write into the inbox themselves: raises InvalidDecision unless `given` answers the entry."""
-    state = stored_state(store or SessionFiles(), inbox or Inbox(), entry.subject)
-    if state.waiting is None or state.checkpoint_id != entry.id:
-        raise AlreadyDecided(entry)
-    from_inbox(given, state.waiting)

@@ -49,7 +49,7 @@ class MCPCheckpointHandler:
                 raise CheckpointBusy(checkpoint.run_id, checkpoint.checkpoint_id)
             self._decision = decision
         assert self._loop is not None
-        if self._loop is _running_loop():
+        if self._loop is running_loop():
             self._decision_ready.set()
         else:
             self._loop.call_soon_threadsafe(self._decision_ready.set)
@@ -65,7 +65,8 @@ class MCPCheckpointHandler:
         return self._checkpoint_ready.is_set() and self._decision is None
 
 
-def _running_loop() -> asyncio.AbstractEventLoop | None:
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The loop of this thread, if it runs one."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:

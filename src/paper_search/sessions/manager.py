@@ -8,6 +8,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from pydantic import ValidationError
+
 from paper_search.config import AppConfig, SessionsConfig, load_config
 from paper_search.errors import (
     CheckpointBusy,
@@ -24,20 +26,22 @@ from paper_search.errors import (
 from paper_search.limits import checked_query
 from paper_search.models import PaperCollection
 from paper_search.sessions import views
-from paper_search.sessions.answers import to_inbox
+from paper_search.sessions.answers import from_inbox, to_inbox
+from paper_search.sessions.handler import running_loop
 from paper_search.sessions.journal import read_step
 from paper_search.sessions.session import Ground, Listener, WorkflowSession, put_question
 from paper_search.sessions.state import PART, Asked, SessionState, Waiting, stored_state
 from paper_search.sessions.store import Held, SessionFiles, SessionStore
 from paper_search.sessions.workflows import Workflows
 from paper_search.workflow.checkpoints import Decision, ResultPayload
-from paper_search.workflow.decisions import check_decision
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbox, InboxPort
+from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.sqlite import DatabaseUnusable
 
 T = TypeVar("T")
 
@@ -125,7 +129,7 @@ class SessionManager:
         session = self.get(session_id)
         if session is not None:
             self._drop(session)
-            if self._home() is _running_loop():
+            if self._home() is running_loop():
                 self._farewells.add(farewell := asyncio.create_task(self._deleted_after(session)))
                 farewell.add_done_callback(self._farewells.discard)
             else:
@@ -153,29 +157,42 @@ class SessionManager:
 
     async def unload_idle(self) -> None:
         """Let go of the sessions nobody has asked about for as long as the settings say."""
+        await self._here(self._unload_idle())
+
+    async def lay_aside_idle(self) -> None:
+        """Free the memory of the sessions nobody has asked about for a minute. They are still here and wait."""
+        await self._here(self._lay_aside_idle())
+
+    async def expire(self) -> None:
+        """Delete the sessions that nobody has used for as long as the settings say, unless somebody runs them."""
+        await self._here(self._expire())
+
+    async def aclose(self) -> None:
+        """Stop all sessions where they are, so that they can be continued, and let go of everything."""
+        await self._here(self._close())
+
+    async def _unload_idle(self) -> None:
         for session in self._idle(self._settings.idle_s):
             self._drop(session)
             await session.stop()
 
-    async def lay_aside_idle(self) -> None:
-        """Free the memory of the sessions nobody has asked about for a minute. They are still here and wait."""
+    async def _lay_aside_idle(self) -> None:
         for session in self._idle(_LAY_ASIDE_S):
             async with self._loading:
                 if session.is_idle and session.interruption is None and session.aside is None:
                     await session.lay_aside()
 
-    async def expire(self) -> None:
-        """Delete the sessions that nobody has used for as long as the settings say, unless somebody runs them."""
+    async def _expire(self) -> None:
         horizon = self._ground.clock.now() - timedelta(days=self._settings.retention_days)
         for session_id in await asyncio.to_thread(self._ground.store.unused_since, horizon):
             if self.get(session_id) is None:
                 await asyncio.to_thread(self._delete_if_free, session_id)
 
-    async def aclose(self) -> None:
-        """Stop all sessions where they are, so that they can be continued, and let go of everything."""
-        for chore in self._chores:
+    async def _close(self) -> None:
+        chores, self._chores = self._chores, []
+        for chore in chores:
             chore.cancel()
-        self._chores = []
+        await asyncio.gather(*chores, return_exceptions=True)
         with self._lock:
             sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
@@ -205,32 +222,36 @@ class SessionManager:
         if checkpoint_id is not None and checkpoint_id != state.checkpoint_id:
             return await self._repeated(session_id, checkpoint_id, tell)
         waiting = _decidable(session, state)
-        check_decision(waiting.checkpoint, decision, waiting.sources)
+        given = to_inbox(decision)
+        from_inbox(given, waiting)
         pending = waiting.checkpoint.checkpoint_id
         with _deciding(session):
             # Once it is on its way to the disk it is carried through, whether or not the caller still waits.
-            if await asyncio.shield(asyncio.ensure_future(self._take(session, state, waiting, decision, door))):
+            if await asyncio.shield(asyncio.ensure_future(self._take(session, state, waiting, given, door))):
                 return self._told(await self._after(session_id, pending, tell))
         if checkpoint_id is None:
             raise CheckpointBusy(session_id, pending)
         return await self._repeated(session_id, checkpoint_id, tell)
 
     async def _take(
-        self, session: WorkflowSession | None, state: SessionState, waiting: Waiting, decision: Decision, door: str
+        self, session: WorkflowSession | None, state: SessionState, waiting: Waiting, given: InboxDecision, door: str
     ) -> bool:
         """Write the decision down and go on with what then stands there. False when another one came first."""
-        entry, came_first = await asyncio.to_thread(self._write_down, state, waiting, decision, door)
+        try:
+            entry, came_first = await asyncio.to_thread(self._write_down, state, waiting, given, door)
+        except DatabaseUnusable as error:
+            raise SessionInterrupted(state.session_id, error.message) from error
         if session is not None:
             await session.settle(entry, self._ground)
         return came_first
 
-    def _write_down(self, state: SessionState, waiting: Waiting, decision: Decision, door: str) -> tuple[Entry, bool]:
+    def _write_down(self, state: SessionState, waiting: Waiting, given: InboxDecision, door: str) -> tuple[Entry, bool]:
         inbox, checkpoint_id = self._ground.inbox, waiting.checkpoint.checkpoint_id
         if inbox.missing([checkpoint_id]):
             self._ground.store.steps(state.session_id)  # raises SessionNotFound when another process has deleted it
             put_question(inbox, state.query, waiting)
         try:
-            return inbox.decide(checkpoint_id, to_inbox(decision), door), True
+            return inbox.decide(checkpoint_id, given, door), True
         except AlreadyDecided:
             return inbox.get(checkpoint_id), False
 
@@ -377,7 +398,12 @@ class SessionManager:
 
     def _as_asked(self, session_id: str) -> tuple[Asked, AppConfig]:
         asked = read_step(self._ground.store, session_id, "session", Asked)
-        return asked, asked.with_keys_of(self._configure())
+        try:
+            return asked, asked.with_keys_of(self._configure())
+        except ValidationError:
+            raise SessionInterrupted(
+                session_id, "it was opened with settings that this version does not know."
+            ) from None
 
     async def _deleted_after(self, session: WorkflowSession) -> None:
         """Delete what the session wrote while it was being stopped."""
@@ -385,9 +411,9 @@ class SessionManager:
         await asyncio.to_thread(self._delete, session.session_id)
 
     def _delete(self, session_id: str) -> None:
+        self._ground.inbox.forget(PART, session_id)
         with suppress(SessionNotFound):
             self._ground.store.delete(session_id)
-        self._ground.inbox.forget(PART, session_id)
 
     def _delete_if_free(self, session_id: str) -> None:
         try:
@@ -463,7 +489,7 @@ class SessionManager:
     def _call_here(self, work: Callable[[], object]) -> None:
         """The same for what need not be awaited."""
         loop = self._home()
-        if loop is _running_loop():
+        if loop is running_loop():
             work()
             return
 
@@ -477,6 +503,7 @@ class SessionManager:
         with self._lock:
             if self._loop is None or self._loop.is_closed():
                 self._loop, self._chores, self._loading = asyncio.get_running_loop(), [], asyncio.Lock()
+                self._workflows.forget_network()
             return self._loop
 
 
@@ -506,10 +533,3 @@ def _deciding(session: WorkflowSession | None) -> Generator[None]:
         yield
     finally:
         session.deciding = False
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

@@ -1,6 +1,7 @@
 """One session: a search running in a task, held at its checkpoints, kept on disk as it goes."""
 
 import asyncio
+import errno
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -36,6 +37,8 @@ BuildWorkflow = Callable[..., SearchWorkflow]
 """Called with the checkpoint_handler, progress_reporter and journal of a session, in a thread."""
 
 _LONGEST_ERROR: Final = 2_000
+_OUT_OF_ROOM: Final = {errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EROFS}
+"""What the machine lacks for the moment, and not what is wrong with the search."""
 
 _log = get_logger(__name__)
 
@@ -197,7 +200,7 @@ class WorkflowSession:
         journal = StoredJournal(ground.store, self.session_id)
         try:
             if self.lease is None:
-                self.lease = await kept(self.session_id, lambda: _opened(ground.store, self.session_id, asked))
+                await kept(self.session_id, lambda: self._open(ground.store, asked))
             self.is_kept = True
             handler = _Kept(self, ground, journal)
             workflow = await asyncio.to_thread(
@@ -213,17 +216,22 @@ class WorkflowSession:
         except SessionInterrupted as interruption:
             _log.warning("session interrupted", session_id=self.session_id, reason=interruption.message)
             self.interruption = interruption
-        except OSError as error:
-            _log.exception("session interrupted", exc=error, session_id=self.session_id)
-            self.interruption = SessionInterrupted(self.session_id, f"{error.strerror or 'the system refused'}.")
         except asyncio.CancelledError:
             self.interruption = SessionInterrupted(self.session_id, "it was stopped.")
             raise
         except Exception as exc:
-            await self._fail(exc, journal, ground.clock.now())
+            if isinstance(exc, OSError) and exc.errno in _OUT_OF_ROOM:
+                _log.exception("session interrupted", exc=exc, session_id=self.session_id)
+                self.interruption = SessionInterrupted(self.session_id, f"{exc.strerror}.")
+            else:
+                await self._fail(exc, journal, ground.clock.now())
         finally:
             self._let_go()
             self._tell()
+
+    def _open(self, store: SessionStore, asked: Asked) -> None:
+        store.write(self.session_id, "session", asked.model_dump_json(), first=True)
+        self.lease = store.lease(self.session_id)
 
     async def _fail(self, exc: Exception, journal: StoredJournal, now: datetime) -> None:
         _log.exception("search failed", exc=exc, session_id=self.session_id)
@@ -266,7 +274,7 @@ class WorkflowSession:
     def _note(self, phase: str, facts: dict[str, Any]) -> None:
         if phase == "source_finished":
             self._reports = [*self._reports, SourceReport.model_validate(facts["report"])]
-        else:
+        elif phase != COMPLETED:  # which it is once its result is kept
             self._phase = phase
             self._round = facts.get("iteration", self._round)
         if phase in ("query_building", "searching"):
@@ -298,11 +306,6 @@ def put_question(inbox: InboxPort, query: str, waiting: Waiting) -> Entry:
     checkpoint = waiting.checkpoint
     shown = {"query": query, "question": question(checkpoint), **checkpoint_payload(checkpoint)}
     return inbox.put(checkpoint.checkpoint_id, PART, checkpoint.kind.value, checkpoint.run_id, shown)
-
-
-def _opened(store: SessionStore, session_id: str, asked: Asked) -> Held | None:
-    store.write(session_id, "session", asked.model_dump_json(), first=True)
-    return store.lease(session_id)
 
 
 def _usable(entry: Entry, waiting: Waiting) -> Decision | None:

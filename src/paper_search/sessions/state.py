@@ -12,6 +12,7 @@ from paper_search.sessions.journal import read_step
 from paper_search.sessions.store import SessionStore
 from paper_search.workflow.checkpoints import Checkpoint, ResultPayload
 from uraniborg.kernel.inbox import DecisionNotFound, InboxPort
+from uraniborg.kernel.logging import redact
 
 PART: Final = "paper_search"
 """Under which name the inbox holds our checkpoints."""
@@ -34,7 +35,9 @@ class Asked(BaseModel):
     @classmethod
     def of(cls, query: str, config: AppConfig, at: datetime) -> "Asked":
         secrets = {"llm": {"api_key"}, "sources": {"__all__": {"api_key"}}}
-        return cls(query=query, config=config.model_dump(mode="json", exclude={"record_dir": True, **secrets}), at=at)
+        kept = config.model_dump(mode="json", exclude={"record_dir": True, **secrets})
+        kept["llm"]["base_url"] = redact(kept["llm"]["base_url"])
+        return cls(query=query, config=kept, at=at)
 
     def with_keys_of(self, present: AppConfig) -> AppConfig:
         """The config of the session, with the keys that are set now."""
@@ -42,8 +45,8 @@ class Asked(BaseModel):
         for name, source in present.sources.items():
             if source.api_key:
                 config.sources.setdefault(name, SearchSourceConfig(name=name)).api_key = source.api_key
-        if (config.llm.provider, config.llm.base_url) == (present.llm.provider, present.llm.base_url):
-            config.llm.api_key = present.llm.api_key
+        if (config.llm.provider, config.llm.base_url) == (present.llm.provider, redact(present.llm.base_url)):
+            config.llm.api_key, config.llm.base_url = present.llm.api_key, present.llm.base_url
         return config
 
 

@@ -1,15 +1,16 @@
 """What a session leaves on disk: one SQLite file each, written before anything is answered, and a lease beside it.
 
 A file holds the session's journal: `session` (how it was asked for), the engine's steps and decisions, `checkpoint-N`,
-and in the end `result` or `error`. Each is written once.
+and in the end `result`, if there is one, and `ended`. Each is written once.
 """
 
 import math
+import os
 import re
 import sqlite3
 import threading
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -49,12 +50,16 @@ class SessionStore(Protocol):
         """The right to run the session, or None when somebody else has it."""
         ...
 
+    def touch(self, session_id: str) -> None:
+        """Note that the session is still of use. Whoever takes its lease does so too."""
+        ...
+
     def delete(self, session_id: str) -> None:
         """Delete the session for good; it need not be there."""
         ...
 
     def unused_since(self, moment: datetime) -> list[str]:
-        """The sessions to which nothing has been written since."""
+        """The sessions that nobody has used since."""
         ...
 
 
@@ -67,13 +72,7 @@ class SessionFiles:
     def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
         path = self._path(session_id)
         if first and not path.exists():
-            # Under its name it is there only once the session is in it.
-            with closing(connect(path.with_suffix(".new"), durable=True)) as connection:
-                migrate(connection, _MIGRATIONS)
-                _insert(connection, step, value)
-            with _interrupting(session_id):
-                path.with_suffix(".new").replace(path)
-                sync_folder(path.parent)
+            self._create(session_id, path, step, value)
             return
         with self._opened(session_id) as connection:
             _insert(connection, step, value)
@@ -93,7 +92,14 @@ class SessionFiles:
             raise SessionNotFound(session_id)
         lease = Lease(path.with_suffix(".lock"))
         with _interrupting(session_id):
-            return lease if lease.take() else None
+            if not lease.take():
+                return None
+        self.touch(session_id)
+        return lease
+
+    def touch(self, session_id: str) -> None:
+        with suppress(OSError):  # one that cannot be written cannot be deleted for its age either
+            os.utime(self._path(session_id))
 
     def delete(self, session_id: str) -> None:
         path = self._path(session_id)
@@ -104,6 +110,20 @@ class SessionFiles:
     def unused_since(self, moment: datetime) -> list[str]:
         files = [*self._folder.glob("*.db"), *self._folder.glob("*.new")]
         return [file.stem for file in files if _written(file) < moment.timestamp()]
+
+    def _create(self, session_id: str, path: Path, step: str, value: str) -> None:
+        """Under its name the file is there only once the session is in it."""
+        with _interrupting(session_id):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with closing(connect(path.with_suffix(".new"), durable=True)) as connection:
+                migrate(connection, _MIGRATIONS)
+                _insert(connection, step, value)
+                with reading(connection):  # closing would do the same, and say nothing when it fails
+                    unfinished, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if unfinished:
+                raise SessionInterrupted(session_id, "its file could not be written whole.")
+            path.with_suffix(".new").replace(path)
+            sync_folder(path.parent)
 
     def _path(self, session_id: str) -> Path:
         if not _ID.fullmatch(session_id):
@@ -179,6 +199,9 @@ class MemorySessions:
                 return None
             self._leased.add(session_id)
             return _MemoryLease(self._leased, session_id)
+
+    def touch(self, session_id: str) -> None:
+        """Nothing: what is only in memory does not grow old."""
 
     def delete(self, session_id: str) -> None:
         with self._lock:

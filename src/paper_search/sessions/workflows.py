@@ -27,6 +27,10 @@ class Workflows:
         if self._network is not None:
             await self._network.aclose()
 
+    def forget_network(self) -> None:
+        """For when the event loop that it belonged to is no more."""
+        self._network = None
+
     def _shared(self) -> "Network":
         from paper_search.sources.transport import Network  # httpx is slow to import
 

@@ -17,7 +17,7 @@ from paper_search.sources.base import Request, Response, Transport, forget
 from paper_search.sources.store import AnswerStore, KeptAnswer, KeptFailure, KeptStop, Outcome, readable_json
 from uraniborg.kernel.clock import Clock, FrozenClock, SystemClock
 from uraniborg.kernel.errors import InvalidInput, invalid
-from uraniborg.kernel.files import write_atomic
+from uraniborg.kernel.files import shown, write_atomic
 from uraniborg.kernel.logging import get_logger
 
 MANIFEST: Final = "recording.json"
@@ -81,14 +81,14 @@ class Recording:
             folder.mkdir(parents=True, exist_ok=True)
             if any(folder.iterdir()):
                 raise InvalidRecording(
-                    f"'{folder}' is not empty.", hint="Record into a new folder.", folder=str(folder)
+                    f"'{shown(folder)}' is not empty.", hint="Record into a new folder.", folder=shown(folder)
                 )
             recording.write_manifest(complete=False)
         except OSError as error:
             raise InvalidRecording(
-                f"'{folder}' cannot be recorded into: {error.strerror}.",
+                f"'{shown(folder)}' cannot be recorded into: {error.strerror}.",
                 hint="Record into a folder that can be written.",
-                folder=str(folder),
+                folder=shown(folder),
             ) from error
         return recording
 
@@ -239,5 +239,5 @@ def _manifest(folder: Path) -> _Manifest:
 
 def _refused(folder: Path, problem: str) -> InvalidRecording:
     return InvalidRecording(
-        f"'{folder}' {problem}.", hint="Name a folder made by recording a search.", folder=str(folder)
+        f"'{shown(folder)}' {problem}.", hint="Name a folder made by recording a search.", folder=shown(folder)
     )

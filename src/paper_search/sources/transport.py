@@ -46,7 +46,7 @@ class Network:
         self._given_client = client
         self._open_client: httpx.AsyncClient | None = None
         self._opening = asyncio.Lock()
-        self._limiters: dict[str, AsyncLimiter] = {}
+        self._limiters: dict[tuple[str, int, float], AsyncLimiter] = {}
 
     async def client(self) -> httpx.AsyncClient:
         async with self._opening:
@@ -57,9 +57,10 @@ class Network:
 
     async def turn(self, source: str, policy: SourcePolicy) -> None:
         """Wait until the source may be asked again."""
-        if source not in self._limiters:
-            self._limiters[source] = AsyncLimiter(policy.burst, policy.burst / policy.rate_per_s)
-        await self._limiters[source].acquire()
+        pace = (source, policy.burst, policy.rate_per_s)
+        if pace not in self._limiters:
+            self._limiters[pace] = AsyncLimiter(policy.burst, policy.burst / policy.rate_per_s)
+        await self._limiters[pace].acquire()
 
     async def aclose(self) -> None:
         """Close the client. A later request opens another one, in whichever event loop it runs."""

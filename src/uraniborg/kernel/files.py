@@ -92,6 +92,15 @@ def confine(root: Path, *parts: str) -> Path:
     return path
 
 
+def shown(path: Path) -> str:
+    """How a path is told to people and agents: from the working folder or from home, else by its name alone."""
+    whole = path.expanduser().absolute()
+    for root, before in ((Path.cwd(), ""), (Path.home(), "~/")):
+        if whole != root and root != Path(root.anchor) and whole.is_relative_to(root):
+            return before + whole.relative_to(root).as_posix()
+    return whole.name
+
+
 def _outside() -> PathRefused:
     return PathRefused(
         "The path leads outside its folder.",

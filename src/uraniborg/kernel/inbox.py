@@ -92,6 +92,8 @@ class InboxPort(Protocol):
 
     def pending(self, part: str | None = None) -> list[Entry]: ...
 
+    def beginning_with(self, start: str) -> list[Entry]: ...
+
     def settled(self, ids: Sequence[str]) -> list[Entry]: ...
 
     def missing(self, ids: Sequence[str]) -> set[str]: ...
@@ -153,6 +155,15 @@ class Inbox:
                 "SELECT * FROM entries WHERE state = 'pending' AND part = coalesce(?, part) ORDER BY rowid", (part,)
             )
             return [_entry(row) for row in rows]
+
+    def beginning_with(self, start: str) -> list[Entry]:
+        """The entries whose id begins so, decided or not, the oldest first; at most a hundred."""
+        with suppress(UnicodeEncodeError), self._used() as connection, reading(connection):
+            rows = connection.execute(
+                "SELECT * FROM entries WHERE substr(id, 1, length(?1)) = ?1 ORDER BY rowid LIMIT 100", (start,)
+            )
+            return [_entry(row) for row in rows]
+        return []
 
     def settled(self, ids: Sequence[str]) -> list[Entry]:
         """Those of the entries named that wait no longer."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.files import shown
 from uraniborg.kernel.logging import redact, register_secret
 
 M = TypeVar("M", bound=BaseModel)
@@ -69,7 +70,9 @@ def load_settings(
     env = os.environ if env is None else env
     given = [
         *_from_file(_settings_file(file, env), section),
-        *_from_variables(_dotenv(env_file), section, aliases or {}, where=f" in {env_file or '.env'}"),
+        *_from_variables(
+            _dotenv(env_file), section, aliases or {}, where=f" in {shown(env_file) if env_file else '.env'}"
+        ),
         *_from_variables(env, section, aliases or {}),
     ]
     merged: dict[str, Any] = {}
@@ -161,36 +164,38 @@ def _from_file(file: Path | None, section: str) -> Iterator[_Setting]:
     except tomllib.TOMLDecodeError as exc:
         problem = str(exc).replace("at end of document", f"at line {text.count(chr(10)) + 1}, the last")
         raise InvalidConfig(
-            f"The settings file {file} is not valid TOML: {problem}.", hint="Correct that line.", file=str(file)
+            f"The settings file {shown(file)} is not valid TOML: {problem}.",
+            hint="Correct that line.",
+            file=shown(file),
         ) from None
 
     def spell(path: Keys) -> str:
-        return f"'{'.'.join((section, *path))}' in {file}"
+        return f"'{'.'.join((section, *path))}' in {shown(file)}"
 
     for name, table in content.items():
         if not isinstance(table, dict):
             raise InvalidConfig(
-                f"'{name}' in {file} stands outside any table.",
+                f"'{name}' in {shown(file)} stands outside any table.",
                 hint=f"Settings of this part go under [{section}].",
                 setting=name,
-                file=str(file),
+                file=shown(file),
             )
         if name == section:
             for key, value in cast(dict[str, Any], table).items():
-                yield _Setting((key,), value, f"'{section}.{key}' in {file}", spell, is_text=False)
+                yield _Setting((key,), value, f"'{section}.{key}' in {shown(file)}", spell, is_text=False)
         elif _nearest(name, [section], cutoff=0.85):
             raise InvalidConfig(
-                f"Unknown table [{name}] in {file}.",
+                f"Unknown table [{name}] in {shown(file)}.",
                 hint=f"Did you mean [{section}]?",
                 setting=name,
-                file=str(file),
+                file=shown(file),
             )
 
 
 def _unreadable(path: Path, exc: Exception) -> InvalidConfig:
     reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"
     return InvalidConfig(
-        f"The settings file {path} cannot be read: {reason}.", hint="Correct or remove it.", file=str(path)
+        f"The settings file {shown(path)} cannot be read: {reason}.", hint="Correct or remove it.", file=shown(path)
     )
 
 

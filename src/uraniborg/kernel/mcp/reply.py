@@ -1,7 +1,6 @@
 """How values and errors look on the wire: one text block of JSON, and the same error body everywhere."""
 
 import json
-import re
 from typing import Any, Final, cast
 
 from mcp.shared.exceptions import McpError
@@ -12,9 +11,8 @@ from uraniborg.kernel.errors import InternalError, InvalidInput, NotFound, Urani
 from uraniborg.kernel.logging import get_logger
 
 RESOURCE_NOT_FOUND: Final = -32002
-_FOLDERS: Final = re.compile(r"(?<![\w:/.])(?:/[^\s/'\":]+)+/(?=[^\s/'\":])")
-"""The folders before the name of a file: whoever is at the other end has no use for them."""
 _LONGEST_TEXT: Final = 1_000
+_LONGEST_ITEM: Final = 100
 _MOST_ITEMS: Final = 20
 
 _log = get_logger(__name__)
@@ -69,7 +67,8 @@ def protocol_error(error: UraniborgError) -> McpError:
 
 def error_data(error: UraniborgError, code: int) -> ErrorData:
     """`error` under a JSON-RPC code, with its body as `data`."""
-    return ErrorData(code=code, message=whole_text(error.message), data=error_body(error))
+    body = error_body(error)
+    return ErrorData(code=code, message=body["error"]["message"], data=body)
 
 
 def error_body(error: UraniborgError) -> dict[str, Any]:
@@ -85,15 +84,14 @@ def error_body(error: UraniborgError) -> dict[str, Any]:
         return {"error": bare}
 
 
-def _bounded(value: Any) -> Any:
+def _bounded(value: Any, most: int = _LONGEST_TEXT) -> Any:
     if isinstance(value, str):
-        value = _FOLDERS.sub("", value)
-        return value if len(value) <= _LONGEST_TEXT else value[: _LONGEST_TEXT - 1] + "…"
+        return value if len(value) <= most else value[: most - 1] + "…"
     if isinstance(value, list):
-        return [_bounded(item) for item in cast("list[Any]", value)[:_MOST_ITEMS]]
+        return [_bounded(item, _LONGEST_ITEM) for item in cast("list[Any]", value)[:_MOST_ITEMS]]
     if isinstance(value, dict):
         items = list(cast("dict[str, Any]", value).items())[:_MOST_ITEMS]
-        return {name[:_LONGEST_TEXT]: _bounded(item) for name, item in items}
+        return {name[:_LONGEST_ITEM]: _bounded(item, _LONGEST_ITEM) for name, item in items}
     return value
 
 

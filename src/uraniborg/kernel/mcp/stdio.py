@@ -125,7 +125,7 @@ async def _exchange(protocol: Protocol, source: int, sink: int) -> None:
 def _read(source: int, deliver: Callable[[bytes | None], None]) -> None:
     """Deliver each line, then None. Unbuffered: a buffer's lock, held while waiting, can end the interpreter badly."""
     parts: list[bytes] = []
-    with suppress(OSError):
+    try:
         while chunk := os.read(source, _CHUNK):
             *ends, rest = chunk.split(b"\n")
             for end in ends:
@@ -133,7 +133,10 @@ def _read(source: int, deliver: Callable[[bytes | None], None]) -> None:
                     deliver(line)
                 parts.clear()
             parts.append(rest)
-    deliver(None)
+    except OSError:
+        return
+    finally:
+        deliver(None)
 
 
 async def _write(messages: MemoryObjectReceiveStream[SessionMessage], sink: int) -> None:
@@ -165,18 +168,12 @@ def parsed(line: bytes) -> SessionMessage | UnreadableError:
     return UnreadableError(given if answerable else None)
 
 
-_PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|-?\d+')
+_SCANNED: Final = 4_096
+_ID: Final = re.compile(r'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,200}")\s*[,}]')
 
 
 def _outermost_id(text: str) -> Any:
-    """The id of a message that is nested too deep to be parsed, so that it can be answered."""
-    depth, key = 0, ""
-    for piece in _PIECE.findall(text):
-        if piece in "{[":
-            depth += 1
-        elif piece in "}]":
-            depth -= 1
-        elif depth == 1 and key == '"id"':
-            return json.loads(piece)
-        key = piece if depth == 1 else ""
-    return None
+    """The id of a message that is nested too deep to be parsed, if it stands near its beginning or its end."""
+    before, after = text[:_SCANNED].partition("[")[0], text[-_SCANNED:].rpartition("]")[2]
+    found = _ID.search(before) or _ID.search(after)
+    return json.loads(found[1]) if found else None
