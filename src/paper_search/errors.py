@@ -134,7 +134,8 @@ class SessionNotComplete(Conflict):
     def __init__(self, session_id: str, phase: str) -> None:
         super().__init__(
             f"Session not complete yet ({phase}).",
-            hint="Results can be exported once the person has approved them: call decide with 'approve'.",
+            hint="Papers can be exported once the person has approved them at the result review. Call get_session to "
+            "see what is asked now, and pass on their answer with decide.",
             session_id=session_id,
             phase=phase,
         )

@@ -8,7 +8,9 @@ import asyncio
 import sys
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field
 
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.terminal import fail
@@ -51,20 +53,26 @@ Add it to your client, for example with: claude mcp add paper-search -- paper-se
 To search by hand: python -m paper_search WORDS
 """
 
+_SessionId = Annotated[str, Field(description="The session_id that search_papers answered with.")]
+_DOMAINS: Final[dict[str, Any]] = {"enum": ["general", "materials_science"]}
+_ACTIONS: Final[dict[str, Any]] = {"enum": ["approve", "edit", "reject"]}
+_FORMATS: Final[dict[str, Any]] = {"enum": ["markdown", "bibtex", "json", "ris", "csl-json"]}
+
 _session_manager: "SessionManager | None" = None
 
 
-async def search_papers(query: str, domain: str = "general", max_results: int = 100) -> str:
+async def search_papers(
+    query: Annotated[str, Field(description="What to look for, in natural language.")],
+    domain: Annotated[str, Field(description="Whose vocabulary to use.", json_schema_extra=_DOMAINS)] = "general",
+    max_results: Annotated[
+        int, Field(description="How many papers to return at most.", json_schema_extra={"minimum": 1, "maximum": 1000})
+    ] = 100,
+) -> str:
     """Search scholarly literature for papers, with a person's approval. Opens a session.
 
     Answers with the session_id and the first checkpoint: the proposed strategy (boolean queries, sources, filters).
     Nothing is searched yet. Show it to the person, then call decide. Years, authors, phrases in quotes and words to
     leave out may be written into the query: "perovskite solar cells since 2020, no reviews".
-
-    Args:
-        query: What to look for, in natural language.
-        domain: Whose vocabulary to use: "general" or "materials_science".
-        max_results: How many papers to return at most, from 1 to 1000.
     """
     manager = await _manager()
     from paper_search.api import with_arguments
@@ -77,26 +85,35 @@ async def search_papers(query: str, domain: str = "general", max_results: int = 
 
 
 async def decide(
-    session_id: str,
-    action: str,
-    data: dict[str, Any] | None = None,
-    note: str | None = None,
-    checkpoint_id: str | None = None,
+    session_id: _SessionId,
+    action: Annotated[str, Field(description="What the person decided.", json_schema_extra=_ACTIONS)],
+    data: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description="With edit at strategy_confirmation: the fields of the strategy to change; others stay. "
+            'Example: {"queries": [{"boolean_query": "perovskite AND stability"}], "sources": ["arxiv"], '
+            '"filters": {"year_from": 2018}}; an empty list of sources means all. '
+            "With edit or reject at result_review: feedback for the next round. Example: "
+            '{"marked_relevant": ["p_..."], "marked_irrelevant": ["p_..."], "free_text_feedback": "more on JWST"}. '
+            "With approve: nothing."
+        ),
+    ] = None,
+    note: Annotated[
+        str | None, Field(description="What the person said, in their words; with reject it guides the next round.")
+    ] = None,
+    checkpoint_id: Annotated[
+        str | None,
+        Field(
+            description="The checkpoint_id of the reply that is being answered. With it a repeated call does no harm: "
+            "a decision taken before is reported (already_decided) and not taken again."
+        ),
+    ] = None,
 ) -> str:
     """Pass on the person's decision about the pending checkpoint of a paper search session.
 
-    Answers with the next checkpoint, or with the result when the search is complete. The papers to review come after
-    the strategy is approved; each reject or edit of them leads to another round.
-
-    Args:
-        session_id: The session_id that search_papers answered with.
-        action: "approve", "edit" or "reject".
-        data: At the checkpoint strategy_confirmation with "edit": the fields of the strategy to change (queries,
-            sources, filters). At result_review with "edit" or "reject": feedback for the next round, any of
-            marked_relevant and marked_irrelevant (lists of paper ids) and free_text_feedback. With "approve": nothing.
-        note: What the person said, in their words; with "reject" it guides the next round.
-        checkpoint_id: The checkpoint_id of the reply that is being answered. With it a repeated call does no harm:
-            a decision that was already taken is reported and not taken again.
+    At strategy_confirmation approve and edit start the search, reject proposes another strategy. At result_review
+    approve ends it; edit and reject lead to another round, in which papers marked relevant are kept and others come
+    back only if they are found again. Answers with the next checkpoint, or with the result when it is complete.
     """
     manager = await _manager()
     from paper_search.sessions.answers import read_action
@@ -106,12 +123,13 @@ async def decide(
     return _text(await manager.decide(session_id, decision, checkpoint_id=checkpoint_id, tell=_report))
 
 
-async def export_results(session_id: str, format: str = "markdown") -> str:  # noqa: A002 - the name is the contract
+async def export_results(
+    session_id: _SessionId,
+    format: Annotated[str, Field(description="The format of the text.", json_schema_extra=_FORMATS)] = "markdown",  # noqa: A002 - the name is the contract
+) -> str:
     """Return all papers of a complete paper search session as text, ready to be saved to a file.
 
-    Args:
-        session_id: The session_id that search_papers answered with.
-        format: "markdown" (a table), "bibtex", "json" (everything, with provenance), "ris" or "csl-json".
+    markdown is a table, json has everything with its provenance; bibtex, ris and csl-json are for reference managers.
     """
     manager = await _manager()
     from paper_search.export import FORMATS, export
@@ -126,14 +144,11 @@ async def export_results(session_id: str, format: str = "markdown") -> str:  # n
     return await asyncio.to_thread(export, await manager.result(session_id), format)
 
 
-async def get_session(session_id: str) -> str:
+async def get_session(session_id: _SessionId) -> str:
     """Tell where a paper search session stands: working, waiting for a decision, complete or failed.
 
     Use it when a call answered before the search had come to a checkpoint, after a restart, or when the person may
     have decided elsewhere.
-
-    Args:
-        session_id: The session_id that search_papers answered with.
     """
     manager = await _manager()
     return _text(await manager.state(session_id))

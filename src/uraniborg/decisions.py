@@ -74,7 +74,7 @@ def take_decision(named: str, action: str, data: Path | None, note: str | None, 
         door.check_answer(entry, decision)
     decided = inbox.decide(entry.id, decision, DOOR)
     if as_json:
-        sys.stdout.write(json.dumps(_plain(decided)) + "\n")
+        sys.stdout.write(json.dumps(decided.model_dump(mode="json", exclude_none=True, exclude={"payload"})) + "\n")
         return
     console = Console(highlight=False)
     console.print(Text.assemble(("✔ ", "green"), f"{action}: {entry.kind} of ", (_told(entry, "query"), "bold")))

@@ -23,9 +23,10 @@ from pydantic import AnyUrl
 
 from paper_search import mcp_server, sessions
 from paper_search.config import SessionsConfig
+from paper_search.domains import known_domains
 from paper_search.errors import NonRetryableError
-from paper_search.export import export_bibtex, export_json, export_markdown
-from paper_search.models import Author
+from paper_search.export import FORMATS, export_bibtex, export_json, export_markdown
+from paper_search.models import MAX_RESULTS_CAP, Author
 from paper_search.sessions import SessionManager
 from paper_search.testing import FakeSource
 from paper_search.workflow import CheckpointKind, Decision, DecisionAction
@@ -186,8 +187,8 @@ async def test_there_are_exactly_four_tools_and_each_says_what_it_does(house: Ho
         assert tool.annotations is not None
         assert tool.inputSchema["additionalProperties"] is False
         assert len(tool.description or "") > 150, "enough for a model to choose by"
-        for argument in tool.inputSchema["properties"]:
-            assert f"{argument}:" in (tool.description or ""), f"{argument} is explained"
+        for argument, its in tool.inputSchema["properties"].items():
+            assert len(its["description"]) > 15, f"{argument} is explained"
         only_looks = tool.name in ("export_results", "get_session")
         assert tool.annotations.readOnlyHint is only_looks
         assert tool.annotations.openWorldHint is not only_looks
@@ -195,7 +196,7 @@ async def test_there_are_exactly_four_tools_and_each_says_what_it_does(house: Ho
     schema = offered["decide"].inputSchema
     assert schema["required"] == ["session_id", "action"]
     assert list(schema["properties"]) == ["session_id", "action", "data", "note", "checkpoint_id"]
-    description = offered["decide"].description or ""
+    description = str(offered["decide"].description) + str(schema["properties"])
     fields = ["queries", "sources", "filters", "marked_relevant", "marked_irrelevant", "free_text_feedback"]
     kinds = [kind.value for kind in CheckpointKind]
     assert [word for word in [*fields, *kinds, *DecisionAction] if word not in description] == []
@@ -897,3 +898,32 @@ def test_a_client_that_closes_its_end_during_a_waiting_call_ends_the_server(home
         process.stdin = None
         assert process.wait(timeout=PATIENCE_S) == 0
     assert continued(reply)["already_decided"]["action"] == "approve"
+
+
+@requirement("PS-REQ-8", "PS-REQ-9", "PS-REQ-10")
+async def test_the_schemas_tell_what_can_be_chosen_and_describe_every_argument(house: House) -> None:
+    async with served(house) as client:
+        tools = {tool.name: tool.inputSchema["properties"] for tool in (await client.list_tools()).tools}
+    assert tools["search_papers"]["domain"]["enum"] == known_domains()
+    assert tools["decide"]["action"]["enum"] == [action.value for action in DecisionAction]
+    assert sorted(tools["export_results"]["format"]["enum"]) == sorted(FORMATS)
+    assert (tools["search_papers"]["max_results"]["minimum"], tools["search_papers"]["max_results"]["maximum"]) == (
+        1,
+        MAX_RESULTS_CAP,
+    )
+    for properties in tools.values():
+        assert all(schema["description"] for schema in properties.values())
+
+
+async def test_a_repeated_decision_that_differs_is_said_not_to_be_taken(house: House) -> None:
+    async with served(house) as client:
+        reply = await told(client, "search_papers", query=QUERY)
+        given = {"session_id": reply["session_id"], "checkpoint_id": reply["checkpoint_id"]}
+        await told(client, "decide", **given, action="approve")
+        same = await told(client, "decide", **given, action="approve")
+        other = await told(client, "decide", **given, action="reject", note="not this")
+    assert next(iter(other)) == "already_decided"
+    assert (same["already_decided"]["same_as_sent"], other["already_decided"]["same_as_sent"]) == (True, False)
+    before = "This checkpoint was decided before: approve, through agent."
+    assert other["already_decided"]["message"] == f"NOT TAKEN. {before}"
+    assert same["already_decided"]["message"] == before

@@ -20,9 +20,15 @@ def uraniborg(tmp_path: Path) -> Command:
     env = {**os.environ, "URANIBORG_HOME": str(tmp_path / "home"), "COLUMNS": "100", "NO_COLOR": "1"}
     program = Path(sys.executable).with_name("uraniborg")
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [program, *arguments], capture_output=True, text=True, timeout=50, check=False, cwd=tmp_path, env=env
+            [program, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=50,
+            check=False,
+            cwd=tmp_path,
+            env={**env, **more},
         )
 
     return run
@@ -76,3 +82,11 @@ def test_an_unknown_command_is_a_usage_error(uraniborg: Command) -> None:
 def test_no_command_shows_the_help(uraniborg: Command) -> None:
     done = uraniborg()
     assert "demo" in done.stdout + done.stderr
+
+
+def test_the_demo_is_the_same_whatever_is_set(uraniborg: Command, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("DOMAIN=alchemy\n")
+    done = uraniborg("demo", DOMAIN="alchemy", URANIBORG_PAPER_SEARCH__SESSIONS__REPLY_WITHIN_S="0")
+    assert done.returncode == 0, done.stderr
+    assert "complete: 24 papers" in done.stdout
+    assert "the same papers" in done.stdout

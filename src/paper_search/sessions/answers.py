@@ -2,10 +2,11 @@
 
 from pydantic import BaseModel
 
-from paper_search.errors import InvalidAction
+from paper_search.errors import InvalidAction, InvalidDecision
 from paper_search.limits import check_decision_size
+from paper_search.sessions.edits import EXAMPLE, completed_edit
 from paper_search.sessions.state import Waiting
-from paper_search.workflow.checkpoints import Decision, DecisionAction
+from paper_search.workflow.checkpoints import Decision, DecisionAction, StrategyPayload
 from paper_search.workflow.decisions import check_decision
 from uraniborg.kernel.inbox import Decision as InboxDecision
 
@@ -28,6 +29,14 @@ def to_inbox(decision: Decision) -> InboxDecision:
 def from_inbox(given: InboxDecision, waiting: Waiting) -> Decision:
     """Raises InvalidDecision when it does not answer what was asked."""
     check_decision_size(given.data, given.note)
-    decision = Decision(action=read_action(given.action), revised_data=given.data, note=given.note)
-    check_decision(waiting.checkpoint, decision, waiting.sources)
+    action, data, payload = read_action(given.action), given.data, waiting.checkpoint.payload
+    if action is DecisionAction.EDIT and isinstance(payload, StrategyPayload):
+        data = completed_edit(data, payload.strategy)
+    decision = Decision(action=action, revised_data=data, note=given.note)
+    try:
+        check_decision(waiting.checkpoint, decision, waiting.sources)
+    except InvalidDecision as refusal:
+        if isinstance(payload, StrategyPayload) and action is DecisionAction.EDIT:
+            refusal.hint = f"{refusal.hint} For example: {EXAMPLE}"
+        raise
     return decision

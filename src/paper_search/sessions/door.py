@@ -1,9 +1,9 @@
 """For doors outside of any session, such as a terminal: what a checkpoint asks, and whether a decision answers it."""
 
-import json
 from typing import Any
 
 from paper_search.sessions.answers import from_inbox
+from paper_search.sessions.edits import EXAMPLE
 from paper_search.sessions.state import stored_state
 from paper_search.sessions.store import SessionFiles, SessionStore
 from uraniborg.kernel.inbox import AlreadyDecided, Entry, Inbox, InboxPort
@@ -24,13 +24,22 @@ def check_answer(
 
 def told_in_full(payload: dict[str, Any]) -> list[str]:
     """What the checkpoint shows, line by line."""
-    if "papers" not in payload:
-        return json.dumps({"intent": payload["intent"], "strategy": payload["strategy"]}, indent=2).splitlines()
+    return _papers(payload) if "papers" in payload else _strategy(payload["strategy"])
+
+
+def _strategy(strategy: dict[str, Any]) -> list[str]:
+    queries = [f"query    {query['boolean_query']}" for query in strategy["queries"]]
+    filters = ", ".join(f"{name} {value}" for name, value in strategy["filters"].items())
+    sources = ", ".join(strategy["sources"]) or "all"
+    return [*queries, f"sources  {sources}", f"filters  {filters}", "", f"Edit it with --data, for example: {EXAMPLE}"]
+
+
+def _papers(payload: dict[str, Any]) -> list[str]:
     lines: list[str] = []
     for paper in payload["papers"]:
-        authors = ", ".join(paper["authors"])
+        more = f" and {paper['more_authors']} more" if paper["more_authors"] else ""
         lines += [f"{paper['title']} ({paper['year'] or '-'})"]
-        lines += [f"  {paper['id']}  {paper['relevance_score']:.2f}  {authors}", ""]
-    if more := payload["total_papers"] - payload["shown"]:
-        lines.append(f"and {more} more")
+        lines += [f"  {paper['id']}  {paper['relevance_score']:.2f}  {', '.join(paper['authors'])}{more}", ""]
+    if rest := payload["total_papers"] - payload["shown"]:
+        lines.append(f"and {rest} more")
     return lines

@@ -220,7 +220,7 @@ class SessionManager:
     ) -> dict[str, Any]:
         session, state = await self._present(session_id)
         if checkpoint_id is not None and checkpoint_id != state.checkpoint_id:
-            return await self._repeated(session_id, checkpoint_id, tell)
+            return await self._repeated(session_id, checkpoint_id, decision, tell)
         waiting = _decidable(session, state)
         given = to_inbox(decision)
         from_inbox(given, waiting)
@@ -231,7 +231,7 @@ class SessionManager:
                 return self._told(await self._after(session_id, pending, tell))
         if checkpoint_id is None:
             raise CheckpointBusy(session_id, pending)
-        return await self._repeated(session_id, checkpoint_id, tell)
+        return await self._repeated(session_id, checkpoint_id, decision, tell)
 
     async def _take(
         self, session: WorkflowSession | None, state: SessionState, waiting: Waiting, given: InboxDecision, door: str
@@ -255,7 +255,9 @@ class SessionManager:
         except AlreadyDecided:
             return inbox.get(checkpoint_id), False
 
-    async def _repeated(self, session_id: str, checkpoint_id: str, tell: Listener) -> dict[str, Any]:
+    async def _repeated(
+        self, session_id: str, checkpoint_id: str, decision: Decision, tell: Listener
+    ) -> dict[str, Any]:
         """The outcome of a checkpoint that was decided before."""
         try:
             entry = await asyncio.to_thread(self._ground.inbox.get, checkpoint_id)
@@ -266,7 +268,7 @@ class SessionManager:
         state = await self._after(session_id, checkpoint_id, tell)
         if entry.decision is None:
             raise NoPendingCheckpoint(session_id, state.phase)
-        return self._told(state, repeated=entry)
+        return self._told(state, entry, to_inbox(decision))
 
     async def _state(self, session_id: str) -> dict[str, Any]:
         _, state = await self._present(session_id)
@@ -292,10 +294,12 @@ class SessionManager:
             raise NoPapersYet(session_id)
         return views.papers_page(session_id, collection, offset)
 
-    def _told(self, state: SessionState, repeated: Entry | None = None) -> dict[str, Any]:
+    def _told(
+        self, state: SessionState, repeated: Entry | None = None, given: InboxDecision | None = None
+    ) -> dict[str, Any]:
         if state.ended is not None and state.ended.error is not None:
             raise SessionFailed(state.session_id, state.ended.error)
-        return views.reply(state, self._ground.clock.now(), repeated)
+        return views.reply(state, self._ground.clock.now(), repeated, given)
 
     async def _after(self, session_id: str, past: str | None, tell: Listener) -> SessionState:
         """The state once the checkpoint `past` is behind, whoever runs the session; or the present one in the end."""

@@ -82,6 +82,7 @@ class WorkflowSession:
     deciding: bool = False
     """Whether a call is having a decision carried out."""
     _asked_at: datetime | None = None
+    _max_rounds: int = 0
     _was_waiting: bool = False
     _decided: int = 0
     """How many decisions were taken before it was started, or since."""
@@ -95,7 +96,7 @@ class WorkflowSession:
 
     def start(self, ground: Ground, asked: Asked, build: BuildWorkflow, *, stored: SessionState | None = None) -> None:
         """Run the search in a task: from where it is `stored`, which takes a lease, or else from the beginning."""
-        self._asked_at = asked.at
+        self._asked_at, self._max_rounds = asked.at, asked.max_rounds
         self._was_waiting = stored is not None and stored.waiting is not None
         self._decided = stored.iteration if stored else 0
         self.aside = None
@@ -137,6 +138,7 @@ class WorkflowSession:
             self.session_id,
             self.query,
             asked_at,
+            self._max_rounds,
             phase=self._phase,
             iteration=max(self._decided, 0 if last is None else last.iteration + (0 if waiting else 1)),
             round=self._ended.rounds if self._ended else self._round,

@@ -39,6 +39,10 @@ class Asked(BaseModel):
         kept["llm"]["base_url"] = redact(kept["llm"]["base_url"])
         return cls(query=query, config=kept, at=at)
 
+    @property
+    def max_rounds(self) -> int:
+        return int(self.config.get("max_rounds", 0))
+
     def with_keys_of(self, present: AppConfig) -> AppConfig:
         """The config of the session, with the keys that are set now."""
         config = AppConfig.model_validate(self.config)
@@ -86,6 +90,7 @@ class SessionState:
     session_id: str
     query: str
     asked_at: datetime
+    max_rounds: int = 0
     phase: str = WORKING
     iteration: int = 0
     round: int = 0
@@ -107,7 +112,7 @@ def stored_state(store: SessionStore, inbox: InboxPort, session_id: str) -> Sess
     """The state of a session that this process does not run. Raises SessionNotFound or SessionInterrupted."""
     steps = store.steps(session_id)
     asked = read_step(store, session_id, "session", Asked)
-    state = SessionState(session_id, asked.query, asked.at)
+    state = SessionState(session_id, asked.query, asked.at, asked.max_rounds)
     last = max((_number(step) for step in steps if step.startswith("checkpoint-")), default=None)
     if "ended" in steps:
         ended = read_step(store, session_id, "ended", Ended)

@@ -17,7 +17,7 @@ from paper_search.models import (
 )
 from paper_search.sessions.state import SessionState
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, StrategyPayload
-from uraniborg.kernel.inbox import Entry
+from uraniborg.kernel.inbox import Decision, Entry
 
 REPLY_BYTES: Final = 25_000
 """No reply but an export is longer than this."""
@@ -41,16 +41,18 @@ _DOING: Final = {
 }
 
 
-def reply(state: SessionState, now: datetime, repeated: Entry | None = None) -> dict[str, Any]:
+def reply(
+    state: SessionState, now: datetime, repeated: Entry | None = None, given: Decision | None = None
+) -> dict[str, Any]:
     """The state object that search_papers, decide and get_session answer with.
 
-    `repeated` is the checkpoint that was decided before, when it was to be decided once more.
+    `repeated` is the checkpoint that was decided before, when it was to be decided once more, as `given`.
     """
     said: dict[str, Any] = {}
     for share in _SHARES:
         said = _reply(state, now, share)
         if repeated is not None:
-            said["already_decided"] = _decided(repeated, share)
+            said = {"already_decided": _decided(repeated, given, share), **said}
         if size(said) <= REPLY_BYTES:
             break
     return said
@@ -67,6 +69,7 @@ def _reply(state: SessionState, now: datetime, share: float) -> dict[str, Any]:
         "iteration": state.iteration,
         "round": state.round,
         "phase": state.phase,
+        "rounds_left": max(0, state.max_rounds - state.round),
         "elapsed_s": round(max(0.0, (until - state.asked_at).total_seconds()), 1),
         "summary": clipped(summary(state), int(2_000 * share)),
         "sources": [_source(report, int(160 * share)) for report in state.sources[: int(40 * share)]],
@@ -83,11 +86,12 @@ def summary(state: SessionState) -> str:
     if state.ended:
         return _end(state)
     if state.waiting:
-        return question(state.waiting.checkpoint)
+        last = " This is the last round." if state.max_rounds - state.round == 1 else ""
+        return question(state.waiting.checkpoint) + last
     doing = _DOING.get(state.phase, "Working")
     if state.phase == "searching" and state.sources_asked:
         doing += f": {len(state.sources)} of {state.sources_asked} sources have answered"
-    return f"{doing}. Call get_session to see how far it is."
+    return f"{doing}. Call get_session in some seconds to see how far it is."
 
 
 def progress(state: SessionState) -> str:
@@ -139,10 +143,19 @@ def papers_page(session_id: str, collection: PaperCollection, offset: int) -> di
     }
 
 
-def _decided(entry: Entry, share: float) -> dict[str, Any]:
+def _repetition(entry: Entry, given: Decision | None) -> str:
+    """Says that nothing was decided now."""
+    action = entry.decision.action if entry.decision else "nothing"
+    before = f"This checkpoint was decided before: {action}, through {entry.door}."
+    return before if given in (None, entry.decision) else f"NOT TAKEN. {before}"
+
+
+def _decided(entry: Entry, given: Decision | None, share: float) -> dict[str, Any]:
     """What was decided about a checkpoint, and through which door."""
     decision, at = entry.decision, entry.decided_at
     return {
+        "message": _repetition(entry, given),
+        "same_as_sent": given in (None, decision),
         "checkpoint_id": entry.id,
         "action": decision and decision.action,
         "note": decision and clipped(decision.note, int(500 * share)),
@@ -275,13 +288,11 @@ def _review(checkpoint: Checkpoint, collection: PaperCollection, accumulated: in
 
 
 def _paper(paper: Paper) -> dict[str, Any]:
-    authors = [clipped(author.name, 40) for author in paper.authors[:3]]
-    if len(paper.authors) > 3:
-        authors.append(f"and {len(paper.authors) - 3} more")
     return {
         "id": paper.id,
         "title": clipped(paper.title, 160),
-        "authors": authors,
+        "authors": [clipped(author.name, 40) for author in paper.authors[:3]],
+        "more_authors": max(0, len(paper.authors) - 3),
         "year": paper.year,
         "venue": clipped(paper.venue, 60),
         "doi": clipped(paper.doi, 100),

@@ -12,9 +12,11 @@ from blockbuster import blockbuster_ctx
 
 from paper_search.config import AppConfig
 from paper_search.sessions import SessionManager
+from paper_search.sessions.store import Held, SessionFiles
 from tests.paper_search.sessions.helpers import (
     APPROVE,
     PATIENCE_S,
+    QUERY,
     REJECT,
     REVIEW,
     STRATEGY,
@@ -164,3 +166,34 @@ async def test_a_decision_cancelled_at_any_moment_is_taken_whole_or_not_at_all(h
         assert outcome["checkpoint_kind"] == (STRATEGY if taken == "reject" else REVIEW)
         assert outcome["iteration"] == 1
     assert decisions_kept(house, session_id) == ["decision-0"]
+
+
+async def test_a_manager_can_be_closed_from_another_event_loop(house: House) -> None:
+    manager = house.manager()
+    reply = await opened(manager)
+    await asyncio.to_thread(lambda: asyncio.run(manager.aclose()))
+    assert manager.get(reply["session_id"]) is None
+    lease = await asyncio.to_thread(house.store().lease, reply["session_id"])
+    assert lease is not None
+    lease.release()
+
+
+async def test_a_session_stopped_while_it_is_being_opened_holds_no_lease(house: House) -> None:
+    class Slow(SessionFiles):
+        def lease(self, session_id: str) -> Held | None:
+            held = super().lease(session_id)
+            begun.set()
+            assert go_on.wait(PATIENCE_S)
+            return held
+
+    begun, go_on = threading.Event(), threading.Event()
+    manager = house.manager(store=Slow(house.folder / "sessions"))
+    session_id = manager.create(QUERY, AppConfig())
+    assert await asyncio.to_thread(begun.wait, PATIENCE_S)
+    async with waiting(manager.aclose()) as closing_down:
+        await asyncio.wait([closing_down], timeout=0.05)
+        go_on.set()
+        await ended(closing_down)
+    lease = await asyncio.to_thread(house.store().lease, session_id)
+    assert lease is not None
+    lease.release()

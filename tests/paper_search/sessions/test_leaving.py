@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import closing
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from paper_search.errors import (
 )
 from paper_search.sessions import SessionManager
 from paper_search.sessions import manager as manager_module
+from paper_search.sessions.door import check_answer
 from paper_search.sessions.store import SessionFiles
 from tests.paper_search.sessions.helpers import (
     APPROVE,
@@ -37,6 +39,7 @@ from tests.paper_search.sessions.helpers import (
     waiting,
 )
 from tests.requirements import requirement
+from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.inbox import DecisionNotFound, Entry, Inbox
 
 
@@ -325,3 +328,22 @@ async def test_a_session_is_not_let_go_of_while_a_step_is_being_written(house: H
         repeated = await another.decide(session_id, APPROVE, checkpoint_id=reply["checkpoint_id"])
         assert repeated["checkpoint_kind"] == REVIEW
     assert house.engine.asked == [1], "what was journaled is not fetched again"
+
+
+async def test_looking_at_a_session_or_deciding_it_at_a_terminal_keeps_it_from_growing_old(house: House) -> None:
+    async with house.open() as manager:
+        looked_at, decided, neither = [await opened(manager) for _ in range(3)]
+    long_ago = (house.clock.now() - timedelta(days=100)).timestamp()
+    for reply in (looked_at, decided, neither):
+        os.utime(house.folder / "sessions" / f"{reply['session_id']}.db", (long_ago, long_ago))
+    with closing(house.inbox()) as inbox:
+        entry = inbox.get(decided["checkpoint_id"])
+        check_answer(entry, InboxDecision(action="approve"), inbox=inbox, store=house.store())
+    async with house.open() as manager:
+        await manager.state(looked_at["session_id"])
+    async with house.open() as manager:
+        await manager.expire()
+        for reply in (looked_at, decided):
+            assert await manager.state(reply["session_id"])
+        with pytest.raises(SessionNotFound):
+            await manager.state(neither["session_id"])

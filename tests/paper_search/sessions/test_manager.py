@@ -651,3 +651,13 @@ async def all_papers(manager: SessionManager, session_id: str) -> list[str]:
         if page["next"] is None:
             return seen
         page = await manager.papers(session_id, int(page["next"].rpartition("/")[2]))
+
+
+async def test_the_last_round_is_announced_before_it_is_used_up(tmp_path: Path) -> None:
+    async with House(tmp_path, max_rounds=2).open() as manager:
+        reply = await opened(manager, config=AppConfig(max_rounds=2))
+        assert reply["rounds_left"] == 2
+        assert "last round" not in reply["summary"]
+        reply = await manager.decide(reply["session_id"], REJECT)
+        assert reply["rounds_left"] == 1
+        assert reply["summary"].endswith("This is the last round.")

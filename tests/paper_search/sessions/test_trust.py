@@ -2,6 +2,7 @@
 
 # pyright: reportPrivateUsage=false
 
+import errno
 from contextlib import closing
 from functools import partial
 
@@ -10,10 +11,15 @@ from pydantic import SecretStr
 
 from paper_search.config import AppConfig, LLMConfig, SearchSourceConfig
 from paper_search.errors import (
+    InvalidDecision,
+    SessionFailed,
     SessionInterrupted,
     SessionNotFound,
 )
+from paper_search.sessions import SessionManager
+from paper_search.sessions.state import Asked
 from paper_search.sessions.store import SessionFiles
+from paper_search.workflow import Decision, DecisionAction
 from tests.paper_search.sessions.helpers import (
     APPROVE,
     REVIEW,
@@ -24,6 +30,7 @@ from tests.paper_search.sessions.helpers import (
     opened,
 )
 from tests.requirements import requirement
+from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
@@ -178,3 +185,59 @@ async def test_a_damaged_session_is_a_clear_error_and_the_others_go_on(house: Ho
         assert (await manager.decide(fine["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
         manager.cleanup(broken["session_id"])
     assert house.files(broken["session_id"]) == []
+
+
+@pytest.mark.parametrize("note", ["x" * 5_000, "caf\udce9"], ids=ascii)
+async def test_a_decision_too_long_or_not_whole_is_refused_at_once_whoever_calls(
+    house: House, manager: SessionManager, note: str
+) -> None:
+    reply = await opened(manager)
+    with pytest.raises(InvalidDecision):
+        await manager.decide(reply["session_id"], Decision(action=DecisionAction.REJECT, note=note))
+    assert await manager.state(reply["session_id"]) == reply
+    with closing(house.inbox()) as inbox:
+        assert inbox.get(reply["checkpoint_id"]).state == "pending"
+
+
+@requirement("PS-E7")
+@pytest.mark.parametrize("failure", [TimeoutError("too late"), ConnectionResetError(104, "Connection reset")])
+async def test_what_goes_wrong_in_a_stage_fails_the_session_also_when_the_system_said_so(
+    house: House, manager: SessionManager, failure: Exception
+) -> None:
+    house.engine.failures["dedup"] = failure
+    reply = await opened(manager)
+    with pytest.raises(SessionFailed):
+        await manager.decide(reply["session_id"], APPROVE)
+    assert (await manager.state(reply["session_id"]))["is_complete"]
+
+
+async def test_a_machine_that_is_out_of_room_interrupts_the_session_and_it_goes_on_later(
+    house: House, manager: SessionManager
+) -> None:
+    house.engine.failures["dedup"] = OSError(errno.EMFILE, "Too many open files")
+    reply = await opened(manager)
+    with pytest.raises(SessionInterrupted, match="Too many open files"):
+        await manager.decide(reply["session_id"], APPROVE)
+    house.engine.failures.clear()
+    again = await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
+    assert (again["checkpoint_kind"], again["iteration"]) == (REVIEW, 1)
+
+
+async def test_a_session_opened_with_settings_of_another_version_says_so(house: House) -> None:
+    session_id = new_id()
+    asked = Asked.of("moons", AppConfig(), house.clock.now())
+    asked.config["of_the_future"] = True
+    house.store().write(session_id, "session", asked.model_dump_json(), first=True)
+    async with house.open() as manager:
+        with pytest.raises(SessionInterrupted, match="settings that this version does not know"):
+            await manager.state(session_id)
+
+
+async def test_what_an_address_gives_away_is_not_written_and_the_folder_is_for_its_owner_only(house: House) -> None:
+    config = AppConfig(llm=LLMConfig(base_url="https://ada:s3cret-passw0rd@models.example/v1"))
+    async with house.open() as manager:
+        await opened(manager, config=config)
+    assert b"s3cret-passw0rd" not in house.bytes_on_disk()
+    assert (house.folder / "sessions").stat().st_mode & 0o077 == 0
+    asked = Asked.of("moons", config, house.clock.now())
+    assert asked.with_keys_of(config).llm.base_url == config.llm.base_url

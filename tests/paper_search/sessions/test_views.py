@@ -40,6 +40,7 @@ ID = "0123456789abcdef" * 2
 ASKED_AT = datetime(2026, 1, 1, 12, tzinfo=UTC)
 NOW = ASKED_AT + timedelta(seconds=90)
 ALWAYS = {
+    "rounds_left",
     "session_id",
     "query",
     "is_complete",
@@ -60,7 +61,18 @@ PENDING = {
     "user_action_required",
     "user_question",
 }
-OF_A_PAPER = {"id", "title", "authors", "year", "venue", "doi", "relevance_score", "relevance_reason", "sources"}
+OF_A_PAPER = {
+    "id",
+    "title",
+    "authors",
+    "more_authors",
+    "year",
+    "venue",
+    "doi",
+    "relevance_score",
+    "relevance_reason",
+    "sources",
+}
 OF_A_SOURCE = {"name", "status", "returned", "calls", "seconds", "reason"}
 CJK = "潮汐加热冰卫星"
 

@@ -169,11 +169,12 @@ def parsed(line: bytes) -> SessionMessage | UnreadableError:
 
 
 _SCANNED: Final = 4_096
-_ID: Final = re.compile(r'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,200}")\s*[,}]')
+_ID: Final = re.compile(r'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,200}")\s*(?:,|$)')
 
 
 def _outermost_id(text: str) -> Any:
-    """The id of a message that is nested too deep to be parsed, if it stands near its beginning or its end."""
-    before, after = text[:_SCANNED].partition("[")[0], text[-_SCANNED:].rpartition("]")[2]
-    found = _ID.search(before) or _ID.search(after)
+    """The id of a message that is nested too deep to be parsed, if it stands before or after all that is nested."""
+    before = re.split(r"[\[{]", text[:_SCANNED].lstrip()[1:], maxsplit=1)[0]
+    _, *after = re.split(r"[\]}]", text[-_SCANNED:].rstrip()[:-1])
+    found = _ID.search(before) or (_ID.search(after[-1]) if after else None)
     return json.loads(found[1]) if found else None

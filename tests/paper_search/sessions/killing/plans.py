@@ -57,7 +57,7 @@ PLANS: Final[list[tuple[str, list[tuple[str, MakeData, str | None]]]]] = [
     (
         "ocean acidification and coral reefs",
         [
-            ("edit", _fields(filters={"max_results": 6}), None),
+            ("edit", _fields(filters={"year_from": None, "year_to": None, "language": None, "max_results": 6}), None),
             ("reject", _nothing, "what about larvae?"),
             ("approve", _nothing, None),
             ("reject", _marked("marked_irrelevant", 0), None),

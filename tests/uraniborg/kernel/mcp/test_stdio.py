@@ -13,6 +13,8 @@ import pytest
 
 from tests.uraniborg.kernel.mcp import sample_server
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call
+from uraniborg.kernel.mcp.protocol import UnreadableError
+from uraniborg.kernel.mcp.stdio import parsed
 from uraniborg.kernel.mcp.testing import json_of, stdio_client_for, text_of
 
 SCRIPT = str(Path(sample_server.__file__))
@@ -201,3 +203,33 @@ def test_children_hold_no_end_of_the_connection(tmp_path: Path) -> None:
     assert listed.keys() == {"0", "1", "2"}
     assert listed["0"] == os.devnull
     assert listed["1"] == listed["2"]
+
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("line", "request_id"),
+    [
+        (f'{{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {DEEP}', 7),
+        (f'{{"params": {DEEP}{"]" * 100_000}, "id": "last"}}', "last"),
+        (f'{{"params": {DEEP}{"]" * 100_000}, "id": "\\q"}}', None),
+        (f'{{"params": {DEEP}{"]" * 100_000}, "id": {"9" * 5_000}}}', None),
+        (f'{{"params": {DEEP}' + '\\"' * 60_000, None),
+        (f'{{"params": {DEEP}"id": 1}}', None),
+        ('{"params": {"id": 5, "deep": ' + '{"deep": ' * 100_000, None),
+    ],
+    ids=[
+        "id first",
+        "id last",
+        "id that is no text",
+        "id that is too long",
+        "text without an end",
+        "an id within",
+        "an id among parameters",
+    ],
+)
+def test_a_message_nested_too_deep_is_answered_if_it_says_to_whom(line: str, request_id: object) -> None:
+    unreadable = parsed(line.encode())
+    assert isinstance(unreadable, UnreadableError)
+    assert unreadable.request_id == request_id

@@ -1,0 +1,58 @@
+"""Edits of a strategy as people and agents write them."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from paper_search.errors import InvalidDecision
+from paper_search.models import SearchConstraints, SearchQuery, SearchStrategy
+from paper_search.sessions.edits import EXAMPLE, completed_edit
+
+PROPOSED = SearchStrategy(
+    queries=[SearchQuery(keywords=["moons"], boolean_query="moons")],
+    sources=["alpha", "beta"],
+    filters=SearchConstraints(year_from=2016, max_results=50),
+)
+
+
+def applied(data: Any) -> SearchStrategy:
+    return SearchStrategy.model_validate({**PROPOSED.model_dump(), **completed_edit(data, PROPOSED)})
+
+
+def test_a_filter_that_is_not_named_keeps_what_was_proposed() -> None:
+    assert applied({"filters": {"year_to": 2020}}).filters == SearchConstraints(
+        year_from=2016, year_to=2020, max_results=50
+    )
+    assert applied({"filters": {"year_from": None}}).filters.year_from is None
+
+
+@pytest.mark.parametrize("data", [{"filters": {"from": 2018}}, {"queries": [{"boolean_query": "a", "weight": 2}]}])
+def test_what_does_not_exist_is_refused_with_what_does_and_an_example(data: dict[str, Any]) -> None:
+    with pytest.raises(InvalidDecision, match=r"Unknown (filter|query) fields: (from|weight)") as refused:
+        completed_edit(data, PROPOSED)
+    assert EXAMPLE in refused.value.hint
+
+
+def test_a_query_may_be_text_and_need_not_name_its_keywords() -> None:
+    queries = applied({"queries": ['"icy moons" AND (tides OR NOT rings)', {"boolean_query": "Io"}]}).queries
+    assert [query.keywords for query in queries] == [["icy moons", "tides", "rings"], ["Io"]]
+    assert queries[0].boolean_query == '"icy moons" AND (tides OR NOT rings)'
+
+
+def test_keywords_that_are_named_stay() -> None:
+    (query,) = applied({"queries": [{"keywords": ["tides"], "boolean_query": "Io"}]}).queries
+    assert query.keywords == ["tides"]
+
+
+def test_one_source_may_be_named_without_a_list_and_the_strategy_may_be_sent_whole() -> None:
+    assert applied({"strategy": {"sources": "beta"}}).sources == ["beta"]
+
+
+@pytest.mark.parametrize("data", [None, "text", 7, [], {"queries": "x"}, {"filters": []}, {"queries": [1, None]}])
+def test_what_is_no_edit_is_left_to_the_engine_to_refuse(data: Any) -> None:
+    done = completed_edit(data, PROPOSED)
+    assert done == data
+    if isinstance(done, dict):
+        with pytest.raises(ValidationError):
+            applied(done)
