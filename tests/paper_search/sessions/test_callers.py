@@ -145,7 +145,7 @@ async def test_cancelling_the_call_that_opens_a_session_leaves_the_session(gated
             await eventually(lambda: bool(gated.house.engine.ran))
             opening.cancel()
             await asyncio.wait([opening])
-        (session,) = manager._sessions.values()
+        (session,) = manager._sessions.all()
         gated.house.engine.gates["intent"].set()
         await eventually(lambda: session.waiting is not None)
         assert (await manager.state(session.session_id))["checkpoint_kind"] == STRATEGY

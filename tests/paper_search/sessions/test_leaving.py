@@ -19,8 +19,7 @@ from paper_search.errors import (
     SessionInterrupted,
     SessionNotFound,
 )
-from paper_search.sessions import SessionManager
-from paper_search.sessions import manager as manager_module
+from paper_search.sessions import SessionManager, chores
 from paper_search.sessions.door import check_answer
 from paper_search.sessions.store import SessionFiles
 from tests.paper_search.sessions.helpers import (
@@ -101,7 +100,7 @@ async def test_a_session_that_works_or_is_waited_for_is_not_idle(gated: Gated) -
 
 @requirement("PS-E6")
 async def test_idle_sessions_are_let_go_of_in_the_background(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manager_module, "_HOUSEKEEPING_S", 0.01)
+    monkeypatch.setattr(chores, "_HOUSEKEEPING_S", 0.01)
     async with house.open() as manager:
         reply = await opened(manager)
         house.clock.advance(minutes=31)

@@ -96,7 +96,7 @@ async def test_a_configuration_that_cannot_be_built_opens_no_session(house: Hous
     with pytest.raises(UnknownDomain):
         await manager.start(QUERY, AppConfig())
     assert not (house.folder / "sessions").exists()
-    assert manager._sessions == {}
+    assert manager._sessions.all() == []
     with closing(house.inbox()) as inbox:
         assert inbox.pending() == []
 
