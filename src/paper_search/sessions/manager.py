@@ -173,10 +173,9 @@ class SessionManager:
         return await self._sessions.find(session_id)
 
     async def _start(self, query: str, config: AppConfig, tell: Listener) -> dict[str, Any]:
+        # What cannot be searched is refused before there is a session.
         checked_query(query)
-        await asyncio.to_thread(
-            self._sessions.check, config
-        )  # what cannot be built is refused before there is a session
+        await asyncio.to_thread(self._sessions.check, config)
         session = self.get(self.create(query, config))
         assert session is not None
         try:

@@ -116,7 +116,8 @@ class WorkflowSession:
     @property
     def asks(self) -> str | None:
         """The id of the checkpoint it waits at, also when it was laid aside there."""
-        return self._waiting.checkpoint.checkpoint_id if self.waiting and self._waiting else self.aside
+        waiting = self.waiting
+        return waiting.checkpoint.checkpoint_id if waiting else self.aside
 
     @property
     def is_coming_back(self) -> bool:

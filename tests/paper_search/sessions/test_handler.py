@@ -15,7 +15,7 @@ import pytest
 from paper_search.errors import CheckpointBusy, NoPendingCheckpoint
 from paper_search.sessions import MCPCheckpointHandler
 from paper_search.workflow import Checkpoint, CheckpointHandler, Decision, DecisionAction
-from tests.paper_search.sessions.helpers import APPROVE, PATIENCE_S, REJECT, eventually
+from tests.paper_search.sessions.helpers import APPROVE, PATIENCE_S, REJECT, ended, eventually, waiting
 from tests.paper_search.workflow.samples import review_checkpoint, strategy_checkpoint
 from tests.requirements import requirement
 
@@ -25,18 +25,9 @@ async def held(
     handler: MCPCheckpointHandler, checkpoint: Checkpoint | None = None
 ) -> AsyncGenerator[asyncio.Task[Decision]]:
     """A search that waits at the checkpoint; whatever is left of it ends with the block."""
-    waiting = asyncio.create_task(handler.handle(checkpoint or strategy_checkpoint()))
-    await eventually(lambda: handler.has_pending_checkpoint)
-    try:
-        yield waiting
-    finally:
-        waiting.cancel()
-        await asyncio.wait([waiting])
-
-
-async def answer(waiting: asyncio.Task[Decision]) -> Decision:
-    async with asyncio.timeout(PATIENCE_S):
-        return await waiting
+    async with waiting(handler.handle(checkpoint or strategy_checkpoint())) as search:
+        await eventually(lambda: handler.has_pending_checkpoint)
+        yield search
 
 
 @requirement("PS-REQ-12", "PS-C9")
@@ -59,7 +50,7 @@ async def test_the_events_are_set_and_cleared_when_the_specification_says() -> N
         assert [event.is_set() for event in events] == [True, False]
         handler.set_decision(APPROVE)
         assert [event.is_set() for event in events] == [True, True], "the decision is provided, not yet consumed"
-        await answer(first)
+        await ended(first)
         assert [event.is_set() for event in events] == [False, True], "consumed, and no other checkpoint has come"
     async with held(handler, review_checkpoint()):
         assert [event.is_set() for event in events] == [True, False], "the next checkpoint starts afresh"
@@ -73,7 +64,7 @@ async def test_a_search_waits_until_it_is_decided_and_gets_that_very_decision() 
         done, _ = await asyncio.wait([waiting], timeout=0.02)
         assert not done
         handler.set_decision(decision)
-        assert await answer(waiting) is decision
+        assert await ended(waiting) is decision
 
 
 @requirement("PS-REQ-12")
@@ -86,7 +77,7 @@ async def test_what_waits_is_told_and_nothing_once_it_is_decided() -> None:
         assert handler.current_checkpoint is checkpoint
         handler.set_decision(APPROVE)
         assert not handler.has_pending_checkpoint, "a second decision would not be taken any more"
-        await answer(waiting)
+        await ended(waiting)
         assert not handler.has_pending_checkpoint
 
 
@@ -97,7 +88,7 @@ async def test_the_listener_hears_of_each_checkpoint_once_it_can_be_decided() ->
     for checkpoint in checkpoints:
         async with held(handler, checkpoint) as waiting:
             handler.set_decision(APPROVE)
-            await answer(waiting)
+            await ended(waiting)
     assert heard == [(checkpoint, True) for checkpoint in checkpoints]
 
 
@@ -109,7 +100,7 @@ async def test_a_decision_for_nothing_is_refused_and_not_kept_for_the_next_check
         done, _ = await asyncio.wait([waiting], timeout=0.02)
         assert not done
         handler.set_decision(REJECT)
-        assert await answer(waiting) is REJECT
+        assert await ended(waiting) is REJECT
         with pytest.raises(NoPendingCheckpoint):
             handler.set_decision(APPROVE)
 
@@ -120,14 +111,14 @@ async def test_a_second_decision_is_refused_and_the_first_stands() -> None:
         handler.set_decision(REJECT)
         with pytest.raises(CheckpointBusy, match="checkpoint already being processed"):
             handler.set_decision(APPROVE)
-        assert await answer(waiting) is REJECT
+        assert await ended(waiting) is REJECT
 
 
 async def test_a_decision_from_another_thread_wakes_the_search() -> None:
     handler = MCPCheckpointHandler()
     async with held(handler) as waiting:
         await asyncio.to_thread(handler.set_decision, APPROVE)
-        assert await answer(waiting) is APPROVE
+        assert await ended(waiting) is APPROVE
 
 
 async def test_of_many_threads_exactly_one_decides() -> None:
@@ -148,7 +139,7 @@ async def test_of_many_threads_exactly_one_decides() -> None:
         async with held(handler) as waiting:
             taken = await asyncio.gather(*(run(threads, decide, decision) for decision in decisions))
             assert taken.count(True) == 1
-            assert await answer(waiting) is decisions[taken.index(True)]
+            assert await ended(waiting) is decisions[taken.index(True)]
 
 
 async def test_a_search_that_is_ended_at_its_checkpoint_leaves_nothing_pending() -> None:
