@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import select
 import signal
 import sys
 import threading
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 Cleanup = Callable[[], Awaitable[None]]
 
 _CHUNK: Final = 1 << 16
+_ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 
 _log = get_logger(__name__)
 
@@ -73,27 +75,33 @@ async def _serve(protocol: Protocol, source: int, sink: int, cleanup: Cleanup | 
 def _exit_code_of_first_signal(grace: float | None) -> asyncio.Future[int]:
     """Known when SIGINT or SIGTERM has come; the process is gone `grace` seconds later at the latest.
 
-    Plain handlers and not the loop's, so that they run while a call keeps the loop busy; and for good, because threads
-    may still be at work when the loop has ended.
+    A thread is told of signals, through the descriptor that the interpreter writes their numbers to. The loop may be
+    kept busy by a call, or have ended while threads are still at work; and a handler runs in the midst of other code,
+    too late if that code is about to wait for input, and without its locks if it holds any.
     """
     loop = asyncio.get_running_loop()
     exit_code: asyncio.Future[int] = loop.create_future()
-    ending = False
+    numbers, told = os.pipe()
+    os.set_blocking(told, False)
 
-    def end(number: int, _frame: FrameType | None) -> None:
-        nonlocal ending
-        if ending or grace is None:
-            os._exit(128 + number)
-        ending = True
-        deadline = threading.Timer(grace, os._exit, (128 + number,))
-        deadline.daemon = True
-        deadline.start()
-        with suppress(RuntimeError):  # the loop is closed already
-            loop.call_soon_threadsafe(exit_code.set_result, 128 + number)
+    def watch() -> None:
+        while (number := os.read(numbers, 1)[0]) not in _ENDING:
+            pass
+        if grace is not None:
+            with suppress(RuntimeError):  # the loop is closed already
+                loop.call_soon_threadsafe(exit_code.set_result, 128 + number)
+            select.select([numbers], [], [], grace)
+        os._exit(128 + number)
 
-    signal.signal(signal.SIGINT, end)
-    signal.signal(signal.SIGTERM, end)
+    threading.Thread(target=watch, name="signals", daemon=True).start()
+    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    for ending in _ENDING:
+        signal.signal(ending, _leave_it_to_the_thread)
     return exit_code
+
+
+def _leave_it_to_the_thread(_number: int, _frame: FrameType | None) -> None:
+    """Only there so that the signal does not do what it does by default."""
 
 
 async def _exchange(protocol: Protocol, source: int, sink: int) -> None:
