@@ -18,6 +18,7 @@ from uraniborg.kernel.errors import MissingExtra
 try:
     from uraniborg.kernel.mcp.http import stateful_app, stateless_app
     from uraniborg.kernel.mcp.progress import report_progress
+    from uraniborg.kernel.mcp.rules import LOOPBACK
     from uraniborg.kernel.mcp.server import Server, make_server, resource, tool
     from uraniborg.kernel.mcp.stdio import run_stdio
 except ModuleNotFoundError as missing:
@@ -26,6 +27,7 @@ except ModuleNotFoundError as missing:
     raise MissingExtra("mcp", "An MCP server") from missing
 
 __all__ = [
+    "LOOPBACK",
     "Server",
     "make_server",
     "report_progress",

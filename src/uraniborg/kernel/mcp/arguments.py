@@ -18,37 +18,36 @@ class Arguments:
     def __init__(self, function: AsyncFunction, name: str) -> None:
         self._name = name
         self._metadata = func_metadata(function, structured_output=False)
+        self._model = self._metadata.arg_model
         taken = inspect.signature(function).parameters
-        fields = self._metadata.arg_model.model_fields.items()
-        self._parameters = {field: field if field in taken else str(info.alias) for field, info in fields}
-        self.schema: dict[str, Any] = self._metadata.arg_model.model_json_schema(by_alias=True)
+        fields = self._model.model_fields.items()
+        self._parameters = [(field, field if field in taken else str(info.alias)) for field, info in fields]
+        self.schema: dict[str, Any] = self._model.model_json_schema(by_alias=True)
         self.schema["additionalProperties"] = False
         self._properties: dict[str, dict[str, Any]] = self.schema.get("properties", {})
+        self._numbers = {argument for argument, schema in self._properties.items() if _is_number(schema)}
 
     def accept(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The keyword arguments to call the function with. Raises InvalidInput."""
-        if unknown := sorted(given.keys() - self._properties.keys()):
-            raise self._unknown(unknown)
-        if mistaken := [name for name, value in given.items() if isinstance(value, bool) and self._is_number(name)]:
-            raise InvalidInput(
-                f"{mistaken[0]} must be a number, not true or false.", hint=self._usage(), argument=mistaken[0]
-            )
+        if not given.keys() <= self._properties.keys():
+            raise self._unknown(sorted(given.keys() - self._properties.keys()))
+        for name, value in given.items():
+            # Left to itself pydantic takes true for 1.
+            if isinstance(value, bool) and name in self._numbers:
+                raise InvalidInput(f"{name} must be a number, not true or false.", hint=self._usage(), argument=name)
         try:
-            accepted = self._metadata.arg_model.model_validate(given)
+            accepted = self._model.model_validate(given)
         except ValidationError as exc:
             accepted = self._second_reading(given, exc)
-        return {parameter: getattr(accepted, field) for field, parameter in self._parameters.items()}
+        fields = vars(accepted)
+        return {parameter: fields[field] for field, parameter in self._parameters}
 
     def _second_reading(self, given: Mapping[str, Any], refused: ValidationError) -> BaseModel:
         """Some clients send an object or a list as a string of JSON."""
         try:
-            return self._metadata.arg_model.model_validate(self._metadata.pre_parse_json(dict(given)))
+            return self._model.model_validate(self._metadata.pre_parse_json(dict(given)))
         except (ValidationError, RecursionError):
             raise self._refused(refused) from None
-
-    def _is_number(self, name: str) -> bool:
-        """Left to itself pydantic takes true for 1."""
-        return self._properties[name].get("type") in ("integer", "number")
 
     def _unknown(self, unknown: list[str]) -> InvalidInput:
         named = ", ".join(repr(name[:80]) for name in unknown[:5])
@@ -75,6 +74,12 @@ class Arguments:
         required = self.schema.get("required", [])
         named = [f"{name} (required)" if name in required else name for name in self._properties]
         return f"{self._name} takes {', '.join(named)}." if named else f"{self._name} takes no arguments."
+
+
+def _is_number(schema: dict[str, Any]) -> bool:
+    alternatives = cast("list[dict[str, Any]]", schema.get("anyOf", [schema]))
+    kinds = {alternative.get("type") for alternative in alternatives}
+    return bool(kinds & {"integer", "number"}) and kinds <= {"integer", "number", "null"}
 
 
 def _choices(schema: dict[str, Any]) -> list[Any]:

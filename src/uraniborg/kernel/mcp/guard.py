@@ -1,25 +1,15 @@
-"""What a request must satisfy before the MCP endpoint sees it, and the one shape of every refusal over HTTP.
-
-UraniborgError
-├── Refused
-│   ├── OriginRefused          403   the Origin header is not on the list
-│   └── HostRefused            421   the Host header is not on the list
-└── InvalidInput
-    ├── MethodNotAllowed       405
-    └── UnsupportedVersion     400   MCP-Protocol-Version names no version this server speaks
-"""
+"""A guard before the SDK's transport: what breaks the rules stays outside, and every refusal has one shape."""
 
 import json
-from dataclasses import dataclass
 from typing import Any, Final
 
-from mcp.shared.version import SUPPORTED_PROTOCOL_VERSIONS
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from uraniborg.kernel.errors import InvalidInput, Refused, UraniborgError
+from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.mcp.reply import noted
+from uraniborg.kernel.mcp.rules import MethodNotAllowed, Rules, read_headers
 
 _TRANSPORT_REFUSALS: Final[dict[tuple[int, int | None] | int, tuple[str, str, str]]] = {
     (400, None): ("unsupported_media_type", "The body must be JSON.", "Send Content-Type: application/json."),
@@ -48,57 +38,6 @@ _TRANSPORT_REFUSALS: Final[dict[tuple[int, int | None] | int, tuple[str, str, st
 _TRANSPORT_FAILURE: Final = ("internal_error", "The request could not be handled.", "Trying again is safe.")
 
 
-class OriginRefused(Refused):
-    code = "origin_not_allowed"
-
-
-class HostRefused(Refused):
-    code = "host_not_allowed"
-    status = 421
-
-
-class MethodNotAllowed(InvalidInput):
-    code = "method_not_allowed"
-    status = 405
-
-
-class UnsupportedVersion(InvalidInput):
-    code = "unsupported_protocol_version"
-    status = 400
-
-
-@dataclass(frozen=True)
-class Rules:
-    """Which origins and hosts may call, compared exactly (None: any host), and by which methods."""
-
-    methods: tuple[str, ...]
-    origins: frozenset[str]
-    hosts: frozenset[str] | None
-
-    def check(self, scope: Scope) -> None:
-        """Raises the refusal that a request with these headers deserves, the gravest first."""
-        headers = Headers(scope=scope)
-        if not self.origins.issuperset(headers.getlist("origin")):
-            raise OriginRefused(
-                "Requests from this origin are not allowed.",
-                hint="Call from outside a browser, or have the origin put on the server's list.",
-            )
-        if self.hosts is not None and headers.get("host") not in self.hosts:
-            raise HostRefused("This server does not go by this host name.", hint="Use one of the names it was given.")
-        if scope["method"] not in self.methods:
-            raise MethodNotAllowed(
-                f"{scope['method'][:20]} is not possible here.",
-                hint=f"Use {', '.join(self.methods)}.",
-                allowed=list(self.methods),
-            )
-        if not set(SUPPORTED_PROTOCOL_VERSIONS).issuperset(headers.getlist("mcp-protocol-version")):
-            raise UnsupportedVersion(
-                "The MCP-Protocol-Version header names a version this server does not speak.",
-                hint=f"Use one of: {', '.join(SUPPORTED_PROTOCOL_VERSIONS)}.",
-                allowed=list(SUPPORTED_PROTOCOL_VERSIONS),
-            )
-
-
 class Guard:
     """Lets through to `app` what keeps the rules; everything refused, here or behind, is answered in one shape."""
 
@@ -110,7 +49,7 @@ class Guard:
         answers = _Answers(scope, receive, send)
         try:
             # The body is not read before this.
-            self._rules.check(scope)
+            self._rules.check(scope["method"], read_headers(scope))
             headers = MutableHeaders(scope=scope)
             if "*/*" in headers.get("accept", "*/*"):
                 headers["accept"] = "application/json, text/event-stream"

@@ -11,10 +11,13 @@ from mcp.server.streamable_http_manager import RequestBodyLimitMiddleware, Strea
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.routing import BaseRoute, Route
-from starlette.types import Lifespan, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
-from uraniborg.kernel.mcp.guard import Guard, Rules
+from uraniborg.kernel.mcp.dispatch import Dispatcher
+from uraniborg.kernel.mcp.guard import Guard
+from uraniborg.kernel.mcp.rules import Rules
 from uraniborg.kernel.mcp.server import Server
+from uraniborg.kernel.mcp.stateless import StatelessEndpoint
 
 BODY_LIMIT: Final = 4 * 1024 * 1024
 _SESSION: Final = "mcp-session-id"
@@ -33,19 +36,13 @@ def stateless_app(
     """`server` at `path`, one JSON answer to each POST and no memory between them, beside `routes`.
 
     A request with an Origin that is not exactly one of `origins` is refused (403), as is, if `hosts` are given, another
-    Host (421), another method (405) and an unknown protocol version (400), all before its body is read. `lifespan`
-    surrounds the serving. To join it to an app made elsewhere, add this app's `routes` to that one and enter
-    `app.router.lifespan_context(app)` in its lifespan.
+    Host (421), another method (405) and an unknown protocol version (400), all before its body is read. LOOPBACK stands
+    for any origin or host on this machine. Progress that tools report is dropped: the one answer has no room for it.
+    `lifespan` surrounds the serving. To join it to an app made elsewhere, add this app's `routes` to that one and, if
+    there is a lifespan, enter `app.router.lifespan_context(app)` in that one's.
     """
-
-    def manager() -> StreamableHTTPSessionManager:
-        return StreamableHTTPSessionManager(
-            server.protocol, stateless=True, json_response=True, max_request_body_size=body_limit
-        )
-
-    endpoint = _Endpoint(manager)
-    rules = Rules(("POST",), frozenset(origins), None if hosts is None else frozenset(hosts))
-    return _app(endpoint, Guard(endpoint, rules), path, routes, lifespan)
+    endpoint = StatelessEndpoint(Dispatcher(server), _rules(("POST",), origins, hosts), body_limit)
+    return Starlette(routes=[*_routes(path, endpoint), *routes], lifespan=lifespan)
 
 
 def stateful_app(
@@ -65,7 +62,7 @@ def stateful_app(
 
     Every initialize starts a session, whatever session the request names. A session unused for `idle_seconds` ends;
     beyond `max_sessions` no new one starts (503). Answers are event streams, which can carry progress, unless
-    `json_answers`. All else is as in `stateless_app`.
+    `json_answers`. All else is as in `stateless_app`, but that the lifespan of this app must always be entered.
     """
 
     def manager() -> StreamableHTTPSessionManager:
@@ -80,8 +77,27 @@ def stateful_app(
     logging.getLogger("mcp.server.streamable_http").addFilter(_is_failure)
     endpoint = _Endpoint(manager)
     fresh = RequestBodyLimitMiddleware(_FreshInitialize(endpoint), body_limit)
-    rules = Rules(("POST", "GET", "DELETE"), frozenset(origins), None if hosts is None else frozenset(hosts))
-    return _app(endpoint, Guard(fresh, rules), path, routes, lifespan)
+    guarded = Guard(fresh, _rules(("POST", "GET", "DELETE"), origins, hosts))
+
+    @asynccontextmanager
+    async def running(app: Starlette) -> AsyncGenerator[Any]:
+        if lifespan is None:
+            async with endpoint.running():
+                yield
+        else:
+            async with lifespan(app) as state, endpoint.running():
+                yield state
+
+    return Starlette(routes=[*_routes(path, guarded), *routes], lifespan=running)
+
+
+def _rules(methods: tuple[str, ...], origins: Collection[str], hosts: Collection[str] | None) -> Rules:
+    return Rules(methods, frozenset(origins), None if hosts is None else frozenset(hosts))
+
+
+def _routes(path: str, endpoint: ASGIApp) -> list[BaseRoute]:
+    """Both spellings, so that neither is redirected to the other."""
+    return [Route(path, endpoint), Route(f"{path}/", endpoint)]
 
 
 class _Endpoint:
@@ -140,23 +156,3 @@ def _is_initialize(body: bytes) -> bool:
 def _is_failure(record: logging.LogRecord) -> bool:
     """Not when a session ends while its stream is open, which the SDK reports as an error with a traceback."""
     return not (record.exc_info and isinstance(record.exc_info[1], anyio.ClosedResourceError))
-
-
-def _app(
-    endpoint: _Endpoint,
-    guarded: Guard,
-    path: str,
-    routes: Sequence[BaseRoute],
-    lifespan: Lifespan[Starlette] | None,
-) -> Starlette:
-    @asynccontextmanager
-    async def running(app: Starlette) -> AsyncGenerator[Any]:
-        if lifespan is None:
-            async with endpoint.running():
-                yield
-        else:
-            async with lifespan(app) as state, endpoint.running():
-                yield state
-
-    own = [Route(path, guarded), Route(f"{path}/", guarded)]
-    return Starlette(routes=[*routes, *own], lifespan=running)

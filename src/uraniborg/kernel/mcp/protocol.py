@@ -1,7 +1,7 @@
 """The protocol engine: admits well-formed messages only, and advertises only what there is."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Final, cast
 
@@ -10,12 +10,16 @@ from mcp.server.lowlevel.server import NotificationOptions
 from mcp.server.lowlevel.server import Server as LowLevelServer
 from mcp.server.models import InitializationOptions
 from mcp.shared.message import SessionMessage
+from mcp.shared.version import SUPPORTED_PROTOCOL_VERSIONS
 from mcp.types import (
     INVALID_PARAMS,
     INVALID_REQUEST,
+    LATEST_PROTOCOL_VERSION,
     METHOD_NOT_FOUND,
     ClientNotification,
+    Implementation,
     InitializeRequest,
+    InitializeResult,
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
@@ -39,9 +43,28 @@ _log = get_logger(__name__)
 class UnknownMethod(NotFound):
     code = "unknown_method"
 
+    def __init__(self, method: str, methods: Iterable[str]) -> None:
+        super().__init__(f"There is no method '{method[:80]}'.", hint=f"This server has: {', '.join(methods)}.")
+
 
 class InvalidMessage(InvalidInput):
     code = "invalid_request"
+
+    def __init__(
+        self,
+        message: str = "This is not a JSON-RPC 2.0 message.",
+        *,
+        hint: str = "Send one object with jsonrpc, id, method and, if there are any, params as an object.",
+    ) -> None:
+        super().__init__(message, hint=hint)
+
+
+class UnacceptableParameters(InvalidInput):
+    def __init__(self, method: str) -> None:
+        super().__init__(
+            f"The parameters of {method[:80]} cannot be taken.",
+            hint="NaN, infinities, half characters and very deep nesting are refused.",
+        )
 
 
 class UnreadableError(Exception):
@@ -62,6 +85,27 @@ class Protocol(LowLevelServer[Any, Any]):
         capabilities.experimental = experimental_capabilities or None
         return capabilities
 
+    @property
+    def methods(self) -> dict[str, type[BaseModel]]:
+        """The requests this server answers, and how each must look."""
+        kinds: list[type[BaseModel]] = [InitializeRequest, *self.request_handlers]
+        return {str(kind.model_fields["method"].default): kind for kind in kinds}
+
+    def introduction(self, version: str) -> InitializeResult:
+        """The answer to an initialize request for this version of the protocol, as a session of the SDK gives it."""
+        options = self.create_initialization_options()
+        return InitializeResult(
+            protocolVersion=version if version in SUPPORTED_PROTOCOL_VERSIONS else LATEST_PROTOCOL_VERSION,
+            capabilities=options.capabilities,
+            serverInfo=Implementation(
+                name=options.server_name,
+                version=options.server_version,
+                websiteUrl=options.website_url,
+                icons=options.icons,
+            ),
+            instructions=options.instructions,
+        )
+
     async def run(
         self,
         read_stream: Incoming,
@@ -70,9 +114,7 @@ class Protocol(LowLevelServer[Any, Any]):
         raise_exceptions: bool = False,
         stateless: bool = False,
     ) -> None:
-        kinds: list[type[BaseModel]] = [InitializeRequest, *self.request_handlers]
-        methods = {str(kind.model_fields["method"].default): kind for kind in kinds}
-        admitted = _Admitted(read_stream, write_stream, methods, initialized=stateless)
+        admitted = _Admitted(read_stream, write_stream, self.methods, initialized=stateless)
         # The session enters and iterates its read stream and does nothing else with it.
         source = cast("Incoming", admitted)
         await super().run(source, write_stream, initialization_options, raise_exceptions, stateless)
@@ -116,9 +158,7 @@ class _Admitted:
 
     def _refusal(self, request: JSONRPCRequest) -> tuple[UraniborgError, int] | None:
         if request.method not in self._methods:
-            offered = ", ".join(self._methods)
-            error = UnknownMethod(f"There is no method '{request.method[:80]}'.", hint=f"This server has: {offered}.")
-            return error, METHOD_NOT_FOUND
+            return UnknownMethod(request.method, self._methods), METHOD_NOT_FOUND
         if not self._initialized and request.method not in _BEFORE_INITIALIZE:
             error = InvalidMessage("The connection is not initialized yet.", hint="Send initialize first.")
             return error, INVALID_REQUEST
@@ -136,28 +176,33 @@ class _Admitted:
     async def _unreadable(self, exc: Exception) -> None:
         _log.warning("unreadable message", kind=type(exc).__name__)
         if isinstance(exc, UnreadableError) and exc.request_id is not None:
-            error = InvalidMessage(
-                "This is not a JSON-RPC 2.0 message.",
-                hint="Send one object with jsonrpc, id, method and, if there are any, params as an object.",
-            )
-            await self._answer(exc.request_id, error, INVALID_REQUEST)
+            await self._answer(exc.request_id, InvalidMessage(), INVALID_REQUEST)
 
     async def _answer(self, request_id: str | int, error: UraniborgError, code: int) -> None:
         answer = JSONRPCError(jsonrpc="2.0", id=request_id, error=error_data(error, code))
         await self._answers.send(SessionMessage(JSONRPCMessage(answer)))
 
 
+def validated(kind: type[BaseModel], method: str, params: dict[str, Any] | None) -> BaseModel:
+    """The message of this kind with these parameters. Raises InvalidInput, which never repeats their values."""
+    try:
+        # Left to itself the SDK turns NaN into null without a word.
+        json.dumps(params, allow_nan=False, ensure_ascii=False).encode()
+        return kind.model_validate({"method": method} if params is None else {"method": method, "params": params})
+    except ValidationError as exc:
+        raise invalid(exc, what=f"{method} request") from None
+    except (ValueError, RecursionError):
+        raise UnacceptableParameters(method) from None
+
+
 def _problem(message: JSONRPCRequest | JSONRPCNotification, kind: type[BaseModel]) -> InvalidInput | None:
     """What keeps `message` from being taken as one of `kind`, or None."""
     try:
-        # Left to itself the SDK turns NaN into null without a word.
-        json.dumps(message.params, allow_nan=False, ensure_ascii=False).encode()
-        kind.model_validate(message.model_dump(by_alias=True, mode="json", exclude_none=True))
-    except ValidationError as exc:
-        return invalid(exc, what=f"{message.method} request")
+        validated(kind, message.method, message.params)
+        # So will the SDK, which does not survive what is nested too deep for it.
+        message.model_dump(by_alias=True, mode="json", exclude_none=True)
+    except InvalidInput as problem:
+        return problem
     except (ValueError, RecursionError):
-        return InvalidInput(
-            f"The parameters of {message.method} cannot be taken.",
-            hint="NaN, infinities, half characters and very deep nesting are refused.",
-        )
+        return UnacceptableParameters(message.method)
     return None

@@ -1,8 +1,9 @@
 """How values and errors look on the wire: one text block of JSON, and the same error body everywhere."""
 
 import json
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
+import orjson
 from mcp.shared.exceptions import McpError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, ErrorData, TextContent
 from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
@@ -14,23 +15,58 @@ RESOURCE_NOT_FOUND: Final = -32002
 _LONGEST_TEXT: Final = 1_000
 _LONGEST_ITEM: Final = 100
 _MOST_ITEMS: Final = 20
+_SURELY_SHALLOW: Final = 190
+# What only orjson writes, or writes otherwise than pydantic does, is left to pydantic.
+_PLAIN_ONLY: Final = (
+    orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+)
 
 _log = get_logger(__name__)
 
 
-def as_text(value: Any) -> str:
-    """`value` as the text of a reply: a string as it is, anything else as compact JSON, with null for NaN.
+class Reply(NamedTuple):
+    """What a tool answered: its text, and the JSON of the same as an object where there is structured content."""
 
-    Raises ValueError or RecursionError for what has no JSON form.
-    """
-    if isinstance(value, str):
-        return whole_text(value)
+    text: str
+    structured: bytes | None = None
+    is_error: bool = False
+
+    def result(self) -> CallToolResult:
+        """The reply as the SDK sends it."""
+        return CallToolResult(
+            content=[TextContent(type="text", text=self.text)],
+            structuredContent=None if self.structured is None else from_json(self.structured),
+            isError=self.is_error,
+        )
+
+    def result_json(self) -> bytes:
+        """The JSON of `result()`, without making one."""
+        structured = b"" if self.structured is None else b',"structuredContent":' + self.structured
+        is_error = b"true" if self.is_error else b"false"
+        return b'{"content":[{"type":"text","text":%b}]%b,"isError":%b}' % (
+            orjson.dumps(self.text),
+            structured,
+            is_error,
+        )
+
+
+def as_json(value: Any) -> bytes:
+    """`value` as compact JSON, with null for NaN. Raises ValueError or RecursionError for what has no JSON form."""
     try:
-        return to_json(value, inf_nan_mode="null").decode()
+        return orjson.dumps(value, option=_PLAIN_ONLY)
+    except orjson.JSONEncodeError:
+        pass
+    try:
+        return to_json(value, inf_nan_mode="null")
     except PydanticSerializationError:
         # Half characters are one reason, and can be helped; what has no JSON form fails here once more.
         text = json.dumps(value, default=to_jsonable_python, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return whole_text(text)
+        return whole_text(text).encode()
+
+
+def as_text(value: Any) -> str:
+    """`value` as the text of a reply: a string as it is, anything else as JSON. Raises as `as_json` does."""
+    return whole_text(value) if isinstance(value, str) else as_json(value).decode()
 
 
 def whole_text(text: str) -> str:
@@ -42,20 +78,24 @@ def whole_text(text: str) -> str:
     return text
 
 
-def success(value: Any, *, structured: bool) -> CallToolResult:
-    """The result of a tool that returned `value`. Raises as `as_text` does, and for nesting no client could read."""
-    text = as_text(value)
-    content = None
-    if structured and not isinstance(value, str):
-        # Parsed back and not passed on: the SDK would write models and None in its own way, unlike the text.
-        same = from_json(text)
-        content = cast("dict[str, Any]", same) if isinstance(same, dict) else {"result": same}
-    return CallToolResult(content=[TextContent(type="text", text=text)], structuredContent=content)
+def success(value: Any, *, structured: bool) -> Reply:
+    """The reply of a tool that returned `value`. Raises as `as_json` does, and for nesting no client could read."""
+    if isinstance(value, str):
+        return Reply(whole_text(value))
+    written = as_json(value)
+    if not structured:
+        return Reply(written.decode())
+    # The text once more, and not the value: the SDK would write models and None in its own way.
+    same = written if written[:1] == b"{" else b'{"result":%b}' % written
+    if same.count(b"[") + same.count(b"{") > _SURELY_SHALLOW:
+        # In a result in an answer in a batch, which clients with the same parser must be able to read.
+        from_json(b"[[[%b]]]" % same)
+    return Reply(written.decode(), same)
 
 
-def failure(error: UraniborgError) -> CallToolResult:
-    """The result of a tool that failed with `error`."""
-    return CallToolResult(content=[TextContent(type="text", text=as_text(error_body(error)))], isError=True)
+def failure(error: UraniborgError) -> Reply:
+    """The reply of a tool that failed with `error`."""
+    return Reply(as_text(error_body(error)), is_error=True)
 
 
 def protocol_error(error: UraniborgError) -> McpError:
@@ -77,7 +117,7 @@ def error_body(error: UraniborgError) -> dict[str, Any]:
     It stays short, also where an error repeats what it was about.
     """
     try:
-        body = from_json(as_text(to_jsonable_python(error.body(), fallback=str, inf_nan_mode="null")))
+        body = from_json(as_json(to_jsonable_python(error.body(), fallback=str, inf_nan_mode="null")))
         return {"error": {name: _bounded(value) for name, value in body["error"].items()}}
     except ValueError:
         bare = {"code": error.code, "message": whole_text(error.message), "hint": whole_text(error.hint)}

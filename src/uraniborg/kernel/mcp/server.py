@@ -19,7 +19,7 @@ from uraniborg.kernel.logging import printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
 from uraniborg.kernel.mcp.progress import progress_of_this_call
 from uraniborg.kernel.mcp.protocol import Protocol
-from uraniborg.kernel.mcp.reply import as_text, failure, noted, protocol_error, success
+from uraniborg.kernel.mcp.reply import Reply, as_text, failure, noted, protocol_error, success
 from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
 
 Function = TypeVar("Function", bound=AsyncFunction)
@@ -86,6 +86,11 @@ class Server(FastMCP[Any]):
         assert isinstance(self._mcp_server, Protocol)
         return self._mcp_server
 
+    @property
+    def registrations(self) -> int:
+        """How many tools and resources there are: what was listed at the same number is listed still."""
+        return len(self._known_tools) + len(self._known_resources)
+
     def run(
         self,
         transport: Literal["stdio", "sse", "streamable-http"] = "stdio",
@@ -144,11 +149,14 @@ class Server(FastMCP[Any]):
 
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
         """Call a tool and return its CallToolResult. Never raises: failures are results too."""
+        with progress_of_this_call():
+            return (await self.reply_to(name, arguments)).result()
+
+    async def reply_to(self, name: str, arguments: dict[str, Any]) -> Reply:
+        """What a tool replies to these arguments, with nobody to hear of its progress. Never raises."""
         try:
             called = self._find_tool(name)
-            accepted = called.arguments.accept(arguments)
-            with progress_of_this_call():
-                value = await called.function(**accepted)
+            value = await called.function(**called.arguments.accept(arguments))
             return success(value, structured=called.structured)
         except (Exception, SystemExit) as exc:
             return failure(noted(exc, during=f"tool {name[:80]}"))
@@ -164,8 +172,8 @@ class Server(FastMCP[Any]):
             raise protocol_error(noted(exc, during="reading a resource")) from exc
 
     def _find_tool(self, name: str) -> _Tool:
-        if name in self._known_tools:
-            return self._known_tools[name]
+        if known := self._known_tools.get(name):
+            return known
         offered = list(self._known_tools)
         raise UnknownTool(
             f"There is no tool '{printable(name[:80])}'.", hint=f"Use one of: {', '.join(offered)}.", allowed=offered

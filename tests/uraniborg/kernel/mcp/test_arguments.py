@@ -125,3 +125,15 @@ def test_a_function_without_parameters_says_so() -> None:
     with pytest.raises(InvalidInput) as caught:
         Arguments(nothing, "nothing").accept({"x": 1})
     assert caught.value.hint == "nothing takes no arguments."
+
+
+@pytest.mark.parametrize("name", ["whole", "part", "maybe"])
+def test_true_is_not_taken_for_one(name: str) -> None:
+    async def count(
+        whole: int = 0, part: float = 0.0, maybe: Annotated[int, Field(ge=0)] | None = None, flag: bool | int = 0
+    ) -> None: ...
+
+    counting = Arguments(count, "count")
+    assert counting.accept({"flag": True, "maybe": None})["flag"] is True
+    with pytest.raises(InvalidInput, match=f"{name} must be a number"):
+        counting.accept({name: True})

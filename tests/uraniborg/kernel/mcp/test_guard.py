@@ -5,7 +5,8 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from uraniborg.kernel.mcp.guard import Guard, Rules
+from uraniborg.kernel.mcp.guard import Guard
+from uraniborg.kernel.mcp.rules import Rules
 
 ORIGIN = "http://localhost:5173"
 OPEN = Rules(("POST",), frozenset({ORIGIN}), None)

@@ -47,6 +47,7 @@ def test_the_public_names_are_these() -> None:
     import uraniborg.kernel.mcp as public
 
     assert sorted(public.__all__) == [
+        "LOOPBACK",
         "Server",
         "make_server",
         "report_progress",

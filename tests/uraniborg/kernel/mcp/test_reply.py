@@ -1,15 +1,29 @@
 import json
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from enum import Enum
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
+from pydantic_core import to_json
 
 from uraniborg.kernel.errors import Conflict, InternalError, InvalidInput, NotFound, UraniborgError
-from uraniborg.kernel.mcp.reply import as_text, error_body, failure, noted, protocol_error, success, whole_text
+from uraniborg.kernel.mcp.reply import (
+    as_json,
+    as_text,
+    error_body,
+    failure,
+    noted,
+    protocol_error,
+    success,
+    whole_text,
+)
 from uraniborg.kernel.mcp.testing import json_of, text_of
 
 json_values = st.recursive(
@@ -25,9 +39,61 @@ json_values = st.recursive(
 
 @given(json_values.filter(lambda value: not isinstance(value, str)))
 def test_text_and_structured_content_say_the_same(value: Any) -> None:
-    result = success(value, structured=True)
+    result = success(value, structured=True).result()
     assert json_of(result) == value
     assert result.structuredContent == (value if isinstance(value, dict) else {"result": value})
+
+
+@given(json_values, st.booleans())
+def test_the_json_of_a_reply_is_that_of_its_result(value: Any, structured: bool) -> None:
+    for reply in (success(value, structured=structured), failure(NotFound("gone", value=value))):
+        assert json.loads(reply.result_json()) == reply.result().model_dump(
+            mode="json", by_alias=True, exclude_none=True
+        )
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Word(str):
+    __slots__ = ()
+
+
+@dataclass
+class Point:
+    x: int
+    when: datetime
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        1e16,
+        1e-7,
+        -0.0,
+        2**70,
+        {"a": (1, 2)},
+        {1: "a"},
+        {"set": {1}},
+        UUID(int=7),
+        Colour.RED,
+        {Colour.RED: Colour.RED},
+        Word("word"),
+        Decimal("1.50"),
+        Path("a/b"),
+        b"bytes",
+        datetime(2026, 1, 2, tzinfo=UTC),
+        Point(1, datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=timezone(timedelta(hours=2)))),
+    ],
+)
+def test_values_of_any_kind_are_written_as_pydantic_writes_them(value: Any) -> None:
+    assert as_json([value]) == to_json([value])
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_are_written_as_pydantic_writes_them(number: float) -> None:
+    assert as_json([number]) == to_json([number])
 
 
 @given(st.text(st.characters(exclude_categories=[])))
@@ -39,14 +105,14 @@ def test_text_always_becomes_encodable_and_whole_text_is_left_alone(text: str) -
 
 
 def test_a_string_is_its_own_text_and_has_no_structured_content() -> None:
-    result = success('{"error": "part of the document"}', structured=True)
+    result = success('{"error": "part of the document"}', structured=True).result()
     assert text_of(result) == '{"error": "part of the document"}'
     assert result.structuredContent is None
     assert not result.isError
 
 
 def test_an_answer_with_an_error_key_is_still_a_success() -> None:
-    result = success({"error": {"code": "captured_earlier"}}, structured=True)
+    result = success({"error": {"code": "captured_earlier"}}, structured=True).result()
     assert not result.isError
     assert json_of(result) == {"error": {"code": "captured_earlier"}}
 
@@ -56,7 +122,7 @@ def test_json_is_compact_and_keeps_unicode() -> None:
 
 
 def test_an_empty_list_still_gives_a_text_block() -> None:
-    result = success([], structured=True)
+    result = success([], structured=True).result()
     assert text_of(result) == "[]"
     assert result.structuredContent == {"result": []}
 
@@ -69,13 +135,13 @@ def test_models_go_by_alias_and_keep_their_empty_fields_in_both_forms() -> None:
 
     body = Body(universeId="u-1", seen=datetime(2026, 1, 2, tzinfo=UTC))
     expected = {"universeId": "u-1", "parent": None, "seen": "2026-01-02T00:00:00Z"}
-    result = success({"body": body}, structured=True)
+    result = success({"body": body}, structured=True).result()
     assert json_of(result) == {"body": expected}
     assert result.structuredContent == {"body": expected}
 
 
 def test_structured_content_can_be_left_out() -> None:
-    assert success({"a": 1}, structured=False).structuredContent is None
+    assert success({"a": 1}, structured=False).result().structuredContent is None
 
 
 def test_not_a_number_becomes_null_and_never_invalid_json() -> None:
@@ -83,7 +149,7 @@ def test_not_a_number_becomes_null_and_never_invalid_json() -> None:
 
 
 def test_half_characters_inside_a_structure_do_not_stop_the_answer() -> None:
-    result = success({"tit\ud800le": ["a\udfffb", "ok"]}, structured=True)
+    result = success({"tit\ud800le": ["a\udfffb", "ok"]}, structured=True).result()
     assert json_of(result) == {"tit\ufffdle": ["a\ufffdb", "ok"]}
 
 
@@ -97,7 +163,7 @@ def test_nesting_no_client_could_read_is_refused_here_and_not_by_the_connection(
 
 
 def test_a_failure_is_marked_and_its_text_is_pure_json() -> None:
-    result = failure(NotFound("Session not found: 7f", hint="List them.", session_id="7f"))
+    result = failure(NotFound("Session not found: 7f", hint="List them.", session_id="7f")).result()
     assert result.isError
     assert json_of(result) == {
         "error": {"code": "not_found", "message": "Session not found: 7f", "hint": "List them.", "session_id": "7f"}

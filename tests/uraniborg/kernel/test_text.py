@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_search.text import STOP_WORDS, fold, stem, terms, words
+from uraniborg.kernel.text import STOP_WORDS, fold, stem, terms, words
 
 
 def test_accents_case_and_ligatures_fold_to_plain_letters() -> None:

@@ -1,0 +1,23 @@
+"""Every bound of the library, in one place."""
+
+from typing import Final
+
+QUERY_CHARS: Final = 500
+PAGE_SIZE: Final = 100
+DEFAULT_PAGE_SIZE: Final = 10
+OFFSET: Final = 10_000
+FACETS: Final = 100
+DEFAULT_FACETS: Final = 20
+VALUE_CHARS: Final = 500
+"""The longest keyword, template name, language or identifier that is looked up."""
+RESOURCE_CHARS: Final = 50_000
+"""What a resource read returns at most; tools return everything unless told otherwise."""
+SNIPPET_CHARS: Final = 300
+AUTHORS_SHOWN: Final = 10
+"""In a search result; the metadata has them all."""
+OUTLINE_SHOWN: Final = 200
+PREFIX_TERMS: Final = 50
+"""How many words of the index a prefix stands for, the most frequent first."""
+QUERY_WORDS: Final = 100
+ASSET_BYTES: Final = 64 * 1024 * 1024
+"""The largest file that is read from a static server."""

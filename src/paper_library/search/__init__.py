@@ -1,0 +1,1 @@
+"""Finding papers: the query language, the index, ranking, snippets, facets."""

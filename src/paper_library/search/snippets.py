@@ -1,0 +1,146 @@
+"""The passage of a text that shows best why it was found."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from paper_library.limits import SNIPPET_CHARS
+from paper_library.search.compiling import Compiled
+from paper_library.text.markdown import escaped
+from uraniborg.kernel.text import fold, stem, words
+
+_TOKEN: Final = re.compile(r"[^\s\"“”(),;:!?。、，]+")
+_SHORTEST_ROOT: Final = 3
+_ELLIPSIS: Final = "…"
+_SENTENCE_START: Final = re.compile(r"(?:^|[.!?。]\s+)(?=\S)")
+
+Span = tuple[int, int, str]
+"""Where a match begins and ends, and what it matches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """Finds what a query looked for in a text that a person reads."""
+
+    stems: frozenset[str]
+    words: frozenset[str]
+    rough: re.Pattern[str] | None
+    """What every match in a plain English text looks like at least; None where that cannot be said."""
+
+    @classmethod
+    def of(cls, compiled: Compiled) -> "Matcher":
+        named = frozenset(compiled.words.union(*compiled.phrases))
+        return cls(frozenset(compiled.stems), named, _rough(frozenset(compiled.stems), named))
+
+    def spans(self, text: str) -> list[Span]:
+        """The matches, in order."""
+        if not self.stems and not self.words:
+            return []
+        if self.rough is not None and text.isascii():
+            found = ((one.start(), one.end(), one.group()) for one in self.rough.finditer(text.lower()))
+            return [(start, end, name) for start, end, word in found if (name := self._named(word))]
+        return [span for token in _TOKEN.finditer(text) for span in self._in_token(token.group(), token.start())]
+
+    def _named(self, word: str) -> str:
+        if word in self.words:
+            return stem(word) or word
+        name = stem(word)
+        return name if name in self.stems else ""
+
+    def _in_token(self, token: str, at: int) -> list[Span]:
+        """Matches in a run without blanks: the words of it are found again, in order, by how they fold."""
+        spans: list[Span] = []
+        position = 0
+        for word in words(token):
+            name = self._named(word)
+            if not name:
+                continue
+            start = _found(token, word, position)
+            if start >= 0:
+                end = min(start + len(word), len(token))
+                spans.append((at + start, at + end, name))
+                position = start + 1
+        return spans
+
+
+@lru_cache(maxsize=1024)
+def _rough(stems: frozenset[str], named: frozenset[str]) -> re.Pattern[str] | None:
+    if not all(word.isalnum() and word.isascii() for word in stems | named):
+        return None
+    roots = {name if len(name) <= _SHORTEST_ROOT else name[:-1] for name in stems} | named
+    shortest = sorted(root for root in roots if not any(root != other and root.startswith(other) for other in roots))
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, shortest))})[a-z0-9]*")
+
+
+def _found(token: str, word: str, start: int) -> int:
+    """Where `word`, which is folded, begins in `token`, which is not; every character folds to about one."""
+    plain = "".join(fold(char)[:1] or " " for char in token)
+    place = plain.find(word, start)
+    return place if place >= 0 else plain.find(word[:1], start)
+
+
+def snippet(text: str, matcher: Matcher, *, most: int = SNIPPET_CHARS) -> tuple[str, int]:
+    """The best passage of `text` as markdown with the matches in bold, and how many different ones it has."""
+    text = text if text.isascii() else unicodedata.normalize("NFC", text)
+    spans = matcher.spans(text)
+    start, end = _window(text, spans, most)
+    inside = [span for span in spans if span[0] >= start and span[1] <= end]
+    pieces: list[str] = [_ELLIPSIS] if start > 0 else []
+    at = start
+    for first, last, _ in _joined(inside):
+        pieces += [escaped(text[at:first]), "**", escaped(text[first:last]), "**"]
+        at = last
+    pieces += [escaped(text[at:end]), _ELLIPSIS if end < len(text) else ""]
+    return "".join(pieces).strip(), len({name for _, _, name in inside})
+
+
+def _window(text: str, spans: list[Span], most: int) -> tuple[int, int]:
+    """The stretch of at most `most` characters with the most different matches, cut between words."""
+    if len(text) <= most:
+        return 0, len(text)
+    if not spans:
+        return 0, _word_end(text, most)
+    best, best_score = 0, (-1, -1)
+    for place, (first, _, _) in enumerate(spans):
+        inside: list[str] = []
+        for later in spans[place:]:
+            if later[1] > first + most * 3 // 4:
+                break
+            inside.append(later[2])
+        score = (len(set(inside)), len(inside))
+        if score > best_score:
+            best, best_score = first, score
+    start = _passage_start(text, best, most)
+    return start, _word_end(text, min(start + most, len(text)))
+
+
+def _passage_start(text: str, match: int, most: int) -> int:
+    """The beginning of the match's sentence if that is near, else of some word shortly before."""
+    earliest = max(0, match - most // 4)
+    if earliest == 0:
+        return 0
+    starts = [found.end() for found in _SENTENCE_START.finditer(text, max(0, match - most // 2), match + 1)]
+    if starts and match - starts[-1] <= most // 2:
+        return starts[-1]
+    blank = text.find(" ", earliest, match)
+    return blank + 1 if blank >= 0 else match
+
+
+def _word_end(text: str, end: int) -> int:
+    if end >= len(text) or text[end].isspace():
+        return end
+    blank = text.rfind(" ", max(0, end - 40), end)
+    return blank if blank > 0 else end
+
+
+def _joined(spans: list[Span]) -> list[Span]:
+    """Matches that overlap or touch, as one."""
+    whole: list[Span] = []
+    for first, last, name in spans:
+        if whole and first <= whole[-1][1]:
+            whole[-1] = (whole[-1][0], max(last, whole[-1][1]), name)
+        else:
+            whole.append((first, last, name))
+    return whole

@@ -1,0 +1,83 @@
+"""The manifest: what a shelf is made of, and by which it is known to be whole."""
+
+import hashlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+
+from paper_library.errors import ShelfDamaged, ShelfNotFound, ShelfTooNew
+from paper_library.store.layout import DATABASE, INDEX, MANIFEST, SCHEMA_VERSION
+from uraniborg.kernel.files import shown
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    schema_version: int
+    build_id: str
+    """Follows from the contents: the same papers give the same id, whoever builds them and when."""
+    papers: int
+    files: dict[str, str]
+    """SHA-256 of the database and the index's files, by path. Static files carry theirs in their names."""
+    software: str
+    built_at: str
+
+    def as_json(self) -> bytes:
+        return orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of the shelf in `folder`. Raises ShelfNotFound, ShelfTooNew, ShelfDamaged."""
+    try:
+        said: Any = orjson.loads((folder / MANIFEST).read_bytes())
+    except FileNotFoundError:
+        raise _no_shelf(folder) from None
+    except NotADirectoryError:
+        raise ShelfNotFound(
+            f"{shown(folder)} is a file, and a shelf is a folder.", hint="Name the folder that the build made."
+        ) from None
+    except (OSError, ValueError) as exc:
+        raise damaged(folder, f"its {MANIFEST} cannot be read") from exc
+    if not isinstance(said, dict):
+        raise damaged(folder, f"its {MANIFEST} is not what a build writes")
+    facts = cast("dict[str, Any]", said)
+    version = facts.get("schema_version")
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise ShelfTooNew(
+            f"The shelf {shown(folder)} was made by a later version: its schema is {version}, not {SCHEMA_VERSION}.",
+            hint="Update uraniborg, or build the shelf again with this version.",
+            schema_version=version,
+            supported=SCHEMA_VERSION,
+        )
+    try:
+        manifest = Manifest(**facts)
+    except TypeError:
+        raise damaged(folder, f"its {MANIFEST} is not what a build writes") from None
+    if manifest.schema_version != SCHEMA_VERSION or not isinstance(cast("Any", manifest.files), dict):
+        raise damaged(folder, f"its {MANIFEST} is not what a build writes")
+    return manifest
+
+
+def file_digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def damaged(folder: Path, why: str) -> ShelfDamaged:
+    return ShelfDamaged(
+        f"The shelf {shown(folder)} is damaged: {why}.",
+        hint="`paper-library verify` tells what is wrong. Build it again, or copy it again from where it is whole.",
+    )
+
+
+def _no_shelf(folder: Path) -> Exception:
+    if not folder.exists():
+        return ShelfNotFound(
+            f"There is no shelf at {shown(folder)}.", hint="Build one with: paper-library build INPUT… -o SHELF"
+        )
+    if (folder / DATABASE).exists() or (folder / INDEX).exists():
+        return damaged(folder, f"it has no {MANIFEST}, as if its copying or building had been cut off")
+    return ShelfNotFound(
+        f"The folder {shown(folder)} is not a shelf.", hint="Build one with: paper-library build INPUT… -o SHELF"
+    )

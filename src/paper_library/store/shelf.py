@@ -1,0 +1,188 @@
+"""An open shelf: immutable, read-only, and nothing is ever written into its folder."""
+
+import sqlite3
+import tempfile
+import threading
+import time
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+from urllib.parse import quote
+
+import orjson
+import tantivy
+
+from paper_library.errors import PaperNotFound, QueryTooSlow
+from paper_library.identity import is_paper_id, lookup_keys
+from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
+from paper_library.search.fields import open_index
+from paper_library.store.layout import DATABASE, INDEX
+from paper_library.store.manifest import Manifest, damaged, file_digest, read_manifest
+from uraniborg.kernel.text import fold
+
+_STEPS_BETWEEN_CHECKS: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a search result shows of a paper."""
+
+    no: int
+    paper_id: str
+    title: str
+    year: int | None
+    venue: str
+    authors: list[str]
+    abstract: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssetRef:
+    kind: str
+    name: str
+    sha256: str
+    size: int
+    chars: int
+
+
+class Shelf:
+    """Opened by `Shelf.open`. Threads may share it; each has a connection of its own."""
+
+    def __init__(self, folder: Path, manifest: Manifest, index: tantivy.Index) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self.index = index
+        self.schema = index.schema
+        self.searcher = index.searcher()
+        self._local = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Raises ShelfNotFound, ShelfTooNew, or ShelfDamaged when a file is missing or not as it was built."""
+        folder = folder.absolute()
+        manifest = read_manifest(folder)
+        database = folder / DATABASE
+        for name in manifest.files:
+            if not (folder / name).is_file():
+                raise damaged(folder, f"{name} is missing")
+        # Reads all of it, which also brings it into memory: look-ups do not wait for the disk afterwards.
+        if file_digest(database) != manifest.files.get(DATABASE):
+            raise damaged(folder, f"{DATABASE} is not as it was built")
+        try:
+            shelf = cls(folder, manifest, _opened_index(folder / INDEX))
+            shelf.connection().execute("SELECT no FROM paper LIMIT 1").fetchone()
+        except (ValueError, OSError, sqlite3.Error) as exc:
+            raise damaged(folder, "its index or database cannot be opened") from exc
+        if shelf.searcher.num_docs != manifest.papers:
+            raise damaged(folder, f"its index holds {shelf.searcher.num_docs} of {manifest.papers} papers")
+        return shelf
+
+    @property
+    def build_id(self) -> str:
+        return self.manifest.build_id
+
+    def close(self) -> None:
+        for connection in self._connections:
+            connection.close()
+
+    def connection(self) -> sqlite3.Connection:
+        """This thread's connection."""
+        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            address = f"file:{quote(str(self.folder / DATABASE))}?mode=ro&immutable=1"
+            found = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
+            found.execute("PRAGMA query_only=1")
+            found.execute("PRAGMA mmap_size=1073741824")
+            self._connections.append(found)
+            self._local.connection = found
+        return found
+
+    @contextmanager
+    def in_time(self, seconds: float) -> Generator[sqlite3.Connection]:
+        """This thread's connection, with statements cut off after `seconds`. Raises QueryTooSlow."""
+        connection = self.connection()
+        deadline = time.monotonic() + seconds
+        connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS_BETWEEN_CHECKS)
+        try:
+            yield connection
+        except sqlite3.OperationalError as exc:
+            if "interrupted" in str(exc):
+                raise too_slow(seconds) from None
+            raise
+        finally:
+            connection.set_progress_handler(None, 0)
+
+    def resolve(self, given: str) -> int:
+        """The place of the paper with this id, DOI, arXiv id or BibTeX key. Raises PaperNotFound."""
+        if given and len(given) <= VALUE_CHARS and "\0" not in given:
+            connection = self.connection()
+            if is_paper_id(given):
+                found = connection.execute("SELECT no FROM paper WHERE paper_id = ?", (given,)).fetchone()
+                if found:
+                    return found[0]
+            for key in lookup_keys(given):
+                found = connection.execute("SELECT no FROM alias WHERE key = ?", (key,)).fetchone()
+                if found:
+                    return found[0]
+        raise PaperNotFound(given)
+
+    def with_title(self, title: str) -> list[int]:
+        """The places of the papers with exactly this title, whatever its case and accents."""
+        found = self.connection().execute("SELECT no FROM paper WHERE title_fold = ? ORDER BY no", (fold(title),))
+        return [no for (no,) in found]
+
+    def metadata(self, no: int) -> bytes:
+        """The whole reply about a paper, as JSON."""
+        return self._one("SELECT metadata FROM paper WHERE no = ?", no)
+
+    def described(self, no: int) -> dict[str, Any]:
+        return orjson.loads(self.metadata(no))
+
+    def bibtex(self, no: int) -> str:
+        return self._one("SELECT bibtex FROM paper WHERE no = ?", no)
+
+    def rows(self, numbers: Sequence[int]) -> list[Row]:
+        """What search results show, in the order of `numbers`."""
+        marks = ",".join("?" * len(numbers))
+        query = f"SELECT no, metadata FROM paper WHERE no IN ({marks})"  # noqa: S608 - marks only
+        found = {no: orjson.loads(metadata) for no, metadata in self.connection().execute(query, numbers)}
+        return [_row(no, found[no]) for no in numbers]
+
+    def asset(self, no: int, kind: str, name: str) -> AssetRef | None:
+        query = "SELECT kind, name, sha256, bytes, chars FROM asset WHERE no = ? AND kind = ? AND name = ?"
+        found = self.connection().execute(query, (no, kind, name)).fetchone()
+        return AssetRef(*found) if found else None
+
+    def assets(self, no: int) -> Iterable[AssetRef]:
+        query = "SELECT kind, name, sha256, bytes, chars FROM asset WHERE no = ?"
+        return [AssetRef(*row) for row in self.connection().execute(query, (no,))]
+
+    def _one(self, query: str, no: int) -> Any:
+        return self.connection().execute(query, (no,)).fetchone()[0]
+
+
+def _row(no: int, said: dict[str, Any]) -> Row:
+    authors = said["authors"][:AUTHORS_SHOWN]
+    return Row(no, said["paper_id"], said["title"], said["year"], said["venue"], authors, said["abstract"])
+
+
+def too_slow(seconds: float) -> QueryTooSlow:
+    return QueryTooSlow(
+        f"The query took longer than {seconds:g} seconds and was stopped.",
+        hint="Use fewer or rarer words, or filters such as year: and venue:.",
+        seconds=seconds,
+    )
+
+
+def _opened_index(folder: Path) -> tantivy.Index:
+    """The index, opened through a folder of links: it wants to write a lock where it lies."""
+    with tempfile.TemporaryDirectory(prefix="shelf-index-") as links:
+        for path in folder.iterdir():
+            (Path(links) / path.name).symlink_to(path)
+        index = open_index(Path(links))
+        index.config_reader("manual", 0)
+        index.searcher()
+        return index

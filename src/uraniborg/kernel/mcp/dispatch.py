@@ -1,0 +1,149 @@
+"""From the bytes of a request to the bytes of its answer, with no session between and no knowledge of HTTP."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from mcp import McpError
+from mcp.types import METHOD_NOT_FOUND, CallToolRequest, InitializeRequest
+from pydantic import BaseModel
+
+from uraniborg.kernel.mcp.jsonrpc import (
+    NO_ANSWER,
+    Answer,
+    Request,
+    failed,
+    invalid_message,
+    read,
+    refusal,
+    request_in,
+    response,
+    unreadable,
+)
+from uraniborg.kernel.mcp.protocol import InvalidMessage, UnknownMethod, validated
+from uraniborg.kernel.mcp.reply import noted, protocol_error
+from uraniborg.kernel.mcp.server import Server
+
+BATCH_LIMIT: Final = 100
+BATCHING_VERSION: Final = "2025-03-26"
+"""The one revision of the protocol that has batches."""
+
+_LISTS: Final = ("tools/list", "resources/list", "resources/templates/list")
+_PLAIN: Final = frozenset((str, int, bool, type(None)))
+
+
+class Dispatcher:
+    """Answers messages to `server` one by one, as a session of the SDK would in results and errors.
+
+    There is nobody to report progress to, so reports go nowhere.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._handlers = server.protocol.request_handlers
+        self._listed: dict[str, tuple[int, bytes]] = {}
+
+    async def answer(self, body: bytes, version: str) -> Answer:
+        """The answer to `body` from a client that speaks this version of the protocol. Never raises."""
+        try:
+            message = read(body)
+        except ValueError:
+            return unreadable(body)
+        if isinstance(message, dict):
+            return await self._answer(cast("dict[str, Any]", message))
+        if isinstance(message, list):
+            return await self._answer_batch(cast("list[Any]", message), version)
+        return invalid_message()
+
+    async def _answer_batch(self, messages: list[Any], version: str) -> Answer:
+        if problem := _batch_problem(messages, version):
+            return invalid_message(error=problem)
+        answers = await asyncio.gather(*(self._answer_member(message) for message in messages))
+        bodies = [answer.body for answer in answers if answer.body]
+        return Answer(200, b"[%b]" % b",".join(bodies)) if bodies else NO_ANSWER
+
+    async def _answer_member(self, message: Any) -> Answer:
+        if not isinstance(message, dict):
+            return invalid_message()
+        member = cast("dict[str, Any]", message)
+        if member.get("method") == "initialize" and "id" in member:
+            error = InvalidMessage("initialize cannot be part of a batch.", hint="Send it alone.")
+            return invalid_message(member["id"], error)
+        return await self._answer(member)
+
+    async def _answer(self, message: dict[str, Any]) -> Answer:
+        request = request_in(message)
+        if isinstance(request, Answer):
+            return request
+        try:
+            body = response(request.id, await self._result_of(request))
+        except UnknownMethod as error:
+            body = refusal(request.id, error, METHOD_NOT_FOUND)
+        except McpError as exc:
+            body = failed(request.id, exc.error)
+        except (Exception, SystemExit) as exc:
+            error = noted(exc, during=f"{request.method[:80]} over HTTP")
+            body = failed(request.id, protocol_error(error).error)
+        return Answer(200, body)
+
+    async def _result_of(self, request: Request) -> bytes:
+        """The JSON of the result. Raises what the handler raises, and InvalidInput or UnknownMethod before it."""
+        params = request.params
+        if request.method == "tools/call" and CallToolRequest in self._handlers and params and _is_plain_call(params):
+            return (await self._server.reply_to(params["name"], params.get("arguments") or {})).result_json()
+        methods = self._server.protocol.methods
+        if request.method not in methods:
+            raise UnknownMethod(request.method, methods)
+        accepted = validated(methods[request.method], request.method, params)
+        if isinstance(accepted, InitializeRequest):
+            return _written(self._server.protocol.introduction(str(accepted.params.protocolVersion)))
+        if isinstance(accepted, CallToolRequest):
+            reply = await self._server.reply_to(accepted.params.name, accepted.params.arguments or {})
+            return reply.result_json()
+        if request.method in _LISTS:
+            return await self._list(request.method, accepted)
+        return await self._handle(accepted)
+
+    async def _list(self, method: str, accepted: BaseModel) -> bytes:
+        """Lists are long to write and, once a server has everything, always the same."""
+        registrations = self._server.registrations
+        known = self._listed.get(method)
+        if known is None or known[0] != registrations:
+            known = self._listed[method] = (registrations, await self._handle(accepted))
+        return known[1]
+
+    async def _handle(self, accepted: BaseModel) -> bytes:
+        result = await self._handlers[type(accepted)](accepted)
+        return _written(result.root)
+
+
+def _written(result: BaseModel) -> bytes:
+    return result.model_dump_json(by_alias=True, exclude_none=True).encode()
+
+
+def _is_plain_call(params: Mapping[str, Any]) -> bool:
+    """Whether the SDK would surely take these parameters of tools/call, which spares asking it."""
+    if type(params.get("name")) is not str or "task" in params:
+        return False
+    for part in (params.get("_meta"), params.get("arguments")):
+        if part is None:
+            continue
+        # Numbers with a fraction may be infinite, and so may what is nested contain them.
+        if type(part) is not dict or not _PLAIN.issuperset(map(type, cast("dict[str, Any]", part).values())):
+            return False
+    return True
+
+
+def _batch_problem(messages: list[Any], version: str) -> InvalidMessage | None:
+    if version != BATCHING_VERSION:
+        return InvalidMessage(
+            f"Version {version} of the protocol has no batches.",
+            hint=f"Send one message in each request, or say MCP-Protocol-Version: {BATCHING_VERSION}.",
+        )
+    if not messages:
+        return InvalidMessage("The batch is empty.", hint="Send a message, or a batch with at least one.")
+    if len(messages) > BATCH_LIMIT:
+        return InvalidMessage(
+            f"The batch has {len(messages):,} messages.", hint=f"Send at most {BATCH_LIMIT} in one batch."
+        )
+    return None
