@@ -8,7 +8,7 @@ from typing import Final
 
 from paper_library.limits import SNIPPET_CHARS
 from paper_library.search.compiling import Compiled
-from paper_library.text.markdown import escaped
+from paper_library.text.markdown import escaped, escaped_line
 from uraniborg.kernel.text import fold, stem, words
 
 _TOKEN: Final = re.compile(r"[^\s\"“”(),;:!?。、，]+")
@@ -93,7 +93,7 @@ def snippet(text: str, matcher: Matcher, *, most: int = SNIPPET_CHARS) -> tuple[
         pieces += [escaped(text[at:first]), "**", escaped(text[first:last]), "**"]
         at = last
     pieces += [escaped(text[at:end]), _ELLIPSIS if end < len(text) else ""]
-    return "".join(pieces).strip(), len({name for _, _, name in inside})
+    return escaped_line("".join(pieces).strip()), len({name for _, _, name in inside})
 
 
 def _window(text: str, spans: list[Span], most: int) -> tuple[int, int]:

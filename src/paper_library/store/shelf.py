@@ -5,7 +5,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
@@ -18,8 +18,9 @@ from paper_library.errors import PaperNotFound, QueryTooSlow
 from paper_library.identity import is_paper_id, lookup_keys
 from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
 from paper_library.search.fields import open_index
-from paper_library.store.layout import DATABASE, INDEX
+from paper_library.store.layout import DATABASE, INDEX, SOURCE, STATIC, TRANSLATION, asset_path
 from paper_library.store.manifest import Manifest, damaged, file_digest, read_manifest
+from paper_library.text.markdown import plain_text
 from uraniborg.kernel.text import fold
 
 _STEPS_BETWEEN_CHECKS: Final = 10_000
@@ -151,6 +152,29 @@ class Shelf:
         found = {no: orjson.loads(metadata) for no, metadata in self.connection().execute(query, numbers)}
         return [_row(no, found[no]) for no in numbers]
 
+    def facet_id(self, kind: str, folded: str) -> int | None:
+        query = "SELECT id FROM facet WHERE kind = ? AND fold = ?"
+        found = self.connection().execute(query, (kind, folded)).fetchone()
+        return found[0] if found else None
+
+    def top_facets(self, kind: str, limit: int, offset: int = 0) -> list[tuple[str, int]]:
+        """Values and how many papers have them, the most frequent first."""
+        query = "SELECT value, paper_count FROM facet WHERE kind = ? ORDER BY paper_count DESC, value LIMIT ? OFFSET ?"
+        return self.connection().execute(query, (kind, limit, offset)).fetchall()
+
+    def facet_total(self, kind: str) -> int:
+        """How many different values there are."""
+        return self.connection().execute("SELECT count(*) FROM facet WHERE kind = ?", (kind,)).fetchone()[0]
+
+    def with_facet(self, facets: Sequence[int], limit: int, offset: int) -> tuple[list[int], int]:
+        """The places of the papers that have any of the values, newest first, and how many there are."""
+        marks = ",".join("?" * len(facets))
+        found = f"FROM paper WHERE no IN (SELECT no FROM paper_facet WHERE facet IN ({marks}))"  # noqa: S608
+        connection = self.connection()
+        total = connection.execute(f"SELECT count(*) {found}", facets).fetchone()[0]
+        page = f"SELECT no {found} ORDER BY year IS NULL, year DESC, no LIMIT ? OFFSET ?"
+        return [no for (no,) in connection.execute(page, (*facets, limit, offset))], total
+
     def asset(self, no: int, kind: str, name: str) -> AssetRef | None:
         query = "SELECT kind, name, sha256, bytes, chars FROM asset WHERE no = ? AND kind = ? AND name = ?"
         found = self.connection().execute(query, (no, kind, name)).fetchone()
@@ -159,6 +183,16 @@ class Shelf:
     def assets(self, no: int) -> Iterable[AssetRef]:
         query = "SELECT kind, name, sha256, bytes, chars FROM asset WHERE no = ?"
         return [AssetRef(*row) for row in self.connection().execute(query, (no,))]
+
+    def searchable_text(self, no: int) -> str:
+        """The plain text of the source, or of the first translation, if it lies here; "" where there is none."""
+        for kind in (SOURCE, TRANSLATION):
+            query = "SELECT sha256 FROM asset WHERE no = ? AND kind = ? LIMIT 1"
+            found = self.connection().execute(query, (no, kind)).fetchone()
+            if found:
+                with suppress(OSError, UnicodeDecodeError):
+                    return plain_text((self.folder / STATIC / asset_path(kind, found[0])).read_text(encoding="utf-8"))
+        return ""
 
     def _one(self, query: str, no: int) -> Any:
         return self.connection().execute(query, (no,)).fetchone()[0]

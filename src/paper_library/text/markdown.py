@@ -15,7 +15,8 @@ _TABLE_RULE: Final = re.compile(r"^[ \t]*\|?[ \t:|-]+\|[ \t:|-]*$", re.MULTILINE
 _EMPHASIS: Final = re.compile(r"(?<![\w\\])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _CODE: Final = re.compile(r"`+([^`]+)`+")
 _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
-_SPECIAL: Final = re.compile(r"[\\`*_{}\[\]<>|~$]|^(?:[#+>-]|\d+[.)])")
+_SPECIAL: Final = re.compile(r"[\\`*_{}\[\]<>|~$]")
+_LINE_START: Final = re.compile(r"^(\s*\d*)([#+=-]|(?<=\d)[.)])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,13 @@ def plain_text(markdown: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """`text` as markdown that shows exactly it."""
-    return _SPECIAL.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", text)
+    """`text`, in the midst of a line, as markdown that shows exactly it."""
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
+def escaped_line(line: str) -> str:
+    """The same for markdown that begins a line, where more characters mean something."""
+    return _LINE_START.sub(r"\1\\\2", line)
 
 
 def safe_html(markdown: str) -> str:

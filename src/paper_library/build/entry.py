@@ -1,0 +1,53 @@
+"""What one input says about one paper, and what an input could not say."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+
+@dataclass(slots=True)
+class Entry:
+    """One paper as one input describes it. Everything may be missing but a title or a text."""
+
+    title: str = ""
+    authors: list[str] = field(default_factory=list[str])
+    """In order, as people write them: `Ada Lovelace`."""
+    year: int | None = None
+    month: int | None = None
+    venue: str = ""
+    abstract: str = ""
+    identifiers: dict[str, str] = field(default_factory=dict[str, str])
+    """As given, by scheme: doi, arxiv, bibkey, pmid, pmcid, isbn, url, …; spelled in one way later."""
+    keywords: list[str] = field(default_factory=list[str])
+    tags: list[str] = field(default_factory=list[str])
+    institutions: list[str] = field(default_factory=list[str])
+    kind: str = ""
+    """The BibTeX entry type, or what stands for it: article, inproceedings, book, …"""
+    language: str = ""
+    bibtex: str = ""
+    """The BibTeX of this paper as its owner wrote it."""
+    source: str = ""
+    """The paper itself, as markdown."""
+    translations: dict[str, str] = field(default_factory=dict[str, str])
+    """Markdown by language."""
+    summaries: dict[str, Any] = field(default_factory=dict[str, Any])
+    """JSON values by template."""
+    preferred_summary: str = ""
+    origin: str = ""
+    """The input's name, relative to what was given; never a path of the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An input, or one entry of it, that made no paper."""
+
+    origin: str
+    kind: Literal["skipped", "broken"]
+    """Skipped: nothing in it for a shelf. Broken: there is something, and it cannot be read."""
+    reason: str
+    """A sentence for people that says what to do about it."""
+
+
+Reader = Callable[[Path, str], Iterator[Entry | Problem]]
+"""Reads the file at a path whose name, for origins, is the second argument. Never raises for what is in the file."""

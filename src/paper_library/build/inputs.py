@@ -1,0 +1,131 @@
+"""Which files there are to read, in an order that does not depend on how they were named."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from paper_library.build.entry import Entry, Problem, Reader
+from paper_library.build.readers import reader_for
+from paper_library.errors import InputNotFound
+from uraniborg.kernel.files import shown
+
+_OF_ONE_PAPER: Final = (".md", ".markdown", ".pdf", ".xml", ".nxml", ".jats")
+_MARKDOWN: Final = (".md", ".markdown")
+
+
+@dataclass(slots=True)
+class Input:
+    path: Path
+    origin: str
+    """How the file is called in the shelf and in reports: below the folder that was given."""
+    reader: Reader
+    translations: dict[str, Path] = field(default_factory=dict[str, Path])
+
+    @property
+    def stem(self) -> str | None:
+        """The name of a file that holds one paper, which may be that paper's BibTeX key."""
+        return self.path.stem if self.path.suffix.lower() in _OF_ONE_PAPER else None
+
+    def read(self) -> Iterator[Entry | Problem]:
+        """What is in the file, with its origin and translations."""
+        for found in self.reader(self.path, self.origin):
+            if isinstance(found, Entry):
+                found.origin = found.origin or self.origin
+                if self.stem:
+                    found.identifiers.setdefault("stem", self.stem)
+                    yield from self._translate(found)
+            yield found
+
+    def _translate(self, entry: Entry) -> Iterator[Problem]:
+        from paper_library.build.readers.markdown import read_translation
+
+        for lang, path in self.translations.items():
+            try:
+                entry.translations[lang] = read_translation(path)
+            except OSError as exc:
+                yield Problem(path.name, "broken", f"The translation cannot be read: {exc.strerror}.")
+
+
+def find_inputs(given: Sequence[Path]) -> tuple[list[Input], list[Problem]]:
+    """Every file to read, and why others are not. Raises InputNotFound for a path that does not exist."""
+    files: dict[Path, str] = {}
+    problems: list[Problem] = []
+    cited: set[Path] = set()
+    for path in given:
+        if not path.exists():
+            raise InputNotFound(
+                f"There is no {shown(path)}.", hint="Name files or folders that exist.", input=shown(path)
+            )
+        found = list(_below(path)) if path.is_dir() else [path]
+        if path.is_dir():
+            cited.update(_bibliographies(found))
+        for file in found:
+            files.setdefault(file.absolute(), file.relative_to(path).as_posix() if path.is_dir() else file.name)
+    named = {path.absolute() for path in given}
+    inputs: list[Input] = []
+    for path, origin in sorted(files.items(), key=lambda item: (item[1], item[0])):
+        reader = reader_for(path)
+        if reader is None:
+            reason = f"Files of this kind ({path.suffix or 'no suffix'}) are not read."
+            problems.append(Problem(origin, "skipped", reason))
+        elif path in cited and path not in named:
+            reason = "It lists what a paper beside it cites. Name the file itself to shelve those too."
+            problems.append(Problem(origin, "skipped", reason))
+        else:
+            inputs.append(Input(path, origin, reader))
+    return list(_with_translations(inputs)), problems
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The files in a folder and its folders, without hidden ones; links to folders are not followed."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        if path.is_dir():
+            if not path.is_symlink():
+                yield from _below(path)
+        elif path.is_file():
+            yield path
+
+
+def _bibliographies(files: Iterable[Path]) -> Iterator[Path]:
+    """The files that markdown papers name as their lists of references."""
+    from paper_library.build.readers.markdown import bibliography_of
+
+    for path in files:
+        if path.suffix.lower() in _MARKDOWN:
+            yield from ((path.parent / name).absolute() for name in bibliography_of(path))
+
+
+def _with_translations(inputs: list[Input]) -> Iterator[Input]:
+    """The inputs, where `NAME.LANG.md` is no paper of its own but belongs to NAME."""
+    from paper_library.build.readers.markdown import translation_of
+
+    by_name = {(one.path.parent, one.stem): one for one in inputs if one.stem}
+    for one in inputs:
+        pair = translation_of(one.path.name) if one.path.suffix.lower() in _MARKDOWN else None
+        if pair is None:
+            yield one
+            continue
+        stem, lang = pair
+        if original := by_name.get((one.path.parent, stem)):
+            original.translations[lang] = one.path
+        else:
+            yield Input(one.path, one.origin, _translation_reader(stem, lang))
+
+
+def _translation_reader(stem: str, lang: str) -> Reader:
+    """For a translation whose original is no file beside it, but may be an entry of a bibliography."""
+
+    def entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
+        from paper_library.build.readers.markdown import read_translation
+
+        try:
+            text = read_translation(path)
+        except OSError as exc:
+            yield Problem(origin, "broken", f"The translation cannot be read: {exc.strerror}.")
+            return
+        yield Entry(identifiers={"stem": stem}, translations={lang: text}, origin=origin)
+
+    return entries

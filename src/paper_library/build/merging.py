@@ -1,0 +1,101 @@
+"""One paper from all that its entries say of it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from paper_library.build.entry import Entry
+from paper_library.build.matching import keys_of
+from paper_library.identity import Keys, paper_id
+from uraniborg.kernel.text import fold
+
+_BEST_FIRST: Final = (".bib", ".bibtex", ".ris", ".json", ".jsonl", ".ndjson", ".gz", ".nxml", ".jats", ".xml", ".md")
+"""Whose word counts where entries differ: what a person curated before what was written for print or found in it."""
+
+
+@dataclass(slots=True)
+class Paper:
+    """A paper of the shelf: everything known of it, and by which keys."""
+
+    paper_id: str
+    keys: list[str]
+    entry: Entry
+    origins: list[str]
+
+
+def merged(found: Sequence[tuple[Entry, Keys]]) -> Paper:
+    """The paper that all entries describe, each of which comes with its keys. Their order does not matter."""
+    if len(found) == 1:
+        ((entry, keys),) = found
+        return _paper(entry, [keys], [entry])
+    ordered = sorted(found, key=lambda pair: precedence(pair[0]))
+    entries = [entry for entry, _ in ordered]
+    entry = _joined(entries)
+    return _paper(entry, [*(keys for _, keys in ordered), keys_of(entry)], entries)
+
+
+def _paper(entry: Entry, all_keys: Sequence[Keys], entries: Sequence[Entry]) -> Paper:
+    keys = _keys(all_keys)
+    given = next((each.identifiers["paper_id"] for each in entries if each.identifiers.get("paper_id")), None)
+    _spell_identifiers(entry, all_keys)
+    return Paper(given or paper_id(keys[0]), keys, entry, sorted({each.origin for each in entries if each.origin}))
+
+
+def precedence(entry: Entry) -> tuple[int, str, str]:
+    """The lower, the more the entry's word counts."""
+    name = entry.origin.rpartition(":")[0] or entry.origin
+    rank = next((at for at, suffix in enumerate(_BEST_FIRST) if name.lower().endswith(suffix)), len(_BEST_FIRST))
+    return (rank, entry.origin, entry.title)
+
+
+def _joined(entries: Sequence[Entry]) -> Entry:
+    first = replace(
+        entries[0],
+        identifiers=dict(entries[0].identifiers),
+        translations=dict(entries[0].translations),
+        summaries=dict(entries[0].summaries),
+    )
+    for other in entries[1:]:
+        for name in ("title", "authors", "year", "venue", "abstract", "kind", "language", "bibtex", "source"):
+            if not getattr(first, name):
+                setattr(first, name, getattr(other, name))
+        # A month only means something in the year it was given with.
+        if first.month is None and other.year == first.year:
+            first.month = other.month
+        first.preferred_summary = first.preferred_summary or other.preferred_summary
+        for name in ("identifiers", "translations", "summaries"):
+            setattr(first, name, {**getattr(other, name), **getattr(first, name)})
+    for name in ("keywords", "tags", "institutions"):
+        setattr(first, name, unique(value for entry in entries for value in getattr(entry, name)))
+    return first
+
+
+def unique(values: Iterable[str]) -> list[str]:
+    """Each value once, as first written, whatever its case and accents."""
+    kept: dict[str, str] = {}
+    for value in values:
+        kept.setdefault(fold(value), value)
+    return list(kept.values())
+
+
+def _keys(all_keys: Sequence[Keys]) -> list[str]:
+    """Every key of every entry, strongest first."""
+    by_scheme: dict[str, list[str]] = {"doi": [], "arxiv": [], "bib": [], "meta": []}
+    for keys in all_keys:
+        for key in keys.all():
+            known = by_scheme[key.partition(":")[0]]
+            if key not in known:
+                known.append(key)
+    return [key for known in by_scheme.values() for key in known]
+
+
+def _spell_identifiers(entry: Entry, all_keys: Sequence[Keys]) -> None:
+    doi = next((keys.doi for keys in all_keys if keys.doi), None)
+    arxiv = next((keys.arxiv for keys in all_keys if keys.arxiv), None)
+    known = {name: value for name, value in entry.identifiers.items() if name not in _INTERNAL and value}
+    known.pop("doi", None)
+    known.pop("arxiv", None)
+    entry.identifiers = {**({"doi": doi} if doi else {}), **({"arxiv": arxiv} if arxiv else {}), **known}
+
+
+_INTERNAL: Final = frozenset({"paper_id", "stem"})

@@ -1,0 +1,68 @@
+"""Summaries that a person or a model wrote: JSON files that belong to papers by name.
+
+`DIR/TEMPLATE/NAME.json` holds one summary of the paper called NAME: its file's name without suffix, its BibTeX key, its
+paper_id, or its DOI or arXiv id with `_` for everything but letters, digits, `.` and `-`. `DIR/NAME/TEMPLATE.json` is
+understood as well.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from paper_library.build.entry import Problem
+from paper_library.build.merging import Paper
+from paper_library.errors import InputNotFound
+from uraniborg.kernel.files import shown
+
+_NOT_IN_A_FILE_NAME: Final = re.compile(r"[^\w.-]+")
+
+
+class Summaries:
+    """The files of one folder, by the two names each of them has."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._by_name: dict[str, list[tuple[str, Path]]] = {}
+        self._left: dict[Path, str] = {}
+        if folder is None:
+            return
+        if not folder.is_dir():
+            raise InputNotFound(
+                f"There is no folder {shown(folder)}.", hint="Name a folder of TEMPLATE/NAME.json files."
+            )
+        for path in sorted(folder.glob("*/*.json")):
+            self._left[path] = f"{path.parent.name}/{path.name}"
+            self._by_name.setdefault(_plain(path.stem), []).append((path.parent.name, path))
+            self._by_name.setdefault(_plain(path.parent.name), []).append((path.stem, path))
+
+    def add_to(self, paper: Paper) -> Iterator[Problem]:
+        """Give the paper the summaries that bear one of its names; yield what is wrong with them."""
+        if not self._by_name:
+            return
+        for name in dict.fromkeys(_names(paper)):
+            for template, path in self._by_name.get(name, ()):
+                if path in self._left:
+                    origin = self._left.pop(path)
+                    try:
+                        paper.entry.summaries[template] = orjson.loads(path.read_bytes())
+                    except (OSError, ValueError):
+                        yield Problem(origin, "broken", "The summary is not JSON. Write one JSON value in UTF-8.")
+
+    def unused(self) -> list[Problem]:
+        """Those that no paper bears the name of."""
+        reason = "No paper has this name. Call it TEMPLATE/NAME.json by file name, BibTeX key, DOI or paper_id."
+        return [Problem(origin, "skipped", reason) for origin in self._left.values()]
+
+
+def _names(paper: Paper) -> Iterable[str]:
+    yield paper.paper_id
+    for key in paper.keys:
+        yield _plain(key.partition(":")[2])
+    for origin in paper.origins:
+        yield _plain(Path(origin).stem)
+
+
+def _plain(name: Any) -> str:
+    return _NOT_IN_A_FILE_NAME.sub("_", name).lower()
