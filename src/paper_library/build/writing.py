@@ -3,13 +3,15 @@
 import hashlib
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
 import orjson
 import tantivy
 
+from paper_library.build.entry import Entry
 from paper_library.build.metadata import Asset, Described
 from paper_library.search.fields import create_index, document
 from paper_library.store.layout import DATABASE, INDEX, INDEXES, STATIC, TABLES, asset_path
@@ -43,6 +45,7 @@ class ShelfWriter:
         self._documents = self._index.writer(_INDEX_MEMORY, 1)
         self._facets: dict[tuple[str, str], list[Any]] = {}
         self._content: list[bytes] = []
+        self._missing = Counter[str](dict.fromkeys(_WORTH_HAVING, 0))
         self._rows: dict[str, list[Sequence[Any]]] = {table: [] for table in _INSERTS}
         self.papers = 0
 
@@ -89,6 +92,7 @@ class ShelfWriter:
             facets=facets,
         )
         self._documents.add_document(_document(fields, self._schema))
+        self._missing.update(_lacks(entry))
         self._content.append(f"{paper.paper_id}{described.digest}".encode())
         self.papers += 1
         if self.papers % _BATCH == 0:
@@ -101,6 +105,7 @@ class ShelfWriter:
         self._flush()
         counted = ((entry[0], kind, key, entry[1], entry[2]) for (kind, key), entry in self._facets.items())
         self._database.executemany("INSERT INTO facet VALUES (?, ?, ?, ?, ?)", counted)
+        self._database.executemany("INSERT INTO missing VALUES (?, ?)", self._missing.items())
         self._database.execute("INSERT INTO paper_facet SELECT facet, no FROM put_facet ORDER BY facet, no")
         self._database.execute("COMMIT")
         self._database.executescript(INDEXES)
@@ -156,6 +161,13 @@ class ShelfWriter:
             rows.clear()
 
 
+def _lacks(entry: Entry) -> Iterator[str]:
+    has = (entry.abstract, entry.authors, entry.year, entry.venue, entry.identifiers.get("doi"))
+    has += (entry.keywords, entry.source, entry.bibtex)
+    return (name for name, value in zip(_WORTH_HAVING, has, strict=True) if not value)
+
+
+_WORTH_HAVING: Final = ("abstract", "authors", "year", "venue", "doi", "keywords", "source", "bibtex")
 _INSERTS: Final = {
     "paper": "INSERT INTO paper VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     # Of papers that claim the same key (two entries of one BibTeX file, say) the first keeps it.

@@ -17,7 +17,7 @@ from paper_library.identity import normalised_arxiv, normalised_doi
 from paper_library.limits import PREFIX_TERMS, QUERY_WORDS
 from paper_library.search import fields
 from paper_library.search.query import Query, Unit
-from uraniborg.kernel.text import stem
+from uraniborg.kernel.text import stem, words
 
 _STEM_WEIGHTS: Final = ((fields.ABOUT, 1.0), (fields.TITLE, 0.3), (fields.FULL, 0.4))
 _WORD_WEIGHTS: Final = ((fields.EXACT, 0.2), (fields.AUTHOR, 0.5), (fields.VENUE, 0.2), (fields.IDENTIFIER, 2.0))
@@ -38,6 +38,12 @@ class Compiled:
     dropped: list[str] = field(default_factory=list[str])
     """Words too common to look for beside the others."""
     is_empty: bool = False
+
+    @classmethod
+    def for_snippets(cls, text: str) -> "Compiled":
+        """What shows the words of `text`, and finds nothing."""
+        found = set(words(text))
+        return cls(IndexQuery.empty_query(), stems={one for word in found if (one := stem(word))}, words=found)
 
 
 class Compiler:

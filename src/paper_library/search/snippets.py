@@ -41,7 +41,11 @@ class Matcher:
         if self.rough is not None and text.isascii():
             found = ((one.start(), one.end(), one.group()) for one in self.rough.finditer(text.lower()))
             return [(start, end, name) for start, end, word in found if (name := self._named(word))]
-        return [span for token in _TOKEN.finditer(text) for span in self._in_token(token.group(), token.start())]
+        spans = [span for token in _TOKEN.finditer(text) for span in self._in_token(token.group(), token.start())]
+        # A single character of a script without blanks is a part of words only.
+        alone = [word for word in self.words if len(word) == 1 and not word.isascii()]
+        spans += [(at, at + 1, char) for char in alone for at, found in enumerate(text) if found == char]
+        return sorted(spans)
 
     def _named(self, word: str) -> str:
         if word in self.words:

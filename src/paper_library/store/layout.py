@@ -35,6 +35,7 @@ CREATE TABLE asset (
     sha256 TEXT NOT NULL, bytes INTEGER NOT NULL, chars INTEGER NOT NULL,
     PRIMARY KEY (no, kind, name)
 ) WITHOUT ROWID;
+CREATE TABLE missing (what TEXT PRIMARY KEY, papers INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 INDEXES: Final = """

@@ -18,7 +18,7 @@ from paper_library.errors import PaperNotFound, QueryTooSlow
 from paper_library.identity import is_paper_id, lookup_keys
 from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
 from paper_library.search.fields import open_index
-from paper_library.store.layout import DATABASE, INDEX, SOURCE, STATIC, TRANSLATION, asset_path
+from paper_library.store.layout import DATABASE, INDEX, SOURCE, STATIC, SUMMARY, TRANSLATION, asset_path
 from paper_library.store.manifest import Manifest, damaged, file_digest, read_manifest
 from paper_library.text.markdown import plain_text
 from uraniborg.kernel.text import fold
@@ -145,6 +145,10 @@ class Shelf:
     def bibtex(self, no: int) -> str:
         return self._one("SELECT bibtex FROM paper WHERE no = ?", no)
 
+    def origins(self, no: int) -> list[str]:
+        """The inputs a paper came from."""
+        return orjson.loads(self._one("SELECT origins FROM paper WHERE no = ?", no))
+
     def rows(self, numbers: Sequence[int]) -> list[Row]:
         """What search results show, in the order of `numbers`."""
         marks = ",".join("?" * len(numbers))
@@ -183,6 +187,25 @@ class Shelf:
     def assets(self, no: int) -> Iterable[AssetRef]:
         query = "SELECT kind, name, sha256, bytes, chars FROM asset WHERE no = ?"
         return [AssetRef(*row) for row in self.connection().execute(query, (no,))]
+
+    def stats(self) -> dict[str, Any]:
+        """What is here, and how many papers lack what."""
+        connection = self.connection()
+        missing = connection.execute("SELECT what, papers FROM missing").fetchall()
+        assets = connection.execute("SELECT kind, name, count(*) FROM asset GROUP BY kind, name").fetchall()
+        facets = connection.execute("SELECT kind, count(*) FROM facet GROUP BY kind").fetchall()
+        years = connection.execute("SELECT min(year), max(year) FROM paper").fetchone()
+        return {
+            "papers": self.manifest.papers,
+            "build_id": self.build_id,
+            "built_at": self.manifest.built_at,
+            "years": {"first": years[0], "last": years[1]},
+            "with_source": sum(count for kind, _, count in assets if kind == SOURCE),
+            "summaries": {name: count for kind, name, count in assets if kind == SUMMARY},
+            "translations": {name: count for kind, name, count in assets if kind == TRANSLATION},
+            "values": dict(facets),
+            "missing": dict(missing),
+        }
 
     def searchable_text(self, no: int) -> str:
         """The plain text of the source, or of the first translation, if it lies here; "" where there is none."""

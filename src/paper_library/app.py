@@ -1,0 +1,105 @@
+"""The whole server in one ASGI app: `/mcp`, `/api/v1`, pages, `/healthz`."""
+
+import json
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp
+
+from paper_library.config import LibraryConfig
+from paper_library.library import Library
+from paper_library.mcp_server import make_mcp_server
+from paper_library.offloading import Threads
+from paper_library.rest import make_rest_app
+from paper_library.store.assets import Assets
+from paper_library.store.live import LiveShelf
+from uraniborg.kernel.hosts import LOOPBACK, is_loopback
+from uraniborg.kernel.mcp import stateless_app
+from uraniborg.kernel.web import Gate, answer_errors
+
+HEALTH: Final = "/healthz"
+_CONFIG: Final = "URANIBORG_LIBRARY_SERVE"
+"""How the settings reach the workers, which are processes of their own."""
+
+
+def make_app(config: LibraryConfig) -> ASGIApp:
+    """The app for `config`, whose shelf must be set. Raises as opening the shelf does."""
+    assert config.shelf is not None
+    assets = Assets(config.static_base_url, timeout_s=config.asset_timeout_s)
+    library = Library(LiveShelf(config.shelf), assets, timeout_s=config.query_timeout_s)
+    threads = Threads(config.threads, max(config.query_timeout_s, config.asset_timeout_s) + 1)
+    server = make_mcp_server(library, threads, extra_tools=config.extra_tools)
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
+        yield
+        threads.close()
+        library.close()
+
+    app = stateless_app(
+        server,
+        origins=[LOOPBACK, *config.allow_origins],
+        body_limit=config.body_limit,
+        routes=_routes(library),
+        lifespan=lifespan,
+    )
+    answer_errors(app)
+    token = config.token.get_secret_value() if config.token else None
+    guarded = Gate(app, token=token, hosts=_hosts(config), open_paths=(HEALTH,))
+    return _with_cors(guarded, config)
+
+
+def _routes(library: Library) -> list[BaseRoute]:
+    from paper_library.pages import page_routes
+
+    async def health(_request: Request) -> Response:
+        problem = library.live.problem
+        return JSONResponse(
+            {
+                "status": "ok" if problem is None else "serving_previous_shelf",
+                "build_id": library.build_id,
+                "papers": library.live.current().manifest.papers,
+                **({"problem": problem.body()["error"]} if problem else {}),
+            }
+        )
+
+    return [Route(HEALTH, health), Mount("/api/v1", make_rest_app(library)), *page_routes(library)]
+
+
+def _hosts(config: LibraryConfig) -> list[str] | None:
+    """The names to answer to: those given, or this machine's if only it can call. None: any."""
+    if config.allow_hosts:
+        return [*config.allow_hosts, LOOPBACK]
+    return [LOOPBACK] if is_loopback(f"[{config.host}]" if ":" in config.host else config.host) else None
+
+
+def _with_cors(app: ASGIApp, config: LibraryConfig) -> ASGIApp:
+    """Lets the browsers of allowed origins read the answers; without any there is nothing to add."""
+    if not config.allow_origins:
+        return app
+    return CORSMiddleware(
+        app,
+        allow_origins=config.allow_origins,
+        allow_methods=["GET", "POST"],
+        allow_headers=["Authorization", "Content-Type", "Accept", "MCP-Protocol-Version", "If-None-Match"],
+        expose_headers=["ETag"],
+    )
+
+
+def hand_over(config: LibraryConfig) -> None:
+    """Leave the settings where workers find them."""
+    dumped = config.model_dump(mode="json")
+    dumped["token"] = config.token.get_secret_value() if config.token else None
+    os.environ[_CONFIG] = json.dumps(dumped)
+
+
+def app_of_worker() -> ASGIApp:
+    """What each worker process serves."""
+    return make_app(LibraryConfig.model_validate_json(os.environ[_CONFIG]))

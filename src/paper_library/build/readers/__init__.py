@@ -1,0 +1,39 @@
+"""One reader for each kind of file that a shelf can be built from."""
+
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from paper_library.build.entry import Entry, Problem, Reader
+
+
+def _late(module: str, function: str = "read") -> Reader:
+    """A reader whose module is imported when it is first used: no build pays for formats it does not meet."""
+
+    def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
+        reader = cast("Reader", getattr(import_module(f"{__name__}.{module}"), function))
+        yield from reader(path, origin)
+
+    return read
+
+
+_BIBTEX, _RIS, _MARKDOWN, _JATS, _PDF = map(_late, ("bibtex", "ris", "markdown", "jats", "pdf"))
+_JSON, _JSON_LINES = _late("json_papers", "read_document"), _late("json_papers", "read_lines")
+
+READERS: dict[str, Reader] = {
+    **dict.fromkeys((".bib", ".bibtex", ".biblatex"), _BIBTEX),
+    ".ris": _RIS,
+    **dict.fromkeys((".json", ".json.gz", ".csljson"), _JSON),
+    **dict.fromkeys((".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"), _JSON_LINES),
+    **dict.fromkeys((".md", ".markdown"), _MARKDOWN),
+    **dict.fromkeys((".xml", ".nxml", ".jats"), _JATS),
+    ".pdf": _PDF,
+}
+"""By lower-case suffix; one that has two parts goes before one that has one."""
+
+
+def reader_for(path: Path) -> Reader | None:
+    """The reader for a file by its name, or `None` for a kind of file that no shelf is built from."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return READERS.get("".join(suffixes[-2:])) or READERS.get("".join(suffixes[-1:]))

@@ -1,0 +1,177 @@
+"""Reads JSON: lists, lines and exports of papers, and CSL-JSON."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import orjson
+
+from paper_library.build.entry import Entry, Problem
+from paper_library.build.readers.files import (
+    GZIP_ERRORS,
+    Unreadable,
+    decode_text,
+    open_maybe_gzipped,
+    tells_disk_errors,
+)
+from paper_library.build.readers.json_fields import entry_of, looks_like_a_paper
+
+MAX_LINE_BYTES = 16 << 20
+"""A longer line of a .jsonl file is no paper."""
+MAX_DOCUMENT_BYTES = 512 << 20
+"""A .json file is read as a whole; what is larger belongs into a .jsonl file."""
+MAX_DECOMPRESSED_BYTES = 16 << 30
+"""Where a .gz file that decompresses without end is left."""
+_LISTS = ("papers", "items", "references", "results", "entries")
+
+
+@tells_disk_errors
+def read_document(path: Path, origin: str) -> Iterator[Entry | Problem]:
+    """The papers of a .json file: a list, an object that holds one, or one paper."""
+    with open_maybe_gzipped(path) as file:
+        data = _bounded(file)
+    try:
+        document = parse(data)
+    except ValueError as error:
+        # Lines of papers are often saved under this name.
+        if _first_line_is_an_object(data):
+            yield from _read_lines(iter(data.splitlines()), origin)
+            return
+        yield Problem(origin, "broken", f"is not JSON: {error}")
+        return
+    yield from _read_value(document, origin)
+
+
+@tells_disk_errors
+def read_lines(path: Path, origin: str) -> Iterator[Entry | Problem]:
+    """The papers of a file that holds one JSON object per line, compressed or not, one line at a time."""
+    with open_maybe_gzipped(path) as file:
+        lines = _bounded_lines(file)
+        try:
+            first = next(lines, b"")
+            if first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+                file.seek(0)
+                yield from _read_value(parse(_bounded(file)), origin)
+                return
+            yield from _read_lines(_chained(first, lines), origin)
+        except ValueError as error:
+            yield Problem(origin, "broken", f"is not JSON: {error}")
+        except GZIP_ERRORS:
+            yield Problem(origin, "broken", "is damaged or cut off: it does not decompress; fetch it again")
+
+
+def parse(data: bytes) -> Any:
+    """JSON as Python values. What Python itself writes and orjson refuses (NaN, lone surrogates) is read too.
+
+    Raises `ValueError` with a sentence for people.
+    """
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        value = json.loads(decode_text(data).lstrip("\ufeff"), parse_constant=lambda _: None)
+        # Through UTF-8, so that no half character remains to break what is written from these values.
+        return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _read_lines(lines: Iterator[bytes], origin: str) -> Iterator[Entry | Problem]:
+    found = False
+    for number, line in enumerate(lines, 1):
+        if line.isspace() or not line:
+            continue
+        found = True
+        where = f"{origin}:{number}"
+        if len(line) > MAX_LINE_BYTES:
+            yield Problem(where, "broken", f"the line is longer than {MAX_LINE_BYTES >> 20} MB")
+            continue
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            try:
+                value = parse(line)
+            except ValueError as error:
+                yield Problem(where, "broken", f"is not JSON: {error}")
+                continue
+        yield _read_item(value, where)
+    if not found:
+        yield Problem(origin, "skipped", "is empty")
+
+
+def _read_value(document: Any, origin: str) -> Iterator[Entry | Problem]:
+    if isinstance(document, list):
+        yield from _read_list(cast("list[Any]", document), origin, "")
+        return
+    if isinstance(document, dict):
+        fields = cast("dict[str, Any]", document)
+        for name in _LISTS:
+            if isinstance(items := fields.get(name), list):
+                template = fields.get("template_tag")
+                yield from _read_list(cast("list[Any]", items), origin, template if isinstance(template, str) else "")
+                return
+        if looks_like_a_paper(fields):
+            yield _read_item(fields, origin)
+            return
+    yield Problem(origin, "skipped", "is JSON, but neither papers nor CSL-JSON; a paper has at least a title")
+
+
+def _read_list(items: list[Any], origin: str, template: str) -> Iterator[Entry | Problem]:
+    if not any(looks_like_a_paper(item) for item in items):
+        yield Problem(origin, "skipped", "is a JSON list without papers; a paper has at least a title")
+        return
+    for number, item in enumerate(items, 1):
+        yield _read_item(item, f"{origin}#{number}", template)
+
+
+def _read_item(item: Any, where: str, template: str = "") -> Entry | Problem:
+    if not isinstance(item, dict):
+        return Problem(where, "broken", "is not a JSON object with the fields of a paper")
+    entry = entry_of(cast("dict[str, Any]", item), where, template)
+    if entry.title or entry.source:
+        return entry
+    return Problem(where, "broken", "has neither a title nor a text; give it a title")
+
+
+def _bounded(file: BinaryIO) -> bytes:
+    try:
+        data = file.read(MAX_DOCUMENT_BYTES + 1)
+    except GZIP_ERRORS:
+        raise Unreadable("is damaged or cut off: it does not decompress; fetch it again") from None
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise Unreadable(f"is larger than {MAX_DOCUMENT_BYTES >> 20} MB; save it with one paper per line, as .jsonl")
+    return data
+
+
+def _bounded_lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file; of one that is too long only its beginning, longer than allowed."""
+    total = 0
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        total += len(line)
+        if len(line) > MAX_LINE_BYTES:
+            rest = line
+            while rest and not rest.endswith(b"\n"):
+                rest = file.readline(MAX_LINE_BYTES + 1)
+                total += len(rest)
+                if total > MAX_DECOMPRESSED_BYTES:
+                    break
+        if total > MAX_DECOMPRESSED_BYTES:
+            raise Unreadable(f"holds more than {MAX_DECOMPRESSED_BYTES >> 30} GB; the rest of it was not read")
+        yield line
+
+
+def _chained(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield first.removeprefix(b"\xef\xbb\xbf")
+    yield from rest
+
+
+def _first_line_is_an_object(data: bytes) -> bool:
+    first, _, rest = data.lstrip().partition(b"\n")
+    try:
+        return bool(rest.strip()) and isinstance(orjson.loads(first), dict)
+    except orjson.JSONDecodeError:
+        return False

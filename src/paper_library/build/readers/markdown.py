@@ -1,0 +1,71 @@
+"""Reads a paper in markdown: what its front matter says, else what its headings show, and the text itself."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from paper_library.build.entry import Entry, Problem
+from paper_library.build.readers import front_matter, tidy
+from paper_library.build.readers.file_names import title_from
+from paper_library.build.readers.files import read_text, tells_disk_errors
+from paper_library.build.readers.headings import section, title_of
+
+MAX_BYTES = 64 << 20
+"""A larger file is not the text of one paper."""
+_ABSTRACT_CHARS = 20_000
+_TRANSLATION = re.compile(
+    r"(?P<stem>.+)\.(?P<lang>[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)\.(?:md|markdown)", re.IGNORECASE | re.DOTALL
+)
+_NO_PAPERS = {
+    **dict.fromkeys(("readme", "index", "summary"), "a guide to a folder"),
+    **dict.fromkeys(("changelog", "changes", "history", "news", "release_notes", "releases"), "a list of changes"),
+    **dict.fromkeys(("license", "licence", "copying", "notice", "copyright"), "a licence"),
+    **dict.fromkeys(("contributing", "code_of_conduct", "security", "support", "governance"), "a project's rules"),
+    **dict.fromkeys(("authors", "contributors", "maintainers", "credits", "acknowledgements"), "a list of people"),
+    **dict.fromkeys(("todo", "install", "installation", "roadmap", "claude", "agents"), "a project's notes"),
+}
+
+
+@tells_disk_errors
+def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
+    """The paper of one markdown file. Front matter that is no YAML costs only itself, and is reported."""
+    text = tidy.block(read_text(path, MAX_BYTES))
+    if not text.strip():
+        yield Problem(origin, "skipped", "is empty")
+        return
+    parts = front_matter.split(text)
+    if parts.fields is None and (what := _NO_PAPERS.get(path.stem.lower().replace("-", "_"))):
+        yield Problem(origin, "skipped", f"looks like {what}; give it front matter with a title to shelve it")
+        return
+    yield _entry(path, origin, parts)
+    if parts.problem:
+        reason = f"its front matter {parts.problem}; only its simple lines were read, so correct it and build again"
+        yield Problem(origin, "broken", reason)
+
+
+def translation_of(name: str) -> tuple[str, str] | None:
+    """`paper.pt-BR.md` is a translation of `paper` into `pt-br`; `None` for a name that is not built so."""
+    match = _TRANSLATION.fullmatch(name)
+    return (match["stem"], match["lang"].lower()) if match else None
+
+
+def read_translation(path: Path) -> str:
+    """The markdown of a translation, without front matter. Raises `OSError`, and `Unreadable` beyond `MAX_BYTES`."""
+    return front_matter.split(tidy.block(read_text(path, MAX_BYTES))).body.strip()
+
+
+def bibliography_of(path: Path) -> list[str]:
+    """The names of the bibliographies that the front matter points at. Raises as `read_translation` does."""
+    fields = front_matter.split(tidy.block(read_text(path, MAX_BYTES))).fields or {}
+    return front_matter.listed(fields.get("bibliography"))
+
+
+def _entry(path: Path, origin: str, parts: front_matter.Split) -> Entry:
+    entry = Entry(source=parts.body.strip(), origin=origin)
+    if parts.fields:
+        front_matter.describe(entry, parts.fields)
+    lines = parts.body.split("\n")
+    # A text that has a title in front begins its sections with headings of level 1.
+    entry.title = entry.title or title_of(lines) or title_from(path.stem)
+    entry.abstract = entry.abstract or tidy.line(section(lines, "abstract")[:_ABSTRACT_CHARS])
+    return entry

@@ -1,0 +1,148 @@
+"""Names of people as people write them, from the ways in which files store them."""
+
+import re
+from functools import lru_cache
+from typing import Any, cast
+
+from paper_library.build.readers import tidy
+
+_MARKS = re.compile(r"[{}]|(?<=\s)and(?=\s)", re.IGNORECASE)
+_INITIALS = re.compile(r"(?:[A-Z]\.?-?){1,4}")
+_SUFFIX = re.compile(r"[JS]r\.?|[IVX]{1,4}", re.IGNORECASE)
+_BIBLATEX_PART = re.compile(r"\s*(family|given|prefix|suffix)(?:-i)?\s*=\s*", re.IGNORECASE)
+_MAX_NAMES = 10_000
+
+
+def bibtex_names(field: str) -> list[str]:
+    """The people of a BibTeX author field, in order, decoded; `and others` names nobody."""
+    names = (bibtex_name(_without_loose_and(name)) for name in split_at_and(field) if name != "others")
+    return [name for name in names if name]
+
+
+def split_at_and(field: str) -> list[str]:
+    """The parts of a field between the words `and` that stand outside braces, by BibTeX's rules."""
+    field = field.strip()
+    names: list[str] = []
+    depth = start = 0
+    for mark in _MARKS.finditer(field):
+        if mark[0] == "{":
+            depth += 1
+        elif mark[0] == "}":
+            depth = max(depth - 1, 0)
+        elif depth == 0:
+            names.append(field[start : mark.start()].strip())
+            start = mark.end()
+    names.append(field[start:].strip())
+    return [name for name in names if name][:_MAX_NAMES]
+
+
+@lru_cache(maxsize=65_536)
+def bibtex_name(name: str) -> str:
+    """One BibTeX name (`von Last, Jr, First`) in the order in which it is spoken, decoded."""
+    from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
+
+    from paper_library.build.readers.latex import decode
+
+    if "," not in name:
+        return tidy.line(decode(name))
+    if _BIBLATEX_PART.match(name):
+        return _biblatex_name(name)
+    try:
+        parts = parse_single_name_into_parts(name, strict=False)
+    except InvalidNameError:
+        return tidy.line(decode(name)).strip(" ,")
+    words = (*parts.first, *parts.von, *parts.last, *parts.jr)
+    return tidy.line(decode(" ".join(words))).strip(" ,")
+
+
+def inverted_name(name: str) -> str:
+    """`Last, First, Jr.` turned round; a name without a comma is left as it is."""
+    text = tidy.line(name)
+    if "," not in text and ";" not in text:
+        return text
+    text = text.strip(" ,;")
+    if "," not in text:
+        return text
+    family, *rest = (part.strip() for part in text.split(","))
+    if len(rest) == 1 and _SUFFIX.fullmatch(rest[0]):
+        return f"{family} {rest[0]}"
+    given, suffix = (rest[0], rest[1:]) if len(rest) == 1 or not _SUFFIX.fullmatch(rest[0]) else (rest[-1], rest[:-1])
+    return " ".join(part for part in (given, family, *suffix) if part)
+
+
+def people(value: Any) -> list[str]:
+    """The people of a JSON or YAML value: a list of texts or objects, one object, or one text that separates them."""
+    if isinstance(value, str):
+        return _people_of_text(value)
+    if isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list):
+        return []
+    items = cast("list[Any]", value)
+    names = [inverted_name(item) if isinstance(item, str) else person(item) for item in items]
+    return [name for name in names if name]
+
+
+def person(value: Any) -> str:
+    """A name given in parts: by `name` or `literal`, or by family and given names as CSL, JOSS and JATS call them."""
+    if not isinstance(value, dict):
+        return ""
+    parts = cast("dict[str, Any]", value)
+    whole = parts.get("name") or parts.get("literal") or parts.get("full_name") or parts.get("display_name")
+    if isinstance(whole, str):
+        return inverted_name(whole)
+    if isinstance(whole, dict):
+        return person({key: part for key, part in cast("dict[str, Any]", whole).items() if isinstance(part, str)})
+    particle = tidy.scalar(parts.get("non-dropping-particle") or parts.get("dropping-particle"))
+    given = _first(parts, "given", "given-names", "given_names", "given_name", "first", "first_name", "firstName")
+    family = _first(parts, "family", "surname", "family_name", "last", "last_name", "lastName")
+    suffix = tidy.scalar(parts.get("suffix"))
+    return " ".join(part for part in (given, particle, family, suffix) if part)
+
+
+def _first(parts: dict[str, Any], *names: str) -> str:
+    return next((text for name in names if (text := tidy.scalar(parts.get(name)))), "")
+
+
+def _people_of_text(text: str) -> list[str]:
+    text = tidy.line(text)
+    if ";" in text:
+        names = [inverted_name(name) for name in text.split(";")]
+    elif " and " in text:
+        names = [name for part in split_at_and(text) for name in _separated_by_commas(part)]
+    else:
+        names = _separated_by_commas(text)
+    return [name for name in names if name and name != "others"][:_MAX_NAMES]
+
+
+def _separated_by_commas(text: str) -> list[str]:
+    """`Ada Lovelace, Alan Turing` is two people; `Lovelace, Ada` and `Lovelace, A.` are one."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if len(parts) == 2 and (" " not in parts[0] or _INITIALS.fullmatch(parts[1].replace(" ", ""))):
+        return [inverted_name(text)]
+    if (
+        len(parts) > 2
+        and len(parts) % 2 == 0
+        and all(_INITIALS.fullmatch(part.replace(" ", "")) for part in parts[1::2])
+    ):
+        return [f"{given} {family}" for family, given in zip(parts[::2], parts[1::2], strict=True)]
+    return parts
+
+
+def _without_loose_and(name: str) -> str:
+    """A field that begins or ends with `and` has it left over at its first or last name."""
+    if name[:3].lower() == "and" and name[3:4].isspace():
+        name = name[3:].strip()
+    return name[:-3].strip() if name[-3:].lower() == "and" and name[-4:-3].isspace() else name
+
+
+def _biblatex_name(name: str) -> str:
+    """`family=Beethoven, given=Ludwig, prefix=van`, the way biblatex spells a name out."""
+    from paper_library.build.readers.latex import decode
+
+    parts: dict[str, str] = {}
+    for part in name.split(","):
+        if match := _BIBLATEX_PART.match(part):
+            parts.setdefault(match[1].lower(), part[match.end() :].strip(' "'))
+    ordered = (parts.get(key, "") for key in ("given", "prefix", "family", "suffix"))
+    return tidy.line(decode(" ".join(ordered)))

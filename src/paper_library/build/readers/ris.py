@@ -1,0 +1,132 @@
+"""Reads RIS, the format that reference managers share.
+
+Taken apart here and not by rispy, which silently drops a record without its end and cannot say where one begins.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paper_library.build.entry import Entry, Problem
+from paper_library.build.readers import tidy
+from paper_library.build.readers.dates import year_and_month, year_number
+from paper_library.build.readers.files import tells_disk_errors, text_lines
+from paper_library.build.readers.names import inverted_name
+
+_TAG = re.compile(r"\s{0,3}([A-Z][A-Z0-9])[ \t]{1,3}-(?:[ \t](.*))?$")
+_KINDS = {
+    **dict.fromkeys(("JOUR", "JFULL", "ABST", "INPR", "EJOUR", "MGZN", "NEWS"), "article"),
+    **dict.fromkeys(("CPAPER", "CONF"), "inproceedings"),
+    **dict.fromkeys(("BOOK", "EBOOK", "WHOLE", "EDBOOK"), "book"),
+    **dict.fromkeys(("CHAP", "ECHAP"), "incollection"),
+    "THES": "phdthesis",
+    "RPRT": "techreport",
+    "UNPB": "unpublished",
+}
+_ARXIV = re.compile(
+    r"\barxiv(?::|\.org/(?:abs|pdf)/)\s*((?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?)", re.IGNORECASE
+)
+_CITATION_KEY = re.compile(r"[^\W\d]\S*\d{4}\S*")
+
+
+@dataclass(slots=True)
+class _Record:
+    line: int
+    kind: str
+    values: list[tuple[str, list[str]]] = field(default_factory=list[tuple[str, list[str]]])
+    """Tags with the lines of their values."""
+
+    def add(self, tag: str, line: str) -> None:
+        if tag:
+            self.values.append((tag, [line]))
+        elif self.values:
+            self.values[-1][1].append(line)
+
+    def all(self, *tags: str) -> list[str]:
+        return tidy.lines(" ".join(lines) for wanted in tags for tag, lines in self.values if tag == wanted)
+
+    def first(self, *tags: str) -> str:
+        return next(iter(self.all(*tags)), "")
+
+
+@tells_disk_errors
+def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
+    """Every record of a .ris file, also where its end is missing or its type unknown."""
+    found = False
+    for record in _records(text_lines(path)):
+        found = True
+        where = f"{origin}:{record.line}"
+        entry = _entry(record, where)
+        yield entry if entry.title else Problem(where, "broken", "the record has no title (TI or T1); add one")
+    if not found:
+        yield Problem(origin, "skipped", "has no RIS records; a record begins with a line like TY  - JOUR")
+
+
+def _records(lines: Iterable[str]) -> Iterator[_Record]:
+    record: _Record | None = None
+    for number, line in enumerate(lines, 1):
+        match = _TAG.match(line)
+        tag, value = (match[1], match[2] or "") if match else ("", line)
+        if tag in ("TY", "ER"):
+            if record:
+                yield record
+            record = _Record(number, value.strip()) if tag == "TY" else None
+        elif record:
+            record.add(tag, value)
+    if record:
+        yield record
+
+
+def _entry(record: _Record, where: str) -> Entry:
+    year, month = _date(record)
+    return Entry(
+        title=record.first("TI", "T1", "CT") or record.first("BT"),
+        authors=_authors(record),
+        year=year,
+        month=month,
+        venue=record.first("T2", "JO", "JF", "JA", "J2", "BT", "T3") or record.first("PB"),
+        abstract=record.first("AB", "N2"),
+        identifiers=_identifiers(record),
+        keywords=_keywords(record),
+        institutions=tidy.lines(record.all("AD")),
+        kind=_KINDS.get(record.kind.upper(), "misc"),
+        language=record.first("LA"),
+        origin=where,
+    )
+
+
+def _authors(record: _Record) -> list[str]:
+    given = record.all("AU", "A1") or (record.all("A2", "ED") if record.kind in ("BOOK", "EDBOOK", "CONF") else [])
+    return [name for value in given if (name := inverted_name(value))]
+
+
+def _date(record: _Record) -> tuple[int | None, int | None]:
+    year = month = None
+    for text in (record.first("PY"), record.first("Y1"), record.first("DA")):
+        found, in_month = year_and_month(text)
+        year = year or year_number(text.split("/")[0]) or found
+        month = month or (in_month if found in (None, year) else None)
+    return year, month
+
+
+def _keywords(record: _Record) -> list[str]:
+    return list(dict.fromkeys(word for value in record.all("KW") for word in tidy.split_list(value, ";")))
+
+
+def _identifiers(record: _Record) -> dict[str, str]:
+    key, accession = record.first("ID"), record.first("AN")
+    from_pubmed = "pubmed" in f"{record.first('DB')} {record.first('DP')}".lower() and accession.isdigit()
+    arxiv = next((match[1] for text in record.all("UR", "AN", "JO", "T2", "M3") if (match := _ARXIV.search(text))), "")
+    found = {
+        "bibkey": key if _CITATION_KEY.fullmatch(key) else "",
+        "id": "" if _CITATION_KEY.fullmatch(key) else key,
+        "doi": record.first("DO"),
+        "arxiv": arxiv,
+        "pmid": accession if from_pubmed else "",
+        "accession": "" if from_pubmed else accession,
+        "pmcid": record.first("C2") if record.first("C2").upper().startswith("PMC") else "",
+        "isbn": record.first("SN") if _KINDS.get(record.kind.upper()) in ("book", "incollection") else "",
+        "url": record.first("UR", "L2", "LK"),
+    }
+    return {scheme: value for scheme, value in found.items() if value}

@@ -1,0 +1,61 @@
+"""A shelf taken apart into the entries it could be built from again, so that it can be added to."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from paper_library.build.entry import Entry, Problem
+from paper_library.errors import AssetFetchFailed, AssetInvalid
+from paper_library.store.assets import Assets
+from paper_library.store.layout import DEFAULT_TEMPLATE, SOURCE, SUMMARY, TRANSLATION
+from paper_library.store.shelf import Shelf
+
+
+def entries_of_shelf(folder: Path) -> Iterator[Entry | Problem]:
+    """Every paper of the shelf in `folder`, under the id it has there. Raises as `Shelf.open` does."""
+    shelf = Shelf.open(folder)
+    assets = Assets()
+    try:
+        for no in range(shelf.manifest.papers):
+            yield from _entry(shelf, no, assets)
+    finally:
+        shelf.close()
+
+
+def _entry(shelf: Shelf, no: int, assets: Assets) -> Iterator[Entry | Problem]:
+    said = shelf.described(no)
+    texts: dict[tuple[str, str], str] = {}
+    for ref in shelf.assets(no):
+        if (ref.kind, ref.name) == (SUMMARY, DEFAULT_TEMPLATE):
+            continue  # made anew
+        try:
+            texts[ref.kind, ref.name] = assets.read(shelf.folder, ref, said["paper_id"])
+        except (AssetFetchFailed, AssetInvalid) as exc:
+            yield Problem(said["title"], "broken", exc.message)
+    preferred = said["preferred_summary_template"]
+    yield Entry(
+        title=said["title"],
+        authors=said["authors"],
+        year=said["year"],
+        month=said["month"],
+        venue=said["venue"],
+        abstract=said["abstract"],
+        identifiers={**said["identifiers"], "paper_id": said["paper_id"]},
+        keywords=said["keywords"],
+        tags=said["tags"],
+        institutions=said["institutions"],
+        kind=said["kind"],
+        language=said["language"],
+        bibtex=shelf.bibtex(no),
+        source=texts.get((SOURCE, ""), ""),
+        translations={name: text for (kind, name), text in texts.items() if kind == TRANSLATION},
+        summaries={name: _parsed(text) for (kind, name), text in texts.items() if kind == SUMMARY},
+        preferred_summary="" if preferred == DEFAULT_TEMPLATE else preferred,
+        origin=", ".join(shelf.origins(no)),
+    )
+
+
+def _parsed(text: str) -> Any:
+    return orjson.loads(text)

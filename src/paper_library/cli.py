@@ -1,0 +1,206 @@
+"""The command line: build a shelf, look at it, check it, serve it."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.errors import InvalidInput
+
+app = typer.Typer(
+    help="A shelf of papers: built from what you have, searched, and served to people and agents.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+ShelfArgument = Annotated[Path, typer.Argument(metavar="SHELF", help="The shelf's folder.")]
+
+
+@app.command()
+def build(
+    inputs: Annotated[
+        list[Path], typer.Argument(metavar="INPUT…", help=".bib, .ris, .json, .jsonl, .md, .xml, .pdf, or folders.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="SHELF", help="The folder to make.")],
+    summaries: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Summaries to add: DIR/TEMPLATE/NAME.json.")
+    ] = None,
+    update: Annotated[
+        Path | None, typer.Option(metavar="OLD", help="A shelf whose papers, with their ids, go in too.")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int | None:
+    """Make a shelf of everything in the inputs. What belongs together becomes one paper."""
+    from paper_library.build.building import build_shelf
+    from paper_library.reporting import progress_bar, tell_build
+
+    with progress_bar(quiet=quiet) as progress:
+        report = build_shelf(inputs, output, summaries=summaries, update=update, progress=progress)
+    if json:
+        _print_json(report.as_dict())
+    else:
+        tell_build(report)
+    return None
+
+
+@app.command()
+def search(
+    shelf: ShelfArgument,
+    query: Annotated[list[str], typer.Argument(help='Words, "a phrase", -without, author:, year:2019..2023, …')],
+    limit: Annotated[int, typer.Option(help="How many papers to show.")] = 10,
+    offset: Annotated[int, typer.Option(help="How many to skip.")] = 0,
+    sort: Annotated[str, typer.Option(help="relevance, year_desc, year_asc, title_asc or title_desc.")] = "relevance",
+    json: Json = False,
+) -> None:
+    """Search a shelf."""
+    from paper_library.library import Library
+    from paper_library.reporting import tell_results
+
+    found = Library.open(shelf).search(" ".join(query), limit=limit, offset=offset, sort=sort)
+    _print_json(found) if json else tell_results(found)
+
+
+@app.command()
+def show(
+    shelf: ShelfArgument,
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="A paper_id, DOI, arXiv id or BibTeX key.")],
+    source: Annotated[bool, typer.Option("--source", help="Print the paper's text.")] = False,
+    summary: Annotated[str | None, typer.Option(metavar="TEMPLATE", help="Print this summary.")] = None,
+    bibtex: Annotated[bool, typer.Option("--bibtex", help="Print its BibTeX entry.")] = False,
+    json: Json = False,
+) -> None:
+    """Show what a shelf has of one paper."""
+    from paper_library.library import Library
+    from paper_library.reporting import tell_paper
+
+    library = Library.open(shelf)
+    wanted = [name for name, asked in (("--source", source), ("--summary", summary), ("--bibtex", bibtex)) if asked]
+    if len(wanted) > 1:
+        raise InvalidInput(f"Choose one of {' and '.join(wanted)}.", hint="Each prints one thing.")
+    if source:
+        text = library.source(paper)
+        _print_json({"source": text}) if json else _print(text)
+    elif summary:
+        _print(library.summary(paper, summary))
+    elif bibtex:
+        text = library.bibtex(paper)
+        _print_json({"bibtex": text}) if json else _print(text)
+    else:
+        said = library.metadata(paper)
+        _print_json(said) if json else tell_paper(said)
+
+
+@app.command()
+def stats(shelf: ShelfArgument, json: Json = False) -> None:
+    """Tell what a shelf holds, and what is missing where."""
+    from paper_library.library import Library
+    from paper_library.reporting import tell_stats
+
+    said = Library.open(shelf).stats()
+    _print_json(said) if json else tell_stats(said)
+
+
+@app.command()
+def verify(shelf: ShelfArgument, json: Json = False, quiet: Quiet = False) -> int | None:
+    """Read every file of a shelf and tell whether it is as it was built. Exits with 4 if not."""
+    from paper_library.errors import ShelfDamaged
+    from paper_library.reporting import progress_bar, tell_verdict
+    from paper_library.store.checking import verify as check
+
+    with progress_bar(quiet=quiet) as progress:
+        verdict = check(shelf, lambda done: progress("verify", done, 0))
+    _print_json(verdict.as_dict()) if json else tell_verdict(verdict)
+    return None if verdict.is_whole else ShelfDamaged.exit_code
+
+
+@app.command()
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A shelf.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="Another.")],
+    json: Json = False,
+) -> None:
+    """Tell which papers one shelf has that another has not, and which have changed."""
+    from paper_library.reporting import tell_difference
+    from paper_library.store.comparing import compare
+
+    difference = compare(old, new)
+    _print_json(difference.as_dict()) if json else tell_difference(difference)
+
+
+@app.command()
+def sample(
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="SHELF", help="Where to build it."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Build the sample shelf, if it is not there yet, and print where it is."""
+    from paper_library.sample import sample_shelf
+
+    path = sample_shelf(output)
+    _print_json({"shelf": str(path)}) if json else _print(str(path))
+
+
+@app.command()
+def serve(
+    shelf: Annotated[
+        Path | None, typer.Argument(metavar="[SHELF]", help="The shelf's folder; the sample shelf if left out.")
+    ] = None,
+    host: Annotated[str | None, typer.Option(help="The address to listen at. [127.0.0.1]")] = None,
+    port: Annotated[int | None, typer.Option(help="The port to listen at; 0 takes a free one. [8421]")] = None,
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(metavar="ORIGIN", help="A web origin that may call /mcp; may be repeated.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="HOST", help="A name the server goes by, with port; may be repeated.")
+    ] = None,
+    static_base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where assets are fetched that the shelf's folder lacks.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes to serve with. [1]")] = None,
+    token: Annotated[
+        str | None, typer.Option(help="What callers must send; better set URANIBORG_LIBRARY__TOKEN.")
+    ] = None,
+    insecure: Annotated[bool, typer.Option("--insecure", help="Let others reach it without a token.")] = False,
+    extra_tools: Annotated[bool, typer.Option("--extra-tools", help="Offer two more tools.")] = False,
+    json: Json = False,
+) -> None:
+    """Serve a shelf: MCP at /mcp, REST at /api/v1, pages at /."""
+    from paper_library.serving import serve_shelf
+
+    options: dict[str, Any] = {
+        "shelf": shelf,
+        "host": host,
+        "port": port,
+        "allow_origins": allow_origin,
+        "allow_hosts": allow_host,
+        "static_base_url": static_base_url,
+        "workers": workers,
+        "token": token,
+        "insecure": insecure or None,
+        "extra_tools": extra_tools or None,
+    }
+    serve_shelf({name: value for name, value in options.items() if value is not None}, as_json=json)
+
+
+def run(arguments: Sequence[str]) -> NoReturn:
+    run_app(app, arguments, name="paper-library")
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def _print_json(value: Any) -> None:
+    import orjson
+
+    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")

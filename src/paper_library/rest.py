@@ -1,0 +1,189 @@
+"""The shelf over REST: the same answers as the tools give, at addresses people and programs can keep."""
+
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Annotated, Any, Literal
+
+from fastapi import FastAPI, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, PlainTextResponse
+from starlette.responses import Response
+
+from paper_library.library import Library
+from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, FACETS, OFFSET, PAGE_SIZE, QUERY_CHARS, VALUE_CHARS
+from paper_library.text.cutting import piece
+from paper_library.text.markdown import safe_html
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.web import answer_errors, error_response
+
+Paper = Annotated[str, Path(max_length=VALUE_CHARS, description="A paper_id, arXiv id or BibTeX key.")]
+Limit = Annotated[int | None, Query(ge=1, le=PAGE_SIZE, description=f"{DEFAULT_PAGE_SIZE} if left out.")]
+PageSize = Annotated[int | None, Query(ge=1, le=PAGE_SIZE, description="Another name for limit.")]
+Offset = Annotated[int, Query(ge=0, le=OFFSET)]
+TextOffset = Annotated[int, Query(ge=0)]
+MaxChars = Annotated[int | None, Query(ge=1)]
+FacetKind = Literal["author", "venue", "keyword", "institution", "tag", "year"]
+Value = Annotated[str | None, Query(max_length=VALUE_CHARS)]
+
+_SAFE_PAGE = {
+    "Content-Security-Policy": "default-src 'none'; img-src https: data:; style-src 'unsafe-inline'; base-uri 'none'",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def make_rest_app(library: Library) -> FastAPI:
+    """An ASGI app to be mounted at /api/v1. Its functions block and so are run in threads."""
+    app = FastAPI(
+        title="Paper library",
+        version=version("uraniborg"),
+        description="A read-only shelf of papers. Every answer carries an ETag that changes when the shelf does.",
+        docs_url=None,
+        redoc_url=None,
+    )
+    answer_errors(app)
+    app.add_exception_handler(RequestValidationError, _refuse)
+    _add_etags(app, library)
+    _add_search(app, library)
+    _add_papers(app, library)
+    return app
+
+
+def _add_etags(app: FastAPI, library: Library) -> None:
+    @app.middleware("http")
+    async def tag(request: Request, call_next: Callable[[Request], Any]) -> Response:  # pyright: ignore[reportUnusedFunction]
+        etag = f'"{library.build_id}-{version("uraniborg")}"'
+        known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
+        response: Response = Response(status_code=304) if etag in known else await call_next(request)
+        if response.status_code in (200, 304):
+            response.headers["ETag"] = etag
+            response.headers["Cache-Control"] = "no-cache"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        return response
+
+
+def _add_search(app: FastAPI, library: Library) -> None:
+    @app.get("/search", summary="Search the shelf")
+    def search(  # pyright: ignore[reportUnusedFunction]
+        q: Annotated[str, Query(max_length=QUERY_CHARS, description="The query; empty lists all papers.")] = "",
+        limit: Limit = None,
+        page_size: PageSize = None,
+        offset: Offset = 0,
+        sort: Literal["relevance", "year_desc", "year_asc", "title_asc", "title_desc"] = "relevance",
+        author: Value = None,
+        venue: Value = None,
+        keyword: Value = None,
+        institution: Value = None,
+        tag: Value = None,
+        year: Annotated[str | None, Query(pattern=r"^\d{0,4}(\.\.\d{0,4})?$", description="2021 or 2019..2023")] = None,
+        facets: Annotated[
+            list[FacetKind] | None, Query(description="Count these over everything found; may be repeated.")
+        ] = None,
+        facet_limit: Annotated[int, Query(ge=1, le=FACETS)] = 10,
+    ) -> dict[str, Any]:
+        """The papers that a query finds, best first, with snippets; filters take whole values."""
+        given = {
+            "author": author,
+            "venue": venue,
+            "keyword": keyword,
+            "institution": institution,
+            "tag": tag,
+            "year": year,
+        }
+        return library.search(
+            q,
+            limit=limit or page_size or DEFAULT_PAGE_SIZE,
+            offset=offset,
+            sort=sort,
+            filters={kind: value for kind, value in given.items() if value},
+            facets=facets or (),
+            facet_limit=facet_limit,
+        )
+
+    @app.get("/facets/{kind}", summary="The most frequent values")
+    def facets(  # pyright: ignore[reportUnusedFunction]
+        kind: FacetKind,
+        limit: Annotated[int, Query(ge=1, le=FACETS)] = DEFAULT_FACETS,
+        offset: Offset = 0,
+    ) -> dict[str, Any]:
+        """Values of one kind with how many papers have them, the most frequent first."""
+        return library.top_facets(kind, limit=limit, offset=offset)
+
+    @app.get("/stats", summary="The shelf in numbers")
+    def stats() -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """How many papers there are, and how many lack what."""
+        return library.stats()
+
+    @app.get("/lookup", summary="Find a paper by what is known of it")
+    def lookup(  # pyright: ignore[reportUnusedFunction]
+        id: Annotated[  # noqa: A002 - what the caller has is an id of some kind
+            str | None, Query(max_length=VALUE_CHARS, description="A DOI, arXiv id, BibTeX key or paper_id.")
+        ] = None,
+        title: Annotated[str | None, Query(max_length=VALUE_CHARS, description="The exact title.")] = None,
+    ) -> dict[str, Any]:
+        """The paper_ids of the papers with this identifier or title."""
+        if (id is None) == (title is None):
+            raise InvalidInput("Give either id or title.", hint="One of the two, not both.", argument="id")
+        return {
+            "paper_ids": library.with_title(title) if title is not None else [library.metadata(id or "")["paper_id"]]
+        }
+
+
+def _add_papers(app: FastAPI, library: Library) -> None:
+    @app.get("/papers/{paper_id}", summary="What is known of a paper")
+    def paper(paper_id: Paper) -> Response:  # pyright: ignore[reportUnusedFunction]
+        """Everything known of a paper; its text and summaries have addresses of their own."""
+        return Response(library.metadata_json(paper_id), media_type="application/json")
+
+    @app.get("/papers/{paper_id}/summary/{template}", summary="A summary")
+    @app.get("/papers/{paper_id}/summary", summary="The preferred summary")
+    def summary(paper_id: Paper, template: str | None = None) -> Response:  # pyright: ignore[reportUnusedFunction]
+        """A summary as JSON."""
+        return Response(library.summary(paper_id, template), media_type="application/json")
+
+    @app.get("/papers/{paper_id}/source", summary="The paper itself")
+    def source(  # pyright: ignore[reportUnusedFunction]
+        paper_id: Paper,
+        format: Literal["markdown", "html"] = "markdown",  # noqa: A002 - the usual name
+        max_chars: MaxChars = None,
+        offset: TextOffset = 0,
+    ) -> Response:
+        """The source text as markdown, or as HTML with everything taken out that could act."""
+        return _text(library.source(paper_id), format, max_chars, offset)
+
+    @app.get("/papers/{paper_id}/translation/{lang}", summary="The paper in another language")
+    def translation(  # pyright: ignore[reportUnusedFunction]
+        paper_id: Paper,
+        lang: str,
+        format: Literal["markdown", "html"] = "markdown",  # noqa: A002 - the usual name
+        max_chars: MaxChars = None,
+        offset: TextOffset = 0,
+    ) -> Response:
+        """A translation as markdown or HTML."""
+        return _text(library.translation(paper_id, lang), format, max_chars, offset)
+
+    @app.get("/papers/{paper_id}/bibtex", summary="The BibTeX entry")
+    def bibtex(paper_id: Paper) -> Response:  # pyright: ignore[reportUnusedFunction]
+        """The entry as its owner wrote it."""
+        return Response(library.bibtex(paper_id), media_type="application/x-bibtex")
+
+    @app.get("/papers/{paper_id}/similar", summary="Similar papers")
+    def similar(paper_id: Paper, limit: Limit = None, offset: Offset = 0) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """Papers about the same things, the most alike first."""
+        return library.similar(paper_id, limit=limit or DEFAULT_PAGE_SIZE, offset=offset)
+
+
+def _text(text: str, format_name: str, max_chars: int | None, offset: int) -> Response:
+    part = piece(text, offset, max_chars)
+    if format_name == "html":
+        return HTMLResponse(safe_html(part), headers=_SAFE_PAGE)
+    return PlainTextResponse(part, media_type="text/markdown; charset=utf-8")
+
+
+async def _refuse(_request: Request, exc: Exception) -> Response:
+    assert isinstance(exc, RequestValidationError)
+    first = exc.errors()[0]
+    argument = str(first["loc"][-1])
+    problem = first["msg"].removeprefix("Input ").removeprefix("String ").removeprefix("Value error, ")
+    return error_response(
+        InvalidInput(f"{argument} {problem}.", hint="See /api/v1/openapi.json.", argument=argument, allowed=problem)
+    )

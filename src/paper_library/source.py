@@ -1,0 +1,90 @@
+"""The shelf as a source of paper searches: found under the entry point `paper_search.sources`, with no network."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, Final
+
+from paper_library.config import load_config, sample_shelf_path
+from paper_library.errors import ShelfNotFound
+from paper_library.limits import OFFSET, PAGE_SIZE, QUERY_CHARS
+
+_MOST: Final = 200
+_SHARED: Final = ("doi", "arxiv", "pmid", "pmcid")
+
+
+class ShelfSource:
+    """Answers a search strategy with the papers of the shelf that the settings name, else of the sample shelf."""
+
+    source_name = "library"
+
+    async def search_advanced(self, strategy: dict[str, Any]) -> list[dict[str, Any]]:
+        """The papers for all queries of `strategy`, best first. Raises as opening a shelf does."""
+        return await asyncio.to_thread(self._search, strategy)
+
+    def _search(self, strategy: dict[str, Any]) -> list[dict[str, Any]]:
+        from paper_library.library import Library
+
+        library = Library.open(_shelf())
+        filters: dict[str, Any] = strategy.get("filters") or {}
+        queries: list[dict[str, Any]] = strategy.get("queries") or []
+        wanted = min(int(filters.get("max_results") or PAGE_SIZE), _MOST)
+        found: dict[str, dict[str, Any]] = {}
+        try:
+            for query in queries:
+                for paper_id in _ids(library, _words(query), _years(filters), wanted):
+                    found.setdefault(paper_id, _record(library.metadata(paper_id)))
+        finally:
+            library.close()
+        return list(found.values())[:wanted]
+
+
+def source() -> ShelfSource:
+    """What the entry point loads to."""
+    return ShelfSource()
+
+
+def _shelf() -> Path:
+    if shelf := load_config().shelf:
+        return shelf.expanduser()
+    if sample_shelf_path().exists():
+        return sample_shelf_path()
+    raise ShelfNotFound(
+        "There is no shelf to search.",
+        hint="Set URANIBORG_LIBRARY__SHELF to a shelf's folder, or make the sample shelf: paper-library sample",
+    )
+
+
+def _ids(library: Any, words: str, years: str, wanted: int) -> list[str]:
+    ids: list[str] = []
+    while len(ids) < wanted and len(ids) <= OFFSET:
+        filters = {"year": years} if years else None
+        page = library.search(words, limit=min(PAGE_SIZE, wanted - len(ids)), offset=len(ids), filters=filters)
+        ids += [hit["paper_id"] for hit in page["results"]]
+        if page["next_offset"] is None:
+            break
+    return ids
+
+
+def _words(query: dict[str, Any]) -> str:
+    """The words of a query. Its boolean form is for sources that need one; ranking does more with plain words."""
+    words = [*query.get("keywords", []), *(one for entry in query.get("synonym_map", []) for one in entry["synonyms"])]
+    return " ".join(word.replace('"', " ") for word in dict.fromkeys(words))[:QUERY_CHARS]
+
+
+def _years(filters: dict[str, Any]) -> str:
+    start, end = filters.get("year_from"), filters.get("year_to")
+    return f"{start or ''}..{end or ''}" if start or end else ""
+
+
+def _record(said: dict[str, Any]) -> dict[str, Any]:
+    """A paper in the fields that a search knows."""
+    return {
+        "title": said["title"],
+        "authors": [{"name": name} for name in said["authors"]],
+        "year": said["year"],
+        "venue": said["venue"] or None,
+        "doi": said["identifiers"].get("doi"),
+        "abstract": said["abstract"] or None,
+        "identifiers": {name: value for name, value in said["identifiers"].items() if name in _SHARED},
+        "source": ShelfSource.source_name,
+    }

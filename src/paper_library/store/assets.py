@@ -1,0 +1,115 @@
+"""Reading assets: from the shelf's static folder, else from a static server. What comes back is what was shelved."""
+
+import hashlib
+import time
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from paper_library.errors import AssetFetchFailed, AssetInvalid
+from paper_library.limits import ASSET_BYTES
+from paper_library.store.layout import STATIC, asset_path
+from paper_library.store.shelf import AssetRef
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.files import confine
+
+_CHUNK: Final = 1 << 16
+
+
+class Assets:
+    """Where assets come from. Addresses and paths stay in here: errors name the paper and a reason, nothing else."""
+
+    def __init__(
+        self, base_url: str | None = None, *, timeout_s: float = 10.0, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        self._base = _checked(base_url) if base_url else None
+        self._timeout = timeout_s
+        self._client: httpx.Client | None = None
+        if self._base:
+            self._client = httpx.Client(timeout=timeout_s, follow_redirects=False, transport=transport)
+
+    def read(self, folder: Path, ref: AssetRef, paper_id: str) -> str:
+        """The text of an asset. Raises AssetFetchFailed when it cannot be had, AssetInvalid when it is not the one."""
+        about = {"paper_id": paper_id, **({"template": ref.name} if ref.kind == "summary" else {})}
+        content = self._local(folder, ref, about)
+        if content is None:
+            content = self._fetched(ref, about)
+        if hashlib.sha256(content).hexdigest() != ref.sha256:
+            raise _invalid(ref, about)
+        try:
+            return content.decode()
+        except UnicodeDecodeError:
+            raise _invalid(ref, about) from None
+
+    def close(self) -> None:
+        if self._client:
+            self._client.close()
+
+    def _local(self, folder: Path, ref: AssetRef, about: dict[str, str]) -> bytes | None:
+        path = confine(folder / STATIC, asset_path(ref.kind, ref.sha256))
+        try:
+            if path.stat().st_size != ref.size:
+                raise _invalid(ref, about)
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError:
+            raise _failed(ref, about, "unreadable") from None
+
+    def _fetched(self, ref: AssetRef, about: dict[str, str]) -> bytes:
+        if self._client is None or self._base is None:
+            raise _failed(ref, about, "missing")
+        try:
+            return self._download(self._client, f"{self._base}/{asset_path(ref.kind, ref.sha256)}", ref, about)
+        except httpx.TimeoutException:
+            raise _failed(ref, about, "timeout") from None
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError):
+            raise _failed(ref, about, "unreachable") from None
+
+    def _download(self, client: httpx.Client, address: str, ref: AssetRef, about: dict[str, str]) -> bytes:
+        deadline = time.monotonic() + self._timeout
+        with client.stream("GET", address) as response:
+            if response.status_code != 200:
+                kind = "missing" if response.status_code in (404, 410) else f"http_{response.status_code}"
+                raise _failed(ref, about, "redirect" if response.is_redirect else kind)
+            content = bytearray()
+            for chunk in response.iter_bytes(_CHUNK):
+                content += chunk
+                # Counted after decompression: a small answer can unfold into a very large one.
+                if len(content) > min(ref.size, ASSET_BYTES):
+                    raise _invalid(ref, about)
+                if time.monotonic() > deadline:
+                    raise _failed(ref, about, "timeout")
+        return bytes(content)
+
+
+def _checked(base_url: str) -> str:
+    try:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL:
+        url = httpx.URL("")
+    if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
+        raise InvalidInput(
+            "The static base address must be http:// or https:// with a host, and no user, query or fragment.",
+            hint="Use an address such as https://static.example.org/papers",
+            argument="static_base_url",
+        )
+    return str(url).rstrip("/")
+
+
+def _failed(ref: AssetRef, about: dict[str, str], reason: str) -> AssetFetchFailed:
+    return AssetFetchFailed(
+        f"The {ref.kind} of this paper could not be fetched ({reason}).",
+        hint="The shelf says it exists. Trying again may help; `paper-library verify` lists what a shelf has lost.",
+        reason=reason,
+        **about,
+    )
+
+
+def _invalid(ref: AssetRef, about: dict[str, str]) -> AssetInvalid:
+    return AssetInvalid(
+        f"The {ref.kind} of this paper is not what was put on the shelf: its contents have changed.",
+        hint="`paper-library verify` lists such files. Build the shelf again, or copy it again from where it is whole.",
+        **about,
+    )

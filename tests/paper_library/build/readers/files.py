@@ -1,0 +1,42 @@
+"""Files made on the spot, and what the readers find in them."""
+
+from pathlib import Path
+
+from paper_library.build.entry import Entry, Problem
+from paper_library.build.readers import reader_for
+
+
+def read(path: Path) -> list[Entry | Problem]:
+    reader = reader_for(path)
+    assert reader is not None
+    return list(reader(path, path.name))
+
+
+def made(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def read_made(folder: Path, name: str, content: str | bytes) -> list[Entry | Problem]:
+    return read(made(folder, name, content))
+
+
+def entries(found: list[Entry | Problem]) -> list[Entry]:
+    return [item for item in found if isinstance(item, Entry)]
+
+
+def problems(found: list[Entry | Problem]) -> list[Problem]:
+    return [item for item in found if isinstance(item, Problem)]
+
+
+def only_entry(found: list[Entry | Problem]) -> Entry:
+    assert len(found) == 1, found
+    assert isinstance(found[0], Entry), found
+    return found[0]
+
+
+def only_problem(found: list[Entry | Problem]) -> Problem:
+    assert len(found) == 1, found
+    assert isinstance(found[0], Problem), found
+    return found[0]

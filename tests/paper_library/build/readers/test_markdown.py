@@ -1,0 +1,161 @@
+"""Papers in markdown, with front matter, with broken front matter, and without any."""
+
+from pathlib import Path
+
+import pytest
+
+from paper_library.build.readers.markdown import bibliography_of, read_translation, translation_of
+from tests.paper_library.build.readers.files import entries, made, only_entry, only_problem, problems, read_made
+
+JOSS = """---
+title: 'A *fine* tool: `tool` in **Python**'
+tags:
+  - Python
+  - astronomy
+authors:
+  - name: Ada Lovelace^[corresponding author]
+    affiliation: "1, 2"
+  - given-names: Charles
+    surname: Babbage
+    affiliation: 2
+affiliations:
+  - name: University of London
+    index: 1
+  - name: Analytical Society
+    index: 2
+date: 18.10.2022
+doi: 10.21105/joss.01234
+arxiv: 2301.00010
+citekey: lovelace2022
+journal: JOSS
+lang: no
+bibliography: paper.bib
+---
+
+# Summary
+
+Text.
+
+# Abstract
+
+What it is
+about.
+
+# References
+"""
+
+
+def test_front_matter_describes_the_paper_and_the_body_is_its_source(tmp_path: Path) -> None:
+    path = made(tmp_path, "paper.md", JOSS)
+    entry = only_entry(read_made(tmp_path, "paper.md", JOSS))
+    assert entry.title == "A fine tool: tool in Python"
+    assert entry.authors == ["Ada Lovelace", "Charles Babbage"]
+    assert entry.institutions == ["University of London", "Analytical Society"]
+    assert (entry.year, entry.month, entry.venue) == (2022, 10, "JOSS")
+    assert entry.identifiers == {"doi": "10.21105/joss.01234", "arxiv": "2301.00010", "bibkey": "lovelace2022"}
+    assert (entry.tags, entry.keywords, entry.language) == (["Python", "astronomy"], [], "no")
+    assert entry.abstract == "What it is about."
+    assert entry.source.startswith("# Summary")
+    assert entry.source.endswith("# References")
+    assert bibliography_of(path) == ["paper.bib"]
+
+
+def test_a_value_that_looks_like_a_number_keeps_its_zeros(tmp_path: Path) -> None:
+    entry = only_entry(read_made(tmp_path, "a.md", "---\ntitle: 1984\narxiv: 2301.10\nyear: 2019\n---\ntext"))
+    assert (entry.title, entry.identifiers["arxiv"], entry.year) == ("1984", "2301.10", 2019)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# A title\n\ntext", "A title"),
+        ("# A title #\n\ntext", "A title"),
+        ("# C#\n\ntext", "C#"),
+        ("## Smaller\n\n# The title {#sec:x}\n", "The title"),
+        ("A title\n=======\n\ntext", "A title"),
+        ("```\n# a comment\n```\n\n# The title", "The title"),
+        ("text only", "Some fine paper"),
+        ("---\n\nA rule, then text.\n\n---\n", "Some fine paper"),
+        ("# [A *linked* title](https://example.org)", "A linked title"),
+        ("#hashtag\n\ntext", "Some fine paper"),
+    ],
+)
+def test_without_front_matter_the_first_heading_is_the_title_and_else_the_name(
+    tmp_path: Path, text: str, title: str
+) -> None:
+    entry = only_entry(read_made(tmp_path, "some_fine-paper.md", text))
+    assert entry.title == title
+    assert entry.source == text.strip()
+    assert entry.abstract == ""
+
+
+@pytest.mark.parametrize(
+    ("front", "title"),
+    [
+        ("title: On this: and that\nauthors: [unclosed", "On this: and that"),
+        ("title: 'T'\n\ttab: x", "T"),
+        ("title: T\nkey: [" + "[" * 5_000, "T"),
+        ("a: &a [*a]\ntitle: T", "T"),
+    ],
+    ids=["colon", "tab", "deep", "recursive"],
+)
+def test_broken_front_matter_is_reported_and_the_paper_is_still_there(tmp_path: Path, front: str, title: str) -> None:
+    found = read_made(tmp_path, "paper.md", f"---\n{front}\n---\n\nBody.\n")
+    assert [(entry.title, entry.source) for entry in entries(found)] == [(title, "Body.")]
+    assert ["front matter" in problem.reason and problem.kind for problem in problems(found)] == ["broken"]
+
+
+def test_front_matter_beyond_all_measure_is_not_parsed(tmp_path: Path) -> None:
+    found = read_made(tmp_path, "paper.md", "---\ntitle: T\nnote: " + "x" * 300_000 + "\n---\nBody.")
+    assert entries(found)[0].title == "T"
+    assert "longer than" in problems(found)[0].reason
+
+
+@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "license.md", "Code-of-Conduct.md"])
+def test_files_about_a_project_are_passed_over_unless_they_have_front_matter(tmp_path: Path, name: str) -> None:
+    problem = only_problem(read_made(tmp_path, name, "# Project\n\ntext"))
+    assert problem.kind == "skipped"
+    assert "front matter" in problem.reason
+    assert only_entry(read_made(tmp_path, name, "---\ntitle: A paper\n---\ntext")).title == "A paper"
+
+
+@pytest.mark.parametrize("content", ["", " \n\t\n", "\ufeff"])
+def test_an_empty_file_is_passed_over(tmp_path: Path, content: str) -> None:
+    assert only_problem(read_made(tmp_path, "a.md", content)).kind == "skipped"
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("paper.zh.md", ("paper", "zh")),
+        ("paper.pt-BR.md", ("paper", "pt-br")),
+        ("a.b.deu.markdown", ("a.b", "deu")),
+        ("paper.zh-Hans-CN.md", ("paper", "zh-hans-cn")),
+        ("paper.md", None),
+        ("paper.v2.md", None),
+        ("paper.final.md", None),
+        (".zh.md", None),
+        ("paper.zh.txt", None),
+    ],
+)
+def test_the_language_of_a_translation_is_in_its_name(name: str, parts: tuple[str, str] | None) -> None:
+    assert translation_of(name) == parts
+
+
+def test_a_translation_is_read_without_its_front_matter(tmp_path: Path) -> None:
+    assert (
+        read_translation(made(tmp_path, "a.fr.md", "---\ntitle: T\n---\n\n# Titre\r\n\r\nTexte")) == "# Titre\n\nTexte"
+    )
+
+
+def test_bibliographies_may_be_several_or_none(tmp_path: Path) -> None:
+    assert bibliography_of(made(tmp_path, "a.md", "---\nbibliography: [a.bib, b.bib]\n---\n")) == ["a.bib", "b.bib"]
+    assert bibliography_of(made(tmp_path, "b.md", "# No front matter")) == []
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    "text", ["# a" + " " * 300_000 + "b", "# " + "*a " * 100_000, "a" + " " * 300_000 + "\n\nb", "# " + "[" * 300_000]
+)
+def test_hostile_lines_are_read_in_a_time_that_grows_with_their_size(tmp_path: Path, text: str) -> None:
+    assert only_entry(read_made(tmp_path, "a.md", text)).title

@@ -1,0 +1,176 @@
+"""PDFs: their text as paragraphs, what they say of themselves, and those that cannot be read."""
+
+import builtins
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_library.build.entry import Entry, Problem
+from tests.paper_library.build.readers.files import entries, made, only_entry, only_problem, problems, read
+from tests.paper_library.build.readers.pdfs import made_pdf
+
+BODY = [
+    (10.0, "Engines compute what people would otherwise have to com-"),
+    (10.0, "pute by hand, and they do it for as long as there is coal in"),
+    (10.0, "the cellar."),
+    (10.0, "A second paragraph begins here because the line before it is"),
+    (10.0, "short and ends with a full stop, as last lines do."),
+]
+
+
+def test_lines_become_paragraphs_and_broken_words_are_joined(tmp_path: Path) -> None:
+    path = made_pdf(tmp_path / "a.pdf", [(18.0, "On the engine"), (10.0, "Abstract"), *BODY, (10.0, "7")])
+    entry = only_entry(read(path))
+    assert "otherwise have to compute by hand" in entry.source
+    assert "the cellar.\n\nA second paragraph" in entry.source
+    assert "## Abstract" in entry.source
+    assert not entry.source.endswith("7")
+    assert entry.abstract.startswith("Engines compute what people")
+
+
+@pytest.mark.parametrize(
+    ("info", "lines", "title"),
+    [
+        ("The title of record", BODY, "The title of record"),
+        (
+            "Microsoft Word - draft.doc",
+            [(18.0, "On the analytical"), (18.0, "engine"), *BODY],
+            "On the analytical engine",
+        ),
+        ("untitled", [(18.0, "The engine"), *BODY], "The engine"),
+        ("paper-final.pdf", BODY, "Some file name"),
+        ("", [(10.0, "A short first line"), *BODY], "A short first line"),
+        ("", [], "Some file name"),
+    ],
+)
+def test_the_title_is_the_best_that_the_file_has(
+    tmp_path: Path, info: str, lines: list[tuple[float, str]], title: str
+) -> None:
+    found = entries(read(made_pdf(tmp_path / "some_file_name.pdf", lines, Title=info)))
+    assert found[0].title == title
+
+
+def test_people_and_keywords_come_from_the_description(tmp_path: Path) -> None:
+    path = made_pdf(tmp_path / "a.pdf", BODY, Author="Lovelace, Ada; Charles Babbage", Keywords="engines, numbers")
+    entry = only_entry(read(path))
+    assert (entry.authors, entry.keywords) == (["Ada Lovelace", "Charles Babbage"], ["engines", "numbers"])
+    assert only_entry(read(made_pdf(tmp_path / "b.pdf", BODY, Author="jdoe"))).authors == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "identifiers"),
+    [
+        ([(8.0, "https://doi.org/10.1234/abc.5.")], {"doi": "10.1234/abc.5"}),
+        ([(8.0, "doi:10.1234/own"), *BODY, (8.0, "as in 10.9999/other")], {"doi": "10.1234/own"}),
+        ([*BODY, (8.0, "10.1111/a and 10.2222/b")], {}),
+        ([*BODY, (10.0, "References"), (8.0, "Somebody, doi:10.1111/cited")], {}),
+        ([(8.0, "arXiv:2301.00001v2 [cs.CL] 3 Jan 2023"), *BODY, (8.0, "arXiv:1706.03762")], {"arxiv": "2301.00001v2"}),
+        ([*BODY, (8.0, "arXiv:1706.03762 and arXiv:1706.03763")], {}),
+        ([(8.0, "DOI: 10.xxxxxx/draft")], {}),
+    ],
+)
+def test_identifiers_are_the_papers_own(
+    tmp_path: Path, lines: list[tuple[float, str]], identifiers: dict[str, str]
+) -> None:
+    assert only_entry(read(made_pdf(tmp_path / "a.pdf", lines))).identifiers == identifiers
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "date"),
+    [
+        ("a", "arXiv:2301.00001v2 [cs.CL] 3 Feb 2023", (2023, 2)),
+        ("a", "Copyright 2019 by the author", (2019, None)),
+        ("a", "Published: 8 April 2021", (2021, 4)),
+        ("2105.00001v3", "nothing", (2021, 5)),
+        ("a", "Experiments of 1999 and 2004", (None, None)),
+    ],
+)
+def test_the_year_is_that_of_publication_and_never_that_of_the_file(
+    tmp_path: Path, name: str, line: str, date: tuple[int | None, int | None]
+) -> None:
+    path = made_pdf(tmp_path / f"{name}.pdf", [(10.0, line), *BODY], CreationDate="D:20110101000000Z")
+    entry = only_entry(read(path))
+    assert (entry.year, entry.month) == date
+
+
+def test_an_encrypted_pdf_is_read_if_the_empty_password_opens_it(tmp_path: Path) -> None:
+    path = made_pdf(tmp_path / "locked.pdf", BODY, password="secret")
+    problem = only_problem(read(path))
+    assert problem.kind == "broken"
+    assert "encrypted" in problem.reason
+    assert "remove the password" in problem.reason
+
+
+def test_a_scan_keeps_its_title_and_says_that_it_has_no_text(tmp_path: Path) -> None:
+    found = read(made_pdf(tmp_path / "a.pdf", [], [], Title="A scanned paper"))
+    assert [(entry.title, entry.source) for entry in entries(found)] == [("A scanned paper", "")]
+    assert ["no text layer" in problem.reason for problem in problems(found)] == [True]
+
+
+def test_line_numbers_of_drafts_and_running_heads_are_left_out(tmp_path: Path) -> None:
+    def page(first: int) -> list[tuple[float, str]]:
+        lines = [(10.0, f"words and more words of a line{number}") for number in range(first, first + 20)]
+        return [(8.0, "Journal of Engines"), *lines, (10.0, f"in the year {1842 + first}")]
+
+    source = only_entry(read(made_pdf(tmp_path / "a.pdf", page(1), page(21), page(41)))).source
+    assert "words and more words of a line words and" in source
+    assert "in the year 1843" in source
+    assert "Journal of Engines" not in source
+
+
+def test_sections_become_headings_and_numbered_affiliations_do_not(tmp_path: Path) -> None:
+    lines = [
+        (10.0, "4 University of London"),
+        (10.0, "1 Introduction"),
+        *BODY,
+        (10.0, "2 The new engine"),
+        *BODY,
+        (10.0, "2.1 Its wheels"),
+        *BODY,
+        (10.0, "References"),
+    ]
+    source = only_entry(read(made_pdf(tmp_path / "a.pdf", lines))).source
+    headings = [line for line in source.split("\n") if line.startswith("#")]
+    assert headings == ["## 1 Introduction", "## 2 The new engine", "### 2.1 Its wheels", "## References"]
+
+
+@pytest.mark.parametrize("cut", [0, 10, 200, 0.5, 0.9])
+def test_a_damaged_pdf_is_a_problem_or_what_is_left_of_it(
+    tmp_path: Path, cut: float, capfd: pytest.CaptureFixture[str]
+) -> None:
+    data = made_pdf(tmp_path / "a.pdf", BODY, BODY).read_bytes()
+    kept = data[: int(cut if cut >= 1 else cut * len(data))]
+    for found in read(made(tmp_path, "cut.pdf", kept)):
+        assert isinstance(found, Entry) or found.kind == "broken"
+    assert capfd.readouterr().err == ""
+
+
+def test_a_page_tree_that_contains_itself_is_a_problem(tmp_path: Path) -> None:
+    loop = b"""%PDF-1.4
+1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj
+2 0 obj << /Type /Pages /Kids [2 0 R] /Count 1 >> endobj
+trailer << /Root 1 0 R /Size 3 >>
+"""
+    found = read(made(tmp_path, "loop.pdf", loop))
+    assert [problem.kind for problem in problems(found)] == ["broken"]
+
+
+def test_without_pypdf_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real_import = builtins.__import__
+
+    def no_pypdf(name: str, *arguments: Any) -> Any:
+        if name == "pypdf":
+            raise ModuleNotFoundError(name)
+        return real_import(name, *arguments)
+
+    path = made(tmp_path, "a.pdf", b"%PDF-1.4")
+    monkeypatch.setattr(builtins, "__import__", no_pypdf)
+    assert read(path) == [Problem("a.pdf", "skipped", "PDFs need an extra: pip install 'uraniborg[pdf]'")]
+
+
+def test_pypdf_says_nothing_of_its_own(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        read(made(tmp_path, "a.pdf", b"%PDF-1.4\ngarbage\nstartxref\n99999\n%%EOF"))
+    assert [record.name for record in caplog.records if record.name.startswith("pypdf")] == []
