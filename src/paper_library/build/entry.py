@@ -51,3 +51,9 @@ class Problem:
 
 Reader = Callable[[Path, str], Iterator[Entry | Problem]]
 """Reads the file at a path whose name, for origins, is the second argument. Never raises for what is in the file."""
+
+
+def origin_file(origin: str) -> str:
+    """The file of an origin, without the place in it: `refs.bib` of `refs.bib:120`."""
+    file, separator, place = origin.rpartition(":")
+    return file if separator and place.isdecimal() else origin

@@ -42,7 +42,8 @@ class Input:
 
         for lang, path in self.translations.items():
             try:
-                entry.translations[lang] = read_translation(path)
+                if text := read_translation(path):
+                    entry.translations[lang] = text
             except OSError as exc:
                 yield Problem(path.name, "broken", f"The translation cannot be read: {exc.strerror}.")
 
@@ -126,6 +127,9 @@ def _translation_reader(stem: str, lang: str) -> Reader:
         except OSError as exc:
             yield Problem(origin, "broken", f"The translation cannot be read: {exc.strerror}.")
             return
-        yield Entry(identifiers={"stem": stem}, translations={lang: text}, origin=origin)
+        if text:
+            yield Entry(identifiers={"stem": stem}, translations={lang: text}, origin=origin)
+        else:
+            yield Problem(origin, "skipped", "It is empty.")
 
     return entries

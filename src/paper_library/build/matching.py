@@ -12,7 +12,7 @@ from typing import Final
 
 from rapidfuzz import fuzz
 
-from paper_library.build.entry import Entry
+from paper_library.build.entry import Entry, origin_file
 from paper_library.identity import Keys, meta_key, normalised_arxiv, normalised_doi, normalised_title
 from uraniborg.kernel.text import fold
 
@@ -46,8 +46,12 @@ class _Facts:
     year: int | None
     doi: str | None
     file: str
+    record: str | None
+    """What the file itself calls the entry, where its entries have numbers."""
 
     def agrees(self, other: "_Facts") -> bool:
+        if self.file == other.file and self.record and other.record and self.record != other.record:
+            return False
         if self.doi and other.doi and self.doi != other.doi and not _preprint(self.doi, other.doi):
             return False
         if self.year and other.year and self.year != other.year:
@@ -75,7 +79,7 @@ class Matcher:
         """The next entry."""
         number = len(self._parent)
         self._parent.append(number)
-        facts = _Facts(keys.title, _surnames(entry.authors), entry.year, keys.doi, _file(entry))
+        facts = _Facts(keys.title, _surnames(entry.authors), entry.year, keys.doi, *_place(entry))
         for scheme, value in (
             ("id", entry.identifiers.get("paper_id")),
             ("doi", keys.doi),
@@ -149,8 +153,8 @@ def _surnames(authors: list[str]) -> frozenset[str]:
     return frozenset(names[-1] for names in found if names)
 
 
-def _file(entry: Entry) -> str:
-    return entry.origin.partition(":")[0]
+def _place(entry: Entry) -> tuple[str, str | None]:
+    return origin_file(entry.origin), entry.identifiers.get("id")
 
 
 def _preprint(one: str, other: str) -> bool:

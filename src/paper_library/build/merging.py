@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from paper_library.build.entry import Entry
+from paper_library.build.entry import Entry, origin_file
 from paper_library.build.matching import keys_of
 from paper_library.identity import Keys, paper_id
 from uraniborg.kernel.text import fold
@@ -43,7 +43,7 @@ def _paper(entry: Entry, all_keys: Sequence[Keys], entries: Sequence[Entry]) -> 
 
 def precedence(entry: Entry) -> tuple[int, str, str]:
     """The lower, the more the entry's word counts."""
-    name = entry.origin.rpartition(":")[0] or entry.origin
+    name = origin_file(entry.origin)
     rank = next((at for at, suffix in enumerate(_BEST_FIRST) if name.lower().endswith(suffix)), len(_BEST_FIRST))
     return (rank, entry.origin, entry.title)
 

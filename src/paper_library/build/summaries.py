@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import orjson
 
-from paper_library.build.entry import Problem
+from paper_library.build.entry import Problem, origin_file
 from paper_library.build.merging import Paper
 from paper_library.errors import InputNotFound
 from uraniborg.kernel.files import shown
@@ -61,7 +61,7 @@ def _names(paper: Paper) -> Iterable[str]:
     for key in paper.keys:
         yield _plain(key.partition(":")[2])
     for origin in paper.origins:
-        yield _plain(Path(origin).stem)
+        yield _plain(Path(origin_file(origin)).stem)
 
 
 def _plain(name: Any) -> str:

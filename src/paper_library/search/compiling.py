@@ -103,8 +103,8 @@ class Compiler:
             if not here and stem(word) not in found:
                 result.missing.append(word)
         for unit in units:
-            if unit.kind == "prefix":
-                yield from self._beginning(unit.text, result)
+            if unit.kind != "word":
+                yield from self._options(unit, result)
 
     def _exactly(self, word: str, extra: tuple[tuple[str, float], ...]) -> Iterator[IndexQuery]:
         if len(word) == 1 and not word.isascii():

@@ -106,9 +106,13 @@ def search(
     check_page(limit, offset)
     read = read_query(query)
     compiler = Compiler(shelf.searcher, shelf.schema)
-    compiled = compiler.compile(read, _restrictions(shelf, compiler, filters or {}))
+    restrictions = _restrictions(shelf, compiler, filters or {})
+    compiled = compiler.compile(read, restrictions)
     order = sort if sort != "relevance" or not compiled.is_empty else "title_asc"
     found = _found(shelf, compiled.query, limit, offset, order)
+    if not _count(found) and (looser := read.relaxed()):
+        read, compiled = looser, compiler.compile(looser, restrictions)
+        found = _found(shelf, compiled.query, limit, offset, order)
     page = Page(_hits(shelf, found, Matcher.of(compiled)), _count(found), limit, offset, _said(read, compiled))
     if filters:
         page.interpreted["filters"] = {**page.interpreted["filters"], **{k: [v] for k, v in filters.items()}}

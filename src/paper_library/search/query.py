@@ -54,6 +54,21 @@ class Query:
     ignored: list[str] = field(default_factory=list[str])
     """What was typed and not used as it might have been meant, in sentences."""
 
+    def relaxed(self) -> "Query | None":
+        """The same with phrases wished for instead of required, word by word too; None if there are none."""
+        kept = [group for group in self.required if not any(unit.kind == "phrase" for unit in group)]
+        loose = [unit for group in self.required if group not in kept for unit in group]
+        phrases = [unit for unit in loose if unit.kind == "phrase"]
+        if not phrases:
+            return None
+        said = "; ".join(f'"{unit.text}"' for unit in phrases)
+        return Query(
+            [*self.wanted, *(Unit("word", word) for unit in phrases for word in unit.text.split()), *loose],
+            kept,
+            self.excluded,
+            [*self.ignored, f"No paper has all that was asked for with {said}; the words were searched instead."],
+        )
+
     def interpreted(self) -> dict[str, Any]:
         """The reading as replies show it."""
         filters: dict[str, list[str]] = {}
@@ -61,7 +76,7 @@ class Query:
             filters.setdefault(unit.field, []).append(unit.text)
         said: dict[str, Any] = {"terms": [unit.text for unit in self.wanted if unit.kind == "word"], "filters": filters}
         extra = {
-            "phrases": [u.text for group in self.required for u in group if u.kind == "phrase"],
+            "phrases": [u.text for u in self._asked() if u.kind == "phrase"],
             "prefixes": [f"{u.text}*" for u in self._asked() if u.kind == "prefix"],
             "required": [" OR ".join(u.text for u in group) for group in self.required if group[0].kind == "word"],
             "excluded": [f"{unit.field}:{unit.text}" if unit.field else unit.text for unit in self.excluded],

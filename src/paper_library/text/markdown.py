@@ -10,6 +10,8 @@ _UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _IMAGE: Final = re.compile(r"!\[([^\]]*)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
 _LINK: Final = re.compile(r"\[([^\]]+)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[([^\]]+)\]\[[^\]]*\]")
 _TAG: Final = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]{0,500}>", re.DOTALL)
+_HEADING_LINE: Final = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+(.*?\w)\W*$", re.MULTILINE)
+_CITATION: Final = re.compile(r"\[[^\[\]]*@[\w:.-]+[^\[\]]*\]")
 _LINE_MARKS: Final = re.compile(r"^[ \t]{0,3}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,3}[.)][ \t]+|\|)", re.MULTILINE)
 _TABLE_RULE: Final = re.compile(r"^[ \t]*\|?[ \t:|-]+\|[ \t:|-]*$", re.MULTILINE)
 _EMPHASIS: Final = re.compile(r"(?<![\w\\])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)")
@@ -54,7 +56,10 @@ def plain_text(markdown: str) -> str:
     text = markdown
     if "<" in text:
         text = _TAG.sub(" ", text)
+    if "#" in text:
+        text = _HEADING_LINE.sub(r"\1.", text)
     if "[" in text:
+        text = _CITATION.sub("", text) if "@" in text else text
         text = _LINK.sub(lambda found: found[1] or found[2], _IMAGE.sub(r"\1", text))
     if "|" in text:
         text = _TABLE_RULE.sub("", text).replace("|", " ")

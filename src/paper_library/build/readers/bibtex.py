@@ -45,7 +45,7 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
         _inherit(block, parents)
         yield _read_block(block, origin)
     if not found:
-        yield Problem(origin, "skipped", "has no BibTeX entries; an entry begins like @article{key,")
+        yield Problem(origin, "skipped", "It has no BibTeX entries. An entry begins like @article{key,")
 
 
 def _read_block(block: Block, origin: str) -> Entry | Problem:
@@ -53,7 +53,7 @@ def _read_block(block: Block, origin: str) -> Entry | Problem:
     entry = _entry(block, where)
     if not entry.title:
         named = f" {block.key!r}" if block.key else ""
-        return Problem(where, "broken", f"the entry{named} has no title; add one")
+        return Problem(where, "broken", f"The entry{named} has no title. Give it one.")
     return entry
 
 

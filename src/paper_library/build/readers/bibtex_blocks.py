@@ -93,7 +93,7 @@ def _blocks_of(text: str, number: int, macros: dict[str, str]) -> Iterator[Block
         braces, end = _braces_and_end(text, start.end() - 1)
         if end is None:
             if kind != "comment":
-                yield Damage(line, "its braces do not balance: a { has no }; close it and build again")
+                yield Damage(line, "Its braces do not balance: a { has no }. Close it and build again.")
             return
         body = text[start.end() : end]
         position = end + 1
@@ -103,7 +103,9 @@ def _blocks_of(text: str, number: int, macros: dict[str, str]) -> Iterator[Block
             yield _block(kind, body, text[start.start() : position], line, macros, braces)
             if _STRAY_FIELD.match(text, position):
                 stray = number + text.count("\n", 0, position)
-                yield Damage(stray, "a } too many ends the entry early, and the fields after it were not read")
+                yield Damage(
+                    stray, "A } too many ends the entry early, and the fields after it were not read. Remove it."
+                )
 
 
 def _block(kind: str, body: str, text: str, line: int, macros: dict[str, str], braces: re.Pattern[str]) -> Block:

@@ -1,6 +1,7 @@
 """Files opened as text, whatever they were saved as, and the errors of the disk told as problems."""
 
 import codecs
+import errno
 import functools
 import gzip
 import io
@@ -26,8 +27,13 @@ _BYTE_ORDER_MARKS = (
 _OLD_BYTES = "uraniborg.windows-1252"
 
 
-class Unreadable(Exception):
-    """A file cannot be read as what it claims to be; the message is a sentence for people."""
+class Unreadable(OSError):
+    """A file cannot be read as what it claims to be, for a reason that is a sentence for people."""
+
+    def __init__(self, sentence: str) -> None:
+        # A kind of `OSError`, so that who reads a file has one thing to catch.
+        super().__init__(errno.EIO, sentence)
+        self.sentence = sentence
 
 
 def tells_disk_errors(reader: Reader) -> Reader:
@@ -38,10 +44,11 @@ def tells_disk_errors(reader: Reader) -> Reader:
         try:
             yield from reader(path, origin)
         except Unreadable as error:
-            yield Problem(origin, "broken", str(error))
+            yield Problem(origin, "broken", error.sentence)
         except OSError as error:
-            reason = error.strerror or "the file cannot be opened"
-            yield Problem(origin, "broken", f"could not be read: {reason}; check that it exists and may be read")
+            yield Problem(
+                origin, "broken", f"It cannot be read: {error.strerror or 'the disk failed'}. Check the file."
+            )
 
     return read
 
@@ -51,14 +58,14 @@ def read_bytes(path: Path, limit: int = MAX_TEXT_BYTES) -> bytes:
     with open_bytes(path) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise Unreadable(f"is larger than {limit >> 20} MB; split it into smaller files")
+        raise Unreadable(f"It is larger than {limit >> 20} MB. Split it into smaller files.")
     return data
 
 
 def open_bytes(path: Path) -> BinaryIO:
     """A regular file, opened. Raises `Unreadable` for a pipe, which would keep a build waiting, and `OSError`."""
     if not stat.S_ISREG(path.stat().st_mode):
-        raise Unreadable("is not a regular file")
+        raise Unreadable("It is not a regular file.")
     return path.open("rb")
 
 
@@ -75,7 +82,7 @@ def decode_text(data: bytes) -> str:
 def text_lines(path: Path) -> Iterator[str]:
     """The lines of a text file with their ends (all made `\\n`), one at a time, decoded as `decode_text` does."""
     if path.stat().st_size > MAX_TEXT_BYTES:
-        raise Unreadable(f"is larger than {MAX_TEXT_BYTES >> 20} MB; split it into smaller files")
+        raise Unreadable(f"It is larger than {MAX_TEXT_BYTES >> 20} MB. Split it into smaller files.")
     with open_bytes(path) as file:
         encoding = _encoding(file.read(4))
         file.seek(0)

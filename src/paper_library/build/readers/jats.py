@@ -28,18 +28,18 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
         root = _parse(read_bytes(path, MAX_BYTES))
         articles = [element for element in descendants(root, "article") if child(element, "front") is not None]
         if not articles:
-            yield Problem(origin, "skipped", f"is XML, but no JATS article (it begins with <{name_of(root)}>)")
+            yield Problem(origin, "skipped", f"It is XML, but no JATS article: it begins with <{name_of(root)[:40]}>.")
         for number, article in enumerate(articles, 1):
-            where = origin if len(articles) == 1 else f"{origin}#{number}"
+            where = origin if len(articles) == 1 else f"{origin}:{number}"
             entry = _entry(article, where)
-            yield entry if entry.title else Problem(where, "broken", "the article has no title")
+            yield entry if entry.title else Problem(where, "broken", "The article has no title. Give it one.")
     except ParseError as error:
         line, column = error.position
-        yield Problem(origin, "broken", f"is not well-formed XML at line {line}, column {column}")
+        yield Problem(origin, "broken", f"It is not well-formed XML at line {line}, column {column}. Correct it there.")
     except RecursionError:
-        yield Problem(origin, "broken", "is nested too deeply")
+        yield Problem(origin, "broken", "Its elements are nested too deeply to be an article.")
     except (ValueError, LookupError) as error:
-        yield Problem(origin, "broken", f"is XML that is not read: {error}")
+        yield Problem(origin, "broken", f"It is XML that is not read: {error}.")
 
 
 def _parse(data: bytes) -> Element:

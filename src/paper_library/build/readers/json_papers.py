@@ -38,7 +38,7 @@ def read_document(path: Path, origin: str) -> Iterator[Entry | Problem]:
         if _first_line_is_an_object(data):
             yield from _read_lines(iter(data.splitlines()), origin)
             return
-        yield Problem(origin, "broken", f"is not JSON: {error}")
+        yield Problem(origin, "broken", f"It is not JSON: {error}.")
         return
     yield from _read_value(document, origin)
 
@@ -56,9 +56,9 @@ def read_lines(path: Path, origin: str) -> Iterator[Entry | Problem]:
                 return
             yield from _read_lines(_chained(first, lines), origin)
         except ValueError as error:
-            yield Problem(origin, "broken", f"is not JSON: {error}")
+            yield Problem(origin, "broken", f"It is not JSON: {error}.")
         except GZIP_ERRORS:
-            yield Problem(origin, "broken", "is damaged or cut off: it does not decompress; fetch it again")
+            yield Problem(origin, "broken", "It is damaged or cut off: it does not decompress. Fetch it again.")
 
 
 def parse(data: bytes) -> Any:
@@ -88,7 +88,7 @@ def _read_lines(lines: Iterator[bytes], origin: str) -> Iterator[Entry | Problem
         found = True
         where = f"{origin}:{number}"
         if len(line) > MAX_LINE_BYTES:
-            yield Problem(where, "broken", f"the line is longer than {MAX_LINE_BYTES >> 20} MB")
+            yield Problem(where, "broken", f"The line is longer than {MAX_LINE_BYTES >> 20} MB, which no paper is.")
             continue
         try:
             value = orjson.loads(line)
@@ -96,11 +96,11 @@ def _read_lines(lines: Iterator[bytes], origin: str) -> Iterator[Entry | Problem
             try:
                 value = parse(line)
             except ValueError as error:
-                yield Problem(where, "broken", f"is not JSON: {error}")
+                yield Problem(where, "broken", f"It is not JSON: {error}.")
                 continue
         yield _read_item(value, where)
     if not found:
-        yield Problem(origin, "skipped", "is empty")
+        yield Problem(origin, "skipped", "It is empty.")
 
 
 def _read_value(document: Any, origin: str) -> Iterator[Entry | Problem]:
@@ -117,33 +117,33 @@ def _read_value(document: Any, origin: str) -> Iterator[Entry | Problem]:
         if looks_like_a_paper(fields):
             yield _read_item(fields, origin)
             return
-    yield Problem(origin, "skipped", "is JSON, but neither papers nor CSL-JSON; a paper has at least a title")
+    yield Problem(origin, "skipped", "It is JSON, but neither papers nor CSL-JSON. A paper has at least a title.")
 
 
 def _read_list(items: list[Any], origin: str, template: str) -> Iterator[Entry | Problem]:
     if not any(looks_like_a_paper(item) for item in items):
-        yield Problem(origin, "skipped", "is a JSON list without papers; a paper has at least a title")
+        yield Problem(origin, "skipped", "It is a JSON list without papers. A paper has at least a title.")
         return
     for number, item in enumerate(items, 1):
-        yield _read_item(item, f"{origin}#{number}", template)
+        yield _read_item(item, f"{origin}:{number}", template)
 
 
 def _read_item(item: Any, where: str, template: str = "") -> Entry | Problem:
     if not isinstance(item, dict):
-        return Problem(where, "broken", "is not a JSON object with the fields of a paper")
+        return Problem(where, "broken", "It is not a JSON object with the fields of a paper.")
     entry = entry_of(cast("dict[str, Any]", item), where, template)
     if entry.title or entry.source:
         return entry
-    return Problem(where, "broken", "has neither a title nor a text; give it a title")
+    return Problem(where, "broken", "It has neither a title nor a text. Give it a title.")
 
 
 def _bounded(file: BinaryIO) -> bytes:
     try:
         data = file.read(MAX_DOCUMENT_BYTES + 1)
     except GZIP_ERRORS:
-        raise Unreadable("is damaged or cut off: it does not decompress; fetch it again") from None
+        raise Unreadable("It is damaged or cut off: it does not decompress. Fetch it again.") from None
     if len(data) > MAX_DOCUMENT_BYTES:
-        raise Unreadable(f"is larger than {MAX_DOCUMENT_BYTES >> 20} MB; save it with one paper per line, as .jsonl")
+        raise Unreadable(f"It is larger than {MAX_DOCUMENT_BYTES >> 20} MB. Save it as .jsonl, one paper per line.")
     return data
 
 
@@ -160,7 +160,7 @@ def _bounded_lines(file: BinaryIO) -> Iterator[bytes]:
                 if total > MAX_DECOMPRESSED_BYTES:
                     break
         if total > MAX_DECOMPRESSED_BYTES:
-            raise Unreadable(f"holds more than {MAX_DECOMPRESSED_BYTES >> 30} GB; the rest of it was not read")
+            raise Unreadable(f"It holds more than {MAX_DECOMPRESSED_BYTES >> 30} GB. The rest of it was not read.")
         yield line
 
 

@@ -31,15 +31,15 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """The paper of one markdown file. Front matter that is no YAML costs only itself, and is reported."""
     text = tidy.block(read_text(path, MAX_BYTES))
     if not text.strip():
-        yield Problem(origin, "skipped", "is empty")
+        yield Problem(origin, "skipped", "It is empty.")
         return
     parts = front_matter.split(text)
     if parts.fields is None and (what := _NO_PAPERS.get(path.stem.lower().replace("-", "_"))):
-        yield Problem(origin, "skipped", f"looks like {what}; give it front matter with a title to shelve it")
+        yield Problem(origin, "skipped", f"It looks like {what}. Give it front matter with a title to shelve it.")
         return
     yield _entry(path, origin, parts)
     if parts.problem:
-        reason = f"its front matter {parts.problem}; only its simple lines were read, so correct it and build again"
+        reason = f"Its front matter {parts.problem}. Only its simple lines were read. Correct it and build again."
         yield Problem(origin, "broken", reason)
 
 
@@ -50,13 +50,16 @@ def translation_of(name: str) -> tuple[str, str] | None:
 
 
 def read_translation(path: Path) -> str:
-    """The markdown of a translation, without front matter. Raises `OSError`, and `Unreadable` beyond `MAX_BYTES`."""
+    """The markdown of a translation, without front matter. Raises `OSError`, also for a file beyond `MAX_BYTES`."""
     return front_matter.split(tidy.block(read_text(path, MAX_BYTES))).body.strip()
 
 
 def bibliography_of(path: Path) -> list[str]:
-    """The names of the bibliographies that the front matter points at. Raises as `read_translation` does."""
-    fields = front_matter.split(tidy.block(read_text(path, MAX_BYTES))).fields or {}
+    """The names of the bibliographies that the front matter points at; none for a file that cannot be read."""
+    try:
+        fields = front_matter.split(tidy.block(read_text(path, MAX_BYTES))).fields or {}
+    except OSError:
+        return []
     return front_matter.listed(fields.get("bibliography"))
 
 

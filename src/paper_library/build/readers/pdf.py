@@ -19,12 +19,12 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
     try:
         pages = read_pages(path)
     except ModuleNotFoundError:
-        yield Problem(origin, "skipped", "PDFs need an extra: pip install 'uraniborg[pdf]'")
+        yield Problem(origin, "skipped", "PDFs need an extra. Install it with: pip install 'uraniborg[pdf]'")
         return
     entry = _entry(pages, path.stem, origin)
     yield entry
     if not entry.source:
-        yield Problem(origin, "broken", "has no text layer; only its title is on the shelf. Run it through OCR")
+        yield Problem(origin, "broken", "It has no text layer, so only its title is on the shelf. Run it through OCR.")
 
 
 def _entry(pages: Pages, stem: str, origin: str) -> Entry:

@@ -59,7 +59,7 @@ def read_pages(path: Path) -> Pages:
             raise
         except Exception as error:
             # A hostile or damaged file makes pypdf raise nearly anything: recursion, index, key and type errors.
-            raise Unreadable(f"is damaged: no PDF reader could open it ({type(error).__name__})") from error
+            raise Unreadable(f"It is damaged, or no PDF ({type(error).__name__}). Fetch it again.") from error
 
 
 def _unlock(reader: "PdfReader") -> None:
@@ -68,9 +68,9 @@ def _unlock(reader: "PdfReader") -> None:
     try:
         opened = reader.decrypt("")
     except Exception as error:
-        raise Encrypted("is encrypted in a way that is not read here; save it without a password") from error
+        raise Encrypted("It is encrypted in a way that is not read here. Remove the password.") from error
     if not opened:
-        raise Encrypted("is encrypted; remove the password, or save it without one, and build again")
+        raise Encrypted("It is encrypted. Remove the password, or save it without one, and build again.")
 
 
 def _pages(reader: "PdfReader") -> Pages:

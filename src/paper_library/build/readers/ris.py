@@ -58,9 +58,9 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
         found = True
         where = f"{origin}:{record.line}"
         entry = _entry(record, where)
-        yield entry if entry.title else Problem(where, "broken", "the record has no title (TI or T1); add one")
+        yield entry if entry.title else Problem(where, "broken", "The record has no title (TI or T1). Give it one.")
     if not found:
-        yield Problem(origin, "skipped", "has no RIS records; a record begins with a line like TY  - JOUR")
+        yield Problem(origin, "skipped", "It has no RIS records. A record begins with a line like TY  - JOUR")
 
 
 def _records(lines: Iterable[str]) -> Iterator[_Record]:

@@ -149,7 +149,7 @@ def test_an_entry_that_is_never_closed_costs_itself_alone_and_says_where_it_is(t
     found = read_made(tmp_path, "refs.bib", text)
     assert [entry.title for entry in entries(found)] == ["A", "C"]
     assert [problem.origin for problem in problems(found)] == ["refs.bib:2", "refs.bib:7"]
-    assert all(problem.kind == "broken" and "braces" in problem.reason for problem in problems(found))
+    assert all(problem.kind == "broken" and "braces do not balance" in problem.reason for problem in problems(found))
 
 
 def test_a_brace_too_many_is_reported_and_what_stands_before_it_kept(tmp_path: Path) -> None:

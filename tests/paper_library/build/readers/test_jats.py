@@ -101,7 +101,7 @@ def test_the_text_of_an_article_becomes_markdown(tmp_path: Path) -> None:
 
 def test_several_articles_in_one_file_are_several_papers(tmp_path: Path) -> None:
     found = entries(read_made(tmp_path, "set.xml", f"<pmc-articleset>{ARTICLE}{ARTICLE}</pmc-articleset>"))
-    assert [entry.origin for entry in found] == ["set.xml#1", "set.xml#2"]
+    assert [entry.origin for entry in found] == ["set.xml:1", "set.xml:2"]
 
 
 @pytest.mark.parametrize(

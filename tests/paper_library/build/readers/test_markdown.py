@@ -149,6 +149,7 @@ def test_a_translation_is_read_without_its_front_matter(tmp_path: Path) -> None:
 
 
 def test_bibliographies_may_be_several_or_none(tmp_path: Path) -> None:
+    assert bibliography_of(tmp_path / "gone.md") == []
     assert bibliography_of(made(tmp_path, "a.md", "---\nbibliography: [a.bib, b.bib]\n---\n")) == ["a.bib", "b.bib"]
     assert bibliography_of(made(tmp_path, "b.md", "# No front matter")) == []
 

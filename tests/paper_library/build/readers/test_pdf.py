@@ -100,7 +100,7 @@ def test_an_encrypted_pdf_is_read_if_the_empty_password_opens_it(tmp_path: Path)
     problem = only_problem(read(path))
     assert problem.kind == "broken"
     assert "encrypted" in problem.reason
-    assert "remove the password" in problem.reason
+    assert "Remove the password" in problem.reason
 
 
 def test_a_scan_keeps_its_title_and_says_that_it_has_no_text(tmp_path: Path) -> None:
@@ -167,7 +167,9 @@ def test_without_pypdf_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Mo
 
     path = made(tmp_path, "a.pdf", b"%PDF-1.4")
     monkeypatch.setattr(builtins, "__import__", no_pypdf)
-    assert read(path) == [Problem("a.pdf", "skipped", "PDFs need an extra: pip install 'uraniborg[pdf]'")]
+    assert read(path) == [
+        Problem("a.pdf", "skipped", "PDFs need an extra. Install it with: pip install 'uraniborg[pdf]'")
+    ]
 
 
 def test_pypdf_says_nothing_of_its_own(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

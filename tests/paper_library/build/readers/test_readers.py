@@ -24,7 +24,7 @@ BEGINNINGS = {
     ".pdf": b"%PDF-1.4\n1 0 obj ",
 }
 REAL = {
-    ".bib": b"@article{a, title = {A {B} $x$}, author = {C, D and {E}}, crossref = {b}}\n@book{b, title = {F}, year = 20}",
+    ".bib": b"@article{a, title = {A {B} $x$}, author = {C, D and {E}}, crossref = {b}}\n@book{b, title = {F}}",
     ".ris": b"TY  - JOUR\nTI  - A\nAU  - B, C\nPY  - 2000/01/02\nKW  - d\nER  - \n",
     ".json": b'{"papers": [{"title": "A", "authors": [{"name": "B"}], "issued": {"date-parts": [[2000, 1]]}}]}',
     ".jsonl": b'{"title": "A", "authors": "B and C", "date": "2000-01", "keywords": ["d"], "id": "10.1/x"}\n' * 2,
@@ -42,7 +42,7 @@ def assert_well_formed(found: list[Entry | Problem]) -> None:
     for item in found:
         assert item.origin
         if isinstance(item, Problem):
-            assert item.reason
+            assert item.reason[0].isupper()
             continue
         assert item.title
         texts = [item.title, *item.authors, *item.keywords, *item.tags, *item.institutions, *item.identifiers.values()]
