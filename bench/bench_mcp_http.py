@@ -129,8 +129,10 @@ def serve(app: Any) -> None:
 class HttpServer:
     """A server process and a client of a few kept connections, each of which has one request under way at a time."""
 
-    def __init__(self, name: str, stack: ExitStack) -> None:
-        self._process = subprocess.Popen([sys.executable, __file__, name], stdout=subprocess.PIPE)
+    def __init__(self, command: list[str], params: Callable[[int], dict[str, Any]], stack: ExitStack) -> None:
+        """`command` prints its port; `params` are those of the nth call."""
+        self._params = params
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
         stack.callback(self._end)
         assert self._process.stdout is not None
         port = int(self._process.stdout.readline())
@@ -155,7 +157,7 @@ class HttpServer:
 
     def _request(self) -> bytes:
         self._requests += 1
-        params = {"name": "get_record", "arguments": {"record_id": f"p{self._requests % len(RECORDS)}"}}
+        params = self._params(self._requests)
         body = json.dumps({"jsonrpc": "2.0", "id": self._requests, "method": "tools/call", "params": params}).encode()
         return (
             b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nAccept: application/json, text/event-stream\r\n"
@@ -184,6 +186,10 @@ def _ended() -> bytes:
     raise EOFError("the server closed the connection")
 
 
+def get_record(number: int) -> dict[str, Any]:
+    return {"name": "get_record", "arguments": {"record_id": f"p{number % len(RECORDS)}"}}
+
+
 def cpu_per_call(server: HttpServer) -> float:
     before = server.cpu_seconds()
     server.call(CALLS)
@@ -192,7 +198,7 @@ def cpu_per_call(server: HttpServer) -> float:
 
 def main() -> None:
     with ExitStack() as stack:
-        servers = {name: HttpServer(name, stack) for name in APPS}
+        servers = {name: HttpServer([sys.executable, __file__, name], get_record, stack) for name in APPS}
         answers = {name: json.loads(server.call(CONNECTIONS)) for name, server in servers.items()}
         expected = RECORDS[f"p{CONNECTIONS}"]
         for answer in answers.values():

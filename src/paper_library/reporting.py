@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.table import Table
 
 from paper_library.build.building import Progress as Tell
+from paper_library.build.entry import Problem
 from paper_library.build.report import Report
 from paper_library.store.checking import Verdict
 from paper_library.store.comparing import Change, Difference
@@ -58,10 +59,18 @@ def tell_build(report: Report) -> None:
     for kind, count, color in (("skipped", report.skipped, "yellow"), ("broken", report.broken, "red")):
         if count:
             out.print(f"[{color}]{count:,} {kind}[/{color}]")
-            told = [problem for problem in report.problems if problem.kind == kind]
-            for problem in told[:_LISTED]:
-                out.print(f"  {escape(problem.origin)}: {escape(problem.reason)}")
-            _tell_more(out, count)
+            _tell_problems(out, [problem for problem in report.problems if problem.kind == kind])
+
+
+def _tell_problems(out: Console, problems: list[Problem]) -> None:
+    """Each reason once, with the inputs it holds for."""
+    by_reason: dict[str, list[str]] = {}
+    for problem in problems:
+        by_reason.setdefault(problem.reason, []).append(problem.origin)
+    for reason, origins in list(by_reason.items())[:_LISTED]:
+        more = f" and {len(origins) - 3:,} more" if len(origins) > 3 else ""
+        out.print(f"  {escape(', '.join(origins[:3]))}{more}: {escape(reason)}")
+    _tell_more(out, len(by_reason))
 
 
 def tell_results(found: dict[str, Any]) -> None:

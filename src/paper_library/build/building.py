@@ -45,7 +45,7 @@ def build_shelf(
     """
     started = time.monotonic()
     report = Report(shelf=shown(target))
-    files, problems = find_inputs(inputs)
+    files, problems = find_inputs(inputs, leave_out=summaries)
     for problem in problems:
         report.note(problem)
     extra = Summaries(summaries)

@@ -48,8 +48,11 @@ class Input:
                 yield Problem(path.name, "broken", f"The translation cannot be read: {exc.strerror}.")
 
 
-def find_inputs(given: Sequence[Path]) -> tuple[list[Input], list[Problem]]:
-    """Every file to read, and why others are not. Raises InputNotFound for a path that does not exist."""
+def find_inputs(given: Sequence[Path], *, leave_out: Path | None = None) -> tuple[list[Input], list[Problem]]:
+    """Every file to read, and why others are not. Raises InputNotFound for a path that does not exist.
+
+    What lies in the folder `leave_out` is for somebody else.
+    """
     files: dict[Path, str] = {}
     problems: list[Problem] = []
     cited: set[Path] = set()
@@ -58,7 +61,7 @@ def find_inputs(given: Sequence[Path]) -> tuple[list[Input], list[Problem]]:
             raise InputNotFound(
                 f"There is no {shown(path)}.", hint="Name files or folders that exist.", input=shown(path)
             )
-        found = list(_below(path)) if path.is_dir() else [path]
+        found = list(_below(path, leave_out and leave_out.absolute())) if path.is_dir() else [path]
         if path.is_dir():
             cited.update(_bibliographies(found))
         for file in found:
@@ -78,14 +81,14 @@ def find_inputs(given: Sequence[Path]) -> tuple[list[Input], list[Problem]]:
     return list(_with_translations(inputs)), problems
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _below(folder: Path, leave_out: Path | None) -> Iterator[Path]:
     """The files in a folder and its folders, without hidden ones; links to folders are not followed."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
         if path.is_dir():
-            if not path.is_symlink():
-                yield from _below(path)
+            if not path.is_symlink() and path.absolute() != leave_out:
+                yield from _below(path, leave_out)
         elif path.is_file():
             yield path
 

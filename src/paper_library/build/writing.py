@@ -87,7 +87,8 @@ class ShelfWriter:
             year=entry.year,
             venue=entry.venue,
             lists=lists,
-            identifiers=[*entry.identifiers.values(), paper.paper_id],
+            # A bare number stands for too many things to be found by.
+            identifiers=[*(one for one in entry.identifiers.values() if not one.isdecimal()), paper.paper_id],
             texts=described.texts,
             facets=facets,
         )

@@ -211,9 +211,11 @@ def passage(shelf: Shelf, row: Row, matcher: Matcher) -> str:
     text, matches = snippet(row.abstract, matcher) if row.abstract else ("", 0)
     if matches or not (matcher.stems or matcher.words):
         return text or escaped(row.title[:SNIPPET_CHARS])
-    if full := shelf.searchable_text(row.no):
+    for full in shelf.texts(row.no):
         deeper, matches = snippet(full, matcher)
-        text = deeper if matches or not text else text
+        if matches:
+            return deeper
+        text = text or deeper
     return text or snippet(row.title, matcher)[0]
 
 

@@ -20,6 +20,18 @@ Span = tuple[int, int, str]
 """Where a match begins and ends, and what it matches."""
 
 
+class _OneToOne(dict[int, str]):
+    """Characters as they fold, of those that fold to one: places in a text stay what they are."""
+
+    def __missing__(self, code: int) -> str:
+        plain = fold(chr(code))
+        self[code] = plain if len(plain) == 1 else chr(code)
+        return self[code]
+
+
+_one_to_one = _OneToOne()
+
+
 @dataclass(frozen=True, slots=True)
 class Matcher:
     """Finds what a query looked for in a text that a person reads."""
@@ -27,7 +39,7 @@ class Matcher:
     stems: frozenset[str]
     words: frozenset[str]
     rough: re.Pattern[str] | None
-    """What every match in a plain English text looks like at least; None where that cannot be said."""
+    """What every match looks like at least, when only plain letters are looked for; else None."""
 
     @classmethod
     def of(cls, compiled: Compiled) -> "Matcher":
@@ -38,8 +50,9 @@ class Matcher:
         """The matches, in order."""
         if not self.stems and not self.words:
             return []
-        if self.rough is not None and text.isascii():
-            found = ((one.start(), one.end(), one.group()) for one in self.rough.finditer(text.lower()))
+        if self.rough is not None:
+            plain = text.lower() if text.isascii() else text.translate(_one_to_one)
+            found = ((one.start(), one.end(), one.group()) for one in self.rough.finditer(plain))
             return [(start, end, name) for start, end, word in found if (name := self._named(word))]
         spans = [span for token in _TOKEN.finditer(text) for span in self._in_token(token.group(), token.start())]
         # A single character of a script without blanks is a part of words only.
@@ -75,12 +88,12 @@ def _rough(stems: frozenset[str], named: frozenset[str]) -> re.Pattern[str] | No
         return None
     roots = {name if len(name) <= _SHORTEST_ROOT else name[:-1] for name in stems} | named
     shortest = sorted(root for root in roots if not any(root != other and root.startswith(other) for other in roots))
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, shortest))})[a-z0-9]*")
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, shortest))})[^\W_]*")
 
 
 def _found(token: str, word: str, start: int) -> int:
-    """Where `word`, which is folded, begins in `token`, which is not; every character folds to about one."""
-    plain = "".join(fold(char)[:1] or " " for char in token)
+    """Where `word`, which is folded, begins in `token`, which is not."""
+    plain = token.translate(_one_to_one)
     place = plain.find(word, start)
     return place if place >= 0 else plain.find(word[:1], start)
 

@@ -4,7 +4,7 @@ import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -184,7 +184,7 @@ class Shelf:
         found = self.connection().execute(query, (no, kind, name)).fetchone()
         return AssetRef(*found) if found else None
 
-    def assets(self, no: int) -> Iterable[AssetRef]:
+    def assets(self, no: int) -> list[AssetRef]:
         query = "SELECT kind, name, sha256, bytes, chars FROM asset WHERE no = ?"
         return [AssetRef(*row) for row in self.connection().execute(query, (no,))]
 
@@ -207,15 +207,12 @@ class Shelf:
             "missing": dict(missing),
         }
 
-    def searchable_text(self, no: int) -> str:
-        """The plain text of the source, or of the first translation, if it lies here; "" where there is none."""
-        for kind in (SOURCE, TRANSLATION):
-            query = "SELECT sha256 FROM asset WHERE no = ? AND kind = ? LIMIT 1"
-            found = self.connection().execute(query, (no, kind)).fetchone()
-            if found:
-                with suppress(OSError, UnicodeDecodeError):
-                    return plain_text((self.folder / STATIC / asset_path(kind, found[0])).read_text(encoding="utf-8"))
-        return ""
+    def texts(self, no: int) -> Iterator[str]:
+        """The plain texts of a paper that lie here: its source, then its translations, then its summaries."""
+        order = {SOURCE: 0, TRANSLATION: 1, SUMMARY: 2}
+        for ref in sorted(self.assets(no), key=lambda ref: (order[ref.kind], ref.name)):
+            with suppress(OSError, UnicodeDecodeError):
+                yield plain_text((self.folder / STATIC / asset_path(ref.kind, ref.sha256)).read_text(encoding="utf-8"))
 
     def _one(self, query: str, no: int) -> Any:
         return self.connection().execute(query, (no,)).fetchone()[0]

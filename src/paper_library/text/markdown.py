@@ -4,20 +4,27 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+# What stands between two marks is bounded: text is not always written by friends, and each mark would be searched for
+# its partner to the end.
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
-_HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-_IMAGE: Final = re.compile(r"!\[([^\]]*)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
-_LINK: Final = re.compile(r"\[([^\]]+)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[([^\]]+)\]\[[^\]]*\]")
-_TAG: Final = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]{0,500}>", re.DOTALL)
-_HEADING_LINE: Final = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+(.*?\w)\W*$", re.MULTILINE)
-_CITATION: Final = re.compile(r"\[[^\[\]]*@[\w:.-]+[^\[\]]*\]")
+_HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t](.*))?")
+_UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*")
+_ATTRIBUTES: Final = re.compile(r"\{[#.][^{}]{0,200}\}$")
+_NO_SETEXT_TEXT: Final = re.compile(r" {0,3}(?:[#>|]|[-*+][ \t]|\d{1,9}[.)][ \t])|\s*$| {4}")
+_NUMBERED: Final = re.compile(r"^[\dIVX]{1,4}[.)]?\s+")
+_IMAGE: Final = re.compile(r"!\[([^\[\]]{0,500})\]\([^()\s]{0,2000}(?: \"[^\"\n]{0,500}\")?\)")
+_LINK: Final = re.compile(
+    r"\[([^\[\]]{1,500})\](?:\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?: \"[^\"\n]{0,500}\")?\)|\[[^\[\]]{0,200}\])"
+)
+_TAG: Final = re.compile(r"<!--(?:[^<]|<(?!!--)){0,5000}?-->|</?[a-zA-Z][^<>]{0,500}>", re.DOTALL)
+_HEADING_LINE: Final = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+(?=\S)(.*?\w)\W*$", re.MULTILINE)
+_CITATION: Final = re.compile(r"\[[^\[\]@]{0,200}@[^\[\]]{1,500}\]")
 _LINE_MARKS: Final = re.compile(r"^[ \t]{0,3}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,3}[.)][ \t]+|\|)", re.MULTILINE)
-_TABLE_RULE: Final = re.compile(r"^[ \t]*\|?[ \t:|-]+\|[ \t:|-]*$", re.MULTILINE)
-_EMPHASIS: Final = re.compile(r"(?<![\w\\])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)")
-_CODE: Final = re.compile(r"`+([^`]+)`+")
+_TABLE_RULE: Final = re.compile(r"^(?=[^\n|]*\|)[ \t:|-]+$", re.MULTILINE)
+_EMPHASIS: Final = re.compile(r"(?<![\w\\*_])(\*{1,3}|_{1,3})(?=[^\s*_])([^*_\n]{1,500})(?<=\S)\1(?![\w*_])")
+_CODE: Final = re.compile(r"(?<!`)`{1,3}([^`\n]{1,1000})`{1,3}(?!`)")
 _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
-_SPECIAL: Final = re.compile(r"[\\`*_{}\[\]<>|~$]")
+_SPECIAL: Final = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_{}[]<>|~$&"})
 _LINE_START: Final = re.compile(r"^(\s*\d*)([#+=-]|(?<=\d)[.)])")
 
 
@@ -27,28 +34,64 @@ class Heading:
     title: str
     offset: int
     """Where its line begins, in characters."""
+    end: int
+    """Where the text below it begins."""
 
 
 def outline(markdown: str) -> list[Heading]:
-    """The headings, in order. Those inside code blocks are none."""
+    """The headings of both kinds, in order. What is fenced as code holds none."""
     found: list[Heading] = []
-    fence = ""
-    offset, previous, previous_at = 0, "", 0
-    for line in markdown.splitlines(keepends=True):
+    fence, offset = "", 0
+    lines = markdown.splitlines(keepends=True)
+    for at, line in enumerate(lines):
         text = line.rstrip("\r\n")
-        if opened := _FENCE.match(text):
-            mark = opened[1]
-            fence = mark if not fence else ("" if mark.startswith(fence) and text.strip() == mark else fence)
+        after = offset + len(line)
+        if mark := _FENCE.match(text):
+            if not fence:
+                fence = mark[1]
+            elif mark[1].startswith(fence) and not text.strip().strip(fence[0]):
+                fence = ""
         elif not fence:
-            if (atx := _HEADING.fullmatch(text)) and (title := plain_text(atx[2] or "")):
-                found.append(Heading(len(atx[1]), title, offset))
-            elif previous.strip() and not _HEADING.fullmatch(previous) and (under := _UNDERLINE.fullmatch(text)):
-                if under[1][0] == "=" or len(under[1]) > 2:
-                    found.append(Heading(1 if under[1][0] == "=" else 2, plain_text(previous), previous_at))
-                text = ""
-        previous, previous_at = ("" if fence else text), offset
-        offset += len(line)
-    return found
+            if atx := _HEADING.fullmatch(text):
+                found.append(Heading(len(atx[1]), _title(_unclosed(atx[2] or "")), offset, after))
+            elif under := _underline(lines, at):
+                found.append(Heading(1 if under == "=" else 2, _title(text), offset, after + len(lines[at + 1])))
+        offset = after
+    return [heading for heading in found if heading.title]
+
+
+def title_of(markdown: str) -> str:
+    """The first heading of level 1, or nothing."""
+    return next((heading.title for heading in outline(markdown) if heading.level == 1), "")
+
+
+def section(markdown: str, *names: str) -> str:
+    """The text below the first heading of one of these names (`abstract`, `1. Abstract`), to the next; or nothing."""
+    headings = outline(markdown)
+    for at, heading in enumerate(headings):
+        if _NUMBERED.sub("", heading.title).rstrip(".:").lower() in names:
+            end = headings[at + 1].offset if at + 1 < len(headings) else len(markdown)
+            return markdown[heading.end : end].strip()
+    return ""
+
+
+def _unclosed(text: str) -> str:
+    """A heading without the marks that may also stand behind it."""
+    text = text.strip()
+    bare = text.rstrip("#")
+    return bare if not bare or bare[-1] in " \t" else text
+
+
+def _title(text: str) -> str:
+    return plain_text(_ATTRIBUTES.sub("", text.strip()))
+
+
+def _underline(lines: list[str], at: int) -> str:
+    """What the text of this line is underlined with; one of several lines is taken for a paragraph."""
+    if at + 1 >= len(lines) or _NO_SETEXT_TEXT.match(lines[at]) or (at > 0 and lines[at - 1].strip()):
+        return ""
+    under = _UNDERLINE.fullmatch(lines[at + 1].rstrip("\r\n"))
+    return under[1][0] if under else ""
 
 
 def plain_text(markdown: str) -> str:
@@ -72,7 +115,7 @@ def plain_text(markdown: str) -> str:
 
 def escaped(text: str) -> str:
     """`text`, in the midst of a line, as markdown that shows exactly it."""
-    return _SPECIAL.sub(r"\\\g<0>", text)
+    return text.translate(_SPECIAL)
 
 
 def escaped_line(line: str) -> str:

@@ -8,7 +8,7 @@ from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers import front_matter, tidy
 from paper_library.build.readers.file_names import title_from
 from paper_library.build.readers.files import read_text, tells_disk_errors
-from paper_library.build.readers.headings import section, title_of
+from paper_library.text.markdown import plain_text, section, title_of
 
 MAX_BYTES = 64 << 20
 """A larger file is not the text of one paper."""
@@ -67,8 +67,8 @@ def _entry(path: Path, origin: str, parts: front_matter.Split) -> Entry:
     entry = Entry(source=parts.body.strip(), origin=origin)
     if parts.fields:
         front_matter.describe(entry, parts.fields)
-    lines = parts.body.split("\n")
     # A text that has a title in front begins its sections with headings of level 1.
-    entry.title = entry.title or title_of(lines) or title_from(path.stem)
-    entry.abstract = entry.abstract or tidy.line(section(lines, "abstract")[:_ABSTRACT_CHARS])
+    entry.title = entry.title or front_matter.plain(title_of(parts.body)) or title_from(path.stem)
+    told = entry.abstract or section(parts.body, "abstract") or section(parts.body, "summary")
+    entry.abstract = tidy.line(plain_text(told[:_ABSTRACT_CHARS]))
     return entry

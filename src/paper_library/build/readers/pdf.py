@@ -6,9 +6,9 @@ from pathlib import Path
 from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers import pdf_facts, pdf_text, tidy
 from paper_library.build.readers.files import tells_disk_errors
-from paper_library.build.readers.headings import section
 from paper_library.build.readers.names import people
 from paper_library.build.readers.pdf_pages import Pages, read_pages
+from paper_library.text.markdown import section
 
 _ABSTRACT_CHARS = 4_000
 
@@ -50,10 +50,10 @@ def _authors(text: str) -> list[str]:
 
 
 def _abstract(source: str) -> str:
-    lines = source[:50_000].split("\n")
-    if found := section(lines, "abstract"):
+    start = source[:50_000]
+    if found := section(start, "abstract"):
         return tidy.line(found[:_ABSTRACT_CHARS])
-    for line in lines:
+    for line in start.split("\n"):
         head, text = line[:8].lower(), line[8:].lstrip()
         if head == "abstract" and text[:1] in tuple("—–-:."):
             return tidy.line(text.lstrip("—–-:. ")[:_ABSTRACT_CHARS])

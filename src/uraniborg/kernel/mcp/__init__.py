@@ -14,11 +14,11 @@ Needs the extra `mcp`; importing it without raises MissingExtra. Test clients ar
 """
 
 from uraniborg.kernel.errors import MissingExtra
+from uraniborg.kernel.hosts import LOOPBACK
 
 try:
     from uraniborg.kernel.mcp.http import stateful_app, stateless_app
     from uraniborg.kernel.mcp.progress import report_progress
-    from uraniborg.kernel.mcp.rules import LOOPBACK
     from uraniborg.kernel.mcp.server import Server, make_server, resource, tool
     from uraniborg.kernel.mcp.stdio import run_stdio
 except ModuleNotFoundError as missing:

@@ -61,7 +61,7 @@ class Arguments:
     def _refused(self, exc: ValidationError) -> InvalidInput:
         error = invalid(exc, what=f"arguments of {self._name}")
         argument = str(exc.errors(include_input=False, include_url=False, include_context=False)[0]["loc"][0])
-        allowed = _choices(self._properties.get(argument, {}))
+        allowed = _allowed(self._properties.get(argument, {}))
         return InvalidInput(
             error.message,
             hint=self._usage(),
@@ -82,8 +82,15 @@ def _is_number(schema: dict[str, Any]) -> bool:
     return bool(kinds & {"integer", "number"}) and kinds <= {"integer", "number", "null"}
 
 
-def _choices(schema: dict[str, Any]) -> list[Any]:
+def _allowed(schema: dict[str, Any]) -> list[Any] | str:
+    """What the schema lets pass: its choices, or its bounds in words; nothing if it has neither."""
     for part in (schema, *cast("list[dict[str, Any]]", schema.get("anyOf", []))):
         if "enum" in part:
             return part["enum"]
+        low, high = part.get("minimum", part.get("minLength")), part.get("maximum", part.get("maxLength"))
+        unit = " characters" if part.get("type") == "string" else ""
+        if low is not None and high is not None:
+            return f"from {low:,} to {high:,}{unit}"
+        if low is not None or high is not None:
+            return f"at least {low:,}{unit}" if high is None else f"at most {high:,}{unit}"
     return []

@@ -12,7 +12,6 @@ UraniborgError
     └── BodyTooLarge           413
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,11 +21,8 @@ from mcp.shared.version import SUPPORTED_PROTOCOL_VERSIONS
 from starlette.types import Scope
 
 from uraniborg.kernel.errors import InvalidInput, Refused
+from uraniborg.kernel.hosts import HostRefused, is_host, is_origin
 
-LOOPBACK: Final = "loopback"
-"""Among origins or hosts: localhost, 127.0.0.1 and [::1], at any port."""
-
-_LOOPBACK_HOST: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
 _READ: Final = frozenset(
     (
         b"accept",
@@ -45,11 +41,6 @@ Headers = Mapping[bytes, bytes]
 
 class OriginRefused(Refused):
     code = "origin_not_allowed"
-
-
-class HostRefused(Refused):
-    code = "host_not_allowed"
-    status = 421
 
 
 class MethodNotAllowed(InvalidInput):
@@ -104,13 +95,13 @@ class Rules:
     def check(self, method: str, headers: Headers) -> None:
         """Raises the refusal that a request with these headers deserves, the gravest first."""
         origin = headers.get(b"origin")
-        if origin is not None and not self._is_origin(origin.decode("latin-1")):
+        if origin is not None and not is_origin(origin.decode("latin-1"), self.origins):
             raise OriginRefused(
                 "Requests from this origin are not allowed.",
                 hint="Call from outside a browser, or have the origin put on the server's list.",
             )
-        if self.hosts is not None and not self._is_host(headers.get(b"host", b"").decode("latin-1"), self.hosts):
-            raise HostRefused("This server does not go by this host name.", hint="Use one of the names it was given.")
+        if self.hosts is not None and not is_host(headers.get(b"host", b"").decode("latin-1"), self.hosts):
+            raise HostRefused
         if method not in self.methods:
             raise MethodNotAllowed(
                 f"{method[:20]} is not possible here.",
@@ -124,18 +115,6 @@ class Rules:
                 hint=f"Use one of: {', '.join(SUPPORTED_PROTOCOL_VERSIONS)}.",
                 allowed=list(SUPPORTED_PROTOCOL_VERSIONS),
             )
-
-    def _is_origin(self, origin: str) -> bool:
-        if origin in self.origins:
-            return origin != LOOPBACK
-        scheme, separator, host = origin.partition("://")
-        return LOOPBACK in self.origins and scheme in ("http", "https") and bool(separator) and _is_loopback(host)
-
-    @staticmethod
-    def _is_host(host: str, hosts: frozenset[str]) -> bool:
-        if host in hosts:
-            return host != LOOPBACK
-        return LOOPBACK in hosts and _is_loopback(host)
 
 
 def check_content(headers: Headers, body_limit: int) -> None:
@@ -179,7 +158,3 @@ def _quality(parameters: list[str]) -> float:
 @lru_cache(maxsize=64)
 def _is_json(content_type: bytes) -> bool:
     return content_type.partition(b";")[0].strip().lower() == b"application/json"
-
-
-def _is_loopback(host: str) -> bool:
-    return _LOOPBACK_HOST.fullmatch(host) is not None

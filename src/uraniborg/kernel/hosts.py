@@ -1,0 +1,40 @@
+"""Which names a server goes by: by exact name, or any name of this machine."""
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from uraniborg.kernel.errors import Refused
+
+LOOPBACK: Final = "loopback"
+"""Among origins or hosts: localhost, 127.0.0.1 and [::1], at any port."""
+
+_LOOPBACK_HOST: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
+
+
+class HostRefused(Refused):
+    code = "host_not_allowed"
+    status = 421
+
+    def __init__(self) -> None:
+        super().__init__("This server does not go by this host name.", hint="Use one of the names it was given.")
+
+
+def is_loopback(authority: str) -> bool:
+    """Whether a host, with or without port, is a name of this machine. Compared whole, never by how it begins."""
+    return _LOOPBACK_HOST.fullmatch(authority) is not None
+
+
+def is_host(authority: str, hosts: Collection[str]) -> bool:
+    """Whether a Host header names one of `hosts`."""
+    if authority in hosts:
+        return authority != LOOPBACK
+    return LOOPBACK in hosts and is_loopback(authority)
+
+
+def is_origin(origin: str, origins: Collection[str]) -> bool:
+    """Whether an Origin header is one of `origins`."""
+    if origin in origins:
+        return origin != LOOPBACK
+    scheme, separator, host = origin.partition("://")
+    return LOOPBACK in origins and scheme in ("http", "https") and bool(separator) and is_loopback(host)

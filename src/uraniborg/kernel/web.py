@@ -1,0 +1,142 @@
+"""What every HTTP surface shares: the one error body, the bearer token, the host check, and how a server is run."""
+
+import hmac
+import os
+import sys
+from collections.abc import Collection
+from typing import Any, Final
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from uraniborg.kernel.errors import InvalidInput, NotFound, Refused, UraniborgError, as_error
+from uraniborg.kernel.hosts import HostRefused, is_host, is_loopback
+from uraniborg.kernel.logging import get_logger, register_secret
+
+_log = get_logger(__name__)
+_DRAIN_S: Final = 5
+
+
+class NotAuthorized(Refused):
+    code = "not_authorized"
+    status = 401
+
+
+class NoSuchAddress(NotFound):
+    code = "no_such_address"
+
+
+class NotAllowedHere(InvalidInput):
+    code = "method_not_allowed"
+    status = 405
+
+
+class InsecureBind(Refused):
+    code = "insecure_bind"
+
+
+def error_response(error: UraniborgError) -> Response:
+    """`error` as every surface shows it."""
+    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthorized) else None
+    return JSONResponse(error.body(), status_code=error.status, headers=headers)
+
+
+def answer_errors(app: Starlette) -> None:
+    """Have `app` answer everything that is raised, by handlers or by routing, in the one shape."""
+
+    def answer(request: Request, exc: Exception) -> Response:
+        if isinstance(exc, HTTPException):
+            return _routing_error(exc)
+        error = as_error(exc)
+        if error.status >= 500 and not isinstance(exc, UraniborgError):
+            _log.exception("unexpected error", exc=exc, during=f"{request.method} {request.url.path[:200]}")
+        return error_response(error)
+
+    for kind in (UraniborgError, HTTPException, Exception):
+        app.add_exception_handler(kind, answer)
+
+
+def _routing_error(exc: HTTPException) -> Response:
+    if exc.status_code == 404:
+        return error_response(NoSuchAddress("There is nothing at this address.", hint="See /api/v1/openapi.json."))
+    if exc.status_code == 405:
+        allowed = (exc.headers or {}).get("Allow", "")
+        error = NotAllowedHere("This method is not possible here.", hint=f"Use {allowed or 'GET'}.")
+        return JSONResponse(error.body(), status_code=405, headers=exc.headers)
+    return JSONResponse(
+        {"error": {"code": "http_error", "message": str(exc.detail), "hint": ""}}, status_code=exc.status_code
+    )
+
+
+class Gate:
+    """Lets requests through to `app` that name a known host and, if there is a token, carry it."""
+
+    def __init__(
+        self, app: ASGIApp, *, token: str | None, hosts: Collection[str] | None, open_paths: Collection[str] = ()
+    ) -> None:
+        self._app = app
+        self._token = f"Bearer {token}".encode() if token else None
+        self._hosts = hosts
+        self._open = frozenset(open_paths)
+        if token:
+            register_secret(token)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            self._check(Headers(scope=scope), scope["path"])
+        except UraniborgError as error:
+            await error_response(error)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _check(self, headers: Headers, path: str) -> None:
+        if self._hosts is not None and not is_host(headers.get("host", ""), self._hosts):
+            raise HostRefused
+        if self._token and path not in self._open:
+            given = headers.get("authorization", "").encode()
+            if not hmac.compare_digest(given, self._token):
+                raise NotAuthorized("This server needs a token.", hint="Send the header Authorization: Bearer TOKEN.")
+
+
+def check_bind(host: str, token: str | None, *, insecure: bool) -> None:
+    """Raises InsecureBind for an address that others can reach, unless there is a token or it is asked for."""
+    if is_loopback(f"[{host}]" if ":" in host else host) or token or insecure:
+        return
+    raise InsecureBind(
+        f"Others can reach {host}, and there is no token to keep them out.",
+        hint="Set a token (--token, or the environment), or say --insecure if everyone may read.",
+        host=host,
+    )
+
+
+def run_server(app: ASGIApp | str, *, host: str, port: int, workers: int = 1, factory: bool = False) -> None:
+    """Serve until interrupted. With several workers `app` is the import path of a factory."""
+    import uvicorn
+
+    config: dict[str, Any] = {
+        "host": host,
+        "port": port,
+        "factory": factory,
+        "log_level": "warning",
+        "access_log": False,
+        "server_header": False,
+        "ws": "none",
+        "timeout_graceful_shutdown": _DRAIN_S,
+    }
+    if workers > 1:
+        uvicorn.run(app, workers=workers, **config)
+    else:
+        uvicorn.run(app, **config)
+
+
+def say(line: str) -> None:
+    """Tell whoever started the server; stdout is not for this."""
+    sys.stderr.write(line + os.linesep)
+    sys.stderr.flush()
