@@ -4,8 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any, Final
 
-from paper_library.config import load_config, sample_shelf_path
-from paper_library.errors import ShelfNotFound
+from paper_library.config import load_config
 from paper_library.limits import OFFSET, PAGE_SIZE, QUERY_CHARS
 
 _MOST: Final = 200
@@ -16,6 +15,10 @@ class ShelfSource:
     """Answers a search strategy with the papers of the shelf that the settings name, else of the sample shelf."""
 
     source_name = "library"
+
+    def is_ready(self) -> bool:
+        """Whether there is a shelf of one's own; the sample is only for those who ask for it."""
+        return load_config().shelf is not None
 
     async def search_advanced(self, strategy: dict[str, Any]) -> list[dict[str, Any]]:
         """The papers for all queries of `strategy`, best first. Raises as opening a shelf does."""
@@ -44,14 +47,10 @@ def source() -> ShelfSource:
 
 
 def _shelf() -> Path:
-    if shelf := load_config().shelf:
-        return shelf.expanduser()
-    if sample_shelf_path().exists():
-        return sample_shelf_path()
-    raise ShelfNotFound(
-        "There is no shelf to search.",
-        hint="Set URANIBORG_LIBRARY__SHELF to a shelf's folder, or make the sample shelf: paper-library sample",
-    )
+    from paper_library.sample import sample_shelf
+
+    shelf = load_config().shelf
+    return shelf.expanduser() if shelf else sample_shelf()
 
 
 def _ids(library: Any, words: str, years: str, wanted: int) -> list[str]:

@@ -2,7 +2,8 @@
 
 Each loads to a callable without arguments that returns an object with a `source_name` and a coroutine method
 `search_advanced(strategy)`. It is given the strategy as a plain dictionary and returns a list of plain dictionaries
-with the fields of a RawPaper. It need know none of our classes, and nothing it does wrong leaves the search.
+with the fields of a RawPaper. It need know none of our classes, and nothing it does wrong leaves the search. It may
+have a method `is_ready()`: while that says False, only searches that name the source use it.
 
 Here such a source is a definition and a transport like any other, so that its answers are recorded and replayed too.
 """
@@ -31,6 +32,20 @@ _Search = Callable[[dict[str, Any]], Awaitable[Any]]
 def installed_sources() -> dict[str, EntryPoint]:
     """The entry points by name. Imports none of them."""
     return {entry.name: entry for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)}
+
+
+def ready_sources() -> list[str]:
+    """The names of the entry points that have something to search, and of those that fail to say so."""
+    return [name for name, entry in installed_sources().items() if _is_ready(entry)]
+
+
+def _is_ready(entry: EntryPoint) -> bool:
+    try:
+        ready = getattr(entry.load()(), "is_ready", None)
+        return ready is None or bool(ready())
+    except Exception as error:
+        _log.warning("an installed source cannot say whether it is ready", source=entry.name, problem=str(type(error)))
+        return True
 
 
 class InstalledDefinition:

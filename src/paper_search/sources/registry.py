@@ -12,7 +12,13 @@ from paper_search.errors import UnknownSource
 from paper_search.sources.base import Request, Response, SearchSource, SourceDefinition, Transport, forget
 from paper_search.sources.caching import CachingTransport
 from paper_search.sources.http_source import HttpSource
-from paper_search.sources.installed import SCHEME, InstalledDefinition, InstalledTransport, installed_sources
+from paper_search.sources.installed import (
+    SCHEME,
+    InstalledDefinition,
+    InstalledTransport,
+    installed_sources,
+    ready_sources,
+)
 from paper_search.sources.keys import Auth
 from paper_search.sources.politeness import SourcePolicy
 from paper_search.sources.recording import ReplayTransport
@@ -61,12 +67,12 @@ def known_names() -> list[str]:
 
 
 def default_names(config: "AppConfig") -> list[str]:
-    """The sources a search uses unless told otherwise: all that are enabled and do not lack a key they need.
+    """The sources a search uses unless told otherwise: all that are enabled, and lack neither a key nor contents.
 
     Raises UnknownSource when the config names one that does not exist.
     """
-    names = known_names()
-    _refuse_unknown(config.sources, names)
+    _refuse_unknown(config.sources, known_names())
+    names = [*KNOWN, *(name for name in ready_sources() if name not in KNOWN)]
     return [name for name in names if _is_enabled(name, config) and not _lacks_key(name, config)]
 
 

@@ -39,6 +39,7 @@ from tests.paper_search.sessions.helpers import (
     opened,
 )
 from tests.requirements import requirement
+from uraniborg.kernel.inbox import InboxPort
 
 T = TypeVar("T")
 
@@ -266,8 +267,13 @@ class Sessions(RuleBasedStateMachine):
                 assert (state.ended is not None) is model.is_complete
                 steps = store.steps(model.session_id)
                 assert sum(step.startswith("decision-") for step in steps) == model.iteration
-            pending = {entry.id for entry in inbox.pending("paper_search")}
-            assert pending == {model.checkpoint_id for model in self.models if model.checkpoint_id}
+            asked = {model.checkpoint_id for model in self.models if model.checkpoint_id}
+            self.run(self._are_pending(inbox, asked))
+
+    async def _are_pending(self, inbox: InboxPort, asked: set[str]) -> None:
+        """A checkpoint is in the journal a moment before it is in the inbox; the loop runs only while we do."""
+        while {entry.id for entry in inbox.pending("paper_search")} != asked:
+            await asyncio.sleep(0.005)
 
     @invariant()
     def nothing_is_made_twice(self) -> None:
