@@ -10,13 +10,13 @@ else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test check bench docs clean conformance-tools
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/core.stamp ## replay a search end to end: no network, no key
 	@$(BIN)/uraniborg demo
 
-test: check ## everything that must hold
+test: check conformance-tools ## everything that must hold
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 check: $(VENV)/dev.stamp ## style, types, import contracts, requirement ledger
@@ -25,6 +25,16 @@ check: $(VENV)/dev.stamp ## style, types, import contracts, requirement ledger
 	@$(BIN)/basedpyright --level error
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m tests.requirements.ledger --check
+
+CONFORMANCE := tools/conformance
+conformance-tools: $(CONFORMANCE)/node_modules/.package-lock.json ## the official MCP suite, where npm can fetch it
+
+$(CONFORMANCE)/node_modules/.package-lock.json: $(CONFORMANCE)/package-lock.json
+	@if command -v npm >/dev/null 2>&1; then \
+	  echo "Installing the MCP conformance suite ..." >&2; cd $(CONFORMANCE) && \
+	  { npm ping --silent --fetch-retries=0 --fetch-timeout=5000 >/dev/null 2>&1 && npm ci --silent >/dev/null 2>&1 \
+	    && touch node_modules/.package-lock.json; } \
+	  || echo "The npm registry cannot be reached: the conformance tests will be skipped." >&2; fi
 
 bench: $(VENV)/dev.stamp ## every performance claim, against its peer in the same run
 	@for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

@@ -1,4 +1,4 @@
-"""The demo: a replayed paper search run through both checkpoints, and once more as an agent's session, in the terminal.
+"""The demo: a replayed paper search through both checkpoints, once more as an agent's session, and then on a shelf.
 
 No network, no key.
 """
@@ -27,6 +27,7 @@ from paper_search.workflow import (
     StrategyPayload,
 )
 from uraniborg.demo_session import show_session
+from uraniborg.demo_shelf import show_shelf
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import write_atomic
 from uraniborg.recordings import QUERY, RECORDING
@@ -56,7 +57,10 @@ def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> 
         return
     console.print(_stages(result))
     asyncio.run(show_session(console))
-    console.print(_files(files))
+    show_shelf(console, output / "papers.json", output / "shelf")
+    console.print(
+        _files({**files, output / "shelf": "the shelf; serve it with: paper-library serve " + str(output / "shelf")})
+    )
 
 
 async def _search(console: Console) -> PaperCollection:

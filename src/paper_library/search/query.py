@@ -159,10 +159,10 @@ class _Reading:
         elif found["phrase"] is not None:
             if said := words(found["phrase"]):
                 yield Unit("phrase", " ".join(said))
-        elif prefix := _PREFIX.fullmatch(run := found["run"].strip("()[]{},;")):
+        elif prefix := _PREFIX.fullmatch(found["run"].strip("()[]{},;")):
             yield Unit("prefix", fold(prefix[1]))
         else:
-            yield from (Unit("word", word) for word in words(run))
+            yield from (Unit("word", word) for word in words(found["run"]))
 
     def _filter(self, name: str, value: str) -> Iterator[Unit]:
         quoted = value.startswith('"')

@@ -3,7 +3,6 @@
 import hashlib
 import time
 from pathlib import Path
-from typing import Final
 
 import httpx
 
@@ -13,8 +12,6 @@ from paper_library.store.layout import STATIC, asset_path
 from paper_library.store.shelf import AssetRef
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import confine
-
-_CHUNK: Final = 1 << 16
 
 
 class Assets:
@@ -27,7 +24,12 @@ class Assets:
         self._timeout = timeout_s
         self._client: httpx.Client | None = None
         if self._base:
-            self._client = httpx.Client(timeout=timeout_s, follow_redirects=False, transport=transport)
+            self._client = httpx.Client(
+                timeout=timeout_s,
+                follow_redirects=False,
+                transport=transport,
+                headers={"Accept-Encoding": "identity"},
+            )
 
     def read(self, folder: Path, ref: AssetRef, paper_id: str) -> str:
         """The text of an asset. Raises AssetFetchFailed when it cannot be had, AssetInvalid when it is not the one."""
@@ -73,10 +75,12 @@ class Assets:
             if response.status_code != 200:
                 kind = "missing" if response.status_code in (404, 410) else f"http_{response.status_code}"
                 raise _failed(ref, about, "redirect" if response.is_redirect else kind)
+            # A small compressed answer can unfold into a very large one, so none is unfolded.
+            if response.headers.get("content-encoding", "identity") != "identity":
+                raise _invalid(ref, about)
             content = bytearray()
-            for chunk in response.iter_bytes(_CHUNK):
+            for chunk in response.iter_raw():
                 content += chunk
-                # Counted after decompression: a small answer can unfold into a very large one.
                 if len(content) > min(ref.size, ASSET_BYTES):
                     raise _invalid(ref, about)
                 if time.monotonic() > deadline:

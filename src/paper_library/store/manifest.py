@@ -1,6 +1,7 @@
 """The manifest: what a shelf is made of, and by which it is known to be whole."""
 
 import hashlib
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -61,6 +62,13 @@ def read_manifest(folder: Path) -> Manifest:
 
 def file_digest(path: Path) -> str:
     with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def descriptor_digest(descriptor: int) -> str:
+    """The digest of an open file."""
+    with os.fdopen(os.dup(descriptor), "rb") as stream:
+        stream.seek(0)
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -1,11 +1,13 @@
 """An open shelf: immutable, read-only, and nothing is ever written into its folder."""
 
+import os
 import sqlite3
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
@@ -19,7 +21,7 @@ from paper_library.identity import is_paper_id, lookup_keys
 from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
 from paper_library.search.fields import open_index
 from paper_library.store.layout import DATABASE, INDEX, SOURCE, STATIC, SUMMARY, TRANSLATION, asset_path
-from paper_library.store.manifest import Manifest, damaged, file_digest, read_manifest
+from paper_library.store.manifest import Manifest, damaged, descriptor_digest, read_manifest
 from paper_library.text.markdown import plain_text
 from uraniborg.kernel.text import fold
 
@@ -51,8 +53,10 @@ class AssetRef:
 class Shelf:
     """Opened by `Shelf.open`. Threads may share it; each has a connection of its own."""
 
-    def __init__(self, folder: Path, manifest: Manifest, index: tantivy.Index) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, index: tantivy.Index, database: int) -> None:
         self.folder = folder
+        self._database = database
+        weakref.finalize(self, os.close, database)
         self.manifest = manifest
         self.index = index
         self.schema = index.schema
@@ -65,18 +69,25 @@ class Shelf:
         """Raises ShelfNotFound, ShelfTooNew, or ShelfDamaged when a file is missing or not as it was built."""
         folder = folder.absolute()
         manifest = read_manifest(folder)
-        database = folder / DATABASE
         for name in manifest.files:
             if not (folder / name).is_file():
                 raise damaged(folder, f"{name} is missing")
-        # Reads all of it, which also brings it into memory: look-ups do not wait for the disk afterwards.
-        if file_digest(database) != manifest.files.get(DATABASE):
-            raise damaged(folder, f"{DATABASE} is not as it was built")
+        database = os.open(folder / DATABASE, os.O_RDONLY)
+        with ExitStack() as on_failure:
+            on_failure.callback(os.close, database)
+            # Reads all of it, which also brings it into memory: look-ups do not wait for the disk afterwards.
+            if descriptor_digest(database) != manifest.files.get(DATABASE):
+                raise damaged(folder, f"{DATABASE} is not as it was built")
+            try:
+                index = _opened_index(folder / INDEX)
+            except (ValueError, OSError) as exc:
+                raise damaged(folder, "its index cannot be opened") from exc
+            on_failure.pop_all()
+        shelf = cls(folder, manifest, index, database)
         try:
-            shelf = cls(folder, manifest, _opened_index(folder / INDEX))
             shelf.connection().execute("SELECT no FROM paper LIMIT 1").fetchone()
-        except (ValueError, OSError, sqlite3.Error) as exc:
-            raise damaged(folder, "its index or database cannot be opened") from exc
+        except sqlite3.Error as exc:
+            raise damaged(folder, "its database cannot be opened") from exc
         if shelf.searcher.num_docs != manifest.papers:
             raise damaged(folder, f"its index holds {shelf.searcher.num_docs} of {manifest.papers} papers")
         return shelf
@@ -93,13 +104,18 @@ class Shelf:
         """This thread's connection."""
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if found is None:
-            address = f"file:{quote(str(self.folder / DATABASE))}?mode=ro&immutable=1"
-            found = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
+            found = sqlite3.connect(self._address(), uri=True, check_same_thread=False, isolation_level=None)
             found.execute("PRAGMA query_only=1")
             found.execute("PRAGMA mmap_size=1073741824")
             self._connections.append(found)
             self._local.connection = found
         return found
+
+    def _address(self) -> str:
+        """The database that was opened first, also when its folder has been replaced since, where that can be said."""
+        opened = Path(f"/proc/self/fd/{self._database}")
+        path = opened if opened.exists() else self.folder / DATABASE
+        return f"file:{quote(str(path))}?mode=ro&immutable=1"
 
     @contextmanager
     def in_time(self, seconds: float) -> Generator[sqlite3.Connection]:

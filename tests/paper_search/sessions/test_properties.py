@@ -272,7 +272,7 @@ class Sessions(RuleBasedStateMachine):
 
     async def _are_pending(self, inbox: InboxPort, asked: set[str]) -> None:
         """A checkpoint is in the journal a moment before it is in the inbox; the loop runs only while we do."""
-        while {entry.id for entry in inbox.pending("paper_search")} != asked:
+        while {entry.id for entry in inbox.pending("paper_search")} != asked:  # noqa: ASYNC110 - a thread writes it
             await asyncio.sleep(0.005)
 
     @invariant()

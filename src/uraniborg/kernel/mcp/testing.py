@@ -67,7 +67,10 @@ async def http_client_for(url: str) -> AsyncGenerator[ClientSession]:
 @asynccontextmanager
 async def serving(app: ASGIApp) -> AsyncGenerator[str]:
     """The base address of `app`, served by uvicorn on a free loopback port until the block ends."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    # The protocol is named so that the loop sends small answers at once.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(1_024)
         config = uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1)
         server = _Uvicorn(config)
         task = asyncio.create_task(server.serve(sockets=[listener]))

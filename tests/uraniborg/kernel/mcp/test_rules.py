@@ -1,7 +1,8 @@
 import pytest
 
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.mcp.rules import LOOPBACK, Rules, accepts_json, check_content, read_headers
+from uraniborg.kernel.hosts import LOOPBACK
+from uraniborg.kernel.mcp.rules import Rules, accepts_json, check_content, read_headers
 
 LOCAL = Rules(("POST",), frozenset({LOOPBACK, "https://shelf.example"}), frozenset({LOOPBACK, "shelf.example"}))
 JSON = {b"content-type": b"application/json"}

@@ -1,0 +1,47 @@
+"""The demo's last act: what the search found goes on a shelf, beside the sample papers, and is searched there."""
+
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console, Group
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from paper_library.build.building import build_shelf
+from paper_library.library import Library
+from paper_library.sample import SAMPLE_PAPERS
+
+_QUERIES: Final = ("planets around nearby stars year:2010..", "author:vaswani", "注意力")
+
+
+def show_shelf(console: Console, found: Path, target: Path) -> None:
+    """Build the shelf `target` of the sample papers and the export `found`, and search it."""
+    inputs = [SAMPLE_PAPERS / "papers.bib", SAMPLE_PAPERS / "texts", found]
+    report = build_shelf(inputs, target, summaries=SAMPLE_PAPERS / "summaries")
+    library = Library.open(target)
+    try:
+        facts = Text.assemble(
+            (f"  {report.papers} papers", "bold"),
+            f" from {report.entries} entries; {report.merged} merged, {report.with_source} with text to read",
+        )
+        console.print(Group(Text("A shelf of it all", "bold"), facts, Text("")))
+        for query in _QUERIES:
+            console.print(_results(query, library.search(query, limit=2)))
+    finally:
+        library.close()
+
+
+def _results(query: str, found: dict[str, Any]) -> Group:
+    table = Table.grid(padding=(0, 1))
+    for hit in found["results"]:
+        table.add_row(Text.assemble(("• ", "dim"), hit["title"], (f" ({hit['year']})", "dim")))
+        table.add_row(Padding(Text.from_markup(_marked(hit["snippet_markdown"])), (0, 0, 0, 2)))
+    asked = Text.assemble(("  paper-library search ", "dim"), (query, "cyan"), (f"   {found['total']} found", "dim"))
+    return Group(asked, Padding(table, (0, 0, 1, 4)))
+
+
+def _marked(snippet: str) -> str:
+    parts = snippet.replace("\\", "").split("**")
+    return "".join(f"[yellow]{escape(part)}[/]" if at % 2 else escape(part) for at, part in enumerate(parts))

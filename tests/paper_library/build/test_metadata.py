@@ -1,0 +1,155 @@
+"""What a shelf says of a paper, and the assets that go with it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from paper_library.build.entry import Entry
+from paper_library.build.matching import keys_of
+from paper_library.build.merging import merged
+from paper_library.build.metadata import Described, described, template_name
+from tests.paper_library.build.entries import an_entry
+
+SOURCE = "# Fish\n\nThey swim.\n\n## Deep ones\n\nThey *sink*."
+
+
+def shelved(entry: Entry, *, sparing: bool = False) -> Described:
+    return described(merged([(entry, keys_of(entry))]), sparing=sparing)
+
+
+def reply(entry: Entry) -> dict[str, Any]:
+    return json.loads(shelved(entry).metadata)
+
+
+def test_the_reply_has_everything_that_is_known_in_the_order_it_was_given() -> None:
+    said = reply(
+        an_entry(
+            "a.md",
+            "Deep Fish",
+            authors=["Kurt Gödel", "Ada Lovelace"],
+            year=2019,
+            month=5,
+            venue="Sea",
+            abstract="About fish.",
+            doi="10.1000/X",
+            keywords=["Fish"],
+            tags=["wet"],
+            institutions=["Uni"],
+            source=SOURCE,
+            translations={"ZH": "鱼"},
+            bibtex="@article{x}",
+        )
+    )
+    assert said["authors"] == ["Kurt Gödel", "Ada Lovelace"]
+    assert said["identifiers"] == {"doi": "10.1000/x"}
+    assert (said["keywords"], said["tags"], said["institutions"]) == (["Fish"], ["wet"], ["Uni"])
+    assert (said["translations"], said["translation_chars"]) == (["zh"], {"zh": 1})
+    assert (said["has_source"], said["source_chars"], said["has_bibtex"]) == (True, len(SOURCE), True)
+    assert [heading["title"] for heading in said["outline"]] == ["Fish", "Deep ones"]
+    assert [SOURCE[heading["offset"] :].splitlines()[0] for heading in said["outline"]] == ["# Fish", "## Deep ones"]
+
+
+def test_a_paper_that_says_nothing_of_itself_has_every_key_all_the_same() -> None:
+    assert reply(an_entry("a.md", "Bare")).keys() == reply(an_entry("a.md", "Full", source=SOURCE, year=1)).keys()
+
+
+@pytest.mark.parametrize(
+    ("summaries", "wanted", "preferred"),
+    [
+        ({}, "", "default"),
+        ({"deep_read": {}}, "", "deep_read"),
+        ({"deep_read": {}, "simple": {}}, "", "simple"),
+        ({"deep_read": {}, "simple": {}}, "Deep Read", "deep_read"),
+        ({"deep_read": {}}, "gone", "deep_read"),
+    ],
+)
+def test_the_preferred_summary_is_the_one_asked_for_then_the_simple_one_then_any(
+    summaries: dict[str, Any], wanted: str, preferred: str
+) -> None:
+    said = reply(an_entry("a.md", summaries=summaries, preferred_summary=wanted))
+    assert said["preferred_summary_template"] == preferred
+    assert set(said["available_summary_templates"]) == {"default", *summaries}
+
+
+def test_a_template_has_a_name_that_fits_in_an_address() -> None:
+    assert template_name(" Deep Read! (v2) ") == "deep_read_v2"
+    assert template_name("../../etc/passwd") == "etc_passwd"
+    assert len(template_name("x" * 1000)) == 64
+
+
+@pytest.mark.xfail(strict=True, reason="a template whose name has no plain letter is called nothing at all")
+def test_a_template_named_in_another_script_still_has_a_name() -> None:
+    assert all(reply(an_entry("a.md", summaries={"摘要": {"text": "x"}}))["available_summary_templates"])
+
+
+@pytest.mark.xfail(
+    strict=True, reason="of two templates that are spelled alike the later replaces the other in silence"
+)
+def test_two_templates_whose_names_become_one_are_both_kept() -> None:
+    said = reply(an_entry("a.md", summaries={"Deep Read": {"text": "x"}, "deep_read": {"text": "y"}}))
+    assert len(said["available_summary_templates"]) == 3
+
+
+def test_every_asset_is_named_by_what_is_in_it() -> None:
+    import hashlib
+
+    assets = shelved(an_entry("a.md", source=SOURCE, translations={"zh": "鱼"}, summaries={"simple": {"a": 1}})).assets
+    assert {(asset.kind, asset.name) for asset in assets} == {
+        ("summary", "default"),
+        ("summary", "simple"),
+        ("source", ""),
+        ("translation", "zh"),
+    }
+    for asset in assets:
+        assert asset.sha256 == hashlib.sha256(asset.content).hexdigest()
+        assert asset.chars == len(asset.content.decode())
+
+
+def test_on_a_large_shelf_only_papers_with_more_to_read_have_files() -> None:
+    assert shelved(an_entry("a.bib:1", abstract="About fish."), sparing=True).assets == []
+    assert len(shelved(an_entry("a.md", source=SOURCE), sparing=True).assets) == 2
+
+
+def test_whether_files_are_spared_does_not_change_what_a_paper_is() -> None:
+    entry = an_entry("a.bib:1", abstract="About fish.")
+    assert shelved(entry, sparing=True).digest == shelved(entry).digest
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"abstract": "Other."},
+        {"source": "# Other"},
+        {"translations": {"zh": "其"}},
+        {"summaries": {"simple": {"a": 2}}},
+        {"bibtex": "@book{y}"},
+        {"year": 2020},
+        pytest.param(
+            {"summaries": {"default": {"a": 2}}},
+            marks=pytest.mark.xfail(
+                strict=True, reason="a person's own summary called default counts as derived: it changes no build id"
+            ),
+        ),
+    ],
+)
+def test_whatever_changes_about_a_paper_changes_its_digest(change: dict[str, Any]) -> None:
+    facts: dict[str, Any] = {
+        "abstract": "One.",
+        "source": SOURCE,
+        "translations": {"zh": "鱼"},
+        "summaries": {"simple": {"a": 1}, "default": {"a": 1}},
+        "bibtex": "@article{x}",
+        "year": 2019,
+    }
+    summaries = {**facts["summaries"], **change.get("summaries", {})}
+    assert (
+        shelved(an_entry("a.md", **facts)).digest
+        != shelved(an_entry("a.md", **{**facts, **change, "summaries": summaries})).digest
+    )
+
+
+def test_words_at_any_depth_of_a_summary_are_searched() -> None:
+    said = {"a": ["**one**", {"b": "two"}], "n": 3}
+    (text,) = shelved(an_entry("a.md", summaries={"deep": said})).texts
+    assert text == "one two"

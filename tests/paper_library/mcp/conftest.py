@@ -1,0 +1,29 @@
+"""One rich shelf for each worker, served once for all that only look at it."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from paper_library.config import LibraryConfig
+from tests.paper_library.mcp import material
+from tests.paper_library.mcp.speaking import Caller, served
+
+
+@pytest.fixture(scope="session")
+def rich_shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A shelf that tests read and never change; see `shelf_copy`."""
+    return material.build(tmp_path_factory.mktemp("rich"))
+
+
+@pytest.fixture(scope="session")
+def library(rich_shelf: Path) -> Iterator[Caller]:
+    with served(LibraryConfig(shelf=rich_shelf)) as caller:
+        yield caller
+
+
+@pytest.fixture
+def shelf_copy(rich_shelf: Path, tmp_path: Path) -> Path:
+    """A shelf to damage."""
+    return Path(shutil.copytree(rich_shelf, tmp_path / "shelf"))

@@ -1,0 +1,140 @@
+"""Serving a shelf on a real port, and speaking to it in raw JSON-RPC over HTTP."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import uvloop
+
+from paper_library.app import make_app
+from paper_library.config import LibraryConfig
+from uraniborg.kernel.mcp.testing import serving
+
+VERSION = "mcp-protocol-version"
+SESSION = "mcp-session-id"
+NEWEST = "2025-11-25"
+_PATIENCE_S = 30
+
+
+def request(method: str, params: Any = None, *, id: Any = 1) -> dict[str, Any]:  # noqa: A002 - its name in JSON-RPC
+    return {"jsonrpc": "2.0", "id": id, "method": method, **({} if params is None else {"params": params})}
+
+
+def initialize(version: str = NEWEST) -> dict[str, Any]:
+    client = {"name": "raw", "version": "1"}
+    return request("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client})
+
+
+class Caller:
+    """A client of one server that checks of every answer what must hold for all of them."""
+
+    def __init__(self, url: str, **headers: str) -> None:
+        self.url = url
+        self.http = httpx.Client(base_url=url, timeout=_PATIENCE_S, headers=headers)
+
+    def post(self, message: Any, path: str = "/mcp", **headers: str) -> httpx.Response:
+        content = message if isinstance(message, bytes) else json.dumps(message).encode()
+        sent = {"content-type": "application/json", **{name.replace("_", "-"): text for name, text in headers.items()}}
+        response = self.http.post(path, content=content, headers=sent)
+        assert SESSION not in response.headers
+        assert not response.is_redirect
+        assert response.headers.get("content-type", "application/json") == "application/json"
+        return response
+
+    def ask(self, method: str, params: Any = None) -> Any:
+        """The result of a request that must succeed."""
+        response = self.post(request(method, params), mcp_protocol_version=NEWEST)
+        assert response.status_code == 200
+        assert "error" not in response.json(), response.text
+        return response.json()["result"]
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})
+
+    def answer(self, tool: str, **arguments: Any) -> Any:
+        """What a tool with structured output says, which it must say twice: in its text and beside it."""
+        result = self.call(tool, **arguments)
+        assert not result.get("isError"), result
+        (block,) = result["content"]
+        assert block["type"] == "text"
+        assert json.loads(block["text"]) == result["structuredContent"]
+        assert "\n" not in block["text"], "replies are not indented"
+        return result["structuredContent"]
+
+    def text(self, tool: str, **arguments: Any) -> str:
+        """What a tool that reads says: one block, which is the content itself."""
+        result = self.call(tool, **arguments)
+        assert not result.get("isError"), result
+        (block,) = result["content"]
+        assert block["type"] == "text"
+        return block["text"]
+
+    def failure(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """How a call fails that must fail: as a result, with the one error shape."""
+        result = self.call(tool, **arguments)
+        assert result.get("isError") is True, result
+        (block,) = result["content"]
+        body = json.loads(block["text"])
+        assert body.keys() == {"error"}
+        error = body["error"]
+        assert error["code"]
+        assert error["message"]
+        assert isinstance(error["hint"], str)
+        return error
+
+    def resource(self, uri: str) -> dict[str, Any]:
+        (content,) = self.ask("resources/read", {"uri": uri})["contents"]
+        return content
+
+    def resource_failure(self, uri: str) -> dict[str, Any]:
+        """How a read fails that must fail: as a JSON-RPC error whose data has the one error shape."""
+        response = self.post(request("resources/read", {"uri": uri}))
+        assert response.status_code == 200
+        error = response.json()["error"]
+        assert isinstance(error["code"], int)
+        assert error["message"]
+        assert error["data"].keys() == {"error"}
+        assert error["data"]["error"]["message"]
+        return error["data"]["error"]
+
+    def id_of(self, paper: str) -> str:
+        return self.answer("get_paper_metadata", paper_id=paper)["paper_id"]
+
+
+@contextmanager
+def served(config: LibraryConfig) -> Generator[Caller]:
+    """A caller of the app that `config` makes, which runs on a port of its own until the block ends."""
+    ready: list[str] = []
+    started = threading.Event()
+    loop = uvloop.new_event_loop()
+    leaving = asyncio.Event()
+
+    async def serve() -> None:
+        async with serving(make_app(config)) as url:
+            ready.append(url)
+            started.set()
+            await leaving.wait()
+
+    def run() -> None:
+        try:
+            loop.run_until_complete(serve())
+        finally:
+            started.set()
+            loop.close()
+
+    thread = threading.Thread(target=run, name="served library")
+    thread.start()
+    assert started.wait(_PATIENCE_S)
+    assert ready, "the app could not be served"
+    caller = Caller(ready[0])
+    try:
+        with caller.http:
+            yield caller
+    finally:
+        loop.call_soon_threadsafe(leaving.set)
+        thread.join(_PATIENCE_S)
+        assert not thread.is_alive()

@@ -1,0 +1,121 @@
+"""A small static server that behaves as badly as it is told to."""
+
+import gzip
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+Answer = Callable[["Handler"], None]
+_LONGEST_S = 20
+
+
+class StaticServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answer = answer
+        self.asked: list[str] = []
+        self.was_asked = threading.Event()
+        self.leaving = threading.Event()
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/papers"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Clients that hang up are what is tested."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: StaticServer  # pyright: ignore[reportIncompatibleVariableOverride] - only it makes handlers
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)
+        self.server.was_asked.set()
+        self.server.answer(self)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the standard library
+        """Quiet."""
+
+    def reply(self, status: int, body: bytes = b"", **headers: str) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@contextmanager
+def static_server(answer: Answer) -> Generator[StaticServer]:
+    with StaticServer(answer) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.leaving.set()
+            server.shutdown()
+            thread.join(_LONGEST_S)
+
+
+def files_of(folder: Path) -> Answer:
+    """The files below `folder`, as a static server has them below its base address."""
+
+    def answer(handler: Handler) -> None:
+        path = folder / handler.path.removeprefix("/papers/")
+        handler.reply(200, path.read_bytes()) if path.is_file() else handler.reply(404)
+
+    return answer
+
+
+def status(code: int, **headers: str) -> Answer:
+    return lambda handler: handler.reply(code, b"no", **headers)
+
+
+def garbage(handler: Handler) -> None:
+    handler.reply(200, b"<html>not the paper</html>")
+
+
+def silence(handler: Handler) -> None:
+    """No answer for as long as anybody could wait."""
+    handler.server.leaving.wait(_LONGEST_S)
+
+
+def dripping(handler: Handler) -> None:
+    """An answer that never stalls and never ends."""
+    handler.send_response(200)
+    handler.end_headers()
+    while not handler.server.leaving.wait(0.02):
+        handler.wfile.write(b"x")
+        handler.wfile.flush()
+
+
+def bomb(unfolded: int, *, folds: int = 1) -> Answer:
+    """A small answer that unfolds into a very large one."""
+    body = b"\0" * unfolded
+    for _ in range(folds):
+        body = gzip.compress(body, 1)
+    return lambda handler: handler.reply(200, body, Content_Encoding=", ".join(["gzip"] * folds))
+
+
+def broken_compression(handler: Handler) -> None:
+    handler.reply(200, b"this is not gzip", Content_Encoding="gzip")
+
+
+def cut_short(handler: Handler) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b"only this")
+
+
+def endless(handler: Handler) -> None:
+    """More bytes than any paper has, as fast as they are taken."""
+    handler.send_response(200)
+    handler.end_headers()
+    while not handler.server.leaving.is_set():
+        handler.wfile.write(b"x" * 65_536)

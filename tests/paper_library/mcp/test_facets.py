@@ -1,0 +1,54 @@
+"""`list_top_facets`: the most frequent values of a category."""
+
+import pytest
+
+from tests.paper_library.mcp import material
+from tests.paper_library.mcp.speaking import Caller
+from tests.requirements import requirement
+
+
+@requirement("PL-13")
+def test_the_top_authors_come_with_their_numbers_of_papers_most_first(library: Caller) -> None:
+    reply = library.answer("list_top_facets", category="author", limit=20)
+    assert reply["category"] == "author"
+    counts = [row["paper_count"] for row in reply["result"]]
+    assert counts == sorted(counts, reverse=True)
+    assert reply["result"][:2] == [
+        {"value": "Peter Stone", "paper_count": material.FILLERS},
+        {"value": "Ada Öztürk", "paper_count": 3},
+    ]
+
+
+@requirement("PL-13")
+@pytest.mark.parametrize(
+    ("category", "value", "count"),
+    [
+        ("venue", "Gravel Letters", material.FILLERS),
+        ("venue", "Annals of Small Bodies", 2),
+        ("keyword", "gravel", material.FILLERS),
+        ("keyword", "C++", 1),
+        ("institution", "University of Hven", 1),
+        ("tag", "food", 1),
+    ],
+)
+def test_every_category_is_counted_and_keeps_the_spelling(
+    library: Caller, category: str, value: str, count: int
+) -> None:
+    rows = library.answer("list_top_facets", category=category, limit=100)["result"]
+    assert {"value": value, "paper_count": count} in rows
+    assert all(row.keys() >= {"value", "paper_count"} for row in rows)
+
+
+@requirement("PL-13")
+def test_no_more_values_come_than_asked_for(library: Caller) -> None:
+    assert len(library.answer("list_top_facets", category="keyword", limit=3)["result"]) == 3
+    assert len(library.answer("list_top_facets", category="keyword")["result"]) <= 20
+
+
+@requirement("PL-13")
+@pytest.mark.parametrize("category", ["authors", "year", "", "AUTHOR", "shelf.db"])
+def test_an_unknown_category_is_answered_with_those_there_are(library: Caller, category: str) -> None:
+    error = library.failure("list_top_facets", category=category)
+    assert (error["code"], error["argument"]) == ("invalid_argument", "category")
+    for known in ("author", "venue", "keyword", "institution", "tag"):
+        assert known in error["allowed"]

@@ -1,0 +1,66 @@
+"""`search_papers_by_keyword`: papers that carry a keyword or tag, whole."""
+
+import pytest
+
+from tests.paper_library.mcp import material
+from tests.paper_library.mcp.speaking import Caller
+from tests.requirements import requirement
+
+ROW = {"paper_id", "title", "year", "venue", "snippet_markdown", "authors"}
+
+
+def titles(library: Caller, keyword: str) -> list[str]:
+    return [row["title"] for row in library.answer("search_papers_by_keyword", keyword=keyword)["results"]]
+
+
+@requirement("PL-9")
+@pytest.mark.parametrize("keyword", ["transformer", "Transformer", "TRANSFORMER", "nowcasting", "rain radar"])
+def test_papers_with_this_keyword_or_tag_are_found_once_each(library: Caller, keyword: str) -> None:
+    page = library.answer("search_papers_by_keyword", keyword=keyword)
+    (row,) = page["results"]
+    assert row["title"].startswith("Attention for Weather")
+    assert row.keys() >= ROW
+    assert row["snippet_markdown"]
+    assert page["total"] == 1
+
+
+@requirement("PL-9")
+@pytest.mark.parametrize("keyword", ["resume", "RESUME", "résumé"])
+def test_accents_and_case_do_not_matter(library: Caller, keyword: str) -> None:
+    assert titles(library, keyword) == ["Silent Orbits of Tidally Locked Moons"]
+
+
+@requirement("PL-9")
+@pytest.mark.parametrize("keyword", ["rain", "radar", "transform", "transformers", "rain*", "silent", "carotene"])
+def test_a_part_of_a_keyword_is_not_the_keyword(library: Caller, keyword: str) -> None:
+    assert titles(library, keyword) == []
+
+
+@requirement("PL-9")
+@pytest.mark.parametrize("keyword", ["C++", "c#", ".NET"])
+def test_symbols_of_a_keyword_count(library: Caller, keyword: str) -> None:
+    assert titles(library, keyword) == ["Porting C++ and C# kernels to .NET: an O(n²) story"]
+    assert titles(library, keyword.strip(".+#")) == []
+
+
+@requirement("PL-9")
+@pytest.mark.parametrize("keyword", ["深度学习", "β-carotene"])
+def test_keywords_of_any_script_are_found(library: Caller, keyword: str) -> None:
+    assert len(titles(library, keyword)) == 1
+
+
+@requirement("PL-9", "PL-18")
+def test_ten_come_unless_told_otherwise_newest_first(library: Caller) -> None:
+    page = library.answer("search_papers_by_keyword", keyword="gravel")
+    assert (len(page["results"]), page["limit"], page["total"], page["next_offset"]) == (10, 10, material.FILLERS, 10)
+    years = [row["year"] for row in page["results"]]
+    assert years == sorted(years, reverse=True)
+    rest = library.answer("search_papers_by_keyword", keyword="gravel", offset=10, page_size=100)
+    assert len(rest["results"]) == material.FILLERS - 10
+    assert rest["next_offset"] is None
+
+
+@requirement("PL-9")
+def test_an_unknown_keyword_is_no_error(library: Caller) -> None:
+    page = library.answer("search_papers_by_keyword", keyword="phlogiston")
+    assert (page["results"], page["total"], page["next_offset"]) == ([], 0, None)

@@ -1,0 +1,157 @@
+"""A shelf that has lost or changed a file says so, names the paper, and serves everything else."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from paper_library.config import LibraryConfig
+from tests.paper_library.mcp import material
+from tests.paper_library.mcp.speaking import Caller, served
+from tests.requirements import requirement
+
+ATTENTION = material.ATTENTION_DOI
+GARBAGE = [b"", b"garbage", b"\xff\xfe\x00"]
+
+
+def holding(shelf: Path, text: str) -> Path:
+    """The one file of the shelf with this text in it."""
+    files = [path for path in (shelf / "static").rglob("*") if path.is_file()]
+    (found,) = [path for path in files if text.encode() in path.read_bytes()]
+    return found
+
+
+def deep_read_of(shelf: Path) -> Path:
+    return holding(shelf, material.DEEP_READ["question"])
+
+
+def source_of(shelf: Path) -> Path:
+    return holding(shelf, "# Introduction\n\nRain moves.")
+
+
+def translation_of(shelf: Path) -> Path:
+    return holding(shelf, "引言")
+
+
+@pytest.fixture
+def damaged(shelf_copy: Path) -> Path:
+    for lose in (deep_read_of, source_of, translation_of):
+        lose(shelf_copy).unlink()
+    return shelf_copy
+
+
+@requirement("PL-16")
+def test_a_missing_file_is_a_failed_fetch_with_reason_and_ids(damaged: Path) -> None:
+    with served(LibraryConfig(shelf=damaged)) as caller:
+        paper_id = caller.id_of(ATTENTION)
+        source = caller.failure("get_paper_source", paper_id=ATTENTION)
+        summary = caller.failure("get_paper_summary", paper_id=ATTENTION, template="deep_read")
+    for error in (source, summary):
+        assert error["code"] == "asset_fetch_failed"
+        assert error["reason"]
+        assert error["paper_id"] == paper_id
+    assert summary["template"] == "deep_read"
+
+
+@requirement("PL-16", "PL-14")
+def test_resources_of_missing_files_fail_in_the_same_words(damaged: Path) -> None:
+    with served(LibraryConfig(shelf=damaged)) as caller:
+        for uri, tool in (
+            ("paper://oztuerk2021attention/source", {"tool": "get_paper_source"}),
+            (
+                "paper://oztuerk2021attention/summary/deep_read",
+                {"tool": "get_paper_summary", "template": "deep_read"},
+            ),
+        ):
+            assert caller.resource_failure(uri) == caller.failure(paper_id=ATTENTION, **tool)
+        translation = caller.resource_failure("paper://oztuerk2021attention/translation/zh")
+        assert translation["code"] == "asset_fetch_failed"
+
+
+@requirement("PL-16")
+def test_what_is_not_lost_is_still_served(damaged: Path) -> None:
+    with served(LibraryConfig(shelf=damaged)) as caller:
+        assert json.loads(caller.text("get_paper_summary", paper_id=ATTENTION, template="brief")) == material.BRIEF
+        assert caller.text("get_paper_source", paper_id=material.LONG) == material.long_text()
+        assert caller.answer("search_papers", query="rain radar")["total"] == 2
+
+
+@requirement("PL-16")
+@pytest.mark.parametrize("garbage", GARBAGE)
+def test_a_file_that_is_not_what_was_shelved_is_invalid(shelf_copy: Path, garbage: bytes) -> None:
+    source_of(shelf_copy).write_bytes(garbage)
+    deep_read_of(shelf_copy).write_bytes(garbage)
+    with served(LibraryConfig(shelf=shelf_copy)) as caller:
+        source = caller.failure("get_paper_source", paper_id=ATTENTION)
+        summary = caller.failure("get_paper_summary", paper_id=ATTENTION, template="deep_read")
+        resource = caller.resource_failure("paper://oztuerk2021attention/source")
+        paper_id = caller.id_of(ATTENTION)
+    assert source["code"] == summary["code"] == resource["code"] == "asset_invalid"
+    assert source["paper_id"] == summary["paper_id"] == paper_id
+    assert summary["template"] == "deep_read"
+
+
+@requirement("PL-16")
+def test_one_flipped_bit_does_not_pass_for_the_paper(shelf_copy: Path) -> None:
+    path = source_of(shelf_copy)
+    content = bytearray(path.read_bytes())
+    content[40] ^= 1
+    path.write_bytes(content)
+    with served(LibraryConfig(shelf=shelf_copy)) as caller:
+        assert caller.failure("get_paper_source", paper_id=ATTENTION)["code"] == "asset_invalid"
+
+
+@requirement("PL-16")
+def test_a_folder_where_a_file_should_be_is_an_error_like_any_other(shelf_copy: Path) -> None:
+    path = source_of(shelf_copy)
+    path.unlink()
+    path.mkdir()
+    with served(LibraryConfig(shelf=shelf_copy)) as caller:
+        error = caller.failure("get_paper_source", paper_id=ATTENTION)
+    assert error["code"] in ("asset_fetch_failed", "asset_invalid")
+
+
+def test_a_link_out_of_the_shelf_is_not_followed_to_a_secret(shelf_copy: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("do not tell")
+    path = source_of(shelf_copy)
+    path.unlink()
+    path.symlink_to(secret)
+    with served(LibraryConfig(shelf=shelf_copy)) as caller:
+        result = caller.call("get_paper_source", paper_id=ATTENTION)
+    assert result["isError"]
+    assert "do not tell" not in json.dumps(result)
+
+
+@requirement("PL-16")
+def test_a_file_that_comes_back_is_served_again(shelf_copy: Path) -> None:
+    path = source_of(shelf_copy)
+    content = path.read_bytes()
+    path.unlink()
+    with served(LibraryConfig(shelf=shelf_copy)) as caller:
+        assert caller.failure("get_paper_source", paper_id=ATTENTION)["code"] == "asset_fetch_failed"
+        path.write_bytes(content)
+        assert caller.text("get_paper_source", paper_id=ATTENTION) == material.body_of(material.ATTENTION)
+
+
+def test_callers_are_told_nothing_of_folders(damaged: Path) -> None:
+    with served(LibraryConfig(shelf=damaged)) as caller:
+        results = [said(caller) for said in FAILING]
+    for told in results:
+        assert str(damaged) not in told
+        assert "static/" not in told
+
+
+def _source(caller: Caller) -> str:
+    return json.dumps(caller.call("get_paper_source", paper_id=ATTENTION))
+
+
+def _summary(caller: Caller) -> str:
+    return json.dumps(caller.call("get_paper_summary", paper_id=ATTENTION, template="deep_read"))
+
+
+def _translation(caller: Caller) -> str:
+    return json.dumps(caller.resource_failure("paper://oztuerk2021attention/translation/zh"))
+
+
+FAILING = (_source, _summary, _translation)

@@ -1,0 +1,130 @@
+"""The scenarios of the specification as the official client of the protocol lives them."""
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import AnyUrl
+
+from tests.paper_library.mcp import material
+from tests.paper_library.mcp.speaking import Caller
+from tests.requirements import requirement
+from uraniborg.kernel.mcp.testing import ClientSession, McpError, http_client_for, json_of, text_of
+
+ATTENTION = {"paper_id": material.ATTENTION_DOI}
+
+
+async def read(client: ClientSession, uri: str) -> tuple[str, str | None]:
+    (content,) = (await client.read_resource(AnyUrl(uri))).contents
+    return getattr(content, "text", ""), content.mimeType
+
+
+@requirement("PL-1", "PL-4", "PL-5")
+async def test_initialize_mcp_capabilities(library: Caller) -> None:
+    async with http_client_for(f"{library.url}/mcp") as client:
+        capabilities = client.get_server_capabilities()
+        assert capabilities is not None
+        offered = capabilities.model_dump(exclude_none=True)
+    assert offered.keys() == {"tools", "resources"}
+
+
+@requirement("PL-6")
+async def test_tool_descriptions_guide_a_model(library: Caller) -> None:
+    async with http_client_for(f"{library.url}/mcp") as client:
+        tools = (await client.list_tools()).tools
+    assert len(tools) == 6
+    assert all(tool.title and tool.description for tool in tools)
+
+
+@requirement("PL-8")
+async def test_full_text_search(library: Caller) -> None:
+    async with http_client_for(f"{library.url}/mcp") as client:
+        result = await client.call_tool("search_papers", {"query": "rain radar"})
+    assert result.structuredContent == json_of(result)
+    rows = json_of(result)["results"]
+    assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
+    assert all("**" in row["snippet_markdown"] for row in rows)
+
+
+@requirement("PL-9")
+async def test_keyword_search(library: Caller) -> None:
+    async with http_client_for(f"{library.url}/mcp") as client:
+        result = await client.call_tool("search_papers_by_keyword", {"keyword": "transformer"})
+        (row,) = json_of(result)["results"]
+        said = json_of(await client.call_tool("get_paper_metadata", {"paper_id": row["paper_id"]}))
+    assert "transformer" in said["keywords"]
+
+
+@requirement("PL-10")
+async def test_metadata_includes_templates(library: Caller) -> None:
+    async with http_client_for(f"{library.url}/mcp") as client:
+        said = json_of(await client.call_tool("get_paper_metadata", ATTENTION))
+    assert said["preferred_summary_template"] in said["available_summary_templates"]
+
+
+@requirement("PL-11")
+async def test_summary_proxy_fetch(library: Caller) -> None:
+    async with http_client_for(f"{library.url}/mcp") as client:
+        result = await client.call_tool("get_paper_summary", {**ATTENTION, "template": "deep_read"})
+    assert json.loads(text_of(result)) == material.DEEP_READ
+
+
+@requirement("PL-12")
+async def test_missing_source_content(library: Caller) -> None:
+    async with http_client_for(f"{library.url}/mcp") as client:
+        result = await client.call_tool("get_paper_source", {"paper_id": material.SOURCELESS})
+    assert result.isError
+    assert "not available" in json_of(result)["error"]["message"]
+
+
+@requirement("PL-13")
+async def test_top_authors(library: Caller) -> None:
+    async with http_client_for(f"{library.url}/mcp") as client:
+        reply = json_of(await client.call_tool("list_top_facets", {"category": "author", "limit": 20}))
+    counts = [row["paper_count"] for row in reply["result"]]
+    assert 0 < len(counts) <= 20
+    assert counts == sorted(counts, reverse=True)
+
+
+@requirement("PL-14")
+async def test_read_summary_resource_with_template_and_translation_resource(library: Caller) -> None:
+    paper_id = library.id_of(material.ATTENTION_DOI)
+    async with http_client_for(f"{library.url}/mcp") as client:
+        summary, summary_type = await read(client, f"paper://{paper_id}/summary/deep_read")
+        translation, translation_type = await read(client, f"paper://{paper_id}/translation/zh")
+        templates = (await client.list_resource_templates()).resourceTemplates
+    assert (json.loads(summary), summary_type) == (material.DEEP_READ, "application/json")
+    assert (translation, translation_type) == (material.ATTENTION_ZH.strip(), "text/markdown")
+    assert len(templates) == 5
+
+
+@requirement("PL-15")
+async def test_tool_and_resource_truncate_large_content(library: Caller) -> None:
+    whole = material.long_text()
+    async with http_client_for(f"{library.url}/mcp") as client:
+        result = await client.call_tool("get_paper_source", {"paper_id": material.LONG, "max_chars": 10_000})
+        resource, _ = await read(client, f"paper://{material.LONG}/source")
+    assert text_of(result).startswith(whole[:10_000] + "\n\n[truncated: ")
+    assert resource.startswith(whole[:50_000] + "\n\n[truncated: ")
+
+
+@requirement("PL-16")
+async def test_template_not_available(library: Caller) -> None:
+    async with http_client_for(f"{library.url}/mcp") as client:
+        result = await client.call_tool("get_paper_summary", {**ATTENTION, "template": "haiku"})
+        with pytest.raises(McpError) as caught:
+            await client.read_resource(AnyUrl("paper://oztuerk2021attention/summary/haiku"))
+    assert result.isError
+    error = json_of(result)["error"]
+    assert error["code"] == "template_not_available"
+    assert "deep_read" in error["available_summary_templates"]
+    assert caught.value.error.data == {"error": error}
+
+
+@requirement("PL-18")
+@pytest.mark.parametrize("arguments", [{"query": "q" * 501}, {"query": "q", "page_size": 101}])
+async def test_excessive_query_length_and_page_size(library: Caller, arguments: dict[str, Any]) -> None:
+    async with http_client_for(f"{library.url}/mcp") as client:
+        result = await client.call_tool("search_papers", arguments)
+    assert result.isError
+    assert json_of(result)["error"]["code"] == "invalid_argument"

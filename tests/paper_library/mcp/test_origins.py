@@ -1,0 +1,126 @@
+"""Who may call: origins of web pages and names of the host."""
+
+from pathlib import Path
+
+import pytest
+
+from paper_library.config import LibraryConfig
+from tests.paper_library.mcp.speaking import Caller, initialize, request, served
+from tests.requirements import requirement
+
+PING = request("ping")
+APP = "https://app.example.org"
+
+
+@requirement("PL-7")
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "null",
+        "",
+        "http://localhost.evil.example",
+        "http://localhost:9.evil.example",
+        "http://127.0.0.1.evil.example",
+        "http://127.0.0.1@evil.example",
+        "http://evil.example/http://localhost",
+        "http://evil.example#http://localhost",
+        "http://localhost:80:80",
+        "http://localhost:",
+        "http://localhost/",
+        "file://localhost",
+        "chrome-extension://localhost",
+        "localhost",
+        "loopback",
+        "http://0.0.0.0",
+        "http://127.0.0.2",
+        "http://localhost, https://evil.example",
+    ],
+)
+@pytest.mark.parametrize("message", [PING, initialize()])
+def test_a_page_from_elsewhere_is_refused(library: Caller, origin: str, message: dict[str, object]) -> None:
+    response = library.post(message, origin=origin)
+    assert response.status_code == 403
+    assert response.json()["error"]["code"] == "origin_not_allowed"
+
+
+@requirement("PL-7")
+def test_a_refused_origin_is_refused_before_anything_else_is_looked_at(library: Caller) -> None:
+    refused = library.post(b"{not json", origin="https://evil.example", mcp_protocol_version="0", accept="text/html")
+    assert refused.status_code == 403
+    assert library.http.get("/mcp", headers={"origin": "https://evil.example"}).status_code == 403
+
+
+@requirement("PL-7")
+@pytest.mark.parametrize(
+    "origin",
+    ["http://localhost", "http://localhost:6274", "https://localhost:8443", "http://127.0.0.1:3000", "http://[::1]:80"],
+)
+def test_pages_of_this_machine_may_call(library: Caller, origin: str) -> None:
+    assert library.post(PING, origin=origin).status_code == 200
+
+
+@requirement("PL-7")
+def test_a_caller_that_is_no_page_may_call(library: Caller) -> None:
+    response = library.post(PING)
+    assert "origin" not in response.request.headers
+    assert response.status_code == 200
+
+
+@requirement("PL-7")
+def test_the_allowlist_lets_in_exactly_what_it_names(rich_shelf: Path) -> None:
+    with served(LibraryConfig(shelf=rich_shelf, allow_origins=[APP])) as caller:
+        assert caller.post(PING, origin=APP).status_code == 200
+        assert caller.post(PING, origin="http://localhost:5173").status_code == 200
+        for near in (f"{APP}.evil.example", f"{APP}:443", f"{APP}/", "http://app.example.org", "https://example.org"):
+            assert caller.post(PING, origin=near).status_code == 403, near
+
+
+@requirement("PL-7")
+def test_a_browser_of_an_allowed_origin_can_read_the_answer_and_another_cannot(rich_shelf: Path) -> None:
+    asked = {"access-control-request-method": "POST", "access-control-request-headers": "mcp-protocol-version"}
+    with served(LibraryConfig(shelf=rich_shelf, allow_origins=[APP])) as caller:
+        assert caller.post(PING, origin=APP).headers["access-control-allow-origin"] == APP
+        preflight = caller.http.options("/mcp", headers={"origin": APP, **asked})
+        assert preflight.headers["access-control-allow-origin"] == APP
+        assert "mcp-protocol-version" in preflight.headers["access-control-allow-headers"].lower()
+        stranger = caller.http.options("/mcp", headers={"origin": "https://evil.example", **asked})
+        assert "access-control-allow-origin" not in stranger.headers
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:8421",
+        "localhost.evil.example",
+        "127.0.0.1.nip.io",
+        "localhost:1.evil.example",
+        "a",
+    ],
+)
+def test_a_name_that_was_rebound_to_this_machine_is_refused(library: Caller, host: str) -> None:
+    response = library.post(PING, host=host)
+    assert response.status_code in (403, 421)
+    assert response.json()["error"]["code"] == "host_not_allowed"
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:8421", "127.0.0.1:1", "[::1]:8421"])
+def test_every_name_of_this_machine_is_answered_to(library: Caller, host: str) -> None:
+    assert library.post(PING, host=host).status_code == 200
+
+
+def test_behind_a_proxy_the_names_given_are_answered_to(rich_shelf: Path) -> None:
+    with served(LibraryConfig(shelf=rich_shelf, allow_hosts=["papers.example.org"])) as caller:
+        assert caller.post(PING, host="papers.example.org").status_code == 200
+        assert caller.post(PING, host="papers.example.org.evil.example").status_code == 421
+
+
+def test_with_a_token_only_those_who_send_it_are_answered(rich_shelf: Path) -> None:
+    with served(LibraryConfig.model_validate({"shelf": rich_shelf, "token": "correct horse"})) as caller:
+        for wrong in ("Bearer wrong", "Bearer correct", "correct horse", "Basic correct horse"):
+            assert caller.post(PING, authorization=wrong).status_code == 401, wrong
+        without = caller.post(PING)
+        assert without.status_code == 401
+        assert without.headers["www-authenticate"].startswith("Bearer")
+        assert caller.post(PING, authorization="Bearer correct horse").status_code == 200

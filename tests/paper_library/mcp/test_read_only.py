@@ -1,0 +1,101 @@
+"""Serving changes nothing on the shelf, cannot, and needs no right to."""
+
+import hashlib
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.paper_library.mcp import material
+from tests.paper_library.mcp.processes import serve
+from tests.paper_library.mcp.speaking import Caller
+from tests.paper_library.mcp.tours import tour
+from tests.requirements import requirement
+
+_MOUNT_READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+
+
+def state_of(folder: Path) -> dict[str, tuple[str, int, int]]:
+    """Of every file and folder: what is in it, and when and how it was last touched."""
+    found: dict[str, tuple[str, int, int]] = {}
+    for path in [folder, *folder.rglob("*")]:
+        about = path.stat()
+        content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        found[str(path.relative_to(folder))] = (content, about.st_mtime_ns, stat.S_IMODE(about.st_mode))
+    return found
+
+
+def take_the_tour(caller: Caller) -> None:
+    for message in tour():
+        assert caller.post(message).status_code == 200
+    assert caller.http.get("/api/v1/search", params={"q": "rain radar"}).status_code == 200
+    assert caller.http.get("/").status_code == 200
+
+
+@contextmanager
+def protected(shelf: Path) -> Generator[list[str]]:
+    """What to put before a command so that it finds `shelf` read-only: for root by a mount, else by permissions."""
+    if os.geteuid() == 0:
+        unshare = shutil.which("unshare")
+        prefix = [unshare or "unshare", "--mount", "sh", "-c", _MOUNT_READ_ONLY, str(shelf)]
+        probe = (
+            subprocess.run([*prefix, "touch", str(shelf / "x")], capture_output=True, text=True, check=False)
+            if unshare
+            else None
+        )
+        if probe is None or "Read-only" not in probe.stderr:
+            pytest.skip("root may write anywhere here, and read-only mounts are not permitted")
+        yield prefix
+        return
+    paths = [shelf, *shelf.rglob("*")]
+    modes = {path: path.stat().st_mode for path in paths}
+    for path in reversed(paths):
+        path.chmod(modes[path] & ~0o222)
+    try:
+        yield []
+    finally:
+        for path in paths:
+            path.chmod(modes[path])
+
+
+@requirement("PL-17")
+def test_a_full_tour_leaves_every_file_of_the_shelf_as_it_was(shelf_copy: Path, tmp_path: Path) -> None:
+    before = state_of(shelf_copy)
+    with serve(shelf_copy, tmp_path) as process:
+        take_the_tour(process.caller)
+        assert state_of(shelf_copy) == before
+    assert state_of(shelf_copy) == before
+
+
+@requirement("PL-17")
+def test_a_shelf_that_cannot_be_written_is_served(shelf_copy: Path, tmp_path: Path) -> None:
+    with protected(shelf_copy) as prefix, serve(shelf_copy, tmp_path, before=prefix) as process:
+        take_the_tour(process.caller)
+        assert process.caller.answer("search_papers", query="rain radar")["total"] == 2
+        assert process.caller.text("get_paper_source", paper_id=material.LONG) == material.long_text()
+
+
+@requirement("PL-17")
+def test_no_file_of_the_shelf_is_open_for_writing(shelf_copy: Path, tmp_path: Path) -> None:
+    if not Path("/proc/self/fdinfo").is_dir():
+        pytest.skip("this system does not tell how files were opened")
+    with serve(shelf_copy, tmp_path) as process:
+        take_the_tour(process.caller)
+        opened = dict(open_files(process.pid, shelf_copy))
+    assert any(path.endswith("shelf.db") for path in opened)
+    assert set(opened.values()) == {os.O_RDONLY}
+
+
+def open_files(pid: int, folder: Path) -> Iterator[tuple[str, int]]:
+    """The files below `folder` that a process has open, and whether for reading or writing."""
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        target = os.readlink(link)
+        if target.startswith(f"{folder}{os.sep}"):
+            lines = Path(f"/proc/{pid}/fdinfo/{link.name}").read_text().splitlines()
+            flags = next(line.split()[1] for line in lines if line.startswith("flags:"))
+            yield target, int(flags, 8) & os.O_ACCMODE

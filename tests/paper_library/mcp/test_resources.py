@@ -1,0 +1,149 @@
+"""Resources: `paper://` addresses, their types, their limits and how they fail."""
+
+import json
+
+import pytest
+
+from tests.paper_library.mcp import material
+from tests.paper_library.mcp.speaking import Caller, request
+from tests.requirements import requirement
+
+TEMPLATES = {
+    "paper://{paper_id}/metadata": "application/json",
+    "paper://{paper_id}/summary": "application/json",
+    "paper://{paper_id}/summary/{template}": "application/json",
+    "paper://{paper_id}/source": "text/markdown",
+    "paper://{paper_id}/translation/{lang}": "text/markdown",
+}
+DEFAULT_LIMIT = 50_000
+
+
+@pytest.fixture
+def attention(library: Caller) -> str:
+    return library.id_of(material.ATTENTION_DOI)
+
+
+@requirement("PL-14")
+def test_the_templates_are_listed_with_their_types_titles_and_descriptions(library: Caller) -> None:
+    listed = library.ask("resources/templates/list")["resourceTemplates"]
+    assert {one["uriTemplate"]: one["mimeType"] for one in listed} == TEMPLATES
+    assert all(one["title"] and one["description"] and one["name"] for one in listed)
+
+
+@requirement("PL-14")
+def test_no_paper_is_listed_one_by_one(library: Caller) -> None:
+    assert library.ask("resources/list") == {"resources": []}
+
+
+@requirement("PL-14")
+def test_metadata_are_those_of_the_tool(library: Caller, attention: str) -> None:
+    uri = f"paper://{attention}/metadata"
+    content = library.resource(uri)
+    assert (content["uri"], content["mimeType"]) == (uri, "application/json")
+    assert json.loads(content["text"]) == library.answer("get_paper_metadata", paper_id=attention)
+
+
+@requirement("PL-14")
+def test_summary_is_the_preferred_one(library: Caller, attention: str) -> None:
+    content = library.resource(f"paper://{attention}/summary")
+    assert content["mimeType"] == "application/json"
+    assert content["text"] == library.text("get_paper_summary", paper_id=attention)
+
+
+@requirement("PL-14")
+@pytest.mark.parametrize(("template", "value"), [("deep_read", material.DEEP_READ), ("brief", material.BRIEF)])
+def test_a_summary_can_be_read_by_template(library: Caller, attention: str, template: str, value: object) -> None:
+    content = library.resource(f"paper://{attention}/summary/{template}")
+    assert content["mimeType"] == "application/json"
+    assert json.loads(content["text"]) == value
+
+
+@requirement("PL-14")
+def test_source_is_the_markdown(library: Caller, attention: str) -> None:
+    content = library.resource(f"paper://{attention}/source")
+    assert content["mimeType"] == "text/markdown"
+    assert content["text"] == material.body_of(material.ATTENTION)
+
+
+@requirement("PL-14")
+@pytest.mark.parametrize("lang", ["zh", "ZH"])
+def test_a_translation_is_its_markdown(library: Caller, attention: str, lang: str) -> None:
+    content = library.resource(f"paper://{attention}/translation/{lang}")
+    assert content["mimeType"] == "text/markdown"
+    assert content["text"] == material.ATTENTION_ZH.strip()
+
+
+@requirement("PL-14")
+@pytest.mark.parametrize("name", ["oztuerk2021attention", "10.5555%2Fweather.2021.17", "10.5555%2FWEATHER.2021.17"])
+def test_other_names_of_a_paper_serve_as_well_as_its_id(library: Caller, attention: str, name: str) -> None:
+    content = library.resource(f"paper://{name}/metadata")
+    assert json.loads(content["text"])["paper_id"] == attention
+
+
+@requirement("PL-15")
+def test_a_long_text_is_cut_at_the_default_limit_with_a_marker(library: Caller) -> None:
+    whole = material.long_text()
+    assert len(whole) > DEFAULT_LIMIT
+    text = library.resource(f"paper://{material.LONG}/source")["text"]
+    assert text[:DEFAULT_LIMIT] == whole[:DEFAULT_LIMIT]
+    left = len(whole) - DEFAULT_LIMIT
+    marker = f"\n\n[truncated: {left} of {len(whole)} characters left; continue with offset={DEFAULT_LIMIT}]"
+    assert text[DEFAULT_LIMIT:] == marker
+    rest = library.text("get_paper_source", paper_id=material.LONG, offset=DEFAULT_LIMIT)
+    assert text[:DEFAULT_LIMIT] + rest == whole
+
+
+@requirement("PL-14", "PL-16")
+@pytest.mark.parametrize(
+    ("uri", "code", "ids"),
+    [
+        ("paper://nobody/metadata", "paper_not_found", {"paper_id": "nobody"}),
+        ("paper://nobody/source", "paper_not_found", {"paper_id": "nobody"}),
+        ("paper://silent1999/source", "source_not_available", {}),
+        ("paper://silent1999/summary/deep_read", "template_not_available", {"template": "deep_read"}),
+        ("paper://oztuerk2021attention/translation/tlh", "translation_not_available", {"lang": "tlh"}),
+    ],
+)
+def test_a_read_that_fails_says_how_with_the_ids_concerned(
+    library: Caller, uri: str, code: str, ids: dict[str, str]
+) -> None:
+    error = library.resource_failure(uri)
+    assert error["code"] == code
+    assert error["paper_id"]
+    assert ids.items() <= error.items()
+
+
+@requirement("PL-16")
+def test_a_missing_template_comes_with_those_there_are_in_resources_too(library: Caller) -> None:
+    error = library.resource_failure("paper://oztuerk2021attention/summary/haiku")
+    assert set(error["available_summary_templates"]) == {"default", "deep_read", "brief"}
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "paper://silent1999",
+        "paper://silent1999/",
+        "paper://silent1999/pdf",
+        "paper://silent1999/summary/default/more",
+        "paper:///metadata",
+        "paper://../../etc/passwd/source",
+        "paper://%2e%2e%2f%2e%2e/source",
+        "paper://silent1999/summary/..%2f..%2fmanifest",
+        "paper://silent1999/translation/..%2f..%2f..%2fetc%2fpasswd",
+        "paper://%00/metadata",
+        "file:///etc/passwd",
+        "http://127.0.0.1/",
+        "nonsense",
+        "",
+        f"paper://{'x' * 10_000}/metadata",
+    ],
+)
+def test_an_address_of_nothing_is_an_error_and_never_a_file(library: Caller, uri: str) -> None:
+    response = library.post(request("resources/read", {"uri": uri}))
+    assert response.status_code == 200
+    error = response.json()["error"]
+    assert error["code"] < 0
+    assert error["data"]["error"]["code"]
+    assert "root:" not in response.text
+    assert len(response.content) < 3_000

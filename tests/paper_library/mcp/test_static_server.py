@@ -1,0 +1,193 @@
+"""Assets that are not in the shelf's folder come from a static server, whatever state it is in."""
+
+import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from paper_library.app import make_app
+from paper_library.config import LibraryConfig
+from tests.paper_library.mcp import material
+from tests.paper_library.mcp import static_server as bad
+from tests.paper_library.mcp.processes import serve
+from tests.paper_library.mcp.speaking import request, served
+from tests.paper_library.mcp.static_server import Answer, StaticServer, files_of, static_server
+from tests.requirements import requirement
+from uraniborg.kernel.errors import InvalidInput
+
+ATTENTION = material.ATTENTION_DOI
+
+
+@pytest.fixture
+def bare_shelf(shelf_copy: Path) -> Path:
+    """A shelf whose assets are elsewhere."""
+    shutil.rmtree(shelf_copy / "static")
+    return shelf_copy
+
+
+def fetching(shelf: Path, server: StaticServer, timeout_s: float = 20) -> LibraryConfig:
+    return LibraryConfig(shelf=shelf, static_base_url=server.base, asset_timeout_s=timeout_s)
+
+
+def most_memory(pid: int) -> int:
+    """The most bytes that a process has held at once."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+
+
+@requirement("PL-11", "PL-12", "PL-14")
+def test_assets_come_from_the_static_server_when_the_folder_lacks_them(rich_shelf: Path, bare_shelf: Path) -> None:
+    with (
+        static_server(files_of(rich_shelf / "static")) as server,
+        served(LibraryConfig(shelf=bare_shelf, static_base_url=server.base)) as caller,
+    ):
+        assert caller.text("get_paper_source", paper_id=material.LONG) == material.long_text()
+        deep_read = caller.text("get_paper_summary", paper_id=ATTENTION, template="deep_read")
+        assert json.loads(deep_read) == material.DEEP_READ
+        translation = caller.resource("paper://oztuerk2021attention/translation/zh")
+        assert translation["text"] == material.ATTENTION_ZH.strip()
+        assert len(server.asked) == 3
+
+
+@requirement("PL-11", "PL-12")
+def test_what_the_folder_has_is_not_fetched(rich_shelf: Path) -> None:
+    with (
+        static_server(bad.status(500)) as server,
+        served(LibraryConfig(shelf=rich_shelf, static_base_url=f"{server.base}/")) as caller,
+    ):
+        assert caller.text("get_paper_source", paper_id=ATTENTION) == material.body_of(material.ATTENTION)
+        assert server.asked == []
+
+
+@requirement("PL-16")
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (bad.status(404), "missing"),
+        (bad.status(410), "missing"),
+        (bad.status(403), "http_403"),
+        (bad.status(500), "http_500"),
+        (bad.status(503, Retry_After="3600"), "http_503"),
+        (bad.status(204), "http_204"),
+        (bad.silence, "timeout"),
+        (bad.cut_short, "unreachable"),
+        (bad.broken_compression, "unreachable"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_cannot_be_fetched_is_a_failed_fetch_with_its_reason(
+    bare_shelf: Path, answer: Answer, reason: str
+) -> None:
+    timeout_s = 0.4 if reason == "timeout" else 20
+    with static_server(answer) as server, served(fetching(bare_shelf, server, timeout_s)) as caller:
+        source = caller.failure("get_paper_source", paper_id=material.LONG)
+        summary = caller.failure("get_paper_summary", paper_id=ATTENTION, template="deep_read")
+        resource = caller.resource_failure("paper://longread/source")
+        paper_id = caller.id_of(ATTENTION)
+        port = str(server.server_address[1])
+    assert source["code"] == summary["code"] == resource["code"] == "asset_fetch_failed"
+    assert source["reason"] == summary["reason"] == resource["reason"] == reason
+    assert (summary["paper_id"], summary["template"]) == (paper_id, "deep_read")
+    assert port not in str((source, summary, resource)), "the address of the static server is nobody's business"
+
+
+@requirement("PL-16")
+def test_a_static_server_that_drips_is_given_up_on_in_time(bare_shelf: Path) -> None:
+    with static_server(bad.dripping) as server:
+        config = LibraryConfig(
+            shelf=bare_shelf, static_base_url=server.base, asset_timeout_s=0.4, query_timeout_s=0.4, threads=1
+        )
+        with served(config) as caller:
+            error = caller.failure("get_paper_source", paper_id=material.LONG)
+            assert caller.answer("search_papers", query="rain radar")["total"] == 2
+    assert (error["code"], error["reason"]) == ("asset_fetch_failed", "timeout")
+
+
+@requirement("PL-16")
+@pytest.mark.parametrize("answer", [bad.garbage, bad.bomb(10_000_000), bad.endless], ids=["garbage", "bomb", "endless"])
+def test_what_is_not_the_asset_is_invalid_and_is_not_read_to_its_end(bare_shelf: Path, answer: Answer) -> None:
+    with static_server(answer) as server, served(fetching(bare_shelf, server)) as caller:
+        error = caller.failure("get_paper_summary", paper_id=ATTENTION, template="deep_read")
+        assert caller.post(request("ping")).status_code == 200
+        assert error["paper_id"] == caller.id_of(ATTENTION)
+    assert (error["code"], error["template"]) == ("asset_invalid", "deep_read")
+
+
+def test_a_bomb_is_not_unfolded_into_memory(bare_shelf: Path, tmp_path: Path) -> None:
+    if not Path("/proc/self/status").is_file():
+        pytest.skip("this system does not tell how much memory a process has used")
+    with (
+        static_server(bad.bomb(80_000_000, folds=2)) as server,
+        serve(bare_shelf, tmp_path, "--static-base-url", server.base) as process,
+    ):
+        process.caller.answer("search_papers", query="rain radar")
+        before = most_memory(process.pid)
+        error = process.caller.failure("get_paper_source", paper_id=ATTENTION)
+        assert error["code"] in ("asset_invalid", "asset_fetch_failed")
+        assert most_memory(process.pid) - before < 50_000_000
+
+
+@requirement("PL-16")
+@pytest.mark.parametrize("code", [301, 302, 307, 308])
+def test_a_redirect_is_not_followed(rich_shelf: Path, bare_shelf: Path, code: int) -> None:
+    with static_server(files_of(rich_shelf / "static")) as elsewhere:
+        with (
+            static_server(
+                lambda handler: handler.reply(code, Location=f"{elsewhere.base}/{handler.path[8:]}")
+            ) as server,
+            served(fetching(bare_shelf, server)) as caller,
+        ):
+            error = caller.failure("get_paper_source", paper_id=ATTENTION)
+        assert (error["code"], error["reason"]) == ("asset_fetch_failed", "redirect")
+        assert elsewhere.asked == []
+
+
+@requirement("PL-16")
+def test_a_static_server_that_is_not_there_is_unreachable(bare_shelf: Path) -> None:
+    with static_server(bad.garbage) as gone:
+        base = gone.base
+    with served(LibraryConfig(shelf=bare_shelf, static_base_url=base, asset_timeout_s=2)) as caller:
+        error = caller.failure("get_paper_source", paper_id=ATTENTION)
+    assert (error["code"], error["reason"]) == ("asset_fetch_failed", "unreachable")
+
+
+@requirement("PL-16")
+def test_a_static_server_that_recovers_is_used_again(rich_shelf: Path, bare_shelf: Path) -> None:
+    healthy = files_of(rich_shelf / "static")
+    with static_server(bad.status(503)) as server, served(fetching(bare_shelf, server)) as caller:
+        assert caller.failure("get_paper_source", paper_id=ATTENTION)["reason"] == "http_503"
+        server.answer = healthy
+        assert caller.text("get_paper_source", paper_id=ATTENTION) == material.body_of(material.ATTENTION)
+
+
+def test_a_silent_static_server_holds_up_nobody_else(bare_shelf: Path) -> None:
+    with (
+        static_server(bad.silence) as server,
+        served(LibraryConfig(shelf=bare_shelf, static_base_url=server.base, asset_timeout_s=15)) as caller,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        waiting = threads.submit(caller.call, "get_paper_source", paper_id=ATTENTION)
+        assert server.was_asked.wait(10)
+        assert caller.id_of(ATTENTION)
+        assert caller.answer("search_papers", query="rain radar")["total"] == 2
+        assert not waiting.done()
+        server.leaving.set()
+        assert waiting.result(20)["isError"]
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "ftp://static.example.org",
+        "file:///etc",
+        "/srv/static",
+        "http://",
+        "https://user:pw@static.example.org",
+        "x?y#z",
+    ],
+)
+def test_a_base_address_that_cannot_serve_is_refused_at_once(rich_shelf: Path, base: str) -> None:
+    with pytest.raises(InvalidInput, match="address"):
+        make_app(LibraryConfig(shelf=rich_shelf, static_base_url=base))

@@ -1,0 +1,135 @@
+"""What a client is told about the tools before it calls one."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_library.config import LibraryConfig
+from tests.paper_library.mcp.speaking import Caller, served
+from tests.requirements import requirement
+
+TOOLS = {
+    "search_papers",
+    "search_papers_by_keyword",
+    "get_paper_metadata",
+    "get_paper_summary",
+    "get_paper_source",
+    "list_top_facets",
+}
+ARGUMENTS = {
+    "search_papers": {"query", "limit", "page_size", "offset"},
+    "search_papers_by_keyword": {"keyword", "limit", "page_size", "offset"},
+    "get_paper_metadata": {"paper_id"},
+    "get_paper_summary": {"paper_id", "template", "max_chars", "offset"},
+    "get_paper_source": {"paper_id", "max_chars", "offset"},
+    "list_top_facets": {"category", "limit"},
+}
+
+
+@pytest.fixture
+def tools(library: Caller) -> dict[str, dict[str, Any]]:
+    return {tool["name"]: tool for tool in library.ask("tools/list")["tools"]}
+
+
+def bounds(schema: dict[str, Any]) -> dict[str, Any]:
+    """The bounds of an argument, which for an optional one stand with the alternative that is not null."""
+    (bounded,) = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
+    return bounded
+
+
+@requirement("PL-5", "PL-6")
+def test_a_client_sees_the_six_tools_and_no_other(tools: dict[str, dict[str, Any]]) -> None:
+    assert tools.keys() == TOOLS
+
+
+@requirement("PL-6")
+def test_every_tool_has_a_title_of_its_own_and_says_when_to_use_it(tools: dict[str, dict[str, Any]]) -> None:
+    assert len({tool["title"].strip() for tool in tools.values()} - {""}) == len(TOOLS)
+    for name, tool in tools.items():
+        description = tool["description"]
+        assert len(description) > 80, name
+        assert any(word in description for word in ("Use it", "Call ", "read on")), name
+        assert "shelf" in description.split(".")[0], "the first sentence names the scope"
+
+
+@requirement("PL-11")
+def test_the_summary_tool_sends_its_reader_to_the_metadata_first(tools: dict[str, dict[str, Any]]) -> None:
+    assert "get_paper_metadata first" in tools["get_paper_summary"]["description"]
+
+
+@requirement("PL-12", "PL-15")
+def test_the_source_tool_warns_of_size_and_names_max_chars(tools: dict[str, dict[str, Any]]) -> None:
+    description = tools["get_paper_source"]["description"]
+    assert "large" in description
+    assert "max_chars" in description
+
+
+@requirement("PL-6")
+def test_every_argument_is_described_and_unknown_ones_are_shut_out(tools: dict[str, dict[str, Any]]) -> None:
+    for name, tool in tools.items():
+        schema = tool["inputSchema"]
+        assert schema["type"] == "object"
+        assert schema["additionalProperties"] is False
+        assert ARGUMENTS[name] <= schema["properties"].keys()
+        for argument, described in schema["properties"].items():
+            assert described.get("description") or "enum" in described, (name, argument)
+
+
+def test_every_tool_says_that_it_only_reads(tools: dict[str, dict[str, Any]]) -> None:
+    for tool in tools.values():
+        assert tool["annotations"]["readOnlyHint"] is True
+        assert tool["annotations"]["idempotentHint"] is True
+        assert tool["annotations"]["destructiveHint"] is False
+        assert tool["annotations"]["openWorldHint"] is False
+
+
+@requirement("PL-18")
+@pytest.mark.parametrize("tool", ["search_papers", "search_papers_by_keyword"])
+def test_the_limits_of_paging_stand_in_the_schema(tools: dict[str, dict[str, Any]], tool: str) -> None:
+    properties = tools[tool]["inputSchema"]["properties"]
+    for name in ("limit", "page_size"):
+        assert (bounds(properties[name])["minimum"], bounds(properties[name])["maximum"]) == (1, 100)
+    assert (bounds(properties["offset"])["minimum"], bounds(properties["offset"])["maximum"]) == (0, 10_000)
+
+
+@requirement("PL-18")
+def test_the_limit_of_a_query_stands_in_the_schema(tools: dict[str, dict[str, Any]]) -> None:
+    assert tools["search_papers"]["inputSchema"]["properties"]["query"]["maxLength"] == 500
+
+
+@requirement("PL-13")
+def test_the_categories_stand_in_the_schema(tools: dict[str, dict[str, Any]]) -> None:
+    category = tools["list_top_facets"]["inputSchema"]["properties"]["category"]
+    assert set(category["enum"]) == {"author", "venue", "keyword", "institution", "tag"}
+
+
+@requirement("PL-15")
+@pytest.mark.parametrize("tool", ["get_paper_summary", "get_paper_source"])
+def test_texts_can_be_limited_and_are_whole_by_default(tools: dict[str, dict[str, Any]], tool: str) -> None:
+    schema = tools[tool]["inputSchema"]
+    assert bounds(schema["properties"]["max_chars"])["minimum"] >= 1
+    assert schema["properties"]["max_chars"].get("default") is None
+    assert "max_chars" not in schema.get("required", [])
+
+
+@pytest.mark.parametrize(
+    ("tool", "required"),
+    [
+        ("search_papers", ["query"]),
+        ("search_papers_by_keyword", ["keyword"]),
+        ("get_paper_summary", ["paper_id"]),
+        ("list_top_facets", ["category"]),
+    ],
+)
+def test_only_what_cannot_be_guessed_is_required(
+    tools: dict[str, dict[str, Any]], tool: str, required: list[str]
+) -> None:
+    assert tools[tool]["inputSchema"]["required"] == required
+
+
+def test_two_more_tools_come_only_when_asked_for(rich_shelf: Path) -> None:
+    with served(LibraryConfig(shelf=rich_shelf, extra_tools=True)) as caller:
+        tools = {tool["name"]: tool for tool in caller.ask("tools/list")["tools"]}
+    assert len(tools) == len(TOOLS) + 2
+    assert tools.keys() > TOOLS

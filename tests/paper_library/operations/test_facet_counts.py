@@ -1,0 +1,103 @@
+"""Filters and facet counts over any result set are what counting by hand gives."""
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paper_library.build.building import build_shelf
+from paper_library.library import Library
+
+AUTHORS = ["Tycho Brahe", "Sophie Brahe", "Émilie du Châtelet", "Ada Lovelace", "Wang Zhenyi"]
+KEYWORDS = ["stars", "Comets", "β-decay", "C++", "plain words", "O(n²)"]
+VENUES = ["", "Annals", "Proceedings of X"]
+WORDS = ["angle", "orbit", "lens", "tail"]
+YEARS = [None, 1573, 1609, 2020]
+LISTS = {"author": "authors", "keyword": "keywords", "tag": "tags", "institution": "institutions"}
+
+
+def some(values: Sequence[str], most: int) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(values), max_size=most, unique=True)
+
+
+Papers = st.lists(
+    st.fixed_dictionaries(
+        {
+            "authors": some(AUTHORS, 3),
+            "keywords": some(KEYWORDS, 3),
+            "tags": some(KEYWORDS, 2),
+            "venue": st.sampled_from(VENUES),
+            "year": st.sampled_from(YEARS),
+            "abstract": some(WORDS, 3).map(" ".join),
+        }
+    ),
+    max_size=25,
+)
+Asked = st.tuples(
+    st.sampled_from(["", *WORDS]),
+    st.sampled_from(["", "author", "keyword", "tag", "venue", "year"]),
+    st.integers(0, 10),
+)
+
+
+def values(paper: dict[str, Any], kind: str) -> list[str]:
+    if kind in LISTS:
+        return paper.get(LISTS[kind], [])
+    return [str(paper[kind])] if paper[kind] else []
+
+
+def expected(papers: list[dict[str, Any]], word: str, kind: str, value: str) -> list[dict[str, Any]]:
+    return [
+        paper
+        for paper in papers
+        if (not word or word in paper["abstract"].split()) and (not kind or value in values(paper, kind))
+    ]
+
+
+CHOICES = {
+    "author": AUTHORS,
+    "keyword": KEYWORDS,
+    "tag": KEYWORDS,
+    "venue": VENUES[1:],
+    "year": ["1573", "1609", "2020"],
+}
+
+
+@settings(max_examples=12)
+@given(papers=Papers, asked=st.lists(Asked, min_size=8, max_size=8))
+def test_filters_and_counts_are_those_of_counting_by_hand(
+    papers: list[dict[str, Any]], asked: list[tuple[str, str, int]]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for number, paper in enumerate(papers):
+            paper["title"] = f"Paper number {number} of many"
+            paper["doi"] = f"10.1000/{number}"
+        source = Path(folder) / "papers.json"
+        source.write_text(json.dumps(papers))
+        build_shelf([source], Path(folder) / "shelf")
+        library = Library.open(Path(folder) / "shelf")
+        for word, kind, choice in asked:
+            value = CHOICES[kind][choice % len(CHOICES[kind])] if kind else ""
+            compare(library, expected(papers, word, kind, value), word, kind, value)
+        library.close()
+
+
+def compare(library: Library, right: list[dict[str, Any]], word: str, kind: str, value: str) -> None:
+    kinds = list(CHOICES)
+    asked = {kind: value.upper() if kind == "author" else value} if kind else None
+    found = library.search(word, limit=100, filters=asked, facets=kinds, facet_limit=100)
+    assert found["total"] == len(right)
+    assert {hit["title"] for hit in found["results"]} == {paper["title"] for paper in right}
+    for each in kinds:
+        counted = Counter(one for paper in right for one in values(paper, each))
+        told = found["facets"][each]
+        assert {one["value"]: one["paper_count"] for one in told} == dict(counted)
+        assert [one["paper_count"] for one in told] == sorted(counted.values(), reverse=True)
+    few = library.search(word, filters=asked, facets=["author"], facet_limit=2)["facets"]["author"]
+    authors = Counter(one for paper in right for one in values(paper, "author"))
+    assert [one["paper_count"] for one in few] == sorted(authors.values(), reverse=True)[:2]

@@ -1,0 +1,70 @@
+"""Foreign text as HTML can do nothing, whatever is in it."""
+
+import re
+from collections.abc import Generator
+from html.parser import HTMLParser
+
+import httpx
+import pytest
+
+from tests.paper_library.operations.rest_shelf import paper, rest_of
+
+
+@pytest.fixture(scope="module")
+def rest(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
+    with rest_of(tmp_path_factory.mktemp("rest")) as client:
+        yield client
+
+
+class Dangers(HTMLParser):
+    """Gathers what of an HTML text could act, or reach out by itself."""
+
+    ACTING = frozenset(("script", "style", "iframe", "object", "embed", "form", "input", "button", "svg", "math"))
+    REACHING = frozenset(("meta", "base", "link", "noscript", "template"))
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.links: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in self.ACTING | self.REACHING:
+            self.found.append(tag)
+        for name, value in attrs:
+            if name.startswith("on") or name in {"style", "srcdoc", "formaction", "action", "xlink:href"}:
+                self.found.append(f"{tag} {name}")
+            if name in {"href", "src"}:
+                target = re.sub(r"[\x00-\x20]", "", value or "").lower()
+                self.links.append(target)
+                if re.match(r"(javascript|data|vbscript|file):", target):
+                    self.found.append(f"{tag} {name}={target[:40]}")
+
+
+@pytest.mark.parametrize("address", ["source", "translation/de"])
+def test_foreign_text_as_html_cannot_act(rest: httpx.Client, address: str) -> None:
+    name = "Hostile" if address == "source" else "On comets"
+    answer = rest.get(f"papers/{paper(rest, name)}/{address}", params={"format": "html"})
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert "script-src" not in answer.headers["Content-Security-Policy"]
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    dangers = Dangers(answer.text)
+    assert dangers.found == []
+    assert "alert(1)" not in answer.text
+    if address == "source":
+        assert "https://good.example/paper" in dangers.links
+        assert "<strong>bold</strong>" in answer.text
+        assert "<table>" in answer.text
+
+
+def test_foreign_text_as_markdown_is_never_taken_for_a_page(rest: httpx.Client) -> None:
+    answer = rest.get(f"papers/{paper(rest, 'Hostile')}/source")
+    assert answer.headers["Content-Type"].startswith("text/markdown")
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "<script>" in answer.text
+
+
+def test_another_format_is_refused(rest: httpx.Client) -> None:
+    answer = rest.get(f"papers/{paper(rest, 'Hostile')}/source", params={"format": "exe"})
+    assert (answer.status_code, answer.json()["error"]["argument"]) == (422, "format")

@@ -1,0 +1,166 @@
+"""A shelf is replaced under a running server: no request fails, and none is answered from two shelves at once."""
+
+import shutil
+import threading
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.paper_library.operations.commands import SOON, Served, eventually, serving, titles
+from tests.paper_library.operations.shelves import flipped, shelve, shelve_readable
+
+OLD = ["Old comet", "Old moon", "Old star"]
+NEW = ["New comet", "New moon", "New star", "New sun"]
+PAPERS = {"old": OLD, "new": NEW}
+
+
+def asked_over_rest(client: httpx.Client) -> str:
+    answer = client.get("/api/v1/search", params={"facets": "author", "sort": "title_asc"})
+    assert answer.status_code == 200, answer.text
+    return whose(answer.json())
+
+
+def asked_over_mcp(client: httpx.Client) -> str:
+    params = {"name": "search_papers", "arguments": {"query": "", "sort": "title_asc"}}
+    answer = client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    assert answer.status_code == 200, answer.text
+    return whose(answer.json()["result"]["structuredContent"])
+
+
+def asked_as_a_page(client: httpx.Client) -> str:
+    answer = client.get("/")
+    assert answer.status_code == 200, answer.text
+    seen = {name for name, papers in PAPERS.items() for title in papers if title in answer.text}
+    (name,) = seen
+    assert f"{len(PAPERS[name])} papers" in answer.text
+    return name
+
+
+def whose(found: dict[str, Any]) -> str:
+    """Which shelf gave the whole of an answer."""
+    (name,) = {name for name, papers in PAPERS.items() if titles(found) == papers}
+    assert found["total"] == len(PAPERS[name])
+    return name
+
+
+@contextmanager
+def asking(url: str) -> Generator[list[str]]:
+    """Callers of every kind that ask one request after another until the block ends; what they were told, in order."""
+    told: list[str] = []
+    enough = threading.Event()
+
+    def call(ask: Callable[[httpx.Client], str]) -> None:
+        with httpx.Client(base_url=url, timeout=SOON) as client:
+            while not enough.is_set():
+                told.append(ask(client))
+
+    callers = (asked_over_rest, asked_over_mcp, asked_as_a_page) * 2
+    with ThreadPoolExecutor(len(callers)) as pool:
+        calls = [pool.submit(call, ask) for ask in callers]
+        try:
+            eventually(lambda: len(told) > 10 * len(callers) or any(one.done() for one in calls))
+            yield told
+        finally:
+            enough.set()
+        for one in calls:
+            one.result(SOON)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    shelve(tmp_path / "shelf", *OLD)
+    return tmp_path / "shelf"
+
+
+def test_requests_without_pause_see_the_old_shelf_and_then_the_new_one(tmp_path: Path, shelf: Path) -> None:
+    with serving(tmp_path, shelf) as served, asking(served.url) as told:
+        for papers, name in ((NEW, "new"), (OLD, "old")):
+            shelve(shelf, *papers)
+            eventually(lambda name=name: set(told[-20:]) == {name}, within=15)
+    assert "Traceback" not in served.stderr
+
+
+@pytest.mark.xfail(strict=True, reason="a thread's connection is opened by path, so that index and database differ")
+def test_the_first_answer_after_a_replacement_is_wholly_from_one_shelf(tmp_path: Path, shelf: Path) -> None:
+    with serving(tmp_path, shelf) as served:
+        shelve(shelf, *NEW)
+        assert asked_over_rest(served.client) in PAPERS
+
+
+def test_a_running_download_ends_with_the_text_it_began_with(tmp_path: Path) -> None:
+    shelf = tmp_path / "shelf"
+    text = "# Long\n\n" + "an old word " * 100_000
+    shelve_readable(shelf, text)
+    with serving(tmp_path, shelf) as served:
+        (paper,) = served.client.get("/api/v1/lookup", params={"title": "On comets"}).json()["paper_ids"]
+        with served.client.stream("GET", f"/api/v1/papers/{paper}/source") as download:
+            pieces = download.iter_text(65_536)
+            begun = next(pieces)
+            shelve_readable(shelf, "# Short\n\nA new word.\n")
+            eventually(lambda: "new word" in served_text(served, paper), within=10)
+            whole = begun + "".join(pieces)
+        assert whole == text.strip()
+
+
+def served_text(served: Served, paper: str) -> str:
+    answer = served.client.get(f"/api/v1/papers/{paper}/source", params={"max_chars": 100})
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def test_a_damaged_shelf_in_its_place_leaves_the_old_one_served_and_the_health_says_so(
+    tmp_path: Path, shelf: Path
+) -> None:
+    other = tmp_path / "other"
+    shelve(other, *NEW)
+    flipped(other / "shelf.db", 60_000)
+    with serving(tmp_path, shelf) as served:
+        before = served.client.get("/healthz").json()
+        shelf.rename(tmp_path / "aside")
+        other.rename(shelf)
+        eventually(lambda: served.client.get("/healthz").json()["status"] != "ok", within=10)
+        now = served.client.get("/healthz").json()
+        assert now["status"] == "serving_previous_shelf"
+        assert now["problem"]["code"] == "shelf_damaged"
+        assert (now["build_id"], now["papers"]) == (before["build_id"], before["papers"])
+        shutil.rmtree(shelf)
+        shelve(shelf, *NEW)
+        eventually(lambda: served.client.get("/healthz").json()["status"] == "ok", within=10)
+        assert asked_over_rest(served.client) == "new"
+
+
+def test_a_shelf_that_is_taken_away_is_served_on(tmp_path: Path, shelf: Path) -> None:
+    with serving(tmp_path, shelf) as served:
+        assert asked_over_rest(served.client) == "old"
+        shelf.rename(tmp_path / "aside")
+        eventually(lambda: served.client.get("/healthz").json()["status"] != "ok", within=10)
+        assert served.client.get("/healthz").json()["problem"]["code"] == "shelf_not_found"
+        assert asked_over_rest(served.client) == "old"
+
+
+@pytest.mark.xfail(
+    strict=True, reason="a thread that first asks after the shelf was taken away has no database to open"
+)
+def test_a_shelf_that_is_taken_away_is_served_on_to_many_at_once(tmp_path: Path, shelf: Path) -> None:
+    with serving(tmp_path, shelf) as served:
+        shelf.rename(tmp_path / "aside")
+        eventually(lambda: served.client.get("/healthz").json()["status"] != "ok", within=10)
+        with ThreadPoolExecutor(20) as pool:
+            assert set(pool.map(asked_over_rest, [served.client] * 100)) == {"old"}
+
+
+def test_all_workers_come_to_serve_the_new_shelf(tmp_path: Path, shelf: Path) -> None:
+    with serving(tmp_path, shelf, "--workers", "2") as served:
+        eventually(lambda: len(served.workers()) == 2)
+        shelve(shelf, *NEW)
+        eventually(lambda: all(told_anew(served.url) == NEW for _ in range(20)), within=20)
+
+
+def told_anew(url: str) -> list[str]:
+    """The titles that a caller with a connection of its own is told."""
+    return titles(httpx.get(f"{url}/api/v1/search", params={"sort": "title_asc"}, timeout=SOON).json())

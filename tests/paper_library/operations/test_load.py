@@ -1,0 +1,69 @@
+"""A thousand callers at once, half of whom hang up: the others are answered, and the server is as it was."""
+
+import asyncio
+import json
+import random
+from pathlib import Path
+
+from tests.paper_library.operations.commands import Served, eventually, serving
+from tests.paper_library.operations.shelves import shelve
+
+CALLERS = 1_000
+GROWTH_MB = 150
+CALL = json.dumps(
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "search_papers", "arguments": {"query": "star"}},
+    }
+)
+REQUESTS = (
+    f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
+    f"Connection: close\r\nContent-Length: {len(CALL)}\r\n\r\n{CALL}",
+    "GET /api/v1/search?q=star&facets=author HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    "GET /?q=star HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+)
+
+
+async def call(port: int, number: int, everyone_is_here: asyncio.Barrier) -> bytes | None:
+    """What one caller gets; None for one that hangs up, after some of its request or after all of it."""
+    request = REQUESTS[number % len(REQUESTS)].encode()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    await everyone_is_here.wait()
+    hangs_up = number % 2 == 0
+    cut = random.Random(number).choice([10, len(request) // 2, len(request)]) if hangs_up else len(request)
+    writer.write(request[:cut])
+    try:
+        await writer.drain()
+        if hangs_up:
+            if number % 4 == 0:
+                writer.transport.abort()
+            return None
+        return await reader.read()
+    finally:
+        writer.close()
+
+
+async def call_all(port: int) -> list[bytes | None]:
+    here = asyncio.Barrier(CALLERS)
+    async with asyncio.timeout(50):
+        return await asyncio.gather(*(call(port, number, here) for number in range(CALLERS)))
+
+
+def test_a_thousand_callers_of_whom_half_hang_up_are_answered(tmp_path: Path) -> None:
+    shelve(tmp_path / "shelf", "Star", "Comet")
+    with serving(tmp_path, tmp_path / "shelf") as served:
+        port = int(served.url.rpartition(":")[2])
+        before = served.memory_mb
+        answers = [answer for answer in asyncio.run(call_all(port)) if answer is not None]
+        assert len(answers) == CALLERS // 2
+        assert all(answer.startswith(b"HTTP/1.1 200 OK") and b"Star" in answer for answer in answers)
+        assert served.client.get("/healthz").json()["status"] == "ok"
+        eventually(lambda: open_files(served) < 100)
+        assert served.memory_mb - before < GROWTH_MB
+        assert served.stderr == ""
+
+
+def open_files(served: Served) -> int:
+    return len(list(Path(f"/proc/{served.child.pid}/fd").iterdir()))

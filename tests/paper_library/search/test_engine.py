@@ -1,0 +1,379 @@
+"""What a search finds on a small shelf, in which order, and what it says about it."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paper_library.library import Library
+from tests.paper_library.search.conftest import PAPERS
+from tests.paper_library.search.shelves import found, library_of, titles
+from tests.requirements import requirement
+
+CODE = "Templates in C++ and generics in C#"
+CARROTS = "β-carotene in carrots"
+BOUND = "An O(n²) lower bound"
+CHINESE = "深度学习方法综述"
+KOREAN = "한국어 자연어 처리"
+ARABIC = "التعلم العميق للغة"
+THAI = "การเรียนรู้ เชิงลึก"
+ROOTS = "Growing roots in the dark"
+UNDATED = "A paper of no year"
+ALL = {paper["title"] for paper in PAPERS}
+
+
+@requirement("PL-8")
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("C++", {CODE}),
+        ("c#", {CODE}),
+        (".NET", {CODE}),
+        ("β-carotene", {CARROTS}),
+        ("beta carotene", {CARROTS}),
+        ("10.1000/xyz", {CODE}),
+        ("10.1000/XYZ.", {CODE}),
+        ("2301.00001", {BOUND}),
+        ("O(n²)", {BOUND}),
+        ("O(n^2)", {BOUND}),
+        ("O(n log n)", {BOUND}),
+        ("o(nlogn)", {BOUND}),
+        ("Schrödinger", {BOUND}),
+        ("Schrodinger", {BOUND}),
+        ("SCHRO\u0308DINGER", {BOUND}),
+        ("深度学习", {CHINESE}),
+        ("学习", {CHINESE}),
+        ("学", {CHINESE}),
+        ("자연어", {KOREAN}),
+        ("어", {KOREAN}),
+        ("العميق", {ARABIC}),
+        ("العَمِيق", {ARABIC}),
+        ("การเรียนรู้", {THAI}),
+        ("well-known", {BOUND, UNDATED}),
+        ("roots", {CARROTS, ROOTS}),
+        ("root", {CARROTS, ROOTS}),
+        ("colour carrot", {CARROTS}),
+    ],
+)
+def test_every_script_and_odd_name_is_found_as_itself(library: Library, query: str, expected: set[str]) -> None:
+    assert found(library, query) == expected
+
+
+@pytest.mark.parametrize("query", ["C", "net", "10.1000", "xyz", "zebra"])
+def test_what_is_not_there_is_not_found(library: Library, query: str) -> None:
+    assert found(library, query) == set()
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ('"templates in"', {CODE}),
+        ('"roots in the dark"', {ROOTS}),
+        ('"深度学习"', {CHINESE}),
+        ('"ada lovelace"', {CODE, BOUND}),
+        ("templ*", {CODE, ROOTS}),
+        ("carot*", {CARROTS}),
+        ("roots -carrots", {ROOTS}),
+        ("roots NOT carrots", {ROOTS}),
+        ('roots -"in the dark"', {CARROTS}),
+        ("-roots", ALL - {CARROTS, ROOTS}),
+        ("carrots OR sorting", {CARROTS, BOUND}),
+        ("roots AND light", {ROOTS}),
+        ("carrots AND sorting", set[str]()),
+        ("title:roots", {ROOTS}),
+        ("author:godel", {CODE}),
+        ('author:"Lovelace, Ada"', {CODE, BOUND}),
+        ("author:ada", {CODE, BOUND, ROOTS}),
+        ('venue:"journal of roots"', {CARROTS, ROOTS}),
+        ("keyword:compilers", {CODE}),
+        ("tag:plants", {CARROTS, ROOTS}),
+        ("doi:10.1000/XYZ", {CODE}),
+        ("doi:https://doi.org/10.1000/xyz", {CODE}),
+        ("arxiv:2301.00001v4", {BOUND}),
+        ("year:2020", {CARROTS, ROOTS}),
+        ("year:2020..2021 journal", {CARROTS, ROOTS, BOUND}),
+        ("year:>2021", {CHINESE, KOREAN}),
+        ("year:..2018", {ARABIC, THAI}),
+        ("-year:2000..2030", {UNDATED}),
+        ("roots year:2020 -tag:plants", set[str]()),
+    ],
+)
+def test_every_construct_finds_what_it_says(library: Library, query: str, expected: set[str]) -> None:
+    assert found(library, query) == expected
+
+
+def test_a_phrase_is_exact_where_a_word_is_not(library: Library) -> None:
+    assert found(library, "template") == {CODE, ROOTS}
+    assert found(library, '"template"') == {ROOTS}
+    assert found(library, '"templates"') == {CODE}
+
+
+def test_a_phrase_that_no_paper_has_is_searched_as_words_and_the_reading_says_so(library: Library) -> None:
+    page = library.search('"carrots in the dark"')
+    assert CARROTS in titles(page)
+    assert any("carrots in the dark" in line for line in page["interpreted_query"]["ignored"])
+
+
+@pytest.mark.xfail(
+    strict=True, reason="the words of Chinese and Korean are pairs, and a phrase or field looks for words"
+)
+@pytest.mark.parametrize("query", ["title:学", "-title:学 深度学习"])
+def test_a_single_character_is_found_in_a_field(library: Library, query: str) -> None:
+    assert found(library, query) == (set() if query.startswith("-") else {CHINESE})
+
+
+@pytest.mark.xfail(strict=True, reason="a year of zero counts as no bound")
+@pytest.mark.parametrize("query", ["year:0000", "year:..0000", "year:<0001"])
+def test_there_are_no_papers_before_the_year_one(library: Library, query: str) -> None:
+    assert found(library, query) == set()
+
+
+def test_lower_case_and_or_not_are_words(library: Library) -> None:
+    assert found(library, "carrots and sorting") == {CARROTS, BOUND}
+    assert found(library, "carrots not roots") == {CARROTS, ROOTS}
+
+
+def test_common_words_are_left_out_beside_others_and_the_reading_says_so(library: Library) -> None:
+    page = library.search("the carrots of the")
+    assert (titles(page), page["interpreted_query"]["terms"]) == ([CARROTS], ["carrots"])
+    assert page["interpreted_query"]["ignored"] == ["Too common to count: the, of."]
+
+
+def test_a_query_of_common_words_alone_means_them(library: Library) -> None:
+    assert found(library, "when it was") == {UNDATED}
+
+
+def test_an_empty_query_finds_everything_by_title(library: Library) -> None:
+    for query in ("", "   "):
+        page = library.search(query, limit=100)
+        assert (page["total"], set(titles(page))) == (len(ALL), ALL)
+        assert titles(page)[:2] == [UNDATED, BOUND]
+
+
+@pytest.mark.xfail(strict=True, reason="what has no words in it finds everything")
+@pytest.mark.parametrize("query", ["!!!", "?", "* * *", '""'])
+def test_a_query_of_signs_alone_finds_nothing(library: Library, query: str) -> None:
+    assert library.search(query)["total"] == 0
+
+
+def test_the_best_match_comes_first(library: Library) -> None:
+    page = library.search("roots dark")
+    assert titles(page) == [ROOTS, CARROTS]
+    scores = [hit["score"] for hit in page["results"]]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[-1] > 0
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"author": "ada  LOVELACE"}, {CODE, BOUND}),
+        ({"author": "Schrodinger"}, set[str]()),
+        ({"author": "erwin schrodinger"}, {BOUND}),
+        ({"venue": "journal of roots", "tag": "PLANTS"}, {CARROTS, ROOTS}),
+        ({"keyword": "generics", "year": "2019"}, {CODE}),
+        ({"keyword": "generics", "year": "2020"}, set[str]()),
+        ({"year": "2019..2020"}, {CODE, CARROTS, ROOTS}),
+        ({"year": "2021.."}, {BOUND, CHINESE, KOREAN}),
+        ({"year": "..2017"}, {THAI}),
+    ],
+)
+def test_filters_hold_whole_values_together(library: Library, filters: dict[str, str], expected: set[str]) -> None:
+    page = library.search("", limit=100, filters=filters)
+    assert (set(titles(page)), page["total"]) == (expected, len(expected))
+    assert page["interpreted_query"]["filters"] == {kind: [value] for kind, value in filters.items()}
+
+
+@pytest.mark.parametrize(
+    "years",
+    [
+        pytest.param("9" * 30, marks=pytest.mark.xfail(strict=True, raises=ValueError, reason="more than 64 bits")),
+        "9" * 12,
+        "2021..2019",
+    ],
+)
+def test_a_filter_by_an_impossible_year_finds_nothing(library: Library, years: str) -> None:
+    assert library.search("", filters={"year": years})["total"] == 0
+
+
+raw_json = pytest.mark.xfail(
+    strict=True, reason="the JSON of the default summary is shown, which is nothing for people to read"
+)
+
+
+@requirement("PL-8")
+@pytest.mark.parametrize(
+    "query",
+    [
+        "roots",
+        "学习",
+        pytest.param("lovelace", marks=raw_json),
+        pytest.param("carotenoids", marks=raw_json),
+    ],
+)
+def test_a_snippet_is_a_passage_of_the_abstract_with_matches_in_bold(library: Library, query: str) -> None:
+    for hit in library.search(query)["results"]:
+        abstract = library.metadata(hit["paper_id"])["abstract"]
+        assert hit["snippet_markdown"].replace("**", "").replace("\\", "") == abstract
+        assert ("**" in hit["snippet_markdown"]) == (query in abstract.lower())
+
+
+@pytest.mark.xfail(strict=True, reason="the JSON of the default summary is shown, which is nothing for people to read")
+@pytest.mark.parametrize(
+    ("query", "shown"), [("한국어", "**한국어** 자연어 처리"), ("العميق", "التعلم **العميق** للغة")]
+)
+def test_of_a_paper_without_any_text_the_title_is_shown(library: Library, query: str, shown: str) -> None:
+    assert [hit["snippet_markdown"] for hit in library.search(query)["results"]] == [shown]
+
+
+def test_years_sort_both_ways_and_titles_too(library: Library) -> None:
+    def listed(sort: str) -> list[Any]:
+        return library.search("year:2000..", limit=100, sort=sort)["results"]
+
+    years = [hit["year"] for hit in listed("year_desc")]
+    assert years == sorted(years, reverse=True)
+    assert [hit["year"] for hit in listed("year_asc")] == sorted(years)
+    assert titles({"results": listed("title_asc")}) == titles({"results": listed("title_desc")})[::-1]
+
+
+def test_newest_first_puts_papers_of_no_year_last(library: Library) -> None:
+    assert titles(library.search("", limit=100, sort="year_desc"))[-1] == UNDATED
+
+
+@pytest.mark.xfail(strict=True, reason="no year counts as year zero")
+def test_oldest_first_puts_papers_of_no_year_last_too(library: Library) -> None:
+    assert titles(library.search("", limit=100, sort="year_asc"))[-1] == UNDATED
+
+
+@pytest.mark.xfail(strict=True, reason="titles are ordered by 60 characters, with accents after z")
+@pytest.mark.parametrize(
+    "ordered", [["Eagles", "Études", "Zebras"], [f"{'A very long beginning ' * 4}{end}" for end in ("one", "two")]]
+)
+def test_titles_are_ordered_as_people_do(tmp_path: Any, ordered: list[str]) -> None:
+    library = library_of(tmp_path, *({"title": title} for title in reversed(ordered)))
+    assert titles(library.search("", sort="title_asc")) == ordered
+
+
+QUERIES = ("", "roots", "the of", "in", "roots OR sorting", "-roots", "year:2000..", "author:ada", "o*")
+
+
+@settings(max_examples=40)
+@given(
+    st.sampled_from(QUERIES),
+    st.integers(1, 5),
+    st.sampled_from(["relevance", "year_desc", "year_asc", "title_asc", "title_desc"]),
+)
+def test_all_pages_together_are_all_results_and_none_twice(library: Library, query: str, limit: int, sort: str) -> None:
+    whole = library.search(query, limit=100, sort=sort)
+    offset: int | None = 0
+    seen: list[str] = []
+    while offset is not None:
+        page = library.search(query, limit=limit, offset=offset, sort=sort)
+        assert page["total"] == whole["total"]
+        assert len(page["results"]) <= limit
+        seen += [hit["paper_id"] for hit in page["results"]]
+        offset = page["next_offset"]
+    assert seen == [hit["paper_id"] for hit in whole["results"]]
+    assert len(set(seen)) == len(seen) == whole["total"]
+
+
+def test_many_equal_papers_are_paged_without_doubles(tmp_path: Any) -> None:
+    library = library_of(tmp_path, *({"title": f"Fish number {number}", "year": 2020} for number in range(60)))
+    for sort in ("relevance", "year_desc", "year_asc", "title_desc"):
+        pages = [library.search("fish", limit=7, offset=offset, sort=sort) for offset in range(0, 63, 7)]
+        seen = [hit["paper_id"] for page in pages for hit in page["results"]]
+        assert len(seen) == len(set(seen)) == 60, sort
+
+
+def test_beyond_the_last_page_there_is_nothing_and_the_total_stays(library: Library) -> None:
+    page = library.search("roots", offset=50)
+    assert (page["results"], page["total"], page["next_offset"]) == ([], 2, None)
+
+
+@settings(max_examples=30)
+@given(st.sampled_from(QUERIES), st.integers(1, 12))
+def test_facets_count_what_counting_by_hand_gives(library: Library, query: str, most: int) -> None:
+    kinds = {"author": "authors", "venue": "venue", "keyword": "keywords", "tag": "tags", "year": "year"}
+    page = library.search(query, limit=100, facets=list(kinds), facet_limit=most)
+    papers = [library.metadata(hit["paper_id"]) for hit in page["results"]]
+    for kind, name in kinds.items():
+        values = [paper[name] if isinstance(paper[name], list) else [paper[name]] for paper in papers]
+        counted = Counter(str(value) for each in values for value in each if value)
+        told = [(one["value"], one["paper_count"]) for one in page["facets"][kind]]
+        assert told == sorted(told, key=lambda pair: (-pair[1], pair[0]))
+        assert [count for _, count in told] == sorted(counted.values(), reverse=True)[:most]
+        assert all(counted[value] == count for value, count in told)
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [("tempaltes", "templates"), ("carots", "carrots"), ("Lovelase", "lovelace"), ("sortng roots", "sorting roots")],
+)
+def test_a_word_that_no_paper_has_is_put_right_from_the_shelf(library: Library, query: str, meant: str) -> None:
+    assert library.search(query)["did_you_mean"].lower() == meant
+
+
+@pytest.mark.xfail(strict=True, reason="a misspelt word with an accent is not found again in the query")
+def test_a_misspelt_word_with_an_accent_is_put_right_too(library: Library) -> None:
+    assert "did_you_mean" in library.search("Schrödnger")
+
+
+@pytest.mark.parametrize("query", ["roots", "", "qqqq", "xy", "12345"])
+def test_nothing_is_suggested_where_nothing_is_better(library: Library, query: str) -> None:
+    assert "did_you_mean" not in library.search(query)
+
+
+def test_a_suggestion_finds_something(library: Library) -> None:
+    assert library.search(library.search("tempaltes")["did_you_mean"])["total"] == 2
+
+
+@pytest.mark.xfail(strict=True, reason="of more than 100 words the rest is neither searched nor told of")
+def test_of_many_words_every_one_is_searched_or_told_of(library: Library) -> None:
+    page = library.search("x " * 120 + "carrots")
+    assert titles(page) == [CARROTS] or page["interpreted_query"]["ignored"]
+
+
+@settings(max_examples=150)
+@given(
+    st.text(max_size=60)
+    | st.lists(st.sampled_from(["-", "OR", '"', "title:", "学", "*", "c++", "o(", "10.1000/"])).map(" ".join)
+)
+def test_no_query_makes_a_search_fail(library: Library, query: str) -> None:
+    page = library.search(query[:500])
+    assert 0 <= len(page["results"]) <= page["total"] <= len(ALL)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        pytest.param(
+            "10.1000/\ud800", marks=pytest.mark.xfail(strict=True, raises=ValueError, reason="half a character")
+        ),
+        pytest.param("doi:\ud800", marks=pytest.mark.xfail(strict=True, raises=ValueError, reason="half a character")),
+        "\ud800",
+        "title:\ud800",
+    ],
+)
+def test_half_a_character_makes_no_search_fail(library: Library, query: str) -> None:
+    assert library.search(query)["total"] >= 0
+
+
+def test_similar_papers_share_its_words_and_are_not_itself(library: Library) -> None:
+    (paper,) = library.with_title(CARROTS)
+    page = library.similar(paper)
+    assert titles(page)[0] == ROOTS
+    assert CARROTS not in titles(page)
+    assert page["interpreted_query"]["terms"]
+
+
+def test_a_paper_that_shares_no_word_has_no_similar_ones(library: Library) -> None:
+    (paper,) = library.with_title(ARABIC)
+    assert library.similar(paper)["results"] == []
+
+
+def test_similar_papers_are_paged_without_doubles(library: Library) -> None:
+    (paper,) = library.with_title(CARROTS)
+    whole = titles(library.similar(paper, limit=100))
+    assert [titles(library.similar(paper, limit=1, offset=at))[0] for at in range(len(whole))] == whole

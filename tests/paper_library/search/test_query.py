@@ -1,0 +1,232 @@
+"""The query language: every construct, and nothing that a person can type makes it fail."""
+
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from paper_library.search.query import FIELDS, Query, Unit, read_query
+from uraniborg.kernel.text import words
+
+PIECES = st.one_of(
+    st.sampled_from(
+        ["fish", "C++", "深度学习", '"', "“", "”", "-", "--", "OR", "AND", "NOT", "*", "fi*", "(", ")", ":", "\0"]
+    ),
+    st.sampled_from(
+        ["title:", "year:", "doi:", "year:2019..", 'author:"Ada"', "-tag:x", "O(n²)", "O(n log n)", "«a b»"]
+    ),
+    st.text(max_size=8),
+)
+TYPED = st.lists(PIECES, max_size=15).map(" ".join) | st.lists(PIECES, max_size=15).map("".join) | st.text(max_size=200)
+
+
+def units(query: Query) -> list[Unit]:
+    return [*query.wanted, *(unit for group in query.required for unit in group), *query.excluded]
+
+
+def said_of(text: str) -> dict[str, Any]:
+    return read_query(text).interpreted()
+
+
+def read(text: str) -> dict[str, Any]:
+    """The reading without what is empty."""
+    return {name: value for name, value in said_of(text).items() if value}
+
+
+@given(TYPED)
+@example('\ud800 title:\ud800 "\ud800" -\ud800 \ud800*')
+@example('"' * 500)
+@example("-" * 500)
+@example("(" * 250 + ")" * 250)
+def test_any_text_is_read_and_every_word_of_it_is_searched_or_told_of(text: str) -> None:
+    query = read_query(text)
+    known = "".join([*(f"{unit.field} {unit.text}" for unit in units(query)), *query.ignored]).lower()
+    for typed in text.replace('"', " ").split():
+        if typed.isascii() and typed.isalpha() and typed not in {"AND", "OR", "NOT"}:
+            assert typed.lower() in known, (typed, query)
+
+
+@given(TYPED)
+def test_whatever_is_asked_can_be_shown(text: str) -> None:
+    import json
+
+    assert json.loads(json.dumps(said_of(text))).keys() >= {"terms", "filters", "ignored"}
+
+
+@given(st.text(min_size=500, max_size=500))
+def test_500_characters_of_junk_are_read(text: str) -> None:
+    assert all(unit.text for unit in units(read_query(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "reading"),
+    [
+        ("deep fish", {"terms": ["deep", "fish"]}),
+        ('"deep fish"', {"phrases": ["deep fish"]}),
+        ("fish -cold", {"terms": ["fish"], "excluded": ["cold"]}),
+        ('fish -"cold water"', {"terms": ["fish"], "excluded": ["cold water"]}),
+        ("fish NOT cold", {"terms": ["fish"], "excluded": ["cold"]}),
+        ("swim*", {"prefixes": ["swim*"]}),
+        ("fish OR birds", {"terms": ["fish", "birds"]}),
+        ("fish AND birds", {"required": ["fish", "birds"]}),
+        ("fish OR birds AND deep", {"required": ["fish OR birds", "deep"]}),
+        ("deep AND fish OR birds", {"required": ["deep", "fish OR birds"]}),
+        ("title:fish", {"filters": {"title": ["fish"]}}),
+        ('title:"deep fish"', {"filters": {"title": ["deep fish"]}}),
+        ("TITLE:Fish Author:Lovelace", {"filters": {"title": ["fish"], "author": ["lovelace"]}}),
+        ("-tag:cold", {"excluded": ["tag:cold"]}),
+        ("doi:10.1000/XYZ", {"filters": {"doi": ["10.1000/XYZ"]}}),
+        ("arxiv:2301.00001", {"filters": {"arxiv": ["2301.00001"]}}),
+        ("year:2021", {"filters": {"year": ["2021"]}}),
+        ("year:2019..2023 fish", {"terms": ["fish"], "filters": {"year": ["2019..2023"]}}),
+        ("fish and birds or not", {"terms": ["fish", "and", "birds", "or", "not"]}),
+        ("", {}),
+    ],
+)
+def test_every_construct_is_read_as_it_is_meant(text: str, reading: dict[str, Any]) -> None:
+    assert read(text) == reading
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_every_field_can_be_asked_for_in_any_case(name: str) -> None:
+    value = "2019" if name == "year" else "fish"
+    for typed in (f"{name}:{value}", f"{name.upper()}:{value}", f'{name.title()}:"{value}"'):
+        assert said_of(typed)["filters"] == {name: [value]}
+
+
+@pytest.mark.parametrize(
+    ("typed", "years"),
+    [
+        ("2021", (2021, 2021)),
+        ("2019..2023", (2019, 2023)),
+        ("2019-2023", (2019, 2023)),
+        ("2019–2023", (2019, 2023)),
+        ("2023..2019", (2019, 2023)),
+        ("2019..", (2019, None)),
+        ("..2019", (None, 2019)),
+        (">2019", (2020, None)),
+        (">=2019", (2019, None)),
+        ("<2019", (None, 2018)),
+        ("<=2019", (None, 2019)),
+        ('"2019..2023"', (2019, 2023)),
+    ],
+)
+def test_every_form_of_years_is_understood(typed: str, years: tuple[int | None, int | None]) -> None:
+    (group,) = read_query(f"year:{typed}").required
+    assert [(unit.kind, unit.years) for unit in group] == [("years", years)]
+
+
+@pytest.mark.parametrize("typed", ["abc", "20", "20199", "2019..x", "..", ">", "2019..2020..2021", "20192020"])
+def test_years_that_are_none_are_searched_as_words_and_told_of(typed: str) -> None:
+    query = read_query(f"fish year:{typed}")
+    assert [unit.text for unit in query.wanted][:2] == ["fish", "year"]
+    assert not query.required
+    assert len(query.ignored) == 1
+
+
+@pytest.mark.parametrize("opening", ['"', "“", "„", "«", "＂"])
+@pytest.mark.parametrize("closing", ['"', "”", "»", "＂"])
+def test_quotation_marks_of_any_kind_make_a_phrase(opening: str, closing: str) -> None:
+    assert read(f"{opening}deep fish{closing}") == {"phrases": ["deep fish"]}
+
+
+@pytest.mark.parametrize(
+    ("typed", "terms"),
+    [
+        ('"deep fish', ["deep", "fish"]),
+        ('deep fish"', ["deep", "fish"]),
+        ('title:"deep fish', ["title", "deep", "fish"]),
+    ],
+)
+def test_a_quotation_mark_without_its_partner_is_left_out_and_told_of(typed: str, terms: list[str]) -> None:
+    said = said_of(typed)
+    assert (said["terms"], len(said["ignored"])) == (terms, 1)
+
+
+@pytest.mark.parametrize(
+    ("typed", "terms", "told"),
+    [
+        ("OR fish", ["fish"], 1),
+        ("AND fish", ["fish"], 1),
+        ("fish OR", ["fish"], 1),
+        ("fish AND", ["fish"], 1),
+        ("fish NOT", ["fish"], 1),
+        ("OR", [], 1),
+        ("AND OR", [], 2),
+        ("NOT", [], 1),
+    ],
+)
+def test_an_operator_with_nothing_to_join_is_left_out_and_told_of(typed: str, terms: list[str], told: int) -> None:
+    said = said_of(typed)
+    assert (said["terms"], len(said["ignored"])) == (terms, told)
+    assert "required" not in said
+
+
+@pytest.mark.parametrize(
+    ("typed", "terms"),
+    [
+        ("foo:bar", ["foo", "bar"]),
+        ("https://example.org/a", ["https", "example", "org", "a"]),
+        ("well-known", ["well", "known"]),
+        ("C++ C# .NET", ["c++", "c#", ".net"]),
+        ("10.1000/XYZ", ["10.1000/xyz"]),
+        ("β-carotene", ["beta", "carotene"]),
+        ("Schrödinger", ["schrodinger"]),
+        ("深度学习", ["深度", "度学", "学习"]),
+        ("(deep, fish);", ["deep", "fish"]),
+        ("a - b", ["a", "b"]),
+        ("x*y", ["x", "y"]),
+        ("fi\0sh", ["fi", "sh"]),
+    ],
+)
+def test_what_is_no_construct_is_words(typed: str, terms: list[str]) -> None:
+    assert read(typed) == {"terms": terms}
+
+
+@pytest.mark.parametrize(
+    ("typed", "term"), [("O(n²)", "o(n2)"), ("O(n log n)", "o(nlogn)"), ("in o(n^2) time", "o(n2)")]
+)
+def test_an_order_of_growth_is_one_word(typed: str, term: str) -> None:
+    assert term in said_of(typed)["terms"]
+    assert [term] == words(typed.removeprefix("in ").removesuffix(" time"))
+
+
+@pytest.mark.parametrize("typed", ["!!!", "-", '""', "* * *", "-!!!", "\ud800"])
+@pytest.mark.xfail(strict=True, reason="what has no words in it is left out without a word about it")
+def test_what_has_no_words_in_it_is_told_of(typed: str) -> None:
+    assert read_query(typed).ignored
+
+
+@pytest.mark.parametrize("typed", ["deep (fish birds) OR cold", "title:(deep fish)", "-(deep fish)"])
+@pytest.mark.xfail(strict=True, reason="brackets that group are left out without a word about it")
+def test_brackets_that_group_are_told_of(typed: str) -> None:
+    assert read_query(typed).ignored
+
+
+not_shown = pytest.mark.xfail(strict=True, reason="a word that is a choice beside a phrase or a field is not shown")
+
+
+@pytest.mark.parametrize(
+    ("typed", "unit"),
+    [
+        pytest.param('"deep fish" OR birds', "birds", marks=not_shown),
+        pytest.param("title:fish OR birds", "birds", marks=not_shown),
+        ("year:2019 OR birds*", "birds*"),
+        ('birds OR "deep fish"', "birds"),
+    ],
+)
+def test_every_choice_of_an_or_is_in_the_reading(typed: str, unit: str) -> None:
+    assert unit in str(said_of(typed))
+
+
+@pytest.mark.xfail(strict=True, reason="an operator holds for the first part of a hyphenated word only")
+@pytest.mark.parametrize("typed", ["birds AND deep-sea", "deep-sea AND birds"])
+def test_an_and_requires_every_part_of_a_hyphenated_word(typed: str) -> None:
+    required = " ".join(said_of(typed)["required"])
+    assert all(part in required for part in ("deep", "sea", "birds"))
+
+
+@pytest.mark.xfail(strict=True, reason="each part of a hyphenated word is excluded for itself")
+def test_excluding_a_hyphenated_word_does_not_exclude_its_parts() -> None:
+    assert said_of("fish -well-known")["excluded"] == ["well known"]

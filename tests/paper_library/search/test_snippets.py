@@ -1,0 +1,181 @@
+"""The passage that is shown: a piece of the text itself, bounded, with the matches in bold and nothing else marked."""
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from paper_library.limits import SNIPPET_CHARS
+from paper_library.search.compiling import Compiled
+from paper_library.search.snippets import Matcher, snippet
+from uraniborg.kernel.text import stem, words
+
+PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+WORDS = st.sampled_from(
+    [
+        "fish",
+        "Fishes",
+        "swim",
+        "C++",
+        "C#",
+        ".NET",
+        "Schrödinger",
+        "深度学习",
+        "*bold*",
+        "[x](y)",
+        "<b>",
+        "&amp;",
+        "`c`",
+        "1.",
+        "-",
+        "#",
+        "_a_",
+        "$x$",
+        "\\",
+        "|",
+        "~~s~~",
+        "é",
+        "🐟",
+        "\u202efish",
+        "דג",
+        "well-fished.",
+        "(fish)",
+    ]
+)
+TEXTS = st.lists(WORDS, max_size=120).map(" ".join)
+QUERIES = st.lists(
+    st.sampled_from(["fish", "swim", "c++", "c#", ".net", "schrodinger", "深度学习", "bold"]), max_size=3
+).map(" ".join)
+
+
+def shown(text: str, query: str) -> str:
+    return snippet(text, Matcher.of(Compiled.for_snippets(query)))[0]
+
+
+def rendered(markdown: str) -> tuple[str, list[str]]:
+    """What a reader sees, and what of it is bold. Fails when anything is marked but bold words."""
+    tokens = PARSER.parse(markdown)
+    assert [token.type for token in tokens] in ([], ["paragraph_open", "inline", "paragraph_close"]), markdown
+    seen, bold, inside = "", [""], False
+    for token in tokens[1].children or [] if tokens else []:
+        assert token.type in {"text", "text_special", "strong_open", "strong_close"}, (token.type, markdown)
+        inside = token.type == "strong_open" or (inside and token.type != "strong_close")
+        if token.type == "strong_open":
+            bold.append("")
+        seen += token.content
+        if inside:
+            bold[-1] += token.content
+    return seen, bold[1:]
+
+
+def squeezed(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+@given(TEXTS, QUERIES)
+def test_what_is_shown_stands_in_the_text(text: str, query: str) -> None:
+    seen, _ = rendered(shown(text, query))
+    assert squeezed(seen.removeprefix("…").removesuffix("…")) in squeezed(text)
+
+
+@given(TEXTS, QUERIES)
+def test_what_is_shown_is_bounded(text: str, query: str) -> None:
+    seen, _ = rendered(shown(text, query))
+    assert len(seen) <= SNIPPET_CHARS + 2
+
+
+@given(TEXTS, QUERIES)
+def test_what_is_bold_was_asked_for(text: str, query: str) -> None:
+    asked = {stem(word) or word for word in words(query)}
+    for bold in rendered(shown(text, query))[1]:
+        assert {stem(word) or word for word in words(bold)} & asked, bold
+
+
+@given(st.text(max_size=400), st.text(max_size=10))
+@example("a\0b fish", "fish")
+@example("x" * 1000, "x" * 500)
+@example("fish " * 1000, "fish")
+def test_nothing_makes_a_snippet_fail_or_long(text: str, query: str) -> None:
+    said = shown(text, query)
+    assert len(said.replace("\\", "").replace("**", "")) <= SNIPPET_CHARS + 2
+
+
+@pytest.mark.xfail(strict=True, reason="line breaks are kept, and only the first line is made safe at its start")
+@pytest.mark.parametrize(
+    "text", ["fish\n\n# Big\n\n- list", "fish\n***\nx", "fish\n    code", "fish\n===", "fish\n1. one"]
+)
+def test_lines_of_a_text_do_not_become_headings_or_lists(text: str) -> None:
+    assert squeezed(rendered(shown(text, "fish"))[0]) == squeezed(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "expected"),
+    [
+        ("Deep fishes swim.", "fish", "Deep **fishes** swim."),
+        ("Erwin Schro\u0308dinger wrote.", "schrodinger", "Erwin **Schrödinger** wrote."),
+        ("本文综述深度学习。", "深度学习", "本文综述**深度学习**。"),
+        ("本文综述深度学习。", "学", "本文综述深度**学**习。"),
+        ("한국어 자연어 처리", "자연어", "한국어 **자연어** 처리"),
+        ("Fish, fish; FISH!", "fish", "**Fish**, **fish**; **FISH**!"),
+        ("in C++ and C#", "c++", "in **C++** and C#"),
+        ("with .NET here", ".net", "with **.NET** here"),
+        ("1. fish", "fish", "1\\. **fish**"),
+        ("a*b fish", "fish", "a\\*b **fish**"),
+        ("no match", "fish", "no match"),
+        ("", "fish", ""),
+    ],
+)
+def test_matches_are_bold_in_the_form_they_have_in_the_text(text: str, query: str, expected: str) -> None:
+    assert shown(text, query) == expected
+
+
+@pytest.mark.xfail(strict=True, reason="places are found only where every character folds to one character")
+@pytest.mark.parametrize(
+    ("text", "query", "bold"),
+    [
+        ("the β-carotene story", "beta", "β"),
+        ("قال مُحَمَّد علي", "محمد", "مُحَمَّد"),
+        ("a soft\u00adhyphen here", "softhyphen", "soft\u00adhyphen"),
+        ("die Straßen", "strassen", "Straßen"),
+        ("the ﬁsh", "fish", "ﬁsh"),
+    ],
+    ids=["greek letter", "arabic vowels", "soft hyphen", "sharp s", "ligature"],
+)
+def test_exactly_the_word_is_bold_where_folding_changes_its_length(text: str, query: str, bold: str) -> None:
+    assert rendered(shown(text, query))[1] == [bold]
+
+
+@pytest.mark.xfail(
+    strict=True, reason="markdown closes no bold between a sign and a letter, and stars are shown instead"
+)
+def test_a_match_that_ends_in_a_sign_before_a_letter_is_bold() -> None:
+    assert rendered(shown("in C++11 code", "c++"))[0] == "in C++11 code"
+
+
+def test_the_passage_with_most_of_the_query_is_chosen() -> None:
+    text = f"{'Fish swim here. ' * 30}The deep fish and the high bird meet. {'Fish again. ' * 30}"
+    said = shown(text, "deep fish bird")
+    assert "The **deep** **fish** and the high **bird** meet." in said
+    assert said.startswith("…")
+    assert said.endswith("…")
+
+
+def test_without_a_match_the_beginning_is_shown_and_cut_between_words() -> None:
+    said = shown("wonderful " * 100, "fish")
+    assert said.startswith("wonderful")
+    assert re.fullmatch(r"(?:wonderful )*wonderful ?…", said)
+
+
+def test_how_many_different_words_were_found_is_told() -> None:
+    matcher = Matcher.of(Compiled.for_snippets("fish birds cold"))
+    assert snippet("fish fishes FISH and bird", matcher)[1] == 2
+    assert snippet("nothing", matcher)[1] == 0
+
+
+def test_html_in_a_text_is_shown_and_not_obeyed() -> None:
+    said = shown("<script>alert(1)</script> &lt;b&gt; fish", "fish")
+    assert "<script>" not in PARSER.render(said)
+    assert rendered(said)[0] == "<script>alert(1)</script> &lt;b&gt; fish"

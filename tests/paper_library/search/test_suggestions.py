@@ -1,0 +1,44 @@
+"""Suggestions come from the shelf's own words."""
+
+from pathlib import Path
+
+import pytest
+
+from paper_library.library import Library
+from paper_library.search.suggestions import did_you_mean
+from tests.paper_library.search.shelves import library_of
+
+
+def suggested(library: Library, query: str, *missing: str) -> str | None:
+    return did_you_mean(library.live.current().searcher, query, list(missing))
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    often = [{"title": f"Galaxies {number}", "authors": ["Vera Rubin"]} for number in range(5)]
+    return library_of(tmp_path_factory.mktemp("words"), {"title": "Galaxius of old"}, *often)
+
+
+def test_the_more_frequent_of_two_likely_words_is_meant(shelf: Library) -> None:
+    assert suggested(shelf, "galaxis", "galaxis") == "galaxies"
+
+
+def test_only_the_unknown_word_is_put_right_and_the_rest_stays_as_typed(shelf: Library) -> None:
+    assert suggested(shelf, "OLD Galaxeis -cold", "galaxeis") == "OLD galaxies -cold"
+
+
+def test_a_wrong_first_letter_is_put_right_too(shelf: Library) -> None:
+    assert suggested(shelf, "halaxies", "halaxies") == "galaxies"
+
+
+def test_names_of_people_are_suggested(shelf: Library) -> None:
+    assert suggested(shelf, "rubinn", "rubinn") == "rubin"
+
+
+@pytest.mark.parametrize("word", ["zzzzzz", "old2", "abc", "2019", "fi*"])
+def test_what_is_like_nothing_or_says_too_little_gets_no_suggestion(shelf: Library, word: str) -> None:
+    assert suggested(shelf, word, word) is None
+
+
+def test_an_empty_shelf_suggests_nothing(tmp_path: Path) -> None:
+    assert suggested(library_of(tmp_path), "galaxis", "galaxis") is None

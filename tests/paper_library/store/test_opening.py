@@ -1,0 +1,263 @@
+"""A shelf that is not whole is not opened, and the error says why and what to do."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paper_library.library import Library
+from paper_library.store.checking import verify
+from paper_library.store.shelf import Shelf
+from tests.paper_library.operations.shelves import (
+    HARMS,
+    Harm,
+    files_of,
+    flipped,
+    forget_database,
+    put,
+    rewrite_manifest,
+    shelve,
+    shelve_readable,
+)
+from tests.requirements import requirement
+from uraniborg.kernel.errors import UraniborgError
+
+CHECKOUT = Path(__file__).parents[3]
+AnyBit = st.tuples(st.integers(0, 1 << 20), st.integers(0, 7))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    shelf = tmp_path_factory.mktemp("whole") / "shelf"
+    shelve_readable(shelf)
+    return shelf
+
+
+@pytest.fixture
+def shelf(whole: Path, tmp_path: Path) -> Path:
+    """A shelf that a test may harm."""
+    return shutil.copytree(whole, tmp_path / "shelf")
+
+
+def refusal(ask: Callable[[], Any]) -> UraniborgError:
+    with pytest.raises(UraniborgError) as caught:
+        ask()
+    return caught.value
+
+
+@pytest.mark.parametrize(("harm", "code"), HARMS.values(), ids=HARMS.keys())
+def test_a_harmed_shelf_is_refused_with_what_is_wrong_and_what_to_do(shelf: Path, harm: Harm, code: str) -> None:
+    harm(shelf)
+    error = refusal(lambda: Shelf.open(shelf))
+    assert error.code == code
+    assert "shelf" in error.message
+    assert error.hint
+    assert str(shelf.parent) not in error.message + error.hint
+
+
+NOT_READ = pytest.mark.xfail(strict=True, reason="the kinds of the manifest's facts are not looked at")
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        pytest.param({"build_id": 7}, marks=NOT_READ),
+        pytest.param({"built_at": 7}, marks=NOT_READ),
+        {"papers": True},
+        {"papers": "3"},
+        {"software": None},
+        {"files": {"shelf.db": 7}},
+    ],
+    ids=str,
+)
+def test_a_manifest_with_facts_of_the_wrong_kind_is_refused_or_does_no_harm(shelf: Path, facts: dict[str, Any]) -> None:
+    rewrite_manifest(**facts)(shelf)
+    assert kinds_told(shelf) in ("shelf_damaged", {"built_at": str, "build_id": str, "papers": int})
+
+
+def kinds_told(shelf: Path) -> str | dict[str, type]:
+    """Of what kinds the facts are that the manifest is asked for, or why there are none."""
+    try:
+        said = Library.open(shelf).stats()
+    except UraniborgError as error:
+        return error.code
+    return {name: type(said[name]) for name in ("built_at", "build_id", "papers")}
+
+
+def test_a_manifest_that_names_files_outside_the_shelf_is_refused(shelf: Path) -> None:
+    outside = shelf.parent / "outside"
+    outside.write_text("not of this shelf")
+    files = {f"../{outside.name}": "0" * 64}
+    rewrite_manifest(files=files)(shelf)
+    assert refusal(lambda: Shelf.open(shelf)).code == "shelf_damaged"
+
+
+@settings(max_examples=60)
+@given(AnyBit)
+def test_one_flipped_bit_in_the_database_keeps_the_shelf_closed(whole: Path, at: tuple[int, int]) -> None:
+    database = whole / "shelf.db"
+    before = database.read_bytes()
+    flipped(database, *at)
+    try:
+        assert refusal(lambda: Shelf.open(whole)).code == "shelf_damaged"
+        assert verify(whole).problems == ["shelf.db is not as it was built"]
+    finally:
+        put(database, before)
+
+
+@pytest.mark.xfail(strict=True, reason="verify opens an index that it knows to be damaged, which can end the process")
+def test_one_flipped_bit_in_the_index_is_found_by_verify(shelf: Path) -> None:
+    outcomes = outcomes_of_flips("verify", shelf)
+    assert len(outcomes) > 80
+    assert set(outcomes) == {"found"}
+
+
+@pytest.mark.xfail(
+    strict=True, reason="the index's files are not compared with the manifest; some flips end the process"
+)
+def test_one_flipped_bit_in_the_index_keeps_the_shelf_closed(shelf: Path) -> None:
+    outcomes = outcomes_of_flips("open", shelf)
+    assert len(outcomes) > 80
+    assert set(outcomes) == {"shelf_damaged"}
+
+
+def outcomes_of_flips(what: str, shelf: Path) -> list[str]:
+    """What was said to each of many flips, asked in another process because the index's library may end it."""
+    script = [sys.executable, "-m", "tests.paper_library.store.flipping", what, str(shelf)]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=50, check=False, cwd=CHECKOUT)
+    assert done.returncode == 0, done.stderr[-500:]
+    return done.stdout.split()
+
+
+@pytest.mark.xfail(strict=True, reason="a database that the manifest does not name is read without looking for it")
+def test_a_shelf_without_database_whose_manifest_names_none_is_damaged(shelf: Path) -> None:
+    forget_database(shelf)
+    assert refusal(lambda: Shelf.open(shelf)).code == "shelf_damaged"
+
+
+@settings(max_examples=30)
+@given(st.randoms(use_true_random=False), AnyBit)
+def test_a_flipped_bit_in_a_static_file_spoils_that_file_alone(whole: Path, choose: Any, at: tuple[int, int]) -> None:
+    file = choose.choice(sorted(path for path in (whole / "static").rglob("*") if path.is_file()))
+    before = file.read_bytes()
+    flipped(file, *at)
+    try:
+        library = Library.open(whole)
+        codes = {_code_of(library, hit["paper_id"]) for hit in library.search("")["results"]}
+        assert codes == {"", "asset_invalid"}
+        assert verify(whole).problems == [f"{file.relative_to(whole).as_posix()} is not as it was built"]
+        library.close()
+    finally:
+        put(file, before)
+
+
+def _code_of(library: Library, paper: str) -> str:
+    try:
+        library.summary(paper)
+        if library.metadata(paper)["has_source"]:
+            library.source(paper)
+    except UraniborgError as error:
+        return error.code
+    return ""
+
+
+@pytest.mark.parametrize("change", [b"", b"x" * 100_000])
+def test_a_static_file_of_another_length_is_invalid(shelf: Path, change: bytes) -> None:
+    (file,) = (shelf / "static" / "source").rglob("*.md")
+    file.write_bytes(change)
+    library = Library.open(shelf)
+    (paper,) = library.with_title("On comets")
+    error = refusal(lambda: library.source(paper))
+    assert error.code == "asset_invalid"
+    assert error.ids == {"paper_id": paper}
+
+
+def test_a_lost_static_file_fails_for_its_paper_and_says_that_it_is_missing(shelf: Path) -> None:
+    shutil.rmtree(shelf / "static" / "source")
+    library = Library.open(shelf)
+    (paper,) = library.with_title("On comets")
+    error = refusal(lambda: library.source(paper))
+    assert (error.code, error.ids) == ("asset_fetch_failed", {"reason": "missing", "paper_id": paper})
+    assert library.search("comets")["total"] == 1
+    assert [one for one in verify(shelf).problems if "source" in one and one.endswith("is missing")]
+
+
+def test_a_static_file_that_leads_out_of_the_shelf_is_not_followed(shelf: Path) -> None:
+    secret = shelf.parent / "secret.txt"
+    (file,) = (shelf / "static" / "source").rglob("*.md")
+    shutil.move(file, secret)
+    file.symlink_to(secret)
+    library = Library.open(shelf)
+    (paper,) = library.with_title("On comets")
+    with pytest.raises(UraniborgError):
+        library.source(paper)
+
+
+@requirement("PL-17")
+def test_reading_writes_nothing_into_the_shelf(shelf: Path) -> None:
+    before = files_of(shelf)
+    library = Library.open(shelf)
+    library.search("comets", facets=["author"])
+    library.source(library.with_title("On comets")[0])
+    library.close()
+    assert verify(shelf).is_whole
+    assert files_of(shelf) == before
+
+
+@requirement("PL-17")
+def test_the_database_refuses_to_be_written_to(shelf: Path) -> None:
+    import sqlite3
+
+    opened = Shelf.open(shelf)
+    with pytest.raises(sqlite3.OperationalError, match=r"readonly|read-only|query_only"):
+        opened.connection().execute("DELETE FROM paper")
+    opened.close()
+
+
+@pytest.mark.xfail(
+    strict=True, reason="the index's library may still write into the folder of links while that is being removed"
+)
+def test_a_shelf_opens_though_its_folder_of_links_cannot_be_removed(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    removed = shutil.rmtree
+
+    def stubborn(path: Any, *args: Any, onerror: Any = None, **options: Any) -> None:
+        removed(path, *args, onerror=onerror, **options)
+        Path(path).mkdir()
+        (Path(path) / "late").touch()
+        try:
+            os.rmdir(path)
+        except OSError:
+            if not options.get("ignore_errors") and not onerror:
+                raise
+            if onerror:
+                onerror(os.rmdir, str(path), sys.exc_info())
+
+    monkeypatch.setattr(shutil, "rmtree", stubborn)
+    opened = Shelf.open(shelf)
+    assert opened.manifest.papers == 3
+    opened.close()
+
+
+@pytest.mark.xfail(strict=True, reason="meta.json and .managed.json of the index are written with mode 0600")
+def test_whoever_may_read_the_folder_may_read_every_file_of_a_shelf(shelf: Path) -> None:
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in shelf.rglob("*") if path.is_file()}
+    assert {name for name, mode in modes.items() if not mode & stat.S_IRGRP or not mode & stat.S_IROTH} == set()
+
+
+def test_an_empty_shelf_opens_and_answers(tmp_path: Path) -> None:
+    shelve(tmp_path / "shelf")
+    library = Library.open(tmp_path / "shelf")
+    found = library.search("anything", facets=["author", "year"])
+    assert (found["total"], found["results"], found["facets"]) == (0, [], {"author": [], "year": []})
+    assert library.stats()["papers"] == 0
+    assert verify(tmp_path / "shelf").is_whole
