@@ -22,9 +22,10 @@ from paper_library.store.assets import Assets
 from paper_library.store.live import LiveShelf
 from uraniborg.kernel.hosts import LOOPBACK, is_loopback
 from uraniborg.kernel.mcp import stateless_app
-from uraniborg.kernel.web import Gate, answer_errors
+from uraniborg.kernel.web import AnswersHead, Gate, answer_errors
 
 HEALTH: Final = "/healthz"
+MCP_PATHS: Final = ("/mcp", "/mcp/")
 _CONFIG: Final = "URANIBORG_LIBRARY_SERVE"
 """How the settings reach the workers, which are processes of their own."""
 
@@ -47,16 +48,16 @@ def make_app(config: LibraryConfig) -> ASGIApp:
         server,
         origins=[LOOPBACK, *config.allow_origins],
         body_limit=config.body_limit,
-        routes=_routes(library),
+        routes=_routes(library, threads),
         lifespan=lifespan,
     )
     answer_errors(app)
     token = config.token.get_secret_value() if config.token else None
     guarded = Gate(app, token=token, hosts=_hosts(config), open_paths=(HEALTH,))
-    return _with_cors(guarded, config)
+    return _with_cors(AnswersHead(guarded, except_at=MCP_PATHS), config)
 
 
-def _routes(library: Library) -> list[BaseRoute]:
+def _routes(library: Library, threads: Threads) -> list[BaseRoute]:
     from paper_library.pages import page_routes
 
     async def health(_request: Request) -> Response:
@@ -70,7 +71,7 @@ def _routes(library: Library) -> list[BaseRoute]:
             }
         )
 
-    return [Route(HEALTH, health), Mount("/api/v1", make_rest_app(library)), *page_routes(library)]
+    return [Route(HEALTH, health), Mount("/api/v1", make_rest_app(library, threads)), *page_routes(library, threads)]
 
 
 def _hosts(config: LibraryConfig) -> list[str] | None:

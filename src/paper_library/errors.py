@@ -17,6 +17,7 @@ UraniborgError
 │   └── ShelfDamaged             shelf_damaged: half-written, changed or unreadable
 └── Unavailable
     ├── AssetFetchFailed         asset_fetch_failed, with a reason: missing, timeout, …
+    ├── ShelfUnwritable          shelf_unwritable: the disk refused what a build had to write
     ├── AssetInvalid             asset_invalid: there, but not what the shelf says it is
     └── QueryTooSlow             query_too_slow
 """
@@ -103,6 +104,10 @@ class AssetFetchFailed(Unavailable):
 
 class AssetInvalid(Unavailable):
     code = "asset_invalid"
+
+
+class ShelfUnwritable(Unavailable):
+    code = "shelf_unwritable"
 
 
 class QueryTooSlow(Unavailable):

@@ -4,6 +4,7 @@ The scheme is versioned and never changes: an id given out once names the same p
 """
 
 import hashlib
+import json
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -13,12 +14,12 @@ from urllib.parse import unquote
 
 import orjson
 
+from uraniborg.kernel.text import whole_text
+
 _DOI_PREFIX: Final = re.compile(r"(?:https?://(?:www\.|dx\.)?doi\.org/|doi\s*[:/]?\s*(?=10\.))", re.IGNORECASE)
-_DOI: Final = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\x00-\x1f\"<>]+")
-_ARXIV_PREFIX: Final = re.compile(
-    r"(?:https?://(?:[a-z]+\.)?arxiv\.org/(?:abs|pdf|html)/|arxiv\s*:\s*|(?:https?://doi\.org/)?10\.48550/arxiv\.)",
-    re.IGNORECASE,
-)
+_DOI: Final = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\x00-\x1f\"]+")
+_ARXIV_PREFIX: Final = re.compile(r"(?:https?://(?:[a-z]+\.)?arxiv\.org/(?:abs|pdf|html)/|arxiv\s*:\s*)", re.IGNORECASE)
+_ARXIV_DOI: Final = "10.48550/arxiv."
 _ARXIV: Final = re.compile(r"(\d{4}\.\d{4,5}|[a-z][a-z-]*(?:\.[a-z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
 _PAPER_ID: Final = re.compile(r"[0-9a-f]{32}")
 
@@ -62,7 +63,7 @@ def normalised_doi(text: str | None) -> str | None:
     """`https://doi.org/10.1000%2FXYZ.` as `10.1000/xyz`; None for what is no DOI."""
     if not text:
         return None
-    bare = unquote(text.strip())
+    bare = _decoded(text.strip())
     if prefix := _DOI_PREFIX.match(bare):
         bare = bare[prefix.end() :]
     found = _DOI.match(bare)
@@ -75,7 +76,9 @@ def normalised_arxiv(text: str | None) -> str | None:
     if not text:
         return None
     bare = text.strip()
-    if prefix := _ARXIV_PREFIX.match(bare):
+    if (doi := normalised_doi(bare)) and doi.startswith(_ARXIV_DOI):
+        bare = doi.removeprefix(_ARXIV_DOI)
+    elif prefix := _ARXIV_PREFIX.match(bare):
         bare = bare[prefix.end() :].removesuffix(".pdf")
     found = _ARXIV.fullmatch(bare.rstrip("/"))
     return found[1].lower() if found else None
@@ -89,7 +92,11 @@ def meta_key(title: str, authors: Sequence[str], year: int | None, venue: str) -
         "venue": _normalised(venue),
         "year": str(year) if year else "unknown",
     }
-    return hashlib.sha256(orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    try:
+        written = orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # half characters
+        written = whole_text(json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))).encode()
+    return hashlib.sha256(written).hexdigest()
 
 
 def normalised_title(title: str) -> str:
@@ -106,6 +113,13 @@ _ASCII_WORDS: Final = re.compile(r"[a-z0-9]+")
 
 def _normalised(text: str) -> str:
     return " ".join((text if text.isascii() else unicodedata.normalize("NFKC", text)).lower().split())
+
+
+def _decoded(text: str) -> str:
+    """Without percent signs, however often it was encoded."""
+    while "%" in text and (plain := unquote(text)) != text:
+        text = plain
+    return text
 
 
 def _without_stray_end(doi: str) -> str:

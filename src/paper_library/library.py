@@ -21,7 +21,7 @@ from paper_library.errors import (
     TemplateNotAvailable,
     TranslationNotAvailable,
 )
-from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, FACETS, VALUE_CHARS
+from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, VALUE_CHARS
 from paper_library.search import engine
 from paper_library.search.compiling import Compiled
 from paper_library.search.engine import SORTS, Hit, Page, Sort
@@ -31,7 +31,7 @@ from paper_library.store.layout import DEFAULT_TEMPLATE, FACET_KINDS, SOURCE, SU
 from paper_library.store.live import LiveShelf
 from paper_library.store.shelf import Shelf
 from paper_library.summary import default_summary
-from uraniborg.kernel.text import fold
+from uraniborg.kernel.text import fold, whole_text
 
 T = TypeVar("T")
 
@@ -97,7 +97,7 @@ class Library:
         """Papers that have `keyword` among their keywords or tags, whole and whatever its case; newest first."""
         engine.check_page(limit, offset)
         _check_value("keyword", keyword)
-        value = fold(" ".join(keyword.split()))
+        value = fold(whole_text(" ".join(keyword.split())))
 
         def found(shelf: Shelf) -> dict[str, Any]:
             ids = [one for kind in ("keyword", "tag") if (one := shelf.facet_id(kind, value)) is not None]
@@ -174,8 +174,7 @@ class Library:
     def top_facets(self, category: str, *, limit: int = DEFAULT_FACETS, offset: int = 0) -> dict[str, Any]:
         """The most frequent values of a category, with how many papers have each."""
         _check_kind(category, "category")
-        if not 1 <= limit <= FACETS:
-            raise OutOfBounds("limit", f"from 1 to {FACETS}")
+        engine.check_facets(limit)
         engine.check_page(1, offset)
 
         def counted(shelf: Shelf) -> dict[str, Any]:

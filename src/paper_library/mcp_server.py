@@ -5,7 +5,6 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from paper_library.errors import OutOfBounds
 from paper_library.library import Library
 from paper_library.limits import (
     DEFAULT_FACETS,
@@ -18,6 +17,7 @@ from paper_library.limits import (
     VALUE_CHARS,
 )
 from paper_library.offloading import Threads
+from paper_library.search import engine
 from paper_library.text.cutting import piece
 from uraniborg.kernel.mcp import Server, make_server, resource, tool
 
@@ -85,7 +85,7 @@ def _add_search(server: Server, library: Library, threads: Threads) -> None:
         the best matches, each with its paper_id and the passage that matched; total and next_offset tell of more.
         interpreted_query says how the query was read; nothing in a query is an error.
         """
-        size = _page_size(limit, page_size)
+        size = engine.page_size(limit, page_size)
         return await threads.run(lambda: library.search(query, limit=size, offset=offset, sort=sort))
 
     @tool(server, title="Papers by keyword or tag", read_only=True, idempotent=True)
@@ -103,7 +103,7 @@ def _add_search(server: Server, library: Library, threads: Threads) -> None:
         Use it when you know the keyword, for example from get_paper_metadata or list_top_facets; to look for words
         anywhere in papers use search_papers.
         """
-        size = _page_size(limit, page_size)
+        size = engine.page_size(limit, page_size)
         return await threads.run(lambda: library.search_by_keyword(keyword, limit=size, offset=offset))
 
     @tool(server, title="What the shelf is about", read_only=True, idempotent=True)
@@ -184,9 +184,3 @@ def _add_resources(server: Server, library: Library, threads: Threads) -> None:
     async def paper_translation(paper_id: str, lang: str) -> str:
         """The paper in another language, as markdown."""
         return piece(await threads.run(lambda: library.translation(paper_id, lang)), 0, RESOURCE_CHARS)
-
-
-def _page_size(limit: int | None, page_size: int | None) -> int:
-    if limit is not None and page_size is not None and limit != page_size:
-        raise OutOfBounds("page_size", "the same as limit, or left out", hint="They are two names of one argument.")
-    return limit or page_size or DEFAULT_PAGE_SIZE

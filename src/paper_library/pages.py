@@ -1,23 +1,23 @@
 """Pages for people: a search box, results, and a paper with what can be read of it. No script, nothing from outside."""
 
 import json
+from collections.abc import Callable
 from html import escape
 from typing import Any, Final, cast
 from urllib.parse import quote, urlencode
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from paper_library.errors import SourceNotAvailable
 from paper_library.library import Library
-from paper_library.limits import DEFAULT_PAGE_SIZE, QUERY_CHARS
+from paper_library.limits import DEFAULT_PAGE_SIZE, HTML_CHARS, QUERY_CHARS
+from paper_library.offloading import Threads
 from paper_library.text.cutting import piece
 from paper_library.text.markdown import safe_html
 from uraniborg.kernel.errors import UraniborgError, as_error
 
-_SHOWN_CHARS: Final = 200_000
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; img-src https: data:; style-src 'unsafe-inline'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -49,19 +49,19 @@ h1 { line-height: 1.25; font-size: 1.6rem }
 """
 
 
-def page_routes(library: Library) -> list[BaseRoute]:
+def page_routes(library: Library, threads: Threads) -> list[BaseRoute]:
     async def results(request: Request) -> Response:
-        return await run_in_threadpool(_answer, lambda: _results(library, request))
+        return await _answer(threads, lambda: _results(library, request))
 
     async def paper(request: Request) -> Response:
-        return await run_in_threadpool(_answer, lambda: _paper(library, request.path_params["paper_id"]))
+        return await _answer(threads, lambda: _paper(library, request.path_params["paper_id"]))
 
     return [Route("/", results), Route("/papers/{paper_id}", paper)]
 
 
-def _answer(make: Any) -> Response:
+async def _answer(threads: Threads, make: Callable[[], str]) -> Response:
     try:
-        return HTMLResponse(make(), headers=_HEADERS)
+        return HTMLResponse(await threads.run(make), headers=_HEADERS)
     except UraniborgError as exc:
         error = as_error(exc)
         body = f"<h1>{escape(error.message)}</h1><p>{escape(error.hint)}</p>"
@@ -123,7 +123,7 @@ def _paper(library: Library, paper_id: str) -> str:
         f"<p>{escape(said['abstract'])}</p>" if said["abstract"] else "",
     ]
     try:
-        parts.append("<hr>" + safe_html(piece(library.source(said["paper_id"]), 0, _SHOWN_CHARS)))
+        parts.append("<hr>" + safe_html(piece(library.source(said["paper_id"]), 0, HTML_CHARS)))
     except SourceNotAvailable:
         told = _told(json.loads(library.summary(said["paper_id"])))
         parts.append(safe_html(told) if told else "")

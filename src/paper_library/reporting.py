@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as escape_markup
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -15,6 +15,7 @@ from paper_library.build.entry import Problem
 from paper_library.build.report import Report
 from paper_library.store.checking import Verdict
 from paper_library.store.comparing import Change, Difference
+from uraniborg.kernel.logging import printable
 
 _PHASES: Final = {
     "read": "Reading entries",
@@ -174,6 +175,11 @@ def _marked(markdown: str) -> str:
     parts = markdown.split("**")
     shown = (escape(part.replace("\\", "")) for part in parts)
     return "".join(f"[yellow]{part}[/yellow]" if place % 2 else part for place, part in enumerate(shown))
+
+
+def escape(text: str) -> str:
+    """`text` for a console: neither markup nor control characters in it act."""
+    return escape_markup(printable(text))
 
 
 def _console() -> Console:

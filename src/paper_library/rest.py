@@ -7,10 +7,22 @@ from typing import Annotated, Any, Literal
 from fastapi import FastAPI, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, PlainTextResponse
+from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from paper_library.library import Library
-from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, FACETS, OFFSET, PAGE_SIZE, QUERY_CHARS, VALUE_CHARS
+from paper_library.limits import (
+    DEFAULT_FACETS,
+    DEFAULT_PAGE_SIZE,
+    FACETS,
+    HTML_CHARS,
+    OFFSET,
+    PAGE_SIZE,
+    QUERY_CHARS,
+    VALUE_CHARS,
+)
+from paper_library.offloading import Threads
+from paper_library.search import engine
 from paper_library.text.cutting import piece
 from paper_library.text.markdown import safe_html
 from uraniborg.kernel.errors import InvalidInput
@@ -31,20 +43,35 @@ _SAFE_PAGE = {
 }
 
 
-def make_rest_app(library: Library) -> FastAPI:
-    """An ASGI app to be mounted at /api/v1. Its functions block and so are run in threads."""
+class ErrorFacts(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    code: str
+    message: str
+    hint: str
+
+
+class ErrorBody(BaseModel):
+    """What every failure looks like; further keys of `error` name what it is about."""
+
+    error: ErrorFacts
+
+
+def make_rest_app(library: Library, threads: Threads) -> FastAPI:
+    """An ASGI app to be mounted at /api/v1."""
     app = FastAPI(
         title="Paper library",
         version=version("uraniborg"),
         description="A read-only shelf of papers. Every answer carries an ETag that changes when the shelf does.",
         docs_url=None,
         redoc_url=None,
+        responses={status: {"model": ErrorBody} for status in (404, 422, 503)},
     )
     answer_errors(app)
     app.add_exception_handler(RequestValidationError, _refuse)
     _add_etags(app, library)
-    _add_search(app, library)
-    _add_papers(app, library)
+    _add_search(app, library, threads)
+    _add_papers(app, library, threads)
     return app
 
 
@@ -53,7 +80,9 @@ def _add_etags(app: FastAPI, library: Library) -> None:
     async def tag(request: Request, call_next: Callable[[Request], Any]) -> Response:  # pyright: ignore[reportUnusedFunction]
         etag = f'"{library.build_id}-{version("uraniborg")}"'
         known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
-        response: Response = Response(status_code=304) if etag in known else await call_next(request)
+        response: Response = await call_next(request)
+        if response.status_code == 200 and etag in known:
+            response = Response(status_code=304)
         if response.status_code in (200, 304):
             response.headers["ETag"] = etag
             response.headers["Cache-Control"] = "no-cache"
@@ -61,9 +90,9 @@ def _add_etags(app: FastAPI, library: Library) -> None:
         return response
 
 
-def _add_search(app: FastAPI, library: Library) -> None:
+def _add_search(app: FastAPI, library: Library, threads: Threads) -> None:
     @app.get("/search", summary="Search the shelf")
-    def search(  # pyright: ignore[reportUnusedFunction]
+    async def search(  # pyright: ignore[reportUnusedFunction]
         q: Annotated[str, Query(max_length=QUERY_CHARS, description="The query; empty lists all papers.")] = "",
         limit: Limit = None,
         page_size: PageSize = None,
@@ -89,32 +118,35 @@ def _add_search(app: FastAPI, library: Library) -> None:
             "tag": tag,
             "year": year,
         }
-        return library.search(
-            q,
-            limit=limit or page_size or DEFAULT_PAGE_SIZE,
-            offset=offset,
-            sort=sort,
-            filters={kind: value for kind, value in given.items() if value},
-            facets=facets or (),
-            facet_limit=facet_limit,
+        size = engine.page_size(limit, page_size)
+        return await threads.run(
+            lambda: library.search(
+                q,
+                limit=size,
+                offset=offset,
+                sort=sort,
+                filters={kind: value for kind, value in given.items() if value},
+                facets=facets or (),
+                facet_limit=facet_limit,
+            )
         )
 
     @app.get("/facets/{kind}", summary="The most frequent values")
-    def facets(  # pyright: ignore[reportUnusedFunction]
+    async def facets(  # pyright: ignore[reportUnusedFunction]
         kind: FacetKind,
         limit: Annotated[int, Query(ge=1, le=FACETS)] = DEFAULT_FACETS,
         offset: Offset = 0,
     ) -> dict[str, Any]:
         """Values of one kind with how many papers have them, the most frequent first."""
-        return library.top_facets(kind, limit=limit, offset=offset)
+        return await threads.run(lambda: library.top_facets(kind, limit=limit, offset=offset))
 
     @app.get("/stats", summary="The shelf in numbers")
-    def stats() -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    async def stats() -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
         """How many papers there are, and how many lack what."""
-        return library.stats()
+        return await threads.run(library.stats)
 
     @app.get("/lookup", summary="Find a paper by what is known of it")
-    def lookup(  # pyright: ignore[reportUnusedFunction]
+    async def lookup(  # pyright: ignore[reportUnusedFunction]
         id: Annotated[  # noqa: A002 - what the caller has is an id of some kind
             str | None, Query(max_length=VALUE_CHARS, description="A DOI, arXiv id, BibTeX key or paper_id.")
         ] = None,
@@ -128,30 +160,30 @@ def _add_search(app: FastAPI, library: Library) -> None:
         }
 
 
-def _add_papers(app: FastAPI, library: Library) -> None:
+def _add_papers(app: FastAPI, library: Library, threads: Threads) -> None:
     @app.get("/papers/{paper_id}", summary="What is known of a paper")
-    def paper(paper_id: Paper) -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def paper(paper_id: Paper) -> Response:  # pyright: ignore[reportUnusedFunction]
         """Everything known of a paper; its text and summaries have addresses of their own."""
         return Response(library.metadata_json(paper_id), media_type="application/json")
 
     @app.get("/papers/{paper_id}/summary/{template}", summary="A summary")
     @app.get("/papers/{paper_id}/summary", summary="The preferred summary")
-    def summary(paper_id: Paper, template: str | None = None) -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def summary(paper_id: Paper, template: str | None = None) -> Response:  # pyright: ignore[reportUnusedFunction]
         """A summary as JSON."""
-        return Response(library.summary(paper_id, template), media_type="application/json")
+        return Response(await threads.run(lambda: library.summary(paper_id, template)), media_type="application/json")
 
     @app.get("/papers/{paper_id}/source", summary="The paper itself")
-    def source(  # pyright: ignore[reportUnusedFunction]
+    async def source(  # pyright: ignore[reportUnusedFunction]
         paper_id: Paper,
         format: Literal["markdown", "html"] = "markdown",  # noqa: A002 - the usual name
         max_chars: MaxChars = None,
         offset: TextOffset = 0,
     ) -> Response:
         """The source text as markdown, or as HTML with everything taken out that could act."""
-        return _text(library.source(paper_id), format, max_chars, offset)
+        return await threads.run(lambda: _text(library.source(paper_id), format, max_chars, offset))
 
     @app.get("/papers/{paper_id}/translation/{lang}", summary="The paper in another language")
-    def translation(  # pyright: ignore[reportUnusedFunction]
+    async def translation(  # pyright: ignore[reportUnusedFunction]
         paper_id: Paper,
         lang: str,
         format: Literal["markdown", "html"] = "markdown",  # noqa: A002 - the usual name
@@ -159,24 +191,25 @@ def _add_papers(app: FastAPI, library: Library) -> None:
         offset: TextOffset = 0,
     ) -> Response:
         """A translation as markdown or HTML."""
-        return _text(library.translation(paper_id, lang), format, max_chars, offset)
+        return await threads.run(lambda: _text(library.translation(paper_id, lang), format, max_chars, offset))
 
     @app.get("/papers/{paper_id}/bibtex", summary="The BibTeX entry")
-    def bibtex(paper_id: Paper) -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def bibtex(paper_id: Paper) -> Response:  # pyright: ignore[reportUnusedFunction]
         """The entry as its owner wrote it."""
         return Response(library.bibtex(paper_id), media_type="application/x-bibtex")
 
     @app.get("/papers/{paper_id}/similar", summary="Similar papers")
-    def similar(paper_id: Paper, limit: Limit = None, offset: Offset = 0) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    async def similar(paper_id: Paper, limit: Limit = None, offset: Offset = 0) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
         """Papers about the same things, the most alike first."""
-        return library.similar(paper_id, limit=limit or DEFAULT_PAGE_SIZE, offset=offset)
+        size = limit or DEFAULT_PAGE_SIZE
+        return await threads.run(lambda: library.similar(paper_id, limit=size, offset=offset))
 
 
 def _text(text: str, format_name: str, max_chars: int | None, offset: int) -> Response:
-    part = piece(text, offset, max_chars)
     if format_name == "html":
+        part = piece(text, offset, min(max_chars or HTML_CHARS, HTML_CHARS))
         return HTMLResponse(safe_html(part), headers=_SAFE_PAGE)
-    return PlainTextResponse(part, media_type="text/markdown; charset=utf-8")
+    return PlainTextResponse(piece(text, offset, max_chars), media_type="text/markdown; charset=utf-8")
 
 
 async def _refuse(_request: Request, exc: Exception) -> Response:

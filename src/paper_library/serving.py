@@ -44,8 +44,8 @@ def serve_shelf(options: dict[str, Any], *, as_json: bool) -> None:
         sys.stdout.flush()
     else:
         say(f"{manifest.papers:,} papers of {shown(shelf)} at {address} (agents: {address}/mcp). Ctrl-C ends it.")
-        if config.insecure and not token:
-            say("No token is needed: everyone who can reach this address can read the shelf.")
+    if config.insecure and not token:
+        say("No token is needed: everyone who can reach this address can read the shelf.")
     if config.workers == 1:
         run_server(app, host=config.host, port=port)
     else:

@@ -1,6 +1,6 @@
 """The summary every paper has: taken from its own text, word for word, with no model."""
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from paper_library.store.layout import DEFAULT_TEMPLATE
 from paper_library.text.markdown import plain_text
@@ -8,6 +8,7 @@ from paper_library.text.sentences import key_sentences
 
 _KEY_SENTENCES: Final = 5
 _SECTIONS: Final = 60
+_METHOD: Final = "extractive"
 _READ: Final = 200_000
 
 
@@ -25,8 +26,13 @@ def default_summary(metadata: dict[str, Any], source: str = "") -> dict[str, Any
         "keywords": metadata["keywords"],
         "outline": [heading["title"] for heading in metadata["outline"][:_SECTIONS]],
         "key_sentences": key_sentences(text, _KEY_SENTENCES, like=metadata["title"]),
-        "method": "extractive",
+        "method": _METHOD,
     }
+
+
+def is_derived(summary: Any) -> bool:
+    """Whether it is one that `default_summary` made."""
+    return isinstance(summary, dict) and cast("dict[str, Any]", summary).get("method") == _METHOD
 
 
 def _date(year: int | None, month: int | None) -> str:

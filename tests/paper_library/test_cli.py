@@ -176,7 +176,6 @@ def test_a_hostile_title_reaches_the_terminal_without_its_escapes(capsys: Captur
     assert "[bold]mark[/bold]" in told[1].out
 
 
-@pytest.mark.xfail(strict=True, reason="names of inputs are printed with the escape sequences in them")
 def test_a_hostile_file_name_reaches_the_terminal_without_its_escapes(capsys: Capture, tmp_path: Path) -> None:
     source = tmp_path / "papers"
     source.mkdir()

@@ -1,14 +1,16 @@
 """Building a shelf: read everything, find out what belongs together, write it down, put it in place."""
 
+import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from paper_library.build.entry import Entry, Problem
 from paper_library.build.inputs import Input, find_inputs
-from paper_library.build.matching import Matcher, keys_of
+from paper_library.build.matching import Matcher
 from paper_library.build.merging import Paper, merged, precedence
 from paper_library.build.metadata import described
 from paper_library.build.publishing import staged
@@ -16,16 +18,18 @@ from paper_library.build.report import Merge, Report
 from paper_library.build.spool import Spool
 from paper_library.build.summaries import Summaries
 from paper_library.build.writing import ShelfWriter
+from paper_library.errors import ShelfUnwritable
 from paper_library.identity import paper_id
 from paper_library.store.layout import MANIFEST, SCHEMA_VERSION
 from paper_library.store.manifest import Manifest
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.files import shown, write_atomic
+from uraniborg.kernel.text import fold
 
 Progress = Callable[[str, int, int], None]
 """Told the phase, how much of it is done, and of how much."""
 _TOLD_EVERY = 500
-_TITLE_COMPARED = 60
+_TITLE_COMPARED = 200
 _MANY = 10_000
 
 
@@ -40,18 +44,30 @@ def build_shelf(
     """Make the shelf `target` of all that is in `inputs`, and of the shelf `update` if one is given.
 
     What stands at `target` stays as it is until the new shelf is complete. One broken input does not stop the build;
-    the report tells of it. Raises InputNotFound, ShelfExists, Locked, what opening `update` raises, and OSError when
-    the disk refuses.
+    the report tells of it. Raises InputNotFound, ShelfExists, Locked, what opening `update` raises, and ShelfUnwritable
+    when the disk refuses.
     """
+    try:
+        return _build(inputs, target, summaries, update, progress or _quiet)
+    except (OSError, sqlite3.Error, ValueError) as exc:
+        if isinstance(exc, ValueError) and "io" not in str(exc).lower():  # how the index speaks of the disk
+            raise
+        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else "the disk refused it"
+        raise ShelfUnwritable(
+            f"The shelf {shown(target)} could not be written: {reason}.",
+            hint="Nothing was changed. See that there is room, and that you may write there.",
+        ) from exc
+
+
+def _build(inputs: Sequence[Path], target: Path, summaries: Path | None, update: Path | None, tell: Progress) -> Report:
     started = time.monotonic()
     report = Report(shelf=shown(target))
-    files, problems = find_inputs(inputs, leave_out=summaries)
+    files, problems = find_inputs(inputs, leave_out=[target, *([summaries] if summaries else [])])
     for problem in problems:
         report.note(problem)
     extra = Summaries(summaries)
-    tell = progress or _quiet
-    with staged(target) as folder:
-        gathered = _gathered(files, update, folder / "spool", report, tell)
+    with staged(target) as folder, closing(Spool(folder / "spool")) as spool:
+        gathered = _gathered(files, update, spool, report, tell)
         writer = ShelfWriter(folder)
         try:
             _write(gathered, writer, extra, report, tell)
@@ -60,8 +76,6 @@ def build_shelf(
         except BaseException:
             writer.abandon()
             raise
-        finally:
-            gathered.spool.close()
         (folder / "spool").unlink()
         report.papers = writer.papers
         manifest = Manifest(
@@ -95,17 +109,20 @@ class _Gathered:
         return self.titles[min(titled, key=lambda number: (self.titles[number][0], number))][1]
 
 
-def _gathered(files: Sequence[Input], update: Path | None, path: Path, report: Report, tell: Progress) -> _Gathered:
-    gathered = _Gathered(Spool(path), Matcher(), [])
+def _gathered(files: Sequence[Input], update: Path | None, spool: Spool, report: Report, tell: Progress) -> _Gathered:
+    gathered = _Gathered(spool, Matcher(), [])
     for found in _entries(files, update, report, tell):
         if isinstance(found, Problem):
             report.note(found)
             continue
         report.entries += 1
-        keys = keys_of(found)
-        gathered.spool.put(found, keys)
-        gathered.matcher.add(found, keys)
-        gathered.titles.append((precedence(found)[0], keys.title[:_TITLE_COMPARED]))
+        try:
+            entry, keys = gathered.spool.put(found)
+        except TypeError:
+            report.note(Problem(found.origin, "broken", "What goes with it is nested too deeply to be kept."))
+            continue
+        gathered.matcher.add(entry, keys)
+        gathered.titles.append((precedence(entry)[0], fold(keys.title[:_TITLE_COMPARED])))
         if report.entries % _TOLD_EVERY == 0:
             tell("read", report.entries, 0)
     gathered.spool.flush()

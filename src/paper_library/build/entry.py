@@ -36,6 +36,10 @@ class Entry:
     preferred_summary: str = ""
     origin: str = ""
     """The input's name, relative to what was given; never a path of the machine."""
+    keys: list[str] = field(default_factory=list[str])
+    """Further keys that lead to the paper, of an entry that stood on a shelf before."""
+    origins: list[str] = field(default_factory=list[str])
+    """And all the inputs it came from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Which files there are to read, in an order that does not depend on how they were named."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -8,7 +8,9 @@ from typing import Final
 from paper_library.build.entry import Entry, Problem, Reader
 from paper_library.build.readers import reader_for
 from paper_library.errors import InputNotFound
+from paper_library.store.layout import DATABASE, MANIFEST
 from uraniborg.kernel.files import shown
+from uraniborg.kernel.text import whole_text
 
 _OF_ONE_PAPER: Final = (".md", ".markdown", ".pdf", ".xml", ".nxml", ".jats")
 _MARKDOWN: Final = (".md", ".markdown")
@@ -48,11 +50,12 @@ class Input:
                 yield Problem(path.name, "broken", f"The translation cannot be read: {exc.strerror}.")
 
 
-def find_inputs(given: Sequence[Path], *, leave_out: Path | None = None) -> tuple[list[Input], list[Problem]]:
+def find_inputs(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> tuple[list[Input], list[Problem]]:
     """Every file to read, and why others are not. Raises InputNotFound for a path that does not exist.
 
-    What lies in the folder `leave_out` is for somebody else.
+    What lies in the folders `leave_out` is for somebody else.
     """
+    apart = {path.absolute() for path in leave_out}
     files: dict[Path, str] = {}
     problems: list[Problem] = []
     cited: set[Path] = set()
@@ -61,11 +64,13 @@ def find_inputs(given: Sequence[Path], *, leave_out: Path | None = None) -> tupl
             raise InputNotFound(
                 f"There is no {shown(path)}.", hint="Name files or folders that exist.", input=shown(path)
             )
-        found = list(_below(path, leave_out and leave_out.absolute())) if path.is_dir() else [path]
+        found = list(_below(path, apart, problems)) if path.is_dir() else [path]
         if path.is_dir():
             cited.update(_bibliographies(found))
         for file in found:
-            files.setdefault(file.absolute(), file.relative_to(path).as_posix() if path.is_dir() else file.name)
+            origin = _origin(file, path)
+            # By the longest name that any argument gives it, whichever comes first.
+            files[file.absolute()] = max(files.get(file.absolute(), ""), origin, key=lambda name: (len(name), name))
     named = {path.absolute() for path in given}
     inputs: list[Input] = []
     for path, origin in sorted(files.items(), key=lambda item: (item[1], item[0])):
@@ -81,16 +86,31 @@ def find_inputs(given: Sequence[Path], *, leave_out: Path | None = None) -> tupl
     return list(_with_translations(inputs)), problems
 
 
-def _below(folder: Path, leave_out: Path | None) -> Iterator[Path]:
+def _origin(file: Path, given: Path) -> str:
+    return whole_text(file.relative_to(given).as_posix() if given.is_dir() else file.name)
+
+
+def _below(folder: Path, apart: Collection[Path], problems: list[Problem]) -> Iterator[Path]:
     """The files in a folder and its folders, without hidden ones; links to folders are not followed."""
-    for path in sorted(folder.iterdir()):
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError as exc:
+        problems.append(Problem(whole_text(folder.name), "broken", f"The folder cannot be read: {exc.strerror}."))
+        return
+    if (folder / MANIFEST).is_file() and (folder / DATABASE).is_file():
+        reason = "It is a shelf. Name it with --update to have its papers on the new one."
+        problems.append(Problem(whole_text(folder.name), "skipped", reason))
+        return
+    for path in entries:
         if path.name.startswith("."):
             continue
         if path.is_dir():
-            if not path.is_symlink() and path.absolute() != leave_out:
-                yield from _below(path, leave_out)
+            if not path.is_symlink() and path.absolute() not in apart:
+                yield from _below(path, apart, problems)
         elif path.is_file():
             yield path
+        elif path.is_symlink():
+            problems.append(Problem(whole_text(path.name), "skipped", "It is a link that leads nowhere."))
 
 
 def _bibliographies(files: Iterable[Path]) -> Iterator[Path]:

@@ -1,14 +1,16 @@
 """Which entries describe the same paper.
 
-Entries with the same DOI or arXiv id do. So do those with the same BibTeX key, or the same title, unless something
-else they say contradicts it: two papers called "Introduction" are two papers. Entries are told apart by number, in the
-order they come, and only what is needed to compare them is kept in memory.
+Entries with the same DOI or arXiv id do. So do those with the same BibTeX key, a file that is called by one, and those
+with the same title, unless anything they say contradicts it: two papers called "Introduction" are two papers. An entry
+that says little may fit several papers that contradict each other; it joins the first of them in an order that does not
+depend on which came first. Only what is needed to compare entries is kept in memory.
 """
 
 import re
 from array import array
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from rapidfuzz import fuzz
 
@@ -16,9 +18,12 @@ from paper_library.build.entry import Entry, origin_file
 from paper_library.identity import Keys, meta_key, normalised_arxiv, normalised_doi, normalised_title
 from uraniborg.kernel.text import fold
 
+Key = TypeVar("Key")
+
 _FEWEST_WORDS: Final = 3
 """A shorter title says too little to stand for a paper whose authors are not known."""
-_MOST_OF_A_TITLE: Final = 100
+_MOST_ALIKE: Final = 100
+"""Of entries with one title, or one name, no more are compared."""
 _SAME_TITLE: Final = 85.0
 _SURNAME: Final = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*")
 
@@ -41,28 +46,38 @@ def keys_of(entry: Entry) -> Keys:
 class _Facts:
     """What can contradict that two entries are one paper."""
 
-    title: str
+    doi: str
+    year: int
     surnames: frozenset[str]
-    year: int | None
-    doi: str | None
+    title: str
     file: str
-    record: str | None
+    record: str
     """What the file itself calls the entry, where its entries have numbers."""
 
-    def agrees(self, other: "_Facts") -> bool:
-        if self.file == other.file and self.record and other.record and self.record != other.record:
-            return False
-        if self.doi and other.doi and self.doi != other.doi and not _preprint(self.doi, other.doi):
-            return False
+    def contradicts(self, other: "_Facts") -> bool:
+        """Whether the two cannot be one paper."""
+        if self.doi and other.doi and self.doi != other.doi and not _is_preprint(self.doi, other.doi):
+            return True
         if self.year and other.year and self.year != other.year:
-            return False
+            return True
+        if self.file == other.file and self.record and other.record and self.record != other.record:
+            return True
+        return bool(self.surnames and other.surnames) and self.surnames.isdisjoint(other.surnames)
+
+    def has_the_title_of(self, other: "_Facts") -> bool:
+        """Whether two entries with the same title are one paper, as far as they say."""
         if self.surnames and other.surnames:
-            return not self.surnames.isdisjoint(other.surnames)
+            return True
         # Who lists the same words twice means two things by them.
         return self.file != other.file and self.title.count(" ") + 1 >= _FEWEST_WORDS
 
-    def has_the_title_of(self, other: "_Facts") -> bool:
+    def has_the_name_of(self, other: "_Facts") -> bool:
+        """Whether two entries with the same BibTeX key are one paper."""
         return not self.title or not other.title or fuzz.token_set_ratio(self.title, other.title) >= _SAME_TITLE
+
+    def order(self) -> tuple[object, ...]:
+        """Those that say most come first."""
+        return (not self.doi, not self.year, not self.surnames, self.doi, self.year, sorted(self.surnames), self.file)
 
 
 class Matcher:
@@ -70,28 +85,44 @@ class Matcher:
 
     def __init__(self) -> None:
         self._parent = array("q")
-        self._by_key: dict[int, int] = {}
+        self._facts: list[_Facts] = []
+        self._by_identifier: dict[int, int] = {}
         self._by_title: dict[int, list[int]] = {}
-        self._facts: dict[int, _Facts] = {}
+        self._by_bibkey: dict[str, list[int]] = {}
+        self._files: dict[str, list[int]] = {}
         self._reasons: dict[int, str] = {}
 
     def add(self, entry: Entry, keys: Keys) -> None:
         """The next entry."""
         number = len(self._parent)
         self._parent.append(number)
-        facts = _Facts(keys.title, _surnames(entry.authors), entry.year, keys.doi, *_place(entry))
-        for scheme, value in (
-            ("id", entry.identifiers.get("paper_id")),
-            ("doi", keys.doi),
-            ("arxiv", keys.arxiv),
-        ):
-            if value and (other := self._by_key.setdefault(hash((scheme, value)), number)) != number:
+        ids = entry.identifiers
+        self._facts.append(
+            _Facts(
+                keys.doi or "",
+                entry.year or 0,
+                _surnames(entry.authors),
+                keys.title,
+                origin_file(entry.origin),
+                ids.get("id", ""),
+            )
+        )
+        strong = [("id", ids.get("paper_id")), ("doi", keys.doi), ("arxiv", keys.arxiv)]
+        for scheme, value in (*strong, *((key.partition(":")[0], key.partition(":")[2]) for key in entry.keys)):
+            if value and scheme in ("id", "doi", "arxiv"):
+                other = self._by_identifier.setdefault(hash((scheme, value)), number)
                 self._join(number, other, f"same {scheme}")
-        self._match_names(number, facts, keys.bibkey, entry.identifiers.get("stem"))
-        self._match_title(number, facts)
+        named = {keys.bibkey or "", *(key.removeprefix("bib:") for key in entry.keys if key.startswith("bib:"))}
+        for name in named - {""}:
+            _put(self._by_bibkey, name, number)
+        if stem := ids.get("stem"):
+            _put(self._files, stem, number)
+        if keys.title:
+            _put(self._by_title, hash(keys.title), number)
 
     def clusters(self) -> list[list[int]]:
         """The numbers of the entries of each paper, in the order of their first entries."""
+        self._match_alike()
         grouped: dict[int, list[int]] = {}
         for number in range(len(self._parent)):
             grouped.setdefault(self._root(number), []).append(number)
@@ -101,44 +132,62 @@ class Matcher:
         """Why the entry was taken for a paper that was there already."""
         return self._reasons.get(number, "")
 
-    def _match_names(self, number: int, facts: _Facts, bibkey: str | None, stem: str | None) -> None:
-        """By BibTeX key; and a file that is called like one belongs to it. Two files of one name are nothing to us."""
-        if bibkey:
-            other = self._by_key.setdefault(hash(("bib", bibkey)), number)
-            if other != number and self._are_one(facts, other, by_key=True):
-                self._join(number, other, "same BibTeX key")
-            if (file := self._by_key.get(hash(("stem", bibkey)))) is not None:
-                self._join(number, file, "file named by the BibTeX key")
-        if stem:
-            self._by_key.setdefault(hash(("stem", stem)), number)
-            if (named := self._by_key.get(hash(("bib", stem)))) is not None and named != number:
-                self._join(number, named, "file named by the BibTeX key")
+    def _match_alike(self) -> None:
+        members = self._members()
+        for same in self._by_bibkey.values():
+            self._group(same, members, _Facts.has_the_name_of, "same BibTeX key")
+        for stem, files in self._files.items():
+            # Two files of one name are nothing to us.
+            if len(files) == 1 and stem in self._by_bibkey:
+                named = [*self._by_bibkey[stem], *files]
+                self._group(named, members, _Facts.has_the_name_of, "file named by the BibTeX key")
+        for same in self._by_title.values():
+            self._group(same, members, _Facts.has_the_title_of, "same title, authors and year")
 
-    def _match_title(self, number: int, facts: _Facts) -> None:
-        if not facts.title:
+    def _members(self) -> dict[int, list[int]]:
+        """The entries of every cluster that may still grow."""
+        buckets = (*self._by_title.values(), *self._by_bibkey.values(), *self._files.values())
+        wanted = {self._root(number) for same in buckets if len(same) > 1 for number in same}
+        for stem in self._files.keys() & self._by_bibkey.keys():
+            wanted.update(self._root(number) for number in (*self._files[stem], *self._by_bibkey[stem]))
+        members: dict[int, list[int]] = {root: [] for root in wanted}
+        for number in range(len(self._parent)):
+            if (root := self._root(number)) in members:
+                members[root].append(number)
+        return members
+
+    def _group(
+        self, alike: Sequence[int], members: dict[int, list[int]], fits: Callable[[_Facts, _Facts], bool], reason: str
+    ) -> None:
+        """Join the clusters of `alike` that fit and do not contradict, each to the first it can."""
+        if len(alike) < 2:
             return
-        same = self._by_title.setdefault(hash(facts.title), [])
-        for other in same:
-            if self._are_one(facts, other, by_key=False):
-                self._join(number, other, "same title, authors and year")
-                break
-        if len(same) < _MOST_OF_A_TITLE:
-            same.append(number)
-        self._facts[number] = facts
+        facts = self._facts
+        groups: list[int] = []
+        for number in sorted(alike, key=lambda one: (*facts[one].order(), one)):
+            root = self._root(number)
+            for first in groups:
+                target = self._root(first)
+                if target == root or (
+                    fits(facts[number], facts[first]) and self._agree(members[root], members[target])
+                ):
+                    self._join(number, first, reason)
+                    merged = self._root(number)
+                    if target != root:
+                        members[merged] = members.pop(root if merged == target else target) + members[merged]
+                    break
+            else:
+                groups.append(number)
 
-    def _are_one(self, facts: _Facts, other: int, *, by_key: bool) -> bool:
-        theirs = self._facts.get(other)
-        if theirs is None:
-            return by_key
-        if by_key and not facts.has_the_title_of(theirs):
-            return False
-        return facts.agrees(theirs) or (by_key and not (facts.surnames and theirs.surnames))
+    def _agree(self, one: Iterable[int], other: Sequence[int]) -> bool:
+        facts = self._facts
+        return not any(facts[mine].contradicts(facts[theirs]) for mine in one for theirs in other)
 
     def _join(self, number: int, other: int, reason: str) -> None:
         mine, theirs = self._root(number), self._root(other)
         if mine != theirs:
             self._parent[max(mine, theirs)] = min(mine, theirs)
-            self._reasons.setdefault(number, reason)
+            self._reasons.setdefault(max(number, other), reason)
 
     def _root(self, number: int) -> int:
         while (parent := self._parent[number]) != number:
@@ -147,16 +196,18 @@ class Matcher:
         return number
 
 
+def _put(buckets: dict[Key, list[int]], key: Key, number: int) -> None:
+    same = buckets.setdefault(key, [])
+    if len(same) < _MOST_ALIKE:
+        same.append(number)
+
+
 def _surnames(authors: list[str]) -> frozenset[str]:
     """The last names of the first authors, however the first names are written."""
     found = (_SURNAME.findall(fold(author)) for author in authors[:3])
     return frozenset(names[-1] for names in found if names)
 
 
-def _place(entry: Entry) -> tuple[str, str | None]:
-    return origin_file(entry.origin), entry.identifiers.get("id")
-
-
-def _preprint(one: str, other: str) -> bool:
+def _is_preprint(one: str, other: str) -> bool:
     """Whether one of two DOIs is the preprint's, which a paper may have beside its own."""
     return any(doi.startswith(("10.48550/", "10.1101/", "10.26434/", "10.31234/")) for doi in (one, other))

@@ -9,7 +9,10 @@ from paper_library.build.matching import keys_of
 from paper_library.identity import Keys, paper_id
 from uraniborg.kernel.text import fold
 
-_BEST_FIRST: Final = (".bib", ".bibtex", ".ris", ".json", ".jsonl", ".ndjson", ".gz", ".nxml", ".jats", ".xml", ".md")
+_BEST_FIRST: Final = (
+    *(".bib", ".bibtex", ".biblatex", ".ris", ".json", ".csljson", ".jsonl", ".ndjson", ".gz"),
+    *(".nxml", ".jats", ".xml", ".md", ".markdown"),
+)
 """Whose word counts where entries differ: what a person curated before what was written for print or found in it."""
 
 
@@ -38,7 +41,9 @@ def _paper(entry: Entry, all_keys: Sequence[Keys], entries: Sequence[Entry]) -> 
     keys = _keys(all_keys)
     given = next((each.identifiers["paper_id"] for each in entries if each.identifiers.get("paper_id")), None)
     _spell_identifiers(entry, all_keys)
-    return Paper(given or paper_id(keys[0]), keys, entry, sorted({each.origin for each in entries if each.origin}))
+    keys += [key for each in entries for key in each.keys if key not in keys]
+    origins = {origin for each in entries for origin in (each.origins or [each.origin]) if origin}
+    return Paper(given or paper_id(keys[0]), list(dict.fromkeys(keys)), entry, sorted(origins))
 
 
 def precedence(entry: Entry) -> tuple[int, str, str]:

@@ -2,9 +2,8 @@
 
 import hashlib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import orjson
 
@@ -12,10 +11,10 @@ from paper_library.build.merging import Paper
 from paper_library.limits import OUTLINE_SHOWN
 from paper_library.store.layout import DEFAULT_TEMPLATE, SOURCE, SUMMARY, TRANSLATION
 from paper_library.summary import default_summary
-from paper_library.text.markdown import outline, plain_text
+from paper_library.text.markdown import outline, plain_text, plain_text_of
 
 _PREFERRED: Final = ("simple",)
-_NOT_IN_A_NAME: Final = re.compile(r"[^a-z0-9_-]+")
+_NOT_IN_A_NAME: Final = re.compile(r"[^\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +24,7 @@ class Asset:
     content: bytes
     chars: int
     sha256: str
+    is_derived: bool = False
 
 
 @dataclass(slots=True)
@@ -42,8 +42,8 @@ class Described:
         said = hashlib.sha256(self.metadata)
         said.update(self.paper.entry.bibtex.encode())
         for asset in self.assets:
-            # The default summary follows from the rest, and is not always there.
-            if (asset.kind, asset.name) != (SUMMARY, DEFAULT_TEMPLATE):
+            # The derived summary follows from the rest, and is not always there.
+            if not asset.is_derived:
                 said.update(f"{asset.kind}/{asset.name}/{asset.sha256}".encode())
         self.digest = said.hexdigest()
 
@@ -55,7 +55,7 @@ def described(paper: Paper, *, sparing: bool) -> Described:
     reply at any time: a hundred thousand small files take longer to create and to delete than all the rest of a shelf.
     """
     entry = paper.entry
-    given = {template_name(name): value for name, value in sorted(entry.summaries.items())}
+    given = _named(entry.summaries)
     templates = [DEFAULT_TEMPLATE, *(name for name in given if name != DEFAULT_TEMPLATE)]
     translations = {name.lower(): text for name, text in sorted(entry.translations.items())}
     metadata: dict[str, Any] = {
@@ -83,13 +83,26 @@ def described(paper: Paper, *, sparing: bool) -> Described:
     }
     assets: list[Asset] = []
     if not sparing or given or entry.source or translations:
-        summaries = {DEFAULT_TEMPLATE: default_summary(metadata, entry.source), **given}
-        assets += [_asset(SUMMARY, name, orjson.dumps(value).decode()) for name, value in summaries.items()]
+        if DEFAULT_TEMPLATE not in given:
+            derived = orjson.dumps(default_summary(metadata, entry.source)).decode()
+            assets.append(_asset(SUMMARY, DEFAULT_TEMPLATE, derived, is_derived=True))
+        assets += [_asset(SUMMARY, name, orjson.dumps(value).decode()) for name, value in given.items()]
         assets += [_asset(SOURCE, "", entry.source)] if entry.source else []
         assets += [_asset(TRANSLATION, name, text) for name, text in translations.items()]
-    texts = [" ".join(_strings(value)) for value in given.values()]
+    texts = [plain_text_of(value) for value in given.values()]
     texts += [plain_text(text) for text in (entry.source, *translations.values()) if text]
     return Described(paper, orjson.dumps(metadata), assets, texts)
+
+
+def _named(summaries: dict[str, Any]) -> dict[str, Any]:
+    """Summaries by the names of their templates; of names that become the same one each gets its own."""
+    named: dict[str, Any] = {}
+    for given, value in sorted(summaries.items()):
+        name = base = template_name(given) or "summary"
+        while name in named:
+            name = f"{base}_{len(named) + 1}"
+        named[name] = value
+    return named
 
 
 def _outline(source: str) -> list[dict[str, Any]]:
@@ -98,7 +111,7 @@ def _outline(source: str) -> list[dict[str, Any]]:
 
 
 def template_name(name: str) -> str:
-    """A template's name in the form all have: lower case, digits, `_` and `-`."""
+    """A template's name in the form all have: lower-case letters, digits, `_` and `-`."""
     return _NOT_IN_A_NAME.sub("_", name.strip().lower()).strip("_")[:64]
 
 
@@ -109,18 +122,6 @@ def _preferred(wanted: str, available: list[str]) -> str:
     return DEFAULT_TEMPLATE
 
 
-def _asset(kind: str, name: str, text: str) -> Asset:
+def _asset(kind: str, name: str, text: str, *, is_derived: bool = False) -> Asset:
     content = text.encode()
-    return Asset(kind, name, content, len(text), hashlib.sha256(content).hexdigest())
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """Every text in a JSON value."""
-    if isinstance(value, str):
-        yield plain_text(value)
-    elif isinstance(value, list):
-        for item in cast("list[Any]", value):
-            yield from _strings(item)
-    elif isinstance(value, dict):
-        for item in cast("dict[str, Any]", value).values():
-            yield from _strings(item)
+    return Asset(kind, name, content, len(text), hashlib.sha256(content).hexdigest(), is_derived)

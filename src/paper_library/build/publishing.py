@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -26,7 +27,7 @@ def staged(target: Path) -> Generator[Path]:
     Whoever looks at `target` meanwhile, or after a crash, sees what was there before. Raises ShelfExists when something
     stands there that is not a shelf, and Locked while another build makes the same shelf.
     """
-    target = target.absolute()
+    target = target.resolve()
     if target.exists() and not (target / MANIFEST).is_file() and not _is_empty_folder(target):
         raise ShelfExists(
             f"{shown(target)} exists and is not a shelf.", hint="Choose another place, or remove it yourself first."
@@ -76,7 +77,8 @@ def _sweep(target: Path) -> None:
     aside = target.parent / f".{target.name}.old"
     if aside.exists() and not target.exists():
         aside.rename(target)
-    for leftover in (aside, *target.parent.glob(f".{target.name}.*.new")):
+    ours = re.compile(re.escape(f".{target.name}.") + r"[0-9a-f]{8}\.new")
+    for leftover in (aside, *(path for path in target.parent.iterdir() if ours.fullmatch(path.name))):
         shutil.rmtree(leftover, ignore_errors=True)
 
 

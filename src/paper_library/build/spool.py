@@ -10,7 +10,9 @@ from typing import Any, Final
 import orjson
 
 from paper_library.build.entry import Entry
+from paper_library.build.matching import keys_of
 from paper_library.identity import Keys
+from uraniborg.kernel.text import whole_text
 
 _BUFFER: Final = 1 << 20
 
@@ -22,13 +24,18 @@ class Spool:
         self._file = path.open("w+b", buffering=_BUFFER)
         self._starts = array("Q", [0])
 
-    def put(self, entry: Entry, keys: Keys) -> None:
+    def put(self, entry: Entry) -> tuple[Entry, Keys]:
+        """Lay an entry aside with its keys. Raises TypeError for what has no JSON form."""
         try:
+            keys = keys_of(entry)
             line = orjson.dumps((entry, keys))
         except TypeError:  # half characters, which no reader should leave in
-            line = orjson.dumps((_whole(asdict(entry)), _whole(asdict(keys))))
+            entry = Entry(**_whole(asdict(entry)))
+            keys = keys_of(entry)
+            line = orjson.dumps((entry, keys))
         self._file.write(line)
         self._starts.append(self._starts[-1] + len(line))
+        return entry, keys
 
     def flush(self) -> None:
         """To be called once all is put, before anything is had back."""
@@ -48,7 +55,7 @@ class Spool:
 
 def _whole(value: Any) -> Any:
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return whole_text(value)
     if isinstance(value, list):
         return [_whole(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, dict):

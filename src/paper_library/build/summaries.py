@@ -46,8 +46,10 @@ class Summaries:
                 if path in self._left:
                     origin = self._left.pop(path)
                     try:
-                        paper.entry.summaries[template] = orjson.loads(path.read_bytes())
-                    except (OSError, ValueError):
+                        summary = orjson.loads(path.read_bytes())
+                        orjson.dumps(summary)  # which can be nested less deeply than what is read
+                        paper.entry.summaries[template] = summary
+                    except (OSError, ValueError, TypeError):
                         yield Problem(origin, "broken", "The summary is not JSON. Write one JSON value in UTF-8.")
 
     def unused(self) -> list[Problem]:
@@ -61,7 +63,8 @@ def _names(paper: Paper) -> Iterable[str]:
     for key in paper.keys:
         yield _plain(key.partition(":")[2])
     for origin in paper.origins:
-        yield _plain(Path(origin_file(origin)).stem)
+        if origin == origin_file(origin):  # a file of one paper
+            yield _plain(Path(origin).stem)
 
 
 def _plain(name: Any) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -11,6 +10,7 @@ from paper_library.errors import AssetFetchFailed, AssetInvalid
 from paper_library.store.assets import Assets
 from paper_library.store.layout import DEFAULT_TEMPLATE, SOURCE, SUMMARY, TRANSLATION
 from paper_library.store.shelf import Shelf
+from paper_library.summary import is_derived
 
 
 def entries_of_shelf(folder: Path) -> Iterator[Entry | Problem]:
@@ -28,12 +28,11 @@ def _entry(shelf: Shelf, no: int, assets: Assets) -> Iterator[Entry | Problem]:
     said = shelf.described(no)
     texts: dict[tuple[str, str], str] = {}
     for ref in shelf.assets(no):
-        if (ref.kind, ref.name) == (SUMMARY, DEFAULT_TEMPLATE):
-            continue  # made anew
         try:
             texts[ref.kind, ref.name] = assets.read(shelf.folder, ref, said["paper_id"])
         except (AssetFetchFailed, AssetInvalid) as exc:
             yield Problem(said["title"], "broken", exc.message)
+    summaries = {name: orjson.loads(text) for (kind, name), text in texts.items() if kind == SUMMARY}
     preferred = said["preferred_summary_template"]
     yield Entry(
         title=said["title"],
@@ -51,11 +50,9 @@ def _entry(shelf: Shelf, no: int, assets: Assets) -> Iterator[Entry | Problem]:
         bibtex=shelf.bibtex(no),
         source=texts.get((SOURCE, ""), ""),
         translations={name: text for (kind, name), text in texts.items() if kind == TRANSLATION},
-        summaries={name: _parsed(text) for (kind, name), text in texts.items() if kind == SUMMARY},
+        summaries={name: value for name, value in summaries.items() if not is_derived(value)},  # made anew
         preferred_summary="" if preferred == DEFAULT_TEMPLATE else preferred,
-        origin=", ".join(shelf.origins(no)),
+        keys=shelf.keys(no),
+        origin=said["paper_id"],
+        origins=shelf.origins(no),
     )
-
-
-def _parsed(text: str) -> Any:
-    return orjson.loads(text)

@@ -69,10 +69,11 @@ class ShelfWriter:
             (
                 no,
                 paper.paper_id,
-                fold(entry.title),
+                fold(" ".join(entry.title.split())),
                 entry.year,
                 described.metadata,
                 entry.bibtex,
+                orjson.dumps(paper.keys).decode(),
                 orjson.dumps(paper.origins).decode(),
                 described.digest,
             )
@@ -111,8 +112,12 @@ class ShelfWriter:
         self._database.execute("COMMIT")
         self._database.executescript(INDEXES)
         self._database.close()
-        for leftover in (self._folder / INDEX).glob(".*.lock"):
-            leftover.unlink()
+        mode = (self._folder / DATABASE).stat().st_mode
+        for path in (self._folder / INDEX).iterdir():
+            if path.name.endswith(".lock"):
+                path.unlink()
+            else:
+                path.chmod(mode)  # some are for their owner alone
         os.sync()
         content = hashlib.sha256(b"shelf-1\n")
         for line in sorted(self._content):
@@ -170,7 +175,7 @@ def _lacks(entry: Entry) -> Iterator[str]:
 
 _WORTH_HAVING: Final = ("abstract", "authors", "year", "venue", "doi", "keywords", "source", "bibtex")
 _INSERTS: Final = {
-    "paper": "INSERT INTO paper VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    "paper": "INSERT INTO paper VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     # Of papers that claim the same key (two entries of one BibTeX file, say) the first keeps it.
     "alias": "INSERT OR IGNORE INTO alias VALUES (?, ?)",
     "asset": "INSERT INTO asset VALUES (?, ?, ?, ?, ?, ?)",

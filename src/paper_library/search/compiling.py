@@ -37,6 +37,8 @@ class Compiled:
     """Words that no paper has."""
     dropped: list[str] = field(default_factory=list[str])
     """Words too common to look for beside the others."""
+    unread: int = 0
+    """How many words there were beyond the bound."""
     is_empty: bool = False
 
     @classmethod
@@ -63,9 +65,11 @@ class Compiler:
         for group in read.required:
             options = [option for unit in group for option in self._options(unit, result)]
             clauses.append((Occur.Must, _any(options)))
-        result.is_empty = not clauses and not read.excluded
+        result.is_empty = read.is_blank
         if not clauses:
-            clauses.append((Occur.Must, IndexQuery.all_query()))
+            # Whoever only excludes wants the rest; whoever typed nothing that is a word wants nothing we have.
+            rest = IndexQuery.all_query() if read.is_blank or read.excluded else IndexQuery.empty_query()
+            clauses.append((Occur.Must, rest))
         # What is excluded is no match, so it is compiled beside the point.
         unseen = Compiled(IndexQuery.empty_query())
         for unit in read.excluded:
@@ -76,15 +80,18 @@ class Compiler:
 
     def years(self, start: int | None, end: int | None) -> IndexQuery:
         """Papers of these years, both included; those without a year are of none."""
-        return IndexQuery.range_query(
-            self._schema, fields.YEAR, tantivy.FieldType.Unsigned, max(start or 1, 1), end or _LAST_YEAR
-        )
+        first, last = max(start or 1, 1), _LAST_YEAR if end is None else min(end, _LAST_YEAR)
+        if first > last:
+            return IndexQuery.empty_query()
+        return IndexQuery.range_query(self._schema, fields.YEAR, tantivy.FieldType.Unsigned, first, last)
 
     def facet(self, kind: str, facet: int) -> IndexQuery:
         return IndexQuery.const_score_query(IndexQuery.term_query(self._schema, fields.FACETS[kind], facet), 0.0)
 
     def _words(self, units: list[Unit], result: Compiled) -> Iterator[IndexQuery]:
-        asked = [unit.text for unit in units if unit.kind == "word"][:QUERY_WORDS]
+        asked = [unit.text for unit in units if unit.kind == "word"]
+        result.unread = len(asked[QUERY_WORDS:])
+        asked = asked[:QUERY_WORDS]
         content = [word for word in asked if stem(word)]
         result.dropped = list(dict.fromkeys(word for word in asked if not stem(word))) if content else []
         result.words.update(content or asked)
@@ -117,8 +124,7 @@ class Compiler:
     def _character(self, character: str) -> Iterator[IndexQuery]:
         """One character of a script whose words are pairs of them."""
         for where, weight in ((fields.EXACT, 1.0), (fields.FULL_EXACT, 0.4)):
-            pattern = f".?{character}.?"
-            yield IndexQuery.boost_query(IndexQuery.regex_query(self._schema, where, pattern), weight)
+            yield IndexQuery.boost_query(self._phrase(where, [character], 1.0), weight)
 
     def _options(self, unit: Unit, result: Compiled) -> Iterator[IndexQuery]:
         match unit.kind:
@@ -165,7 +171,10 @@ class Compiler:
         return query if weight == 1.0 else IndexQuery.boost_query(query, weight)
 
     def _phrase(self, where: str, said: list[str], weight: float, *, slop: int = 0) -> IndexQuery:
-        if len(said) == 1:
+        if len(said) == 1 and len(said[0]) == 1 and not said[0].isascii():
+            # Of scripts without blanks the index has pairs of characters.
+            query = IndexQuery.regex_query(self._schema, where, f".?{said[0]}.?")
+        elif len(said) == 1:
             query = IndexQuery.term_query(self._schema, where, said[0])
         else:
             query = IndexQuery.phrase_query(self._schema, where, list(said), slop=slop)

@@ -10,7 +10,7 @@ from tantivy import Occur
 from tantivy import Query as IndexQuery
 
 from paper_library.errors import OutOfBounds
-from paper_library.limits import DEFAULT_PAGE_SIZE, OFFSET, PAGE_SIZE, QUERY_CHARS, SNIPPET_CHARS
+from paper_library.limits import DEFAULT_PAGE_SIZE, FACETS, OFFSET, PAGE_SIZE, QUERY_CHARS, SNIPPET_CHARS
 from paper_library.search import fields
 from paper_library.search.compiling import Compiled, Compiler
 from paper_library.search.query import Query, read_query
@@ -23,6 +23,7 @@ from uraniborg.kernel.text import fold, terms
 Sort = Literal["relevance", "year_desc", "year_asc", "title_asc", "title_desc"]
 SORTS: Final = ("relevance", "year_desc", "year_asc", "title_asc", "title_desc")
 _SIMILAR_TERMS: Final = 25
+_NO_SUCH_YEAR: Final = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,19 @@ def check_page(limit: int, offset: int) -> None:
         raise OutOfBounds("offset", f"from 0 to {OFFSET:,}", hint="Narrow the query; filters such as year: help.")
 
 
+def check_facets(limit: int) -> None:
+    """Raises OutOfBounds."""
+    if not 1 <= limit <= FACETS:
+        raise OutOfBounds("limit", f"from 1 to {FACETS}")
+
+
+def page_size(limit: int | None, page_size: int | None) -> int:
+    """How many results are wanted, by either of the names that has. Raises OutOfBounds if they contradict."""
+    if limit is not None and page_size is not None and limit != page_size:
+        raise OutOfBounds("page_size", "the same as limit, or left out", hint="They are two names of one argument.")
+    return limit or page_size or DEFAULT_PAGE_SIZE
+
+
 def check_query(query: str) -> None:
     """Raises OutOfBounds."""
     if len(query) > QUERY_CHARS:
@@ -119,6 +133,7 @@ def search(
     if compiled.missing:
         page.did_you_mean = did_you_mean(shelf.searcher, query, compiled.missing)
     if facets:
+        check_facets(facet_limit)
         page.facets = facet_counts(shelf, compiled.query, facets, facet_limit)
     return page
 
@@ -183,13 +198,13 @@ def _year(text: str) -> int | None:
         return None
     if not text.isdecimal():
         raise OutOfBounds("year", "a year such as 2021, or years such as 2019..2023")
-    return int(text)
+    return int(text) if len(text) < 10 else _NO_SUCH_YEAR
 
 
 def _found(shelf: Shelf, query: IndexQuery, limit: int, offset: int, order: Sort) -> tantivy.SearchResult:
     if order == "relevance":
         return shelf.searcher.search(query, limit, offset=offset)
-    by = fields.YEAR if order.startswith("year") else fields.NUMBER
+    by = {"year_desc": fields.YEAR, "year_asc": fields.YEAR_OR_LAST}.get(order, fields.NUMBER)
     way = tantivy.Order.Asc if order.endswith("_asc") else tantivy.Order.Desc
     return shelf.searcher.search(query, limit, offset=offset, order_by_field=by, order=way)
 
@@ -221,6 +236,8 @@ def passage(shelf: Shelf, row: Row, matcher: Matcher) -> str:
 
 def _said(read: Query, compiled: Compiled) -> dict[str, Any]:
     said = read.interpreted()
+    if compiled.unread:
+        said["ignored"] = [*said["ignored"], f"The last {compiled.unread} words were not searched: there are too many."]
     if compiled.dropped:
         said["ignored"] = [*said["ignored"], f"Too common to count: {', '.join(compiled.dropped)}."]
         said["terms"] = [term for term in said["terms"] if term not in compiled.dropped]

@@ -25,10 +25,12 @@ TAG: Final = "tag"
 INSTITUTION: Final = "institution"
 IDENTIFIER: Final = "identifier"
 NUMBER: Final = "no"
-YEAR: Final = "year"
+YEAR: Final = "year"  # 0 for none, which puts it last of those in descending order
+YEAR_OR_LAST: Final = "year_or_last"  # and this in ascending order
 FACETS: Final = {kind: f"{kind}_facet" for kind in ("author", "venue", "keyword", "institution", "tag")}
 
 _WORDS: Final = (ABOUT, TITLE, EXACT, FULL, FULL_EXACT, AUTHOR, VENUE, KEYWORD, TAG, INSTITUTION, IDENTIFIER)
+_NO_YEAR: Final = 1 << 16
 _ANALYZER: Final = "as_given"
 
 
@@ -38,6 +40,7 @@ def schema() -> tantivy.Schema:
         builder.add_text_field(name, tokenizer_name=_ANALYZER, index_option="position")
     for name in (NUMBER, YEAR, *FACETS.values()):
         builder.add_unsigned_field(name, indexed=True, fast=True)
+    builder.add_unsigned_field(YEAR_OR_LAST, fast=True)
     return builder.build()
 
 
@@ -74,6 +77,7 @@ def document(
     fields: dict[str, Any] = {
         NUMBER: no,
         YEAR: year or 0,
+        YEAR_OR_LAST: year or _NO_YEAR,
         ABOUT: " ".join(stemmed(said)),
         TITLE: " ".join(stemmed(titled)),
         EXACT: " ".join(said),

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from uraniborg.kernel.text import fold, words
+from uraniborg.kernel.text import fold, whole_text, words
 
 FIELDS: Final = ("title", "author", "venue", "keyword", "tag", "institution", "doi", "arxiv", "year")
 _UNIT: Final = re.compile(
@@ -26,6 +26,8 @@ _QUOTES: Final = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
 _PREFIX: Final = re.compile(r"([^\W_]{2,})\*")
 _YEARS: Final = re.compile(r"(?P<from>\d{4})?(?P<to_>\.\.|-|–)?(?P<to>\d{4})?")
 _COMPARED: Final = re.compile(r"(?P<how>[<>]=?)(?P<year>\d{4})")
+_GROUP: Final = re.compile(r"(?<!\w)[(\[{]")
+_GROUP_OF: Final = re.compile(r"(?:(?<!\S)-|:)[(\[{]")
 _ORDER_OF_GROWTH: Final = re.compile(r"\b[oO]\([^()\n]{1,30}\)")
 
 Kind = Literal["word", "phrase", "prefix", "field", "years"]
@@ -53,6 +55,8 @@ class Query:
     excluded: list[Unit] = field(default_factory=list[Unit])
     ignored: list[str] = field(default_factory=list[str])
     """What was typed and not used as it might have been meant, in sentences."""
+    is_blank: bool = False
+    """Nothing was typed, which asks for everything."""
 
     def relaxed(self) -> "Query | None":
         """The same with phrases wished for instead of required, word by word too; None if there are none."""
@@ -78,8 +82,12 @@ class Query:
         extra = {
             "phrases": [u.text for u in self._asked() if u.kind == "phrase"],
             "prefixes": [f"{u.text}*" for u in self._asked() if u.kind == "prefix"],
-            "required": [" OR ".join(u.text for u in group) for group in self.required if group[0].kind == "word"],
-            "excluded": [f"{unit.field}:{unit.text}" if unit.field else unit.text for unit in self.excluded],
+            "required": [
+                " OR ".join(map(_shown, group))
+                for group in self.required
+                if len(group) > 1 or group[0].kind in ("word", "prefix")
+            ],
+            "excluded": [_shown(unit).strip('"') for unit in self.excluded],
         }
         return {**said, **{name: values for name, values in extra.items() if values}, "ignored": self.ignored}
 
@@ -87,6 +95,16 @@ class Query:
         yield from self.wanted
         for group in self.required:
             yield from group
+
+
+def _shown(unit: Unit) -> str:
+    match unit.kind:
+        case "phrase":
+            return f'"{unit.text}"'
+        case "prefix":
+            return f"{unit.text}*"
+        case _:
+            return f"{unit.field}:{unit.text}" if unit.field else unit.text
 
 
 def read_query(text: str) -> Query:
@@ -101,15 +119,22 @@ class _Reading:
         self.query = Query()
         self._groups: list[list[Unit]] = []
         self._must: set[int] = set()
+        self._placed: list[int] = []
         self._operator = ""
         self._negated = False
-        plain = text.replace("\0", " ").translate(_QUOTES)
+        self._joins = False
+        self.query.is_blank = not text.strip()
+        plain = whole_text(text).replace("\0", " ").translate(_QUOTES)
         # Blanks inside are what makes it one thing for its reader and several for everyone else.
         plain = _ORDER_OF_GROWTH.sub(lambda found: "".join(found[0].split()), plain)
         for found in _UNIT.finditer(plain):
             self._take(found)
+        if _GROUP.search(plain) and (self._joins or _GROUP_OF.search(plain)):
+            self.query.ignored.append("Brackets do not group; they were left out.")
         if self._operator or self._negated:
             self.query.ignored.append(f"{self._operator or 'NOT'} at the end has nothing to join.")
+        if not (self._groups or self.query.excluded or self.query.is_blank or self.query.ignored):
+            self.query.ignored.append("There are no words in it to search for.")
         self._sort()
 
     def _take(self, found: re.Match[str]) -> None:
@@ -122,14 +147,19 @@ class _Reading:
         units = list(self._units(found))
         negated = bool(found["minus"]) or self._negated
         self._negated = False
+        if not units:
+            return
+        if len(units) > 1 and (negated or self._operator == "OR") and units[0].kind == "word":
+            # What is joined by a hyphen stands and falls together.
+            units = [Unit("phrase", " ".join(unit.text for unit in units))]
         if negated:
             self.query.excluded += units
             self._operator = ""
             return
-        for unit in units:
-            self._place(unit)
+        self._place(units)
 
     def _operate(self, operator: str) -> None:
+        self._joins = True
         if operator == "NOT":
             self._negated = True
         elif self._groups:
@@ -137,14 +167,16 @@ class _Reading:
         else:
             self.query.ignored.append(f"{operator} at the beginning has nothing to join.")
 
-    def _place(self, unit: Unit) -> None:
+    def _place(self, units: list[Unit]) -> None:
         if self._operator == "OR":
-            self._groups[-1].append(unit)
+            self._groups[-1] += units
+            placed = [len(self._groups) - 1]
         else:
-            self._groups.append([unit])
-            if self._operator == "AND":
-                self._must.update((len(self._groups) - 2, len(self._groups) - 1))
-        self._operator = ""
+            placed = list(range(len(self._groups), len(self._groups) + len(units)))
+            self._groups += [[unit] for unit in units]
+        if self._operator == "AND":
+            self._must.update((*self._placed, *placed))
+        self._placed, self._operator = placed, ""
 
     def _sort(self) -> None:
         for place, group in enumerate(self._groups):

@@ -9,7 +9,7 @@ from typing import Final
 from paper_library.limits import SNIPPET_CHARS
 from paper_library.search.compiling import Compiled
 from paper_library.text.markdown import escaped, escaped_line
-from uraniborg.kernel.text import fold, stem, words
+from uraniborg.kernel.text import UNFOLDED, fold, fold_in_place, stem, words
 
 _TOKEN: Final = re.compile(r"[^\s\"“”(),;:!?。、，]+")
 _SHORTEST_ROOT: Final = 3
@@ -18,18 +18,6 @@ _SENTENCE_START: Final = re.compile(r"(?:^|[.!?。]\s+)(?=\S)")
 
 Span = tuple[int, int, str]
 """Where a match begins and ends, and what it matches."""
-
-
-class _OneToOne(dict[int, str]):
-    """Characters as they fold, of those that fold to one: places in a text stay what they are."""
-
-    def __missing__(self, code: int) -> str:
-        plain = fold(chr(code))
-        self[code] = plain if len(plain) == 1 else chr(code)
-        return self[code]
-
-
-_one_to_one = _OneToOne()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +38,7 @@ class Matcher:
         """The matches, in order."""
         if not self.stems and not self.words:
             return []
-        if self.rough is not None:
-            plain = text.lower() if text.isascii() else text.translate(_one_to_one)
+        if self.rough is not None and UNFOLDED not in (plain := fold_in_place(text)):
             found = ((one.start(), one.end(), one.group()) for one in self.rough.finditer(plain))
             return [(start, end, name) for start, end, word in found if (name := self._named(word))]
         spans = [span for token in _TOKEN.finditer(text) for span in self._in_token(token.group(), token.start())]
@@ -68,18 +55,22 @@ class Matcher:
 
     def _in_token(self, token: str, at: int) -> list[Span]:
         """Matches in a run without blanks: the words of it are found again, in order, by how they fold."""
+        plain, places = _unfolded(token)
         spans: list[Span] = []
         position = 0
         for word in words(token):
-            name = self._named(word)
-            if not name:
-                continue
-            start = _found(token, word, position)
-            if start >= 0:
-                end = min(start + len(word), len(token))
-                spans.append((at + start, at + end, name))
-                position = start + 1
+            start = plain.find(word, position)
+            if start >= 0 and (name := self._named(word)):
+                spans.append((at + places[start], at + places[start + len(word) - 1] + 1, name))
+            # Pairs of characters overlap.
+            position = start + 1 if start >= 0 else position
         return spans
+
+
+def _unfolded(token: str) -> tuple[str, list[int]]:
+    """A token as it folds, and for each character of that the place it came from."""
+    pieces = [fold(char) for char in token]
+    return "".join(pieces), [at for at, piece in enumerate(pieces) for _ in piece]
 
 
 @lru_cache(maxsize=1024)
@@ -91,22 +82,16 @@ def _rough(stems: frozenset[str], named: frozenset[str]) -> re.Pattern[str] | No
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, shortest))})[^\W_]*")
 
 
-def _found(token: str, word: str, start: int) -> int:
-    """Where `word`, which is folded, begins in `token`, which is not."""
-    plain = token.translate(_one_to_one)
-    place = plain.find(word, start)
-    return place if place >= 0 else plain.find(word[:1], start)
-
-
 def snippet(text: str, matcher: Matcher, *, most: int = SNIPPET_CHARS) -> tuple[str, int]:
     """The best passage of `text` as markdown with the matches in bold, and how many different ones it has."""
     text = text if text.isascii() else unicodedata.normalize("NFC", text)
+    text = " ".join(text.split()) if "\n" in text or "\r" in text else text
     spans = matcher.spans(text)
     start, end = _window(text, spans, most)
     inside = [span for span in spans if span[0] >= start and span[1] <= end]
     pieces: list[str] = [_ELLIPSIS] if start > 0 else []
     at = start
-    for first, last, _ in _joined(inside):
+    for first, last, _ in _joined([_closed(text, span) for span in inside]):
         pieces += [escaped(text[at:first]), "**", escaped(text[first:last]), "**"]
         at = last
     pieces += [escaped(text[at:end]), _ELLIPSIS if end < len(text) else ""]
@@ -150,6 +135,18 @@ def _word_end(text: str, end: int) -> int:
         return end
     blank = text.rfind(" ", max(0, end - 40), end)
     return blank if blank > 0 else end
+
+
+def _closed(text: str, span: Span) -> Span:
+    """A match as markdown can have it in bold: not between a sign and a letter, where stars would show."""
+    first, last, name = span
+    while last < len(text) and not text[last - 1].isalnum() and text[last].isalnum():
+        last += 1
+    while last < len(text) and text[last].isalnum() and not text[span[1] - 1].isalnum():
+        last += 1
+    while first > 0 and not text[span[0]].isalnum() and text[first - 1].isalnum():
+        first -= 1
+    return first, last, name
 
 
 def _joined(spans: list[Span]) -> list[Span]:

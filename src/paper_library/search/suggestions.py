@@ -6,6 +6,7 @@ import tantivy
 from rapidfuzz import fuzz, process
 
 from paper_library.search import fields
+from uraniborg.kernel.text import fold_in_place
 
 _LIKELY: Final = 75.0
 _CANDIDATES: Final = 20
@@ -17,7 +18,7 @@ def did_you_mean(searcher: tantivy.Searcher, query: str, missing: list[str]) -> 
     better = query
     for word in missing:
         if word.isalpha() and len(word) >= _SHORTEST and (meant := _nearest(searcher, word)):
-            start = better.lower().find(word)
+            start = fold_in_place(better).find(word)
             if start >= 0:
                 better = better[:start] + meant + better[start + len(word) :]
     return better if better != query else None

@@ -93,7 +93,14 @@ def _checked(base_url: str) -> str:
         url = httpx.URL(base_url)
     except httpx.InvalidURL:
         url = httpx.URL("")
-    if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
+    if (
+        url.scheme not in ("http", "https")
+        or not url.host
+        or url.userinfo
+        or url.query
+        or url.fragment
+        or (url.port or 0) > 65_535
+    ):
         raise InvalidInput(
             "The static base address must be http:// or https:// with a host, and no user, query or fragment.",
             hint="Use an address such as https://static.example.org/papers",

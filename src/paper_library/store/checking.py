@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from paper_library.store.layout import DATABASE, STATIC, asset_path
+from paper_library.store.layout import STATIC, asset_path
 from paper_library.store.manifest import file_digest, read_manifest
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.errors import UraniborgError
@@ -42,12 +42,12 @@ def verify(folder: Path, progress: Callable[[int], None] | None = None) -> Verdi
     verdict = Verdict(manifest.build_id, manifest.papers)
     for name, digest in manifest.files.items():
         _check(folder / name, name, digest, verdict)
-    if any(name.startswith(DATABASE) for name in verdict.problems):
+    if verdict.problems:  # what is damaged is not opened
         return verdict
     try:
         shelf = Shelf.open(folder)
     except UraniborgError as exc:
-        verdict.problems = verdict.problems or [exc.message]
+        verdict.problems = [exc.message]
         return verdict
     try:
         assets = shelf.connection().execute("SELECT DISTINCT kind, sha256 FROM asset").fetchall()

@@ -22,6 +22,7 @@ CREATE TABLE paper (
     year INTEGER,
     metadata BLOB NOT NULL,      -- the whole reply about this paper, as JSON
     bibtex TEXT NOT NULL,
+    keys TEXT NOT NULL,          -- JSON list of what it is known by, strongest first
     origins TEXT NOT NULL,       -- JSON list of the inputs it came from
     digest TEXT NOT NULL         -- changes with anything said of the paper
 );

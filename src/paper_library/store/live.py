@@ -11,6 +11,8 @@ from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import get_logger
 
 _LOOK_EVERY_S: Final = 0.5
+_LOOK_AGAIN_S: Final = 2.0
+"""After a shelf could not be opened."""
 
 _log = get_logger(__name__)
 
@@ -45,12 +47,15 @@ class LiveShelf:
             if mark != self._mark:
                 try:
                     self._shelf = Shelf.open(self._folder)
+                    self._mark = mark
                     self.problem = None
                     _log.info("shelf replaced", build_id=self._shelf.build_id, papers=self._shelf.manifest.papers)
                 except UraniborgError as exc:
+                    # It may be on its way still: a copy whose manifest came first, say.
+                    self._looked = time.monotonic() + _LOOK_AGAIN_S
+                    if self.problem is None or self.problem.message != exc.message:
+                        _log.warning("the shelf was replaced by one that cannot be opened", problem=exc.message)
                     self.problem = exc
-                    _log.warning("the shelf was replaced by one that cannot be opened", problem=exc.message)
-                self._mark = mark
             return self._shelf
 
     def _look(self) -> _Mark | None:

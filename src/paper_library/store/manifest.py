@@ -1,7 +1,6 @@
 """The manifest: what a shelf is made of, and by which it is known to be whole."""
 
 import hashlib
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -55,20 +54,23 @@ def read_manifest(folder: Path) -> Manifest:
         manifest = Manifest(**facts)
     except TypeError:
         raise damaged(folder, f"its {MANIFEST} is not what a build writes") from None
-    if manifest.schema_version != SCHEMA_VERSION or not isinstance(cast("Any", manifest.files), dict):
+    if not _is_sound(facts):
         raise damaged(folder, f"its {MANIFEST} is not what a build writes")
     return manifest
 
 
+def _is_sound(facts: dict[str, Any]) -> bool:
+    kinds = {"build_id": str, "papers": int, "files": dict, "software": str, "built_at": str}
+    if facts["schema_version"] != SCHEMA_VERSION or not all(
+        isinstance(facts[name], kind) for name, kind in kinds.items()
+    ):
+        return False
+    files = cast("dict[str, Any]", facts["files"])
+    return DATABASE in files and all(isinstance(digest, str) and ".." not in name for name, digest in files.items())
+
+
 def file_digest(path: Path) -> str:
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def descriptor_digest(descriptor: int) -> str:
-    """The digest of an open file."""
-    with os.fdopen(os.dup(descriptor), "rb") as stream:
-        stream.seek(0)
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

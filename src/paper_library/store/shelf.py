@@ -1,13 +1,14 @@
 """An open shelf: immutable, read-only, and nothing is ever written into its folder."""
 
-import os
+import itertools
+import shutil
 import sqlite3
 import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
@@ -21,11 +22,13 @@ from paper_library.identity import is_paper_id, lookup_keys
 from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
 from paper_library.search.fields import open_index
 from paper_library.store.layout import DATABASE, INDEX, SOURCE, STATIC, SUMMARY, TRANSLATION, asset_path
-from paper_library.store.manifest import Manifest, damaged, descriptor_digest, read_manifest
-from paper_library.text.markdown import plain_text
-from uraniborg.kernel.text import fold
+from paper_library.store.manifest import Manifest, damaged, file_digest, read_manifest
+from paper_library.summary import is_derived
+from paper_library.text.markdown import plain_text, plain_text_of
+from uraniborg.kernel.text import fold, whole_text
 
 _STEPS_BETWEEN_CHECKS: Final = 10_000
+_CONNECTIONS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,43 +54,42 @@ class AssetRef:
 
 
 class Shelf:
-    """Opened by `Shelf.open`. Threads may share it; each has a connection of its own."""
+    """Opened by `Shelf.open`. Threads may share it."""
 
-    def __init__(self, folder: Path, manifest: Manifest, index: tantivy.Index, database: int) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, index: tantivy.Index) -> None:
+        """Opens the connections now: later the path may lead to another shelf. Raises sqlite3.Error."""
         self.folder = folder
-        self._database = database
-        weakref.finalize(self, os.close, database)
         self.manifest = manifest
         self.index = index
         self.schema = index.schema
         self.searcher = index.searcher()
         self._local = threading.local()
-        self._connections: list[sqlite3.Connection] = []
+        self._connections = [self._connect() for _ in range(_CONNECTIONS)]
+        self._handed_out = itertools.count()
+        self.forget_links: Callable[[], object] = lambda: None
 
     @classmethod
     def open(cls, folder: Path) -> Self:
         """Raises ShelfNotFound, ShelfTooNew, or ShelfDamaged when a file is missing or not as it was built."""
         folder = folder.absolute()
         manifest = read_manifest(folder)
-        for name in manifest.files:
-            if not (folder / name).is_file():
-                raise damaged(folder, f"{name} is missing")
-        database = os.open(folder / DATABASE, os.O_RDONLY)
-        with ExitStack() as on_failure:
-            on_failure.callback(os.close, database)
-            # Reads all of it, which also brings it into memory: look-ups do not wait for the disk afterwards.
-            if descriptor_digest(database) != manifest.files.get(DATABASE):
-                raise damaged(folder, f"{DATABASE} is not as it was built")
+        # Reads all of it, which also brings it into memory: look-ups do not wait for the disk afterwards.
+        for name, digest in manifest.files.items():
             try:
-                index = _opened_index(folder / INDEX)
-            except (ValueError, OSError) as exc:
-                raise damaged(folder, "its index cannot be opened") from exc
-            on_failure.pop_all()
-        shelf = cls(folder, manifest, index, database)
+                if file_digest(folder / name) != digest:
+                    raise damaged(folder, f"{name} is not as it was built")
+            except FileNotFoundError:
+                raise damaged(folder, f"{name} is missing") from None
+            except OSError as exc:
+                raise damaged(folder, f"{name} cannot be read ({exc.strerror})") from None
+        links = Path(tempfile.mkdtemp(prefix="shelf-index-"))
         try:
+            shelf = cls(folder, manifest, _opened_index(folder / INDEX, links))
             shelf.connection().execute("SELECT no FROM paper LIMIT 1").fetchone()
-        except sqlite3.Error as exc:
-            raise damaged(folder, "its database cannot be opened") from exc
+        except (ValueError, OSError, sqlite3.Error) as exc:
+            shutil.rmtree(links, ignore_errors=True)
+            raise damaged(folder, "its index or database cannot be opened") from exc
+        shelf.forget_links = weakref.finalize(shelf, shutil.rmtree, links, ignore_errors=True)
         if shelf.searcher.num_docs != manifest.papers:
             raise damaged(folder, f"its index holds {shelf.searcher.num_docs} of {manifest.papers} papers")
         return shelf
@@ -97,43 +99,47 @@ class Shelf:
         return self.manifest.build_id
 
     def close(self) -> None:
+        self.forget_links()
         for connection in self._connections:
             connection.close()
 
     def connection(self) -> sqlite3.Connection:
-        """This thread's connection."""
+        """A connection for this thread, which may share it with others."""
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if found is None:
-            found = sqlite3.connect(self._address(), uri=True, check_same_thread=False, isolation_level=None)
-            found.execute("PRAGMA query_only=1")
-            found.execute("PRAGMA mmap_size=1073741824")
-            self._connections.append(found)
+            found = self._connections[next(self._handed_out) % _CONNECTIONS]
             self._local.connection = found
         return found
 
-    def _address(self) -> str:
-        """The database that was opened first, also when its folder has been replaced since, where that can be said."""
-        opened = Path(f"/proc/self/fd/{self._database}")
-        path = opened if opened.exists() else self.folder / DATABASE
-        return f"file:{quote(str(path))}?mode=ro&immutable=1"
-
     @contextmanager
-    def in_time(self, seconds: float) -> Generator[sqlite3.Connection]:
-        """This thread's connection, with statements cut off after `seconds`. Raises QueryTooSlow."""
-        connection = self.connection()
-        deadline = time.monotonic() + seconds
-        connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS_BETWEEN_CHECKS)
+    def in_time(self, seconds: float) -> Generator[None]:
+        """Cuts off statements of this thread after `seconds`. Raises QueryTooSlow."""
+        self._local.deadline = time.monotonic() + seconds
         try:
-            yield connection
+            yield
         except sqlite3.OperationalError as exc:
             if "interrupted" in str(exc):
                 raise too_slow(seconds) from None
             raise
         finally:
-            connection.set_progress_handler(None, 0)
+            self._local.deadline = None
+
+    def _connect(self) -> sqlite3.Connection:
+        address = f"file:{quote(str(self.folder / DATABASE))}?mode=ro&immutable=1"
+        connection = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
+        connection.execute("PRAGMA query_only=1")
+        connection.execute("PRAGMA mmap_size=1073741824")
+        connection.set_progress_handler(self._is_late, _STEPS_BETWEEN_CHECKS)
+        return connection
+
+    def _is_late(self) -> bool:
+        """Asked by the thread that runs a statement, from time to time."""
+        deadline: float | None = getattr(self._local, "deadline", None)
+        return deadline is not None and time.monotonic() > deadline
 
     def resolve(self, given: str) -> int:
         """The place of the paper with this id, DOI, arXiv id or BibTeX key. Raises PaperNotFound."""
+        given = whole_text(given)
         if given and len(given) <= VALUE_CHARS and "\0" not in given:
             connection = self.connection()
             if is_paper_id(given):
@@ -148,7 +154,8 @@ class Shelf:
 
     def with_title(self, title: str) -> list[int]:
         """The places of the papers with exactly this title, whatever its case and accents."""
-        found = self.connection().execute("SELECT no FROM paper WHERE title_fold = ? ORDER BY no", (fold(title),))
+        folded = fold(whole_text(" ".join(title.split())))
+        found = self.connection().execute("SELECT no FROM paper WHERE title_fold = ? ORDER BY no", (folded,))
         return [no for (no,) in found]
 
     def metadata(self, no: int) -> bytes:
@@ -160,6 +167,10 @@ class Shelf:
 
     def bibtex(self, no: int) -> str:
         return self._one("SELECT bibtex FROM paper WHERE no = ?", no)
+
+    def keys(self, no: int) -> list[str]:
+        """Every key that leads to a paper."""
+        return orjson.loads(self._one("SELECT keys FROM paper WHERE no = ?", no))
 
     def origins(self, no: int) -> list[str]:
         """The inputs a paper came from."""
@@ -174,7 +185,7 @@ class Shelf:
 
     def facet_id(self, kind: str, folded: str) -> int | None:
         query = "SELECT id FROM facet WHERE kind = ? AND fold = ?"
-        found = self.connection().execute(query, (kind, folded)).fetchone()
+        found = self.connection().execute(query, (kind, whole_text(folded))).fetchone()
         return found[0] if found else None
 
     def top_facets(self, kind: str, limit: int, offset: int = 0) -> list[tuple[str, int]]:
@@ -224,11 +235,15 @@ class Shelf:
         }
 
     def texts(self, no: int) -> Iterator[str]:
-        """The plain texts of a paper that lie here: its source, then its translations, then its summaries."""
+        """The plain texts of a paper that lie here: its source, then its translations, then summaries of people."""
         order = {SOURCE: 0, TRANSLATION: 1, SUMMARY: 2}
         for ref in sorted(self.assets(no), key=lambda ref: (order[ref.kind], ref.name)):
-            with suppress(OSError, UnicodeDecodeError):
-                yield plain_text((self.folder / STATIC / asset_path(ref.kind, ref.sha256)).read_text(encoding="utf-8"))
+            with suppress(OSError, ValueError):
+                text = (self.folder / STATIC / asset_path(ref.kind, ref.sha256)).read_text(encoding="utf-8")
+                if ref.kind != SUMMARY:
+                    yield plain_text(text)
+                elif not is_derived(summary := orjson.loads(text)):
+                    yield plain_text_of(summary)
 
     def _one(self, query: str, no: int) -> Any:
         return self.connection().execute(query, (no,)).fetchone()[0]
@@ -247,12 +262,10 @@ def too_slow(seconds: float) -> QueryTooSlow:
     )
 
 
-def _opened_index(folder: Path) -> tantivy.Index:
-    """The index, opened through a folder of links: it wants to write a lock where it lies."""
-    with tempfile.TemporaryDirectory(prefix="shelf-index-") as links:
-        for path in folder.iterdir():
-            (Path(links) / path.name).symlink_to(path)
-        index = open_index(Path(links))
-        index.config_reader("manual", 0)
-        index.searcher()
-        return index
+def _opened_index(folder: Path, links: Path) -> tantivy.Index:
+    """The index, opened through a folder of links: it wants to write locks where it lies."""
+    for path in folder.iterdir():
+        (links / path.name).symlink_to(path)
+    index = open_index(links)
+    index.config_reader("manual", 0)
+    return index

@@ -2,11 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, cast
 
 # What stands between two marks is bounded: text is not always written by friends, and each mark would be searched for
 # its partner to the end.
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+_FENCE: Final = re.compile(r" {0,3}(?:(`{3,})[^`]*|(~{3,}).*)")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t](.*))?")
 _UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _ATTRIBUTES: Final = re.compile(r"\{[#.][^{}]{0,200}\}$")
@@ -16,6 +16,7 @@ _IMAGE: Final = re.compile(r"!\[([^\[\]]{0,500})\]\([^()\s]{0,2000}(?: \"[^\"\n]
 _LINK: Final = re.compile(
     r"\[([^\[\]]{1,500})\](?:\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?: \"[^\"\n]{0,500}\")?\)|\[[^\[\]]{0,200}\])"
 )
+_COMMENT: Final = re.compile(r"<!--(?:[^<]|<(?!!--)){0,5000}?-->")
 _TAG: Final = re.compile(r"<!--(?:[^<]|<(?!!--)){0,5000}?-->|</?[a-zA-Z][^<>]{0,500}>", re.DOTALL)
 _HEADING_LINE: Final = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+(?=\S)(.*?\w)\W*$", re.MULTILINE)
 _CITATION: Final = re.compile(r"\[[^\[\]@]{0,200}@[^\[\]]{1,500}\]")
@@ -42,14 +43,15 @@ def outline(markdown: str) -> list[Heading]:
     """The headings of both kinds, in order. What is fenced as code holds none."""
     found: list[Heading] = []
     fence, offset = "", 0
-    lines = markdown.splitlines(keepends=True)
+    lines = _without_comments(markdown).splitlines(keepends=True)
     for at, line in enumerate(lines):
         text = line.rstrip("\r\n")
         after = offset + len(line)
-        if mark := _FENCE.match(text):
+        if found_fence := _FENCE.fullmatch(text):
+            mark = found_fence[1] or found_fence[2]
             if not fence:
-                fence = mark[1]
-            elif mark[1].startswith(fence) and not text.strip().strip(fence[0]):
+                fence = mark
+            elif mark.startswith(fence) and not text.strip().strip(fence[0]):
                 fence = ""
         elif not fence:
             if atx := _HEADING.fullmatch(text):
@@ -58,6 +60,13 @@ def outline(markdown: str) -> list[Heading]:
                 found.append(Heading(1 if under == "=" else 2, _title(text), offset, after + len(lines[at + 1])))
         offset = after
     return [heading for heading in found if heading.title]
+
+
+def _without_comments(markdown: str) -> str:
+    """With blanks for comments, so that every place stays what it is."""
+    if "<!--" not in markdown:
+        return markdown
+    return _COMMENT.sub(lambda found: re.sub(r"[^\n\r]", " ", found[0]), markdown)
 
 
 def title_of(markdown: str) -> str:
@@ -83,7 +92,7 @@ def _unclosed(text: str) -> str:
 
 
 def _title(text: str) -> str:
-    return plain_text(_ATTRIBUTES.sub("", text.strip()))
+    return inline_text(_ATTRIBUTES.sub("", text.strip()))
 
 
 def _underline(lines: list[str], at: int) -> str:
@@ -96,17 +105,34 @@ def _underline(lines: list[str], at: int) -> str:
 
 def plain_text(markdown: str) -> str:
     """The words of `markdown` without its marks; code and tables keep their contents."""
-    text = markdown
-    if "<" in text:
-        text = _TAG.sub(" ", text)
+    text = _LINE_MARKS.sub("", _unruled(markdown))
+    return inline_text(text)
+
+
+def plain_text_of(value: Any) -> str:
+    """Every text in a JSON value, without its marks."""
+    if isinstance(value, str):
+        return plain_text(value)
+    if isinstance(value, dict):
+        return plain_text_of(list(cast("dict[str, Any]", value).values()))
+    return " ".join(map(plain_text_of, cast("list[Any]", value))) if isinstance(value, list) else ""
+
+
+def _unruled(text: str) -> str:
+    """Without what headings and tables are drawn with."""
     if "#" in text:
         text = _HEADING_LINE.sub(r"\1.", text)
+    return _TABLE_RULE.sub("", text).replace("|", " ") if "|" in text else text
+
+
+def inline_text(text: str) -> str:
+    """The words of a line of markdown without its marks."""
+    if "<" in text:
+        text = _TAG.sub(" ", text)
     if "[" in text:
         text = _CITATION.sub("", text) if "@" in text else text
         text = _LINK.sub(lambda found: found[1] or found[2], _IMAGE.sub(r"\1", text))
-    if "|" in text:
-        text = _TABLE_RULE.sub("", text).replace("|", " ")
-    text = _CODE.sub(r"\1", _LINE_MARKS.sub("", text))
+    text = _CODE.sub(r"\1", text)
     text = _EMPHASIS.sub(r"\2", text)
     if "\\" in text:
         text = _ESCAPED.sub(r"\1", text)

@@ -78,6 +78,32 @@ def fold(text: str) -> str:
     return _LONE_GREEK.sub(lambda letter: _GREEK[letter[0]], unicodedata.normalize("NFC", bare))
 
 
+class _InPlace(dict[int, str]):
+    def __missing__(self, code: int) -> str:
+        plain = fold(chr(code))
+        self[code] = plain if len(plain) == 1 else UNFOLDED
+        return self[code]
+
+
+_IN_PLACE = _InPlace()
+UNFOLDED = "\ue000"
+"""Stands, in what `fold_in_place` gives, for characters that fold to none or to several."""
+
+
+def fold_in_place(text: str) -> str:
+    """`text` folded character by character, so that every place in it stays what it is."""
+    return text.lower() if text.isascii() else text.translate(_IN_PLACE)
+
+
+def whole_text(text: str) -> str:
+    """`text` with half characters (lone surrogates), which no wire can carry, replaced by U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def words(text: str) -> list[str]:
     """The words of a text in order, folded, stop words included."""
     if not text:

@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, Refused, UraniborgError, as_error
 from uraniborg.kernel.hosts import HostRefused, is_host, is_loopback
@@ -79,13 +79,16 @@ class Gate:
         self, app: ASGIApp, *, token: str | None, hosts: Collection[str] | None, open_paths: Collection[str] = ()
     ) -> None:
         self._app = app
-        self._token = f"Bearer {token}".encode() if token else None
+        self._token = token.encode() if token else None
         self._hosts = hosts
         self._open = frozenset(open_paths)
         if token:
             register_secret(token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":  # nothing here speaks it
+            await send({"type": "websocket.close", "code": 1008})
+            return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -100,9 +103,28 @@ class Gate:
         if self._hosts is not None and not is_host(headers.get("host", ""), self._hosts):
             raise HostRefused
         if self._token and path not in self._open:
-            given = headers.get("authorization", "").encode()
-            if not hmac.compare_digest(given, self._token):
+            # Headers come as latin-1; what was sent may have been UTF-8.
+            scheme, _, given = headers.get("authorization", "").encode("latin-1").partition(b" ")
+            if scheme.lower() != b"bearer" or not hmac.compare_digest(given, self._token):
                 raise NotAuthorized("This server needs a token.", hint="Send the header Authorization: Bearer TOKEN.")
+
+
+class AnswersHead:
+    """Answers HEAD as GET without the body, where routes only know GET."""
+
+    def __init__(self, app: ASGIApp, *, except_at: Collection[str] = ()) -> None:
+        self._app = app
+        self._except_at = frozenset(except_at)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD" or scope["path"] in self._except_at:
+            await self._app(scope, receive, send)
+            return
+
+        async def without_body(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self._app({**scope, "method": "GET"}, receive, without_body)
 
 
 def check_bind(host: str, token: str | None, *, insecure: bool) -> None:

@@ -52,7 +52,6 @@ def test_a_file_named_twice_is_read_once(folder: Path) -> None:
     assert origins(find_inputs([folder, file, folder / "." / "a.bib"])[0]) == ["a.bib"]
 
 
-@pytest.mark.xfail(strict=True, reason="a file is called as by the first argument that names it")
 def test_a_file_is_called_the_same_whichever_argument_names_it_first(folder: Path) -> None:
     file = put(folder, "deep/a.bib", BIB)
     assert origins(find_inputs([folder, file])[0]) == origins(find_inputs([file, folder])[0])

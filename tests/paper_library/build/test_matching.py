@@ -91,14 +91,12 @@ def test_a_file_called_like_a_bibtex_key_belongs_to_it(bib_first: bool) -> None:
     assert len(groups_of(entries if bib_first else reversed(entries))) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="a file's name joins it to a BibTeX key whatever both say of themselves")
 def test_a_file_called_like_a_bibtex_key_but_with_another_doi_stays_apart() -> None:
     cited = an_entry("refs.bib:1", TITLE, bibkey="fish2019", doi="10.1000/x", authors=ADA)
     file = an_entry("fish2019.md", "Wholly Unlike Things", stem="fish2019", doi="10.1000/y", authors=KURT)
     assert len(groups_of([cited, file])) == 2
 
 
-@pytest.mark.xfail(strict=True, reason="when the bibliography comes first, every file of that name joins its entry")
 def test_two_files_of_one_name_stay_apart_when_a_bibtex_key_is_called_like_both() -> None:
     cited = an_entry("0.bib:1", "Wholly Unlike Things", bibkey="paper", authors=ADA)
     files = [
@@ -108,7 +106,6 @@ def test_two_files_of_one_name_stay_apart_when_a_bibtex_key_is_called_like_both(
     assert len(groups_of([cited, *files])) == len(groups_of([*files, cited]))
 
 
-@pytest.mark.xfail(strict=True, reason="under one BibTeX key two DOIs are no contradiction where authors are missing")
 def test_two_dois_under_one_bibtex_key_are_two_papers() -> None:
     one, other = (an_entry(f"{name}.bib:1", TITLE, bibkey="k", doi=f"10.1000/{name}") for name in "ab")
     assert len(groups_of([one, other])) == 2
@@ -179,10 +176,6 @@ BETWEEN = [
 ]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="an entry that agrees with two that contradict each other joins both or one, depending on when it comes",
-)
 @given(papers_with_one_title(), st.just([0, 2, 1]))
 @example(BETWEEN, [0, 2, 1])
 def test_any_order_gives_the_same_papers_where_titles_are_the_same(entries: list[Entry], order: list[int]) -> None:
@@ -190,7 +183,6 @@ def test_any_order_gives_the_same_papers_where_titles_are_the_same(entries: list
     assert _same_in_any_order(entries, order)
 
 
-@pytest.mark.xfail(strict=True, reason="a third entry that says little joins two papers that contradict each other")
 def test_an_entry_that_says_little_does_not_make_one_of_two_papers() -> None:
     one, other, little = BETWEEN
     assert not any({"a.bib:1", "b.bib:1"} <= set(group) for group in groups_of([one, little, other]))

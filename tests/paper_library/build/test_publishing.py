@@ -107,7 +107,6 @@ def test_what_a_killed_build_had_set_aside_is_put_back(target: Path) -> None:
     assert (content_of(target), beside(target)) == ("old", [])
 
 
-@pytest.mark.xfail(strict=True, reason="leftovers are known by how their names begin, and shelf.v2 begins like shelf")
 def test_a_build_of_another_shelf_whose_name_begins_alike_is_left_alone(target: Path) -> None:
     other = target.parent / "shelf.v2"
     with staged(other) as folder:
@@ -116,7 +115,6 @@ def test_a_build_of_another_shelf_whose_name_begins_alike_is_left_alone(target: 
         assert folder.exists()
 
 
-@pytest.mark.xfail(strict=True, reason="brackets in a shelf's name are read as a pattern, so leftovers are not found")
 def test_what_a_killed_build_of_a_shelf_with_brackets_in_its_name_left_is_swept(tmp_path: Path) -> None:
     target = tmp_path / "shelf [1]"
     (tmp_path / f".{target.name}.0123abcd.new").mkdir()
@@ -124,7 +122,6 @@ def test_what_a_killed_build_of_a_shelf_with_brackets_in_its_name_left_is_swept(
     assert beside(target) == []
 
 
-@pytest.mark.xfail(strict=True, reason="the link itself changes places with the new folder, and stays as a leftover")
 def test_a_shelf_behind_a_link_is_replaced_without_leftovers(target: Path) -> None:
     real = target.parent / "real"
     shelve(real, "old")

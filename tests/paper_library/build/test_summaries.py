@@ -70,7 +70,6 @@ def test_a_summary_goes_to_one_paper_only(tmp_path: Path) -> None:
     assert (bool(one.entry.summaries), bool(other.entry.summaries)) == (True, False)
 
 
-@pytest.mark.xfail(strict=True, reason="the name of a file of many papers counts as the name of its first paper")
 def test_a_summary_called_like_a_bibliography_belongs_to_none_of_its_papers(tmp_path: Path) -> None:
     summaries = Summaries(written(tmp_path, "deep/refs.json"))
     paper = a_paper("refs.bib:12", bibkey="fish2019")

@@ -87,7 +87,6 @@ def test_a_shelf_can_be_updated_in_its_own_place(shelf: Path) -> None:
     assert Library.open(shelf).search("")["total"] == 2
 
 
-@pytest.mark.xfail(strict=True, reason="of the keys that led to a merged paper only one of each kind is taken over")
 def test_every_bibtex_key_of_a_paper_still_leads_to_it_after_an_update(tmp_path: Path) -> None:
     put(tmp_path / "in", "a.bib", BIRD)
     put(tmp_path / "in", "b.bib", BIRD.replace("bird2020", "noether:birds"))
@@ -97,7 +96,6 @@ def test_every_bibtex_key_of_a_paper_still_leads_to_it_after_an_update(tmp_path:
     assert [library.metadata(key)["paper_id"] for key in ("bird2020", "noether:birds")] == [identity, identity]
 
 
-@pytest.mark.xfail(strict=True, reason="the origins of a merged paper become one string")
 def test_the_origins_of_a_paper_are_the_same_after_an_update(shelf: Path) -> None:
     def origins(library: Library) -> list[str]:
         return library.live.current().origins(0)
@@ -105,7 +103,6 @@ def test_the_origins_of_a_paper_are_the_same_after_an_update(shelf: Path) -> Non
     assert origins(updated(shelf)) == origins(Library.open(shelf))
 
 
-@pytest.mark.xfail(strict=True, reason="a person's own summary called default is taken for the one that is made anew")
 def test_a_summary_that_a_person_called_default_survives_an_update(tmp_path: Path) -> None:
     put(tmp_path / "sums", "default/bird2020.json", '{"text": "Own words."}')
     build_shelf([put(tmp_path, "a.bib", BIRD)], tmp_path / "shelf", summaries=tmp_path / "sums")

@@ -85,7 +85,6 @@ def test_requests_without_pause_see_the_old_shelf_and_then_the_new_one(tmp_path:
     assert "Traceback" not in served.stderr
 
 
-@pytest.mark.xfail(strict=True, reason="a thread's connection is opened by path, so that index and database differ")
 def test_the_first_answer_after_a_replacement_is_wholly_from_one_shelf(tmp_path: Path, shelf: Path) -> None:
     with serving(tmp_path, shelf) as served:
         shelve(shelf, *NEW)
@@ -143,9 +142,6 @@ def test_a_shelf_that_is_taken_away_is_served_on(tmp_path: Path, shelf: Path) ->
         assert asked_over_rest(served.client) == "old"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a thread that first asks after the shelf was taken away has no database to open"
-)
 def test_a_shelf_that_is_taken_away_is_served_on_to_many_at_once(tmp_path: Path, shelf: Path) -> None:
     with serving(tmp_path, shelf) as served:
         shelf.rename(tmp_path / "aside")
@@ -162,5 +158,6 @@ def test_all_workers_come_to_serve_the_new_shelf(tmp_path: Path, shelf: Path) ->
 
 
 def told_anew(url: str) -> list[str]:
-    """The titles that a caller with a connection of its own is told."""
-    return titles(httpx.get(f"{url}/api/v1/search", params={"sort": "title_asc"}, timeout=SOON).json())
+    """The titles that a caller with a connection of its own is told, if any."""
+    answer = httpx.get(f"{url}/api/v1/search", params={"sort": "title_asc"}, timeout=SOON)
+    return titles(answer.json()) if answer.status_code == 200 else []

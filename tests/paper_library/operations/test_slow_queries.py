@@ -111,7 +111,6 @@ async def test_slow_searches_over_rest_and_pages_keep_nobody_waiting(shelf: Path
             task.cancel()
 
 
-@pytest.mark.xfail(strict=True, reason="over REST only statements are cut off, and a search of the index is not")
 @pytest.mark.parametrize("path", ["/api/v1/search?q=slow", "/?q=slow"])
 @pytest.mark.usefixtures("slow_searches")
 async def test_a_slow_search_over_rest_is_cut_off(shelf: Path, path: str) -> None:

@@ -103,7 +103,6 @@ def test_nothing_makes_a_snippet_fail_or_long(text: str, query: str) -> None:
     assert len(said.replace("\\", "").replace("**", "")) <= SNIPPET_CHARS + 2
 
 
-@pytest.mark.xfail(strict=True, reason="line breaks are kept, and only the first line is made safe at its start")
 @pytest.mark.parametrize(
     "text", ["fish\n\n# Big\n\n- list", "fish\n***\nx", "fish\n    code", "fish\n===", "fish\n1. one"]
 )
@@ -132,7 +131,6 @@ def test_matches_are_bold_in_the_form_they_have_in_the_text(text: str, query: st
     assert shown(text, query) == expected
 
 
-@pytest.mark.xfail(strict=True, reason="places are found only where every character folds to one character")
 @pytest.mark.parametrize(
     ("text", "query", "bold"),
     [
@@ -148,9 +146,6 @@ def test_exactly_the_word_is_bold_where_folding_changes_its_length(text: str, qu
     assert rendered(shown(text, query))[1] == [bold]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="markdown closes no bold between a sign and a letter, and stars are shown instead"
-)
 def test_a_match_that_ends_in_a_sign_before_a_letter_is_bold() -> None:
     assert rendered(shown("in C++11 code", "c++"))[0] == "in C++11 code"
 

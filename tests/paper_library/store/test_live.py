@@ -58,18 +58,12 @@ def test_whoever_holds_the_old_shelf_finishes_on_it(shelf: Path) -> None:
     assert live.current().manifest.papers == 1
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a thread's connection is opened by path, which after a replacement leads to the new database"
-)
 def test_a_thread_new_to_the_old_shelf_reads_the_old_database_after_a_replacement(shelf: Path) -> None:
     held = LiveShelf(shelf).current()
     shelve(shelf, "New star", "New comet")
     assert in_new_thread(lambda: [row.title for row in held.rows([0, 1])]) == ["Old comet", "Old star"]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a thread's connection is opened by path, so that the damaged database answers for the old one"
-)
 def test_a_damaged_replacement_is_not_read_by_threads_that_are_new(shelf: Path) -> None:
     library = Library.open(shelf)
     other = shelf.with_name("other")
@@ -110,7 +104,6 @@ def test_a_shelf_that_is_whole_again_is_taken_up(shelf: Path) -> None:
     assert titles(library) == ["Newer star"]
 
 
-@pytest.mark.xfail(strict=True, reason="a manifest that could not be opened is remembered, and never tried again")
 def test_a_shelf_whose_manifest_is_copied_first_is_taken_up_once_the_rest_has_come(shelf: Path) -> None:
     library = Library.open(shelf)
     other = shelf.with_name("other")

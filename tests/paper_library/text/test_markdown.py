@@ -79,7 +79,6 @@ def test_windows_line_ends_do_not_move_headings() -> None:
         pytest.param("# Energies > 5 GeV\n\n# > 5 GeV\n", id="a sign at the beginning"),
     ],
 )
-@pytest.mark.xfail(strict=True, reason="comments, section numbers and code in a line are not told apart")
 def test_the_outline_is_that_of_the_standard_in_odd_corners_too(document: str) -> None:
     found = [(one.level, one.title) for one in outline(document)]
     assert found == [(level, title) for level, title, _ in _by_the_standard(document)]

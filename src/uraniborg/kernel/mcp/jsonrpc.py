@@ -9,7 +9,8 @@ from pydantic_core import from_json
 
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.mcp.protocol import InvalidMessage, UnacceptableParameters
-from uraniborg.kernel.mcp.reply import as_json, error_data, whole_text
+from uraniborg.kernel.mcp.reply import as_json, error_data
+from uraniborg.kernel.text import whole_text
 
 RequestId = str | int
 

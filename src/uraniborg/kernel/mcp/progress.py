@@ -9,7 +9,7 @@ import anyio
 from mcp.server.lowlevel.server import request_ctx
 from mcp.server.session import ServerSession
 
-from uraniborg.kernel.mcp.reply import whole_text
+from uraniborg.kernel.text import whole_text
 
 
 @dataclass

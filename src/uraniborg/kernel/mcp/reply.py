@@ -10,6 +10,7 @@ from pydantic_core import PydanticSerializationError, from_json, to_json, to_jso
 
 from uraniborg.kernel.errors import InternalError, InvalidInput, NotFound, UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.text import whole_text
 
 RESOURCE_NOT_FOUND: Final = -32002
 _LONGEST_TEXT: Final = 1_000
@@ -67,15 +68,6 @@ def as_json(value: Any) -> bytes:
 def as_text(value: Any) -> str:
     """`value` as the text of a reply: a string as it is, anything else as JSON. Raises as `as_json` does."""
     return whole_text(value) if isinstance(value, str) else as_json(value).decode()
-
-
-def whole_text(text: str) -> str:
-    """`text` with half characters (lone surrogates), which no wire can carry, replaced by U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def success(value: Any, *, structured: bool) -> Reply:

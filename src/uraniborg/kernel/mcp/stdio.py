@@ -21,7 +21,7 @@ from mcp.types import JSONRPCMessage
 
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.protocol import Protocol, UnreadableError
-from uraniborg.kernel.mcp.reply import whole_text
+from uraniborg.kernel.text import whole_text
 
 if TYPE_CHECKING:
     from uraniborg.kernel.mcp.server import Server
