@@ -30,7 +30,7 @@ class Spool:
             keys = keys_of(entry)
             line = orjson.dumps((entry, keys))
         except TypeError:  # half characters, which no reader should leave in
-            entry = Entry(**_whole(asdict(entry)))
+            entry = _mended(entry)
             keys = keys_of(entry)
             line = orjson.dumps((entry, keys))
         self._file.write(line)
@@ -51,6 +51,13 @@ class Spool:
 
     def close(self) -> None:
         self._file.close()
+
+
+def _mended(entry: Entry) -> Entry:
+    try:
+        return Entry(**_whole(asdict(entry)))
+    except RecursionError:
+        raise TypeError("nested too deeply") from None
 
 
 def _whole(value: Any) -> Any:
