@@ -11,11 +11,15 @@ from typing import Any
 
 import pytest
 
+from paper_library.config import LibraryConfig
 from paper_search.config import AppConfig
 from uraniborg.recordings import RECORDING
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+
+
+RUN = re.compile(r"(?:[A-Z_]+=\S+ )*(?:python -m paper_search|uraniborg|paper-library)\b")
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -24,7 +28,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 def commands(page: Path) -> list[str]:
     lines = [line[2:] for block in blocks(page, "console") for line in block.splitlines() if line.startswith("$ ")]
-    return [line for line in lines if line.startswith(("python -m paper_search", "uraniborg"))]
+    return [line for line in lines if RUN.match(line)]
 
 
 def named(page: Path) -> str:
@@ -89,16 +93,33 @@ def _settings(model: Any, prefix: str = "") -> list[str]:
 def test_every_setting_is_documented() -> None:
     page = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
     assert [name for name in _settings(AppConfig) if f"`{name}`" not in page] == []
+    library = (ROOT / "docs" / "reference" / "library.md").read_text(encoding="utf-8")
+    assert [name for name in _settings(LibraryConfig) if f"`{name}`" not in library] == []
 
 
 def test_every_error_code_is_documented() -> None:
+    import paper_library.errors
+    import paper_library.serving
     import paper_search.errors
     import uraniborg.kernel.errors
+    import uraniborg.kernel.files
+    import uraniborg.kernel.hosts
+    import uraniborg.kernel.mcp.rules
+    import uraniborg.kernel.web
 
     page = (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
     codes = {
         value.code
-        for module in (paper_search.errors, uraniborg.kernel.errors)
+        for module in (
+            paper_search.errors,
+            paper_library.errors,
+            paper_library.serving,
+            uraniborg.kernel.errors,
+            uraniborg.kernel.files,
+            uraniborg.kernel.hosts,
+            uraniborg.kernel.mcp.rules,
+            uraniborg.kernel.web,
+        )
         for value in vars(module).values()
         if inspect.isclass(value) and issubclass(value, uraniborg.kernel.errors.UraniborgError)
     }
@@ -112,11 +133,18 @@ def test_every_source_is_documented() -> None:
     assert [name for name in KNOWN if f"`{name}`" not in page] == []
 
 
+LIBRARY = ("build", "search", "show", "stats", "verify", "diff", "sample", "serve")
+
+
 @pytest.mark.parametrize(
-    "command",
-    ["paper_search", "uraniborg demo", "uraniborg inbox", "uraniborg decide", "uraniborg version"],
+    ("command", "page_name"),
+    [
+        *((name, "guides/command-line.md") for name in ("paper_search", "uraniborg demo", "uraniborg inbox")),
+        *((name, "guides/command-line.md") for name in ("uraniborg decide", "uraniborg version")),
+        *((f"paper_library {name}", "reference/library.md") for name in LIBRARY),
+    ],
 )
-def test_every_option_of_a_command_is_documented(command: str) -> None:
+def test_every_option_of_a_command_is_documented(command: str, page_name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", *command.split(), "--help"],
         capture_output=True,
@@ -125,7 +153,7 @@ def test_every_option_of_a_command_is_documented(command: str) -> None:
         check=True,
         env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"},
     )
-    page = (ROOT / "docs" / "guides" / "command-line.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / page_name).read_text(encoding="utf-8")
     options = set(re.findall(r"--[a-z][a-z-]+", done.stdout)) - {"--help"}
     assert options
     assert sorted(option for option in options if f"`{option}" not in page) == []

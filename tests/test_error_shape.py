@@ -83,6 +83,38 @@ async def mcp_over_stateful_http() -> Any:
         return await failing_tool(client)
 
 
+async def library_tool() -> Any:
+    async with serving(library_app()) as url, http_client_for(f"{url}/mcp") as client:
+        return await failing_tool(client, "get_paper_metadata", paper_id="nothing of the kind")
+
+
+async def library_resource() -> Any:
+    async with serving(library_app()) as url, http_client_for(f"{url}/mcp") as client:
+        with pytest.raises(McpError) as caught:
+            await client.read_resource(AnyUrl("paper://nothing/source"))
+    return caught.value.error.data
+
+
+def library_address(path: str, status: int) -> Surface:
+    """A surface for a GET that the library refuses."""
+
+    async def refused() -> Any:
+        async with serving(library_app()) as url, httpx.AsyncClient(base_url=url) as client:
+            response = await client.get(path)
+        assert response.status_code == status
+        return response.json()
+
+    return refused
+
+
+def library_app() -> Any:
+    from paper_library.app import make_app
+    from paper_library.config import LibraryConfig
+    from paper_library.sample import sample_shelf
+
+    return make_app(LibraryConfig(shelf=sample_shelf()))
+
+
 def refused_by_http(method: str, status: int, *, content: bytes = b"", **headers: str) -> Surface:
     """A surface for an HTTP request that the stateful endpoint refuses."""
 
@@ -111,6 +143,13 @@ def command(*args: str) -> Surface:
 
 SURFACES: dict[str, Surface] = {
     "MCP in memory": mcp_in_memory,
+    "library, tool": library_tool,
+    "library, resource": library_resource,
+    "library, no such paper over REST": library_address("/api/v1/papers/none", 404),
+    "library, refused argument over REST": library_address("/api/v1/search?limit=0", 422),
+    "library, no such address": library_address("/nowhere", 404),
+    "library, no such address below REST": library_address("/api/v1/nowhere", 404),
+    "library, command": command(sys.executable, "-m", "paper_library", "stats", "nowhere", "--json"),
     "MCP, refused argument": mcp_refused_argument,
     "MCP, unknown tool": mcp_unknown_tool,
     "MCP, breakdown": mcp_breakdown,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from paper_library.build import building
 from paper_library.build.building import build_shelf
 from paper_library.build.spool import Spool
-from paper_library.errors import InputNotFound, ShelfExists, ShelfNotFound
+from paper_library.errors import InputNotFound, ShelfExists, ShelfNotFound, ShelfUnwritable
 from paper_library.identity import paper_id
 from paper_library.library import Library
 from paper_library.store.shelf import Shelf
@@ -106,7 +106,7 @@ def test_a_failure_while_writing_leaves_the_old_shelf_and_no_trace(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(building, "described", fails)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(ShelfUnwritable, match="No space"):
         build_shelf([folder], target)
     assert Shelf.open(target).build_id == before
     assert sorted(path.name for path in folder.parent.iterdir()) == listed
