@@ -58,9 +58,7 @@ def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> 
     console.print(_stages(result))
     asyncio.run(show_session(console))
     show_shelf(console, output / "papers.json", output / "shelf")
-    console.print(
-        _files({**files, output / "shelf": "the shelf; serve it with: paper-library serve " + str(output / "shelf")})
-    )
+    console.print(_files({**files, output / "shelf": "the shelf, for paper-library serve"}))
 
 
 async def _search(console: Console) -> PaperCollection:

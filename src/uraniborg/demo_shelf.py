@@ -13,7 +13,7 @@ from paper_library.build.building import build_shelf
 from paper_library.library import Library
 from paper_library.sample import SAMPLE_PAPERS
 
-_QUERIES: Final = ("planets around nearby stars year:2010..", "author:vaswani", "注意力")
+_QUERIES: Final = ("planets around nearby stars year:2010..", "author:vaswani", "Wirkungsgrad")
 
 
 def show_shelf(console: Console, found: Path, target: Path) -> None:
