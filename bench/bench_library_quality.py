@@ -47,7 +47,7 @@ def main() -> None:
 def _tool(shelf: Path) -> Rank:
     """Ranks by calling the tool as a client would; ids are those of the collection."""
     library = Library.open(shelf)
-    server = make_mcp_server(library, Threads(2, 60))
+    server = make_mcp_server(library, Threads(2, query_s=60, fetch_s=60))
 
     def rank(query: str, count: int) -> list[str]:
         reply: Any = asyncio.run(server.call_tool("search_papers", {"query": query[:QUERY_CHARS], "limit": count}))

@@ -35,12 +35,14 @@ def make_app(config: LibraryConfig) -> ASGIApp:
     assert config.shelf is not None
     assets = Assets(config.static_base_url, timeout_s=config.asset_timeout_s)
     library = Library(LiveShelf(config.shelf), assets, timeout_s=config.query_timeout_s)
-    threads = Threads(config.threads, max(config.query_timeout_s, config.asset_timeout_s) + 1)
+    threads = Threads(config.threads, query_s=config.query_timeout_s, fetch_s=config.asset_timeout_s)
     server = make_mcp_server(library, threads, extra_tools=config.extra_tools)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
+        stop_watching = library.live.watch()
         yield
+        stop_watching()
         threads.close()
         library.close()
 
@@ -67,7 +69,7 @@ def _routes(library: Library, threads: Threads) -> list[BaseRoute]:
                 "status": "ok" if problem is None else "serving_previous_shelf",
                 "build_id": library.build_id,
                 "papers": library.live.current().manifest.papers,
-                **({"problem": problem.body()["error"]} if problem else {}),
+                **({"problem": problem.code} if problem else {}),
             }
         )
 

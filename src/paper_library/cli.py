@@ -51,7 +51,7 @@ def build(
     return None
 
 
-@app.command()
+@app.command(context_settings={"ignore_unknown_options": True})  # -word is for the query
 def search(
     shelf: ShelfArgument,
     query: Annotated[list[str], typer.Argument(help='Words, "a phrase", -without, author:, year:2019..2023, …')],

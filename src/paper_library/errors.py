@@ -2,13 +2,13 @@
 
 UraniborgError
 ├── InvalidInput
-│   └── (the kernel's invalid_argument, for everything out of bounds)
+│   ├── (the kernel's invalid_argument, for everything out of bounds)
+│   └── NothingToShelve          nothing_to_shelve: none of the inputs made a paper
 ├── NotFound
 │   ├── PaperNotFound            paper_not_found
 │   ├── TemplateNotAvailable     template_not_available, with available_summary_templates
 │   ├── SourceNotAvailable       source_not_available
 │   ├── TranslationNotAvailable  translation_not_available, with available_translations
-│   ├── BibtexNotAvailable       bibtex_not_available
 │   ├── ShelfNotFound            shelf_not_found
 │   └── InputNotFound            input_not_found
 ├── Conflict
@@ -31,7 +31,7 @@ class PaperNotFound(NotFound):
     def __init__(self, paper_id: str) -> None:
         super().__init__(
             f"Paper not found: {paper_id[:100]}",
-            hint="Use a paper_id from search_papers, or a DOI, arXiv id or BibTeX key of a paper on this shelf.",
+            hint="Use the paper_id of a search result, or a DOI, arXiv id or BibTeX key of a paper on this shelf.",
             paper_id=paper_id[:100],
         )
 
@@ -55,7 +55,7 @@ class SourceNotAvailable(NotFound):
     def __init__(self, paper_id: str) -> None:
         super().__init__(
             "The source text of this paper is not available on this shelf.",
-            hint="get_paper_metadata has the abstract, get_paper_summary what is known of the paper.",
+            hint="Its metadata has the abstract, its summary what is known of the paper.",
             paper_id=paper_id,
         )
 
@@ -73,8 +73,8 @@ class TranslationNotAvailable(NotFound):
         )
 
 
-class BibtexNotAvailable(NotFound):
-    code = "bibtex_not_available"
+class NothingToShelve(InvalidInput):
+    code = "nothing_to_shelve"
 
 
 class ShelfNotFound(NotFound):

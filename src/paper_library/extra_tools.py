@@ -28,7 +28,7 @@ def add_extra_tools(server: Server, library: Library, threads: Threads) -> None:
 
         Use it instead of get_paper_source when get_paper_metadata's outline shows the section you need.
         """
-        text = await threads.run(lambda: library.source(paper_id))
+        text = await threads.fetch(lambda: library.source(paper_id))
         return piece(_section(text, library.metadata(paper_id)["outline"], section), 0, max_chars)
 
     @tool(server, title="Export citations", read_only=True, idempotent=True)
@@ -37,7 +37,7 @@ def add_extra_tools(server: Server, library: Library, threads: Threads) -> None:
             list[str], Field(min_length=1, max_length=_MOST_CITED, description="The papers, each once in the result.")
         ],
     ) -> str:
-        """BibTeX entries of papers of this shelf, as their owner wrote them. Papers that came without have none."""
+        """BibTeX entries of papers of this shelf: as their owner wrote them, else made of what is known."""
         return await threads.run(lambda: _citations(library, paper_ids))
 
 
@@ -57,13 +57,6 @@ def _section(text: str, outline: list[dict[str, Any]], wanted: str) -> str:
 
 
 def _citations(library: Library, paper_ids: list[str]) -> str:
-    from paper_library.errors import BibtexNotAvailable
-
-    entries: dict[str, str] = {}
-    for paper in paper_ids:
-        paper_id = library.metadata(paper)["paper_id"]
-        try:
-            entries[paper_id] = library.bibtex(paper_id).strip()
-        except BibtexNotAvailable:
-            entries[paper_id] = f"% {paper_id} came without BibTeX"
+    ids = dict.fromkeys(library.metadata(paper)["paper_id"] for paper in paper_ids)
+    entries = {paper_id: library.bibtex(paper_id).strip() for paper_id in ids}
     return "\n\n".join(entries.values()) + "\n"

@@ -21,6 +21,7 @@ _DOI: Final = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\x00-\x1f\"]+")
 _ARXIV_PREFIX: Final = re.compile(r"(?:https?://(?:[a-z]+\.)?arxiv\.org/(?:abs|pdf|html)/|arxiv\s*:\s*)", re.IGNORECASE)
 _ARXIV_DOI: Final = "10.48550/arxiv."
 _ARXIV: Final = re.compile(r"(\d{4}\.\d{4,5}|[a-z][a-z-]*(?:\.[a-z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
+_LONGEST: Final = 1_000
 _PAPER_ID: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -61,7 +62,7 @@ def is_paper_id(text: str) -> bool:
 
 def normalised_doi(text: str | None) -> str | None:
     """`https://doi.org/10.1000%2FXYZ.` as `10.1000/xyz`; None for what is no DOI."""
-    if not text:
+    if not text or len(text) > _LONGEST:
         return None
     bare = _decoded(text.strip())
     if prefix := _DOI_PREFIX.match(bare):
@@ -73,7 +74,7 @@ def normalised_doi(text: str | None) -> str | None:
 
 def normalised_arxiv(text: str | None) -> str | None:
     """`https://arxiv.org/abs/2301.00001v3` as `2301.00001`; None for what is no arXiv id."""
-    if not text:
+    if not text or len(text) > _LONGEST:
         return None
     bare = text.strip()
     if (doi := normalised_doi(bare)) and doi.startswith(_ARXIV_DOI):

@@ -15,7 +15,6 @@ import orjson
 
 from paper_library.errors import (
     AssetFetchFailed,
-    BibtexNotAvailable,
     OutOfBounds,
     SourceNotAvailable,
     TemplateNotAvailable,
@@ -31,6 +30,7 @@ from paper_library.store.layout import DEFAULT_TEMPLATE, FACET_KINDS, SOURCE, SU
 from paper_library.store.live import LiveShelf
 from paper_library.store.shelf import Shelf
 from paper_library.summary import default_summary
+from paper_library.text.bibtex import bibtex_of
 from uraniborg.kernel.text import fold, whole_text
 
 T = TypeVar("T")
@@ -103,7 +103,9 @@ class Library:
             ids = [one for kind in ("keyword", "tag") if (one := shelf.facet_id(kind, value)) is not None]
             numbers, total = shelf.with_facet(ids, limit, offset) if ids else ([], 0)
             matcher = Matcher.of(Compiled.for_snippets(keyword))
-            hits = [Hit(row, 0.0, engine.passage(shelf, row, matcher)) for row in shelf.rows(numbers)]
+            rows = shelf.rows(numbers)
+            shown = engine.passages(shelf, rows, matcher)
+            hits = [Hit(row, 0.0, text) for row, text in zip(rows, shown, strict=True)]
             interpreted: dict[str, Any] = {"terms": [], "filters": {"keyword": [keyword]}, "ignored": []}
             return Page(hits, total, limit, offset, interpreted).as_dict()
 
@@ -160,16 +162,10 @@ class Library:
         return self._on_shelf(read)
 
     def bibtex(self, paper: str) -> str:
-        """The BibTeX entry of a paper as its owner wrote it."""
+        """The BibTeX entry of a paper as its owner wrote it, or one made of what is known of it."""
         shelf = self.live.current()
         no = shelf.resolve(paper)
-        if text := shelf.bibtex(no):
-            return text
-        raise BibtexNotAvailable(
-            "This paper came without BibTeX.",
-            hint="get_paper_metadata has what an entry needs.",
-            paper_id=shelf.described(no)["paper_id"],
-        )
+        return shelf.bibtex(no) or bibtex_of(shelf.described(no))
 
     def top_facets(self, category: str, *, limit: int = DEFAULT_FACETS, offset: int = 0) -> dict[str, Any]:
         """The most frequent values of a category, with how many papers have each."""

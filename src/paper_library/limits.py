@@ -12,9 +12,11 @@ VALUE_CHARS: Final = 500
 """The longest keyword, template name, language or identifier that is looked up."""
 RESOURCE_CHARS: Final = 50_000
 """What a resource read returns at most; tools return everything unless told otherwise."""
-HTML_CHARS: Final = 100_000
+HTML_CHARS: Final = 50_000
 """Of a text, what is made into HTML at once: foreign markup can take longer than it looks."""
 SNIPPET_CHARS: Final = 300
+SNIPPET_READ: Final = 2_000_000
+"""How much of full texts is read for the snippets of one page of results."""
 AUTHORS_SHOWN: Final = 10
 """In a search result; the metadata has them all."""
 OUTLINE_SHOWN: Final = 200

@@ -145,7 +145,7 @@ def _add_reading(server: Server, library: Library, threads: Threads) -> None:
         Call get_paper_metadata first: it lists the available templates. Without template the preferred one is read.
         Long summaries can be limited with max_chars and read on with offset.
         """
-        text = await threads.run(lambda: library.summary(paper_id, template))
+        text = await threads.fetch(lambda: library.summary(paper_id, template))
         return piece(text, offset, max_chars)
 
     @tool(server, title="Read the paper itself", read_only=True, idempotent=True)
@@ -155,7 +155,7 @@ def _add_reading(server: Server, library: Library, threads: Threads) -> None:
         It can be very large: get_paper_metadata tells source_chars and, in outline, where each section begins. Limit
         it with max_chars, and read on with the offset that the marker at the end names. Not every paper has a source.
         """
-        text = await threads.run(lambda: library.source(paper_id))
+        text = await threads.fetch(lambda: library.source(paper_id))
         return piece(text, offset, max_chars)
 
 
@@ -168,19 +168,19 @@ def _add_resources(server: Server, library: Library, threads: Threads) -> None:
     @resource(server, "paper://{paper_id}/summary", title="Preferred summary", mime_type="application/json")
     async def paper_summary(paper_id: str) -> str:
         """The preferred summary of a paper, as JSON."""
-        return piece(await threads.run(lambda: library.summary(paper_id)), 0, RESOURCE_CHARS)
+        return piece(await threads.fetch(lambda: library.summary(paper_id)), 0, RESOURCE_CHARS)
 
     @resource(server, "paper://{paper_id}/summary/{template}", title="Summary", mime_type="application/json")
     async def paper_summary_of_template(paper_id: str, template: str) -> str:
         """The summary of a paper by one template, as JSON."""
-        return piece(await threads.run(lambda: library.summary(paper_id, template)), 0, RESOURCE_CHARS)
+        return piece(await threads.fetch(lambda: library.summary(paper_id, template)), 0, RESOURCE_CHARS)
 
     @resource(server, "paper://{paper_id}/source", title="Source text", mime_type="text/markdown")
     async def paper_source(paper_id: str) -> str:
         """The paper itself, as markdown."""
-        return piece(await threads.run(lambda: library.source(paper_id)), 0, RESOURCE_CHARS)
+        return piece(await threads.fetch(lambda: library.source(paper_id)), 0, RESOURCE_CHARS)
 
     @resource(server, "paper://{paper_id}/translation/{lang}", title="Translation", mime_type="text/markdown")
     async def paper_translation(paper_id: str, lang: str) -> str:
         """The paper in another language, as markdown."""
-        return piece(await threads.run(lambda: library.translation(paper_id, lang)), 0, RESOURCE_CHARS)
+        return piece(await threads.fetch(lambda: library.translation(paper_id, lang)), 0, RESOURCE_CHARS)

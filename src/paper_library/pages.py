@@ -15,11 +15,11 @@ from paper_library.library import Library
 from paper_library.limits import DEFAULT_PAGE_SIZE, HTML_CHARS, QUERY_CHARS
 from paper_library.offloading import Threads
 from paper_library.text.cutting import piece
-from paper_library.text.markdown import safe_html
+from paper_library.text.markdown import safe_html, unescaped
 from uraniborg.kernel.errors import UraniborgError, as_error
 
 _HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; img-src https: data:; style-src 'unsafe-inline'; "
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -61,7 +61,7 @@ def page_routes(library: Library, threads: Threads) -> list[BaseRoute]:
 
 async def _answer(threads: Threads, make: Callable[[], str]) -> Response:
     try:
-        return HTMLResponse(await threads.run(make), headers=_HEADERS)
+        return HTMLResponse(await threads.fetch(make), headers=_HEADERS)
     except UraniborgError as exc:
         error = as_error(exc)
         body = f"<h1>{escape(error.message)}</h1><p>{escape(error.hint)}</p>"
@@ -99,8 +99,13 @@ def _results(library: Library, request: Request) -> str:
 def _result(hit: dict[str, Any]) -> str:
     return (
         f'<article><h2><a href="/papers/{quote(hit["paper_id"])}">{escape(hit["title"])}</a></h2>'
-        f'<p class="facts">{escape(_byline(hit))}</p>{safe_html(hit["snippet_markdown"])}</article>'
+        f'<p class="facts">{escape(_byline(hit))}</p>{_passage(hit)}</article>'
     )
+
+
+def _passage(hit: dict[str, Any]) -> str:
+    shown = safe_html(hit["snippet_markdown"])
+    return "" if hit["title"] == unescaped(hit["snippet_markdown"].replace("**", "")) else shown
 
 
 def _byline(paper: dict[str, Any]) -> str:
@@ -114,7 +119,9 @@ def _paper(library: Library, paper_id: str) -> str:
     kinds = [("JSON", address)]
     kinds += [(f"Summary: {name}", f"{address}/summary/{quote(name)}") for name in said["available_summary_templates"]]
     kinds += [("BibTeX", f"{address}/bibtex")] if said["has_bibtex"] else []
-    kinds += [(f"In {lang}", f"{address}/translation/{quote(lang)}?format=html") for lang in said["translations"]]
+    kinds += [
+        (f"Translation: {lang}", f"{address}/translation/{quote(lang)}?format=html") for lang in said["translations"]
+    ]
     links = " · ".join(f'<a href="{escape(target)}">{escape(name)}</a>' for name, target in kinds)
     known = " · ".join(f"{name}: {value}" for name, value in said["identifiers"].items())
     parts = [

@@ -15,6 +15,7 @@ from paper_library.build.entry import Problem
 from paper_library.build.report import Report
 from paper_library.store.checking import Verdict
 from paper_library.store.comparing import Change, Difference
+from paper_library.text.markdown import unescaped
 from uraniborg.kernel.logging import printable
 
 _PHASES: Final = {
@@ -82,9 +83,10 @@ def tell_results(found: dict[str, Any]) -> None:
         year = f" ({hit['year']})" if hit["year"] else ""
         out.print(f"[bold]{place}. {escape(hit['title'])}[/bold]{year}")
         names = ", ".join(hit["authors"][:3]) + (" and others" if len(hit["authors"]) > 3 else "")
-        out.print(f"   {escape(' · '.join(part for part in (names, hit['venue']) if part))}", style="dim")
+        if byline := " · ".join(part for part in (names, hit["venue"]) if part):
+            out.print(f"   {escape(byline)}", style="dim")
         if hit["snippet_markdown"]:
-            out.print(f"   {_marked(hit['snippet_markdown'])}")
+            out.print(f"   {marked(hit['snippet_markdown'])}")
         out.print(f"   {hit['paper_id']}", style="dim")
     if meant := found.get("did_you_mean"):
         out.print(f"Did you mean: {escape(meant)}?")
@@ -170,10 +172,10 @@ def _short(title: str) -> str:
     return title if len(title) <= 80 else title[:79] + "…"
 
 
-def _marked(markdown: str) -> str:
+def marked(markdown: str) -> str:
     """A snippet's markdown for a terminal."""
     parts = markdown.split("**")
-    shown = (escape(part.replace("\\", "")) for part in parts)
+    shown = (escape(unescaped(part)) for part in parts)
     return "".join(f"[yellow]{part}[/yellow]" if place % 2 else part for place, part in enumerate(shown))
 
 

@@ -38,7 +38,7 @@ FacetKind = Literal["author", "venue", "keyword", "institution", "tag", "year"]
 Value = Annotated[str | None, Query(max_length=VALUE_CHARS)]
 
 _SAFE_PAGE = {
-    "Content-Security-Policy": "default-src 'none'; img-src https: data:; style-src 'unsafe-inline'; base-uri 'none'",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'",
     "X-Content-Type-Options": "nosniff",
 }
 
@@ -76,9 +76,11 @@ def make_rest_app(library: Library, threads: Threads) -> FastAPI:
 
 
 def _add_etags(app: FastAPI, library: Library) -> None:
+    number = version("uraniborg")
+
     @app.middleware("http")
     async def tag(request: Request, call_next: Callable[[Request], Any]) -> Response:  # pyright: ignore[reportUnusedFunction]
-        etag = f'"{library.build_id}-{version("uraniborg")}"'
+        etag = f'"{library.build_id}-{number}"'
         known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
         response: Response = await call_next(request)
         if response.status_code == 200 and etag in known:
@@ -131,6 +133,12 @@ def _add_search(app: FastAPI, library: Library, threads: Threads) -> None:
             )
         )
 
+    @app.get("/", summary="What there is")
+    async def index() -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """The addresses."""
+        paths = [path for path in app.openapi()["paths"] if path != "/"]
+        return {"build_id": library.build_id, "openapi": "openapi.json", "addresses": [path[1:] for path in paths]}
+
     @app.get("/facets/{kind}", summary="The most frequent values")
     async def facets(  # pyright: ignore[reportUnusedFunction]
         kind: FacetKind,
@@ -170,7 +178,7 @@ def _add_papers(app: FastAPI, library: Library, threads: Threads) -> None:
     @app.get("/papers/{paper_id}/summary", summary="The preferred summary")
     async def summary(paper_id: Paper, template: str | None = None) -> Response:  # pyright: ignore[reportUnusedFunction]
         """A summary as JSON."""
-        return Response(await threads.run(lambda: library.summary(paper_id, template)), media_type="application/json")
+        return Response(await threads.fetch(lambda: library.summary(paper_id, template)), media_type="application/json")
 
     @app.get("/papers/{paper_id}/source", summary="The paper itself")
     async def source(  # pyright: ignore[reportUnusedFunction]
@@ -180,7 +188,7 @@ def _add_papers(app: FastAPI, library: Library, threads: Threads) -> None:
         offset: TextOffset = 0,
     ) -> Response:
         """The source text as markdown, or as HTML with everything taken out that could act."""
-        return await threads.run(lambda: _text(library.source(paper_id), format, max_chars, offset))
+        return await threads.fetch(lambda: _text(library.source(paper_id), format, max_chars, offset))
 
     @app.get("/papers/{paper_id}/translation/{lang}", summary="The paper in another language")
     async def translation(  # pyright: ignore[reportUnusedFunction]
@@ -191,7 +199,7 @@ def _add_papers(app: FastAPI, library: Library, threads: Threads) -> None:
         offset: TextOffset = 0,
     ) -> Response:
         """A translation as markdown or HTML."""
-        return await threads.run(lambda: _text(library.translation(paper_id, lang), format, max_chars, offset))
+        return await threads.fetch(lambda: _text(library.translation(paper_id, lang), format, max_chars, offset))
 
     @app.get("/papers/{paper_id}/bibtex", summary="The BibTeX entry")
     async def bibtex(paper_id: Paper) -> Response:  # pyright: ignore[reportUnusedFunction]

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Final
 
 from paper_library.config import sample_shelf_path
-from paper_library.store.manifest import read_manifest
+from paper_library.store.checking import verify
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.files import locked
 
 SAMPLE_PAPERS: Final = Path(__file__).parent / "sample_papers"
 
@@ -16,14 +17,16 @@ def sample_shelf(target: Path | None = None) -> Path:
     if not _is_there(path):
         from paper_library.build.building import build_shelf  # most calls find it built
 
-        build_shelf(
-            [SAMPLE_PAPERS / "papers.bib", SAMPLE_PAPERS / "texts"], path, summaries=SAMPLE_PAPERS / "summaries"
-        )
+        inputs = [SAMPLE_PAPERS / "papers.bib", SAMPLE_PAPERS / "texts"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(path.parent / f".{path.name}.sample", timeout_s=60):
+            if not _is_there(path):  # another process may have made it meanwhile
+                build_shelf(inputs, path, summaries=SAMPLE_PAPERS / "summaries")
     return path
 
 
 def _is_there(path: Path) -> bool:
     try:
-        return read_manifest(path).papers > 0
+        return verify(path).is_whole
     except UraniborgError:
         return False

@@ -3,6 +3,7 @@
 import json
 import socket
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ def serve_shelf(options: dict[str, Any], *, as_json: bool) -> None:
         if (missing.name or "").split(".")[0] in {"fastapi", "starlette", "uvicorn"}:
             raise MissingExtra("mcp", "Serving a shelf") from missing
         raise
+    if find_spec("uvicorn") is None:
+        raise MissingExtra("mcp", "Serving a shelf")
     assert config.shelf is not None
     shelf = config.shelf
     manifest = read_manifest(shelf)

@@ -1,11 +1,17 @@
 """The shelf as a source of paper searches: found under the entry point `paper_search.sources`, with no network."""
 
 import asyncio
+from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from paper_library.config import load_config
 from paper_library.limits import OFFSET, PAGE_SIZE, QUERY_CHARS
+from uraniborg.kernel.text import words
+
+if TYPE_CHECKING:
+    from paper_library.library import Library
 
 _MOST: Final = 200
 _SHARED: Final = ("doi", "arxiv", "pmid", "pmcid")
@@ -25,25 +31,27 @@ class ShelfSource:
         return await asyncio.to_thread(self._search, strategy)
 
     def _search(self, strategy: dict[str, Any]) -> list[dict[str, Any]]:
-        from paper_library.library import Library
-
-        library = Library.open(_shelf())
+        library = _library(_shelf())
         filters: dict[str, Any] = strategy.get("filters") or {}
         queries: list[dict[str, Any]] = strategy.get("queries") or []
         wanted = min(int(filters.get("max_results") or PAGE_SIZE), _MOST)
-        found: dict[str, dict[str, Any]] = {}
-        try:
-            for query in queries:
-                for paper_id in _ids(library, _words(query), _years(filters), wanted):
-                    found.setdefault(paper_id, _record(library.metadata(paper_id)))
-        finally:
-            library.close()
-        return list(found.values())[:wanted]
+        found = [_ids(library, _words(query), _years(filters), wanted) for query in queries]
+        # By turns, so that each query has its best on the list.
+        turns = (paper_id for turn in zip_longest(*found) for paper_id in turn if paper_id)
+        return [_record(library.metadata(paper_id)) for paper_id in list(dict.fromkeys(turns))[:wanted]]
 
 
 def source() -> ShelfSource:
     """What the entry point loads to."""
     return ShelfSource()
+
+
+@lru_cache(maxsize=4)
+def _library(shelf: Path) -> "Library":
+    """Opened once: it follows its folder by itself."""
+    from paper_library.library import Library
+
+    return Library.open(shelf)
 
 
 def _shelf() -> Path:
@@ -53,7 +61,7 @@ def _shelf() -> Path:
     return shelf.expanduser() if shelf else sample_shelf()
 
 
-def _ids(library: Any, words: str, years: str, wanted: int) -> list[str]:
+def _ids(library: "Library", words: str, years: str, wanted: int) -> list[str]:
     ids: list[str] = []
     while len(ids) < wanted and len(ids) <= OFFSET:
         filters = {"year": years} if years else None
@@ -66,8 +74,9 @@ def _ids(library: Any, words: str, years: str, wanted: int) -> list[str]:
 
 def _words(query: dict[str, Any]) -> str:
     """The words of a query. Its boolean form is for sources that need one; ranking does more with plain words."""
-    words = [*query.get("keywords", []), *(one for entry in query.get("synonym_map", []) for one in entry["synonyms"])]
-    return " ".join(word.replace('"', " ") for word in dict.fromkeys(words))[:QUERY_CHARS]
+    given = [*query.get("keywords", []), *(one for entry in query.get("synonym_map", []) for one in entry["synonyms"])]
+    said = dict.fromkeys(one for text in given for one in words(text))
+    return " ".join(said)[:QUERY_CHARS]
 
 
 def _years(filters: dict[str, Any]) -> str:

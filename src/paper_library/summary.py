@@ -10,11 +10,12 @@ _KEY_SENTENCES: Final = 5
 _SECTIONS: Final = 60
 _METHOD: Final = "extractive"
 _READ: Final = 200_000
+_BEHIND: Final = frozenset({"references", "bibliography", "literature", "literature cited", "acknowledgements"})
 
 
 def default_summary(metadata: dict[str, Any], source: str = "") -> dict[str, Any]:
     """Abstract, outline and key sentences of the paper with this metadata; what it does not have is empty."""
-    text = plain_text(source[:_READ]) if source else metadata["abstract"]
+    text = plain_text(source[: _end(metadata["outline"])]) if source else metadata["abstract"]
     return {
         "paper_id": metadata["paper_id"],
         "template": DEFAULT_TEMPLATE,
@@ -28,6 +29,12 @@ def default_summary(metadata: dict[str, Any], source: str = "") -> dict[str, Any
         "key_sentences": key_sentences(text, _KEY_SENTENCES, like=metadata["title"]),
         "method": _METHOD,
     }
+
+
+def _end(outline: list[dict[str, Any]]) -> int:
+    """Where the text of a paper ends and what comes behind it begins."""
+    behind = (heading["offset"] for heading in outline if heading["title"].lower().strip(" .:0123456789") in _BEHIND)
+    return min(_READ, *behind, _READ)
 
 
 def is_derived(summary: Any) -> bool:

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from rich.console import Console, Group
-from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from paper_library.build.building import build_shelf
 from paper_library.library import Library
+from paper_library.reporting import marked
 from paper_library.sample import SAMPLE_PAPERS
 
 _QUERIES: Final = ("planets around nearby stars year:2010..", "author:vaswani", "Wirkungsgrad")
@@ -37,11 +37,6 @@ def _results(query: str, found: dict[str, Any]) -> Group:
     table = Table.grid(padding=(0, 1))
     for hit in found["results"]:
         table.add_row(Text.assemble(("• ", "dim"), hit["title"], (f" ({hit['year']})", "dim")))
-        table.add_row(Padding(Text.from_markup(_marked(hit["snippet_markdown"])), (0, 0, 0, 2)))
+        table.add_row(Padding(Text.from_markup(marked(hit["snippet_markdown"])), (0, 0, 0, 2)))
     asked = Text.assemble(("  paper-library search ", "dim"), (query, "cyan"), (f"   {found['total']} found", "dim"))
     return Group(asked, Padding(table, (0, 0, 1, 4)))
-
-
-def _marked(snippet: str) -> str:
-    parts = snippet.replace("\\", "").split("**")
-    return "".join(f"[yellow]{escape(part)}[/]" if at % 2 else escape(part) for at, part in enumerate(parts))

@@ -14,7 +14,6 @@ from paper_library.build.building import build_shelf
 from paper_library.errors import (
     AssetFetchFailed,
     AssetInvalid,
-    BibtexNotAvailable,
     PaperNotFound,
     ShelfNotFound,
     SourceNotAvailable,
@@ -120,7 +119,6 @@ MISSING: list[tuple[Ask, type[UraniborgError], set[str]]] = [
         TranslationNotAvailable,
         {"paper_id", "lang", "available_translations"},
     ),
-    (lambda library: library.bibtex(library.with_title("Tagged")[0]), BibtexNotAvailable, {"paper_id"}),
 ]
 
 

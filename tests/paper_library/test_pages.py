@@ -90,8 +90,8 @@ def test_a_visitor_searches_opens_a_paper_and_reads_it_without_script(pages: htt
     assert results.fields == {"q": "comet"}
     paper = shown(pages.get(results.links["Comet"]))
     assert "Plain words." in paper.text
-    assert {"JSON", "Summary: default", "In de"} <= paper.links.keys()
-    for name in ("JSON", "Summary: default", "In de"):
+    assert {"JSON", "Summary: default", "Translation: de"} <= paper.links.keys()
+    for name in ("JSON", "Summary: default", "Translation: de"):
         assert pages.get(paper.links[name]).status_code == 200
 
 

@@ -1,5 +1,6 @@
 """Building a shelf: read everything, find out what belongs together, write it down, put it in place."""
 
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,7 @@ from paper_library.build.report import Merge, Report
 from paper_library.build.spool import Spool
 from paper_library.build.summaries import Summaries
 from paper_library.build.writing import ShelfWriter
-from paper_library.errors import ShelfUnwritable
+from paper_library.errors import NothingToShelve, ShelfUnwritable
 from paper_library.identity import paper_id
 from paper_library.store.layout import MANIFEST, SCHEMA_VERSION
 from paper_library.store.manifest import Manifest
@@ -31,6 +32,7 @@ Progress = Callable[[str, int, int], None]
 _TOLD_EVERY = 500
 _TITLE_COMPARED = 200
 _MANY = 10_000
+_DISK = re.compile(r"io(?:::| )?error|os error|index writer was killed", re.IGNORECASE)
 
 
 def build_shelf(
@@ -49,8 +51,9 @@ def build_shelf(
     """
     try:
         return _build(inputs, target, summaries, update, progress or _quiet)
-    except (OSError, sqlite3.Error, ValueError) as exc:
-        if isinstance(exc, ValueError) and "io" not in str(exc).lower():  # how the index speaks of the disk
+    except (OSError, sqlite3.OperationalError, ValueError) as exc:
+        # The index speaks of the disk in its own way.
+        if isinstance(exc, ValueError) and not _DISK.search(str(exc)):
             raise
         reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else "the disk refused it"
         raise ShelfUnwritable(
@@ -162,6 +165,18 @@ def _write(gathered: _Gathered, writer: ShelfWriter, extra: Summaries, report: R
         if done % _TOLD_EVERY == 0:
             tell("write", done, len(clusters))
     tell("write", len(clusters), len(clusters))
+    if not writer.papers:
+        raise _nothing(report)
+
+
+def _nothing(report: Report) -> NothingToShelve:
+    reasons = list(dict.fromkeys(f"{problem.origin}: {problem.reason}" for problem in report.problems))
+    return NothingToShelve(
+        "None of the inputs made a paper, so no shelf was made; what stood there is as it was.",
+        hint=" ".join(reasons[:3]) or "Name files that hold papers, or folders with such files.",
+        skipped=report.skipped,
+        broken=report.broken,
+    )
 
 
 def _free_id(paper: Paper, taken: set[str]) -> str:

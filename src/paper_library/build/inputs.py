@@ -10,7 +10,10 @@ from paper_library.build.readers import reader_for
 from paper_library.errors import InputNotFound
 from paper_library.store.layout import DATABASE, MANIFEST
 from uraniborg.kernel.files import shown
+from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.text import whole_text
+
+_log = get_logger(__name__)
 
 _OF_ONE_PAPER: Final = (".md", ".markdown", ".pdf", ".xml", ".nxml", ".jats")
 _MARKDOWN: Final = (".md", ".markdown")
@@ -23,19 +26,33 @@ class Input:
     """How the file is called in the shelf and in reports: below the folder that was given."""
     reader: Reader
     translations: dict[str, Path] = field(default_factory=dict[str, Path])
+    original: str | None = None
+    """The name of the paper that this file is only a translation of."""
 
     @property
     def stem(self) -> str | None:
         """The name of a file that holds one paper, which may be that paper's BibTeX key."""
+        if self.original:
+            return self.original
         return self.path.stem if self.path.suffix.lower() in _OF_ONE_PAPER else None
 
     def read(self) -> Iterator[Entry | Problem]:
         """What is in the file, with its origin and translations."""
+        try:
+            yield from self._read()
+        except Exception as exc:
+            # A reader should have told of it; one file must not stop a build.
+            _log.exception("a reader failed", exc=exc, origin=self.origin)
+            yield Problem(self.origin, "broken", f"It cannot be read ({type(exc).__name__}).")
+
+    def _read(self) -> Iterator[Entry | Problem]:
         for found in self.reader(self.path, self.origin):
             if isinstance(found, Entry):
+                for internal in ("paper_id", "stem"):
+                    found.identifiers.pop(internal, None)
                 found.origin = found.origin or self.origin
                 if self.stem:
-                    found.identifiers.setdefault("stem", self.stem)
+                    found.identifiers["stem"] = self.stem
                     yield from self._translate(found)
             yield found
 
@@ -118,8 +135,10 @@ def _bibliographies(files: Iterable[Path]) -> Iterator[Path]:
     from paper_library.build.readers.markdown import bibliography_of
 
     for path in files:
-        if path.suffix.lower() in _MARKDOWN:
-            yield from ((path.parent / name).absolute() for name in bibliography_of(path))
+        if path.suffix.lower() in _MARKDOWN and (names := bibliography_of(path)):
+            named = [found for name in names if (found := (path.parent / name).absolute()).exists()]
+            # Where it has another name than the paper says, it still lies beside it.
+            yield from named or (beside.absolute() for beside in path.parent.glob("*.bib"))
 
 
 def _with_translations(inputs: list[Input]) -> Iterator[Input]:
@@ -136,10 +155,10 @@ def _with_translations(inputs: list[Input]) -> Iterator[Input]:
         if original := by_name.get((one.path.parent, stem)):
             original.translations[lang] = one.path
         else:
-            yield Input(one.path, one.origin, _translation_reader(stem, lang))
+            yield Input(one.path, one.origin, _translation_reader(lang), original=stem)
 
 
-def _translation_reader(stem: str, lang: str) -> Reader:
+def _translation_reader(lang: str) -> Reader:
     """For a translation whose original is no file beside it, but may be an entry of a bibliography."""
 
     def entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
@@ -151,7 +170,7 @@ def _translation_reader(stem: str, lang: str) -> Reader:
             yield Problem(origin, "broken", f"The translation cannot be read: {exc.strerror}.")
             return
         if text:
-            yield Entry(identifiers={"stem": stem}, translations={lang: text}, origin=origin)
+            yield Entry(translations={lang: text}, origin=origin)
         else:
             yield Problem(origin, "skipped", "It is empty.")
 

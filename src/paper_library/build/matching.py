@@ -25,6 +25,12 @@ _FEWEST_WORDS: Final = 3
 _MOST_ALIKE: Final = 100
 """Of entries with one title, or one name, no more are compared."""
 _SAME_TITLE: Final = 85.0
+_STRONG: Final = {
+    "id": "same paper_id",
+    "doi": "same DOI",
+    "arxiv": "same arXiv id",
+    "meta": "same title, authors, year and venue",
+}
 _SURNAME: Final = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*")
 
 
@@ -108,10 +114,12 @@ class Matcher:
             )
         )
         strong = [("id", ids.get("paper_id")), ("doi", keys.doi), ("arxiv", keys.arxiv)]
+        if entry.authors and entry.year and not ids.get("id"):
+            strong.append(("meta", keys.meta))
         for scheme, value in (*strong, *((key.partition(":")[0], key.partition(":")[2]) for key in entry.keys)):
-            if value and scheme in ("id", "doi", "arxiv"):
+            if value and scheme in _STRONG:
                 other = self._by_identifier.setdefault(hash((scheme, value)), number)
-                self._join(number, other, f"same {scheme}")
+                self._join(number, other, _STRONG[scheme])
         named = {keys.bibkey or "", *(key.removeprefix("bib:") for key in entry.keys if key.startswith("bib:"))}
         for name in named - {""}:
             _put(self._by_bibkey, name, number)

@@ -6,7 +6,8 @@ from typing import Final
 
 from paper_library.build.entry import Entry, origin_file
 from paper_library.build.matching import keys_of
-from paper_library.identity import Keys, paper_id
+from paper_library.identity import Keys, is_paper_id, paper_id
+from paper_library.text.bibtex import without_places
 from uraniborg.kernel.text import fold
 
 _BEST_FIRST: Final = (
@@ -39,7 +40,8 @@ def merged(found: Sequence[tuple[Entry, Keys]]) -> Paper:
 
 def _paper(entry: Entry, all_keys: Sequence[Keys], entries: Sequence[Entry]) -> Paper:
     keys = _keys(all_keys)
-    given = next((each.identifiers["paper_id"] for each in entries if each.identifiers.get("paper_id")), None)
+    given = next((one for each in entries if is_paper_id(one := each.identifiers.get("paper_id", ""))), None)
+    entry.bibtex = without_places(entry.bibtex)
     _spell_identifiers(entry, all_keys)
     keys += [key for each in entries for key in each.keys if key not in keys]
     origins = {origin for each in entries for origin in (each.origins or [each.origin]) if origin}
@@ -98,6 +100,8 @@ def _spell_identifiers(entry: Entry, all_keys: Sequence[Keys]) -> None:
     doi = next((keys.doi for keys in all_keys if keys.doi), None)
     arxiv = next((keys.arxiv for keys in all_keys if keys.arxiv), None)
     known = {name: value for name, value in entry.identifiers.items() if name not in _INTERNAL and value}
+    if not known.get("url", "").lower().startswith(("http://", "https://")):
+        known.pop("url", None)  # a place on its owner's machine is nobody's business
     known.pop("doi", None)
     known.pop("arxiv", None)
     entry.identifiers = {**({"doi": doi} if doi else {}), **({"arxiv": arxiv} if arxiv else {}), **known}

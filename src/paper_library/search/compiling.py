@@ -90,10 +90,10 @@ class Compiler:
 
     def _words(self, units: list[Unit], result: Compiled) -> Iterator[IndexQuery]:
         asked = [unit.text for unit in units if unit.kind == "word"]
-        result.unread = len(asked[QUERY_WORDS:])
+        result.unread += len(asked[QUERY_WORDS:])
         asked = asked[:QUERY_WORDS]
         content = [word for word in asked if stem(word)]
-        result.dropped = list(dict.fromkeys(word for word in asked if not stem(word))) if content else []
+        result.dropped += dict.fromkeys(word for word in asked if content and not stem(word))
         result.words.update(content or asked)
         result.stems.update(stem(word) for word in content)
         found: set[str] = set()

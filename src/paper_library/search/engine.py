@@ -10,7 +10,7 @@ from tantivy import Occur
 from tantivy import Query as IndexQuery
 
 from paper_library.errors import OutOfBounds
-from paper_library.limits import DEFAULT_PAGE_SIZE, FACETS, OFFSET, PAGE_SIZE, QUERY_CHARS, SNIPPET_CHARS
+from paper_library.limits import DEFAULT_PAGE_SIZE, FACETS, OFFSET, PAGE_SIZE, QUERY_CHARS, SNIPPET_CHARS, SNIPPET_READ
 from paper_library.search import fields
 from paper_library.search.compiling import Compiled, Compiler
 from paper_library.search.query import Query, read_query
@@ -23,6 +23,7 @@ from uraniborg.kernel.text import fold, terms
 Sort = Literal["relevance", "year_desc", "year_asc", "title_asc", "title_desc"]
 SORTS: Final = ("relevance", "year_desc", "year_asc", "title_asc", "title_desc")
 _SIMILAR_TERMS: Final = 25
+_FACET_VALUES: Final = 65_000
 _NO_SUCH_YEAR: Final = 1 << 40
 
 
@@ -164,7 +165,11 @@ def similar(shelf: Shelf, no: int, *, limit: int = DEFAULT_PAGE_SIZE, offset: in
 
 def facet_counts(shelf: Shelf, query: IndexQuery, kinds: Sequence[str], limit: int) -> dict[str, list[dict[str, Any]]]:
     """For each kind the values that most of the papers found have, with how many have them."""
-    wanted = {kind: {"terms": {"field": fields.FACETS.get(kind, fields.YEAR), "size": limit + 1}} for kind in kinds}
+    # Each segment names its own most frequent values; with few of each, counts over several would miss some.
+    whole = {"segment_size": _FACET_VALUES} if shelf.searcher.num_segments > 1 else {}
+    wanted = {
+        kind: {"terms": {"field": fields.FACETS.get(kind, fields.YEAR), "size": limit + 1, **whole}} for kind in kinds
+    }
     answer = cast("Any", shelf.searcher).aggregate(query, wanted)
     counted = {kind: [(int(b["key"]), int(b["doc_count"])) for b in answer[kind]["buckets"]] for kind in kinds}
     names = _values(shelf, [key for kind in kinds if kind != "year" for key, _ in counted[kind]])
@@ -214,24 +219,41 @@ def _hits(shelf: Shelf, found: tantivy.SearchResult, matcher: Matcher) -> list[H
     rows = shelf.rows(cast("list[int]", numbers))
     # In another order than by relevance it says where a paper stands in that order.
     scores = [score if isinstance(score, float) else 0.0 for score, _ in found.hits]
-    return [Hit(row, score, passage(shelf, row, matcher)) for row, score in zip(rows, scores, strict=True)]
+    snippets = passages(shelf, rows, matcher)
+    return [Hit(row, score, text) for row, score, text in zip(rows, scores, snippets, strict=True)]
 
 
 def _count(found: tantivy.SearchResult) -> int:
     return cast("Any", found).count  # there, but not in the package's types
 
 
-def passage(shelf: Shelf, row: Row, matcher: Matcher) -> str:
-    """What to show of a paper: from its abstract, or from its text if only that has the words, or its title."""
+def passages(shelf: Shelf, rows: Sequence[Row], matcher: Matcher) -> list[str]:
+    """What to show of each paper."""
+    left = SNIPPET_READ
+    shown: list[str] = []
+    for row in rows:
+        text, read = _passage(shelf, row, matcher, left)
+        left -= read
+        shown.append(text)
+    return shown
+
+
+def _passage(shelf: Shelf, row: Row, matcher: Matcher, most: int) -> tuple[str, int]:
+    """What to show of a paper: from its abstract, or from its text if only that has the words, or its title.
+
+    And how many characters of its text were read for that, of `most` that may be.
+    """
     text, matches = snippet(row.abstract, matcher) if row.abstract else ("", 0)
     if matches or not (matcher.stems or matcher.words):
-        return text or escaped(row.title[:SNIPPET_CHARS])
-    for full in shelf.texts(row.no):
+        return text or escaped(row.title[:SNIPPET_CHARS]), 0
+    read = 0
+    for full in shelf.texts(row.no, most):
+        read += len(full)
         deeper, matches = snippet(full, matcher)
         if matches:
-            return deeper
+            return deeper, read
         text = text or deeper
-    return text or snippet(row.title, matcher)[0]
+    return text or snippet(row.title, matcher)[0], read
 
 
 def _said(read: Query, compiled: Compiled) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from uraniborg.kernel.text import fold, whole_text, words
 
 FIELDS: Final = ("title", "author", "venue", "keyword", "tag", "institution", "doi", "arxiv", "year")
 _UNIT: Final = re.compile(
-    rf"(?P<minus>-(?=[^\s-]))?(?:(?P<field>{'|'.join(FIELDS)}):(?P<value>\"[^\"]*\"|[^\s\"]+)|\"(?P<phrase>[^\"]*)\"|(?P<run>[^\s\"]+))"
+    rf"(?P<minus>-(?=[^\s-]))?(?:[(\[{{]*(?P<field>{'|'.join(FIELDS)}):(?P<value>\"[^\"]*\"|[^\s\"]+)|\"(?P<phrase>[^\"]*)\"|(?P<run>[^\s\"]+))"
     r"|(?P<stray>\")",
     re.IGNORECASE,
 )

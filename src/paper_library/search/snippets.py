@@ -11,7 +11,7 @@ from paper_library.search.compiling import Compiled
 from paper_library.text.markdown import escaped, escaped_line
 from uraniborg.kernel.text import UNFOLDED, fold, fold_in_place, stem, words
 
-_TOKEN: Final = re.compile(r"[^\s\"“”(),;:!?。、，]+")
+_TOKEN: Final = re.compile(r"\b[oOθΘωΩ]\([^()\n]{1,30}\)|[^\s\"“”(),;:!?。、，]+")
 _SHORTEST_ROOT: Final = 3
 _ELLIPSIS: Final = "…"
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?。]\s+)(?=\S)")

@@ -1,5 +1,6 @@
 """What a person may have meant by words that no paper has: the index's own words, by likeness and by frequency."""
 
+import re
 from typing import Final
 
 import tantivy
@@ -11,26 +12,29 @@ from uraniborg.kernel.text import fold_in_place
 _LIKELY: Final = 75.0
 _CANDIDATES: Final = 20
 _SHORTEST: Final = 4
+_MOST_WORDS: Final = 3
+_MOST_KNOWN: Final = 200_000
+"""Of the index's words, how many are compared; it is a guess, and must not take long."""
 
 
 def did_you_mean(searcher: tantivy.Searcher, query: str, missing: list[str]) -> str | None:
     """`query` with its unknown words put right, or None when there is nothing to suggest."""
     better = query
-    for word in missing:
-        if word.isalpha() and len(word) >= _SHORTEST and (meant := _nearest(searcher, word)):
-            start = fold_in_place(better).find(word)
-            if start >= 0:
-                better = better[:start] + meant + better[start + len(word) :]
+    guessable = [word for word in missing if word.isalpha() and len(word) >= _SHORTEST]
+    for word in guessable[:_MOST_WORDS]:
+        found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", fold_in_place(better))
+        if found and (meant := _nearest(searcher, word, anywhere=word == guessable[0])):
+            better = better[: found.start()] + meant + better[found.end() :]
     return better if better != query else None
 
 
-def _nearest(searcher: tantivy.Searcher, word: str) -> str | None:
+def _nearest(searcher: tantivy.Searcher, word: str, *, anywhere: bool) -> str | None:
     """The most frequent of the words that are hardly less like it than the most like one."""
-    for beginning in (word[:1], ""):
+    for beginning in (word[:1], "") if anywhere else (word[:1],):
         known = {
             term: papers
             for where in (fields.EXACT, fields.AUTHOR)
-            for term, papers in searcher.terms_with_prefix(where, beginning)
+            for term, papers in searcher.terms_with_prefix(where, beginning, limit=_MOST_KNOWN)
         }
         alike = process.extract(word, known.keys(), scorer=fuzz.ratio, limit=_CANDIDATES, score_cutoff=_LIKELY)
         if alike:

@@ -28,7 +28,8 @@ from paper_library.text.markdown import plain_text, plain_text_of
 from uraniborg.kernel.text import fold, whole_text
 
 _STEPS_BETWEEN_CHECKS: Final = 10_000
-_CONNECTIONS: Final = 8
+_CONNECTIONS: Final = 16
+"""The first is the main thread's, where an event loop may run; the others share the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,8 @@ class Shelf:
         shelf.forget_links = weakref.finalize(shelf, shutil.rmtree, links, ignore_errors=True)
         if shelf.searcher.num_docs != manifest.papers:
             raise damaged(folder, f"its index holds {shelf.searcher.num_docs} of {manifest.papers} papers")
-        return shelf
+        # Replaced in the meantime, it may be made of two.
+        return shelf if read_manifest(folder).build_id == manifest.build_id else cls.open(folder)
 
     @property
     def build_id(self) -> str:
@@ -107,7 +109,8 @@ class Shelf:
         """A connection for this thread, which may share it with others."""
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if found is None:
-            found = self._connections[next(self._handed_out) % _CONNECTIONS]
+            is_main = threading.current_thread() is threading.main_thread()
+            found = self._connections[0 if is_main else 1 + next(self._handed_out) % (_CONNECTIONS - 1)]
             self._local.connection = found
         return found
 
@@ -234,12 +237,20 @@ class Shelf:
             "missing": dict(missing),
         }
 
-    def texts(self, no: int) -> Iterator[str]:
-        """The plain texts of a paper that lie here: its source, then its translations, then summaries of people."""
+    def texts(self, no: int, most: int) -> Iterator[str]:
+        """The plain texts of a paper that lie here: its source, then its translations, then summaries of people.
+
+        No more than `most` characters are read of all of them.
+        """
         order = {SOURCE: 0, TRANSLATION: 1, SUMMARY: 2}
         for ref in sorted(self.assets(no), key=lambda ref: (order[ref.kind], ref.name)):
+            if most <= 0:
+                return
             with suppress(OSError, ValueError):
-                text = (self.folder / STATIC / asset_path(ref.kind, ref.sha256)).read_text(encoding="utf-8")
+                path = self.folder / STATIC / asset_path(ref.kind, ref.sha256)
+                with path.open(encoding="utf-8") as stream:
+                    text = stream.read(most)
+                most -= len(text)
                 if ref.kind != SUMMARY:
                     yield plain_text(text)
                 elif not is_derived(summary := orjson.loads(text)):

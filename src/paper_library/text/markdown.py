@@ -144,6 +144,11 @@ def escaped(text: str) -> str:
     return text.translate(_SPECIAL)
 
 
+def unescaped(text: str) -> str:
+    """What `escaped` was given."""
+    return _ESCAPED.sub(r"\1", text)
+
+
 def escaped_line(line: str) -> str:
     """The same for markdown that begins a line, where more characters mean something."""
     return _LINE_START.sub(r"\1\\\2", line)
@@ -155,4 +160,8 @@ def safe_html(markdown: str) -> str:
     from markdown_it import MarkdownIt
 
     rendered = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(markdown)
-    return nh3.clean(rendered, url_schemes={"http", "https", "mailto"}, link_rel="noopener noreferrer nofollow")
+    # Images lie elsewhere, and fetching them would tell who reads what.
+    tags = nh3.ALLOWED_TAGS - {"img"}
+    return nh3.clean(
+        rendered, tags=tags, url_schemes={"http", "https", "mailto"}, link_rel="noopener noreferrer nofollow"
+    )

@@ -27,7 +27,13 @@ def key_sentences(text: str, most: int, *, like: str = "") -> list[str]:
 
     A sentence counts for the frequent words it has, those of `like` (a title) the more, and for standing early.
     """
-    told = [one for one in sentences(text)[:_MOST_READ] if _SHORTEST <= len(one) <= _LONGEST]
+    known = {_bare(like)}
+    told: list[str] = []
+    for one in sentences(text)[:_MOST_READ]:
+        # A title, and what is printed on every page, is no sentence of the text.
+        if _SHORTEST <= len(one) <= _LONGEST and (bare := _bare(one)) not in known:
+            known.add(bare)
+            told.append(one)
     if len(told) <= most:
         return told
     said = [_content(one) for one in told]
@@ -39,6 +45,10 @@ def key_sentences(text: str, most: int, *, like: str = "") -> list[str]:
     ]
     best = sorted(range(len(told)), key=scores.__getitem__, reverse=True)[:most]
     return [told[place] for place in sorted(best)]
+
+
+def _bare(text: str) -> str:
+    return " ".join(_CONTENT.findall(text.lower()))
 
 
 def _content(text: str) -> set[str]:

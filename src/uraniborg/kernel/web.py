@@ -62,7 +62,11 @@ def answer_errors(app: Starlette) -> None:
 
 def _routing_error(exc: HTTPException) -> Response:
     if exc.status_code == 404:
-        return error_response(NoSuchAddress("There is nothing at this address.", hint="See /api/v1/openapi.json."))
+        error = NoSuchAddress(
+            "There is nothing at this address.",
+            hint="The document openapi.json lists the addresses; what holds a slash goes into a query.",
+        )
+        return error_response(error)
     if exc.status_code == 405:
         allowed = (exc.headers or {}).get("Allow", "")
         error = NotAllowedHere("This method is not possible here.", hint=f"Use {allowed or 'GET'}.")

@@ -95,10 +95,14 @@ def test_no_inputs_and_missing_ones_are_refused(capsys: Capture, inputs: Path, t
     assert not target.exists()
 
 
-def test_an_empty_folder_of_inputs_makes_an_empty_shelf(capsys: Capture, inputs: Path, target: Path) -> None:
+def test_inputs_that_make_no_paper_are_refused_and_leave_the_old_shelf(
+    capsys: Capture, inputs: Path, target: Path
+) -> None:
+    shelve(target, "Star")
+    before = files_of(target)
     done = command(capsys, "build", inputs, "-o", target, "--json")
-    assert (done.code, done.json["papers"], done.json["problems"]) == (0, 0, [])
-    assert verify(target).is_whole
+    assert (done.code, done.error["code"]) == (2, "nothing_to_shelve")
+    assert files_of(target) == before
 
 
 def test_missing_inputs_leave_the_old_shelf_as_it_was(capsys: Capture, inputs: Path, target: Path) -> None:
@@ -136,6 +140,7 @@ def test_a_file_that_is_a_pipe_is_told_and_does_not_keep_the_build_waiting(input
 
 
 def test_a_link_that_leads_nowhere_is_told(inputs: Path, target: Path) -> None:
+    bibliography(inputs / "good.bib", "Star")
     (inputs / "gone.bib").symlink_to(inputs / "nowhere.bib")
     report = build_shelf([inputs], target)
     assert [problem.origin for problem in report.problems] == ["gone.bib"]
@@ -204,6 +209,7 @@ def test_hostile_file_names_are_read_like_others(inputs: Path, target: Path) -> 
 
 
 def test_a_skipped_file_whose_name_is_no_text_is_told_in_json(inputs: Path, target: Path) -> None:
+    bibliography(inputs / "good.bib", "Star")
     (inputs / os.fsdecode(b"bad\xff.exe")).write_text("x")
     done = process("build", inputs, "-o", target, "--json", cwd=inputs.parent)
     assert done.code == 0

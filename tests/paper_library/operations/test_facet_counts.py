@@ -36,6 +36,7 @@ Papers = st.lists(
             "abstract": some(WORDS, 3).map(" ".join),
         }
     ),
+    min_size=1,
     max_size=25,
 )
 Asked = st.tuples(

@@ -20,6 +20,7 @@ def rest(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
 
 
 ROUTES = {
+    "/",
     "/search",
     "/facets/{kind}",
     "/stats",

@@ -1,7 +1,5 @@
 """Suggestions come from the shelf's own words."""
 
-from pathlib import Path
-
 import pytest
 
 from paper_library.library import Library
@@ -38,7 +36,3 @@ def test_names_of_people_are_suggested(shelf: Library) -> None:
 @pytest.mark.parametrize("word", ["zzzzzz", "old2", "abc", "2019", "fi*"])
 def test_what_is_like_nothing_or_says_too_little_gets_no_suggestion(shelf: Library, word: str) -> None:
     assert suggested(shelf, word, word) is None
-
-
-def test_an_empty_shelf_suggests_nothing(tmp_path: Path) -> None:
-    assert suggested(library_of(tmp_path), "galaxis", "galaxis") is None

@@ -22,7 +22,7 @@ def shelve_keyed(folder: Path, name: str, papers: dict[int, str]) -> Path:
     return folder / name
 
 
-Papers = st.dictionaries(st.integers(0, 9), st.sampled_from(["angles", "lines", "arcs"]), max_size=8)
+Papers = st.dictionaries(st.integers(0, 9), st.sampled_from(["angles", "lines", "arcs"]), min_size=1, max_size=8)
 
 
 @settings(max_examples=10)

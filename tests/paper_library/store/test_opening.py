@@ -24,7 +24,6 @@ from tests.paper_library.operations.shelves import (
     forget_database,
     put,
     rewrite_manifest,
-    shelve,
     shelve_readable,
 )
 from tests.requirements import requirement
@@ -240,12 +239,3 @@ def test_a_shelf_opens_though_its_folder_of_links_cannot_be_removed(
 def test_whoever_may_read_the_folder_may_read_every_file_of_a_shelf(shelf: Path) -> None:
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in shelf.rglob("*") if path.is_file()}
     assert {name for name, mode in modes.items() if not mode & stat.S_IRGRP or not mode & stat.S_IROTH} == set()
-
-
-def test_an_empty_shelf_opens_and_answers(tmp_path: Path) -> None:
-    shelve(tmp_path / "shelf")
-    library = Library.open(tmp_path / "shelf")
-    found = library.search("anything", facets=["author", "year"])
-    assert (found["total"], found["results"], found["facets"]) == (0, [], {"author": [], "year": []})
-    assert library.stats()["papers"] == 0
-    assert verify(tmp_path / "shelf").is_whole

@@ -51,7 +51,7 @@ def _authors(text: str) -> list[str]:
 
 def _abstract(source: str) -> str:
     start = source[:50_000]
-    if found := section(start, "abstract"):
+    if found := section(start, "abstract") or section(start, "summary"):
         return tidy.line(found[:_ABSTRACT_CHARS])
     for line in start.split("\n"):
         head, text = line[:8].lower(), line[8:].lstrip()

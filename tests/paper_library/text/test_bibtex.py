@@ -1,0 +1,61 @@
+"""BibTeX that was made, and BibTeX that was cleaned."""
+
+from typing import Any
+
+import pytest
+
+from paper_library.text.bibtex import bibtex_of, without_places
+
+METADATA: dict[str, Any] = {
+    "paper_id": "0" * 32,
+    "title": "Fish & {Chips}: 100% of a_b",
+    "authors": ["Ada Lovelace", "Tycho Brahe"],
+    "year": 1843,
+    "venue": "Notes & Queries",
+    "kind": "",
+    "identifiers": {"doi": "10.1000/xyz"},
+    "keywords": ["sea"],
+}
+
+
+def test_an_entry_made_of_metadata_reads_back() -> None:
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from paper_library.build.entry import Entry
+    from paper_library.build.readers import reader_for
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "made.bib"
+        path.write_text(bibtex_of(METADATA), encoding="utf-8")
+        reader = reader_for(path)
+        assert reader is not None
+        (entry,) = reader(path, "made.bib")
+    assert isinstance(entry, Entry)
+    assert (entry.title, entry.authors, entry.year) == (
+        "Fish & Chips: 100% of a_b",
+        ["Ada Lovelace", "Tycho Brahe"],
+        1843,
+    )
+    assert (entry.venue, entry.identifiers["doi"], entry.identifiers["bibkey"]) == (
+        "Notes & Queries",
+        "10.1000/xyz",
+        "lovelace1843fish",
+    )
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "file = {/home/ada/papers/x.pdf}",
+        "file = {Full Text:/home/ada/{odd} name.pdf:application/pdf}",
+        "local-url = {file:///home/ada/x.pdf}",
+        'File = "/home/ada/x.pdf"',
+        "bdsk-file-1 = {YnBsaXN0/home/ada}",
+    ],
+)
+def test_places_on_the_owners_machine_are_left_out_and_the_rest_is_as_it_was(field: str) -> None:
+    entry = f"@article{{k,\n  title = {{A {{file}} of papers}},\n  {field},\n  year = 1843\n}}"
+    left = without_places(entry)
+    assert "ada" not in left
+    assert left == "@article{k,\n  title = {A {file} of papers},\n  year = 1843\n}"
