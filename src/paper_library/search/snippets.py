@@ -105,13 +105,12 @@ def _window(text: str, spans: list[Span], most: int) -> tuple[int, int]:
     if not spans:
         return 0, _word_end(text, most)
     best, best_score = 0, (-1, -1)
+    end = 0
     for place, (first, _, _) in enumerate(spans):
-        inside: list[str] = []
-        for later in spans[place:]:
-            if later[1] > first + most * 3 // 4:
-                break
-            inside.append(later[2])
-        score = (len(set(inside)), len(inside))
+        while end < len(spans) and spans[end][1] <= first + most * 3 // 4:
+            end += 1
+        names = [name for _, _, name in spans[place:end]]
+        score = (len(set(names)), len(names))
         if score > best_score:
             best, best_score = first, score
     start = _passage_start(text, best, most)
@@ -140,12 +139,12 @@ def _word_end(text: str, end: int) -> int:
 def _closed(text: str, span: Span) -> Span:
     """A match as markdown can have it in bold: not between a sign and a letter, where stars would show."""
     first, last, name = span
-    while last < len(text) and not text[last - 1].isalnum() and text[last].isalnum():
-        last += 1
-    while last < len(text) and text[last].isalnum() and not text[span[1] - 1].isalnum():
-        last += 1
-    while first > 0 and not text[span[0]].isalnum() and text[first - 1].isalnum():
-        first -= 1
+    if not text[last - 1].isalnum():
+        while last < len(text) and text[last].isalnum():
+            last += 1
+    if not text[first].isalnum():
+        while first > 0 and text[first - 1].isalnum():
+            first -= 1
     return first, last, name
 
 
