@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
@@ -88,7 +89,7 @@ def normalised_arxiv(text: str | None) -> str | None:
 def meta_key(title: str, authors: Sequence[str], year: int | None, venue: str) -> str:
     """The fingerprint of a paper that has no identifier, from its normalised title, authors, year and venue."""
     facts = {
-        "authors": sorted(map(_normalised, authors)),
+        "authors": sorted(map(_normalised_name, authors)),
         "title": title,
         "venue": _normalised(venue),
         "year": str(year) if year else "unknown",
@@ -114,6 +115,12 @@ _ASCII_WORDS: Final = re.compile(r"[a-z0-9]+")
 
 def _normalised(text: str) -> str:
     return " ".join((text if text.isascii() else unicodedata.normalize("NFKC", text)).lower().split())
+
+
+@lru_cache(maxsize=1 << 17)
+def _normalised_name(name: str) -> str:
+    """Remembered: people write more than one paper."""
+    return _normalised(name)
 
 
 def _decoded(text: str) -> str:

@@ -10,6 +10,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, TypeVar
 
 from rapidfuzz import fuzz
@@ -212,8 +213,13 @@ def _put(buckets: dict[Key, list[int]], key: Key, number: int) -> None:
 
 def _surnames(authors: list[str]) -> frozenset[str]:
     """The last names of the first authors, however the first names are written."""
-    found = (_SURNAME.findall(fold(author)) for author in authors[:3])
-    return frozenset(names[-1] for names in found if names)
+    return frozenset(filter(None, map(_surname, authors[:3])))
+
+
+@lru_cache(maxsize=1 << 17)
+def _surname(author: str) -> str:
+    found = _SURNAME.findall(fold(author))
+    return found[-1] if found else ""
 
 
 def _is_preprint(one: str, other: str) -> bool:

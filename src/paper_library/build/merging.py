@@ -39,7 +39,7 @@ def merged(found: Sequence[tuple[Entry, Keys]]) -> Paper:
 
 
 def _paper(entry: Entry, all_keys: Sequence[Keys], entries: Sequence[Entry]) -> Paper:
-    keys = _keys(all_keys)
+    keys = _keys(all_keys) if len(all_keys) > 1 else all_keys[0].all()
     given = next((one for each in entries if is_paper_id(one := each.identifiers.get("paper_id", ""))), None)
     entry.bibtex = without_places(entry.bibtex)
     _spell_identifiers(entry, all_keys)

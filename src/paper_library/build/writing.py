@@ -5,6 +5,7 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -137,7 +138,7 @@ class ShelfWriter:
         """The ids of a paper's values, each counted once however often and however written."""
         ids: dict[int, None] = {}
         for value in values:
-            key = fold(" ".join(value.split()))
+            key = _facet_key(value)
             if not key:
                 continue
             entry = self._facets.get((kind, key))
@@ -165,6 +166,12 @@ class ShelfWriter:
         for table, rows in self._rows.items():
             self._database.executemany(_INSERTS[table], rows)
             rows.clear()
+
+
+@lru_cache(maxsize=1 << 17)
+def _facet_key(value: str) -> str:
+    """Remembered: names and keywords come again and again."""
+    return fold(" ".join(value.split()))
 
 
 def _lacks(entry: Entry) -> Iterator[str]:

@@ -6,6 +6,7 @@ it with something extra for the title and for the exact form.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -81,7 +82,7 @@ def document(
         ABOUT: " ".join(stemmed(said)),
         TITLE: " ".join(stemmed(titled)),
         EXACT: " ".join(said),
-        VENUE: " ".join(words(venue)),
+        VENUE: _said(venue),
         IDENTIFIER: " ".join("".join(value.lower().split()) for value in identifiers),
         AUTHOR: _spoken(lists["author"]),
         **{FACETS[kind]: ids for kind, ids in facets.items() if ids},
@@ -97,4 +98,10 @@ def document(
 
 
 def _spoken(values: Sequence[str]) -> list[str]:
-    return [" ".join(words(value)) for value in values]
+    return list(map(_said, values))
+
+
+@lru_cache(maxsize=1 << 17)
+def _said(value: str) -> str:
+    """Remembered: names and keywords come again and again."""
+    return " ".join(words(value))
