@@ -20,7 +20,7 @@ from paper_library.offloading import Threads
 from paper_library.rest import make_rest_app
 from paper_library.store.assets import Assets
 from paper_library.store.live import LiveShelf
-from uraniborg.kernel.hosts import LOOPBACK, is_loopback
+from uraniborg.kernel.hosts import LOOPBACK, authority_of, is_loopback
 from uraniborg.kernel.mcp import stateless_app
 from uraniborg.kernel.web import AnswersHead, Gate, answer_errors
 
@@ -80,7 +80,7 @@ def _hosts(config: LibraryConfig) -> list[str] | None:
     """The names to answer to: those given, or this machine's if only it can call. None: any."""
     if config.allow_hosts:
         return [*config.allow_hosts, LOOPBACK]
-    return [LOOPBACK] if is_loopback(f"[{config.host}]" if ":" in config.host else config.host) else None
+    return [LOOPBACK] if is_loopback(authority_of(config.host)) else None
 
 
 def _with_cors(app: ASGIApp, config: LibraryConfig) -> ASGIApp:

@@ -13,6 +13,7 @@ from paper_library.config import LibraryConfig, load_config, sample_shelf_path
 from paper_library.store.manifest import read_manifest
 from uraniborg.kernel.errors import MissingExtra, Unavailable, invalid
 from uraniborg.kernel.files import shown
+from uraniborg.kernel.hosts import authority_of
 from uraniborg.kernel.logging import configure_logging
 
 
@@ -40,7 +41,7 @@ def serve_shelf(options: dict[str, Any], *, as_json: bool) -> None:
     check_bind(config.host, token, insecure=config.insecure)
     port = _port(config.host, config.port)
     config = config.model_copy(update={"port": port})
-    address = f"http://{f'[{config.host}]' if ':' in config.host else config.host}:{port}"
+    address = f"http://{authority_of(config.host)}:{port}"
     app = make_app(config)  # also where workers will each make their own: what is wrong is told before they start
     if as_json:
         sys.stdout.write(json.dumps({"url": address, "mcp": f"{address}/mcp", "papers": manifest.papers}) + "\n")

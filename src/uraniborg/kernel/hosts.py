@@ -20,6 +20,11 @@ class HostRefused(Refused):
         super().__init__("This server does not go by this host name.", hint="Use one of the names it was given.")
 
 
+def authority_of(host: str) -> str:
+    """A host as addresses and headers write it: an IPv6 one in brackets."""
+    return f"[{host}]" if ":" in host else host
+
+
 def is_loopback(authority: str) -> bool:
     """Whether a host, with or without port, is a name of this machine. Compared whole, never by how it begins."""
     return _LOOPBACK_HOST.fullmatch(authority) is not None

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, Refused, UraniborgError, as_error
-from uraniborg.kernel.hosts import HostRefused, is_host, is_loopback
+from uraniborg.kernel.hosts import HostRefused, authority_of, is_host, is_loopback
 from uraniborg.kernel.logging import get_logger, register_secret
 
 _log = get_logger(__name__)
@@ -133,7 +133,7 @@ class AnswersHead:
 
 def check_bind(host: str, token: str | None, *, insecure: bool) -> None:
     """Raises InsecureBind for an address that others can reach, unless there is a token or it is asked for."""
-    if is_loopback(f"[{host}]" if ":" in host else host) or token or insecure:
+    if is_loopback(authority_of(host)) or token or insecure:
         return
     raise InsecureBind(
         f"Others can reach {host}, and there is no token to keep them out.",
