@@ -1,0 +1,432 @@
+"""The 25 commands, and how one is told from what is none."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, NotRequired, cast
+
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter, ValidationError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, ErrorDetails, core_schema
+from typing_extensions import TypedDict
+
+from universe.domain.entities import (
+    CLOSED,
+    TRIMMED,
+    AsteroidBelt,
+    Entity,
+    Group,
+    GroupChild,
+    GroupPayload,
+    Id,
+    NebulaRegion,
+    PlanetaryRing,
+    ProtoplanetaryDisk,
+    SmallBodyField,
+    Star,
+    StarPayload,
+)
+from universe.domain.patches import patch_of
+from universe.domain.values import plain
+from universe.errors import MalformedCommand, UnknownCommand
+
+DEFAULT_DT: Final = 1
+
+
+class _Shaped:
+    """Checks a dictionary against a type and leaves it as it is, whose keys are in their order and their own kinds."""
+
+    def __init__(self, shape: Any) -> None:
+        self._shape = shape
+
+    def __get_pydantic_core_schema__(self, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_wrap_validator_function(_check, handler.generate_schema(self._shape))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(schema)
+
+
+def _check(value: Any, validate: core_schema.ValidatorFunctionWrapHandler) -> Any:
+    validate(value)
+    return value
+
+
+StarFields = Annotated[Entity, _Shaped(StarPayload)]
+StarPatch = Annotated[Entity, _Shaped(patch_of(Star))]
+GroupFields = Annotated[Entity, _Shaped(GroupPayload)]
+GroupPatch = Annotated[Entity, _Shaped(patch_of(Group))]
+RingPatch = Annotated[Entity, _Shaped(patch_of(PlanetaryRing))]
+FieldPatch = Annotated[Entity, _Shaped(patch_of(SmallBodyField))]
+DiskPatch = Annotated[Entity, _Shaped(patch_of(ProtoplanetaryDisk))]
+NebulaPatch = Annotated[Entity, _Shaped(patch_of(NebulaRegion))]
+Disk = Annotated[Entity, _Shaped(ProtoplanetaryDisk)]
+Child = Annotated[Entity, _Shaped(GroupChild)]
+Stars = Annotated[dict[str, Entity], _Shaped(dict[Id, Star])]
+Groups = Annotated[dict[str, Entity], _Shaped(dict[Id, Group])]
+Belts = Annotated[dict[str, Entity], _Shaped(dict[Id, AsteroidBelt])]
+Fields = Annotated[dict[str, Entity], _Shaped(dict[Id, SmallBodyField])]
+Disks = Annotated[dict[str, Entity], _Shaped(dict[Id, ProtoplanetaryDisk])]
+Nebulae = Annotated[dict[str, Entity], _Shaped(dict[Id, NebulaRegion])]
+Ids = list[str]
+
+
+class Snapshot(TypedDict):
+    """A state without its time. Further keys are dropped."""
+
+    __pydantic_config__ = TRIMMED  # type: ignore[misc]
+
+    stars: Stars
+    rootIds: Ids
+    groups: NotRequired[Groups | None]
+    rootGroupIds: NotRequired[Ids | None]
+    belts: NotRequired[Belts | None]
+    smallBodyFields: NotRequired[Fields | None]
+    protoplanetaryDisks: NotRequired[Disks | None]
+    nebulae: NotRequired[Nebulae | None]
+
+
+class Tick(TypedDict):
+    """Let time pass."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["tick"]
+    dt: NotRequired[
+        Annotated[
+            float, Field(description="Simulation seconds; may be negative.", json_schema_extra={"default": DEFAULT_DT})
+        ]
+    ]
+
+
+class AddStar(TypedDict):
+    """Add a body, or put another in place of the one with this id."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["addStar"]
+    id: Id
+    payload: StarFields
+
+
+class UpdateStar(TypedDict):
+    """Change fields of a body; nested blocks are replaced whole, child lists are not repaired."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["updateStar"]
+    id: Id
+    payload: StarPatch
+
+
+class RemoveStar(TypedDict):
+    """Remove a body and everything below it."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["removeStar"]
+    id: Id
+
+
+class AttachStar(TypedDict):
+    """Have a body orbit another."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["attachStar"]
+    childId: Id
+    parentId: Id
+
+
+class DetachStar(TypedDict):
+    """Make a body a root; its orbitalDistance becomes 0."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["detachStar"]
+    childId: Id
+
+
+class AddGroup(TypedDict):
+    """Add a group, or put another in place of the one with this id."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["addGroup"]
+    id: Id
+    payload: GroupFields
+
+
+class UpdateGroup(TypedDict):
+    """Change fields of a group; lists of children are not repaired."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["updateGroup"]
+    id: Id
+    payload: GroupPatch
+
+
+class RemoveGroup(TypedDict):
+    """Remove a group; the groups in it move up to its parent, the systems in it stay ungrouped."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["removeGroup"]
+    id: Id
+
+
+class AddToGroup(TypedDict):
+    """Put a system or a group into a group."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["addToGroup"]
+    groupId: Id
+    child: Child
+
+
+class RemoveFromGroup(TypedDict):
+    """Take a system or a group out of a group."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["removeFromGroup"]
+    groupId: Id
+    childId: Id
+
+
+class MoveToGroup(TypedDict):
+    """Move a system or a group from wherever it is into a group, or out of all."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["moveToGroup"]
+    childId: Id
+    childType: Literal["system", "group"]
+    targetGroupId: Annotated[str | None, Field(description="null takes it out of all groups.")]
+
+
+class SetSmallBodyFields(TypedDict):
+    """Replace all belts of particles."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["setSmallBodyFields"]
+    fields: Fields
+
+
+class UpdateSmallBodyField(TypedDict):
+    """Change a belt of particles."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["updateSmallBodyField"]
+    id: Id
+    patch: FieldPatch
+
+
+class RemoveSmallBodyField(TypedDict):
+    """Remove a belt of particles, if it is there."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["removeSmallBodyField"]
+    id: Id
+
+
+class SetProtoplanetaryDisks(TypedDict):
+    """Replace all protoplanetary disks."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["setProtoplanetaryDisks"]
+    disks: Disks
+
+
+class AddProtoplanetaryDisk(TypedDict):
+    """Add a protoplanetary disk under the id it has, or put it in place of the one there."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["addProtoplanetaryDisk"]
+    disk: Disk
+
+
+class UpdateProtoplanetaryDisk(TypedDict):
+    """Change a protoplanetary disk."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["updateProtoplanetaryDisk"]
+    id: Id
+    patch: DiskPatch
+
+
+class RemoveProtoplanetaryDisk(TypedDict):
+    """Remove a protoplanetary disk, if it is there."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["removeProtoplanetaryDisk"]
+    id: Id
+
+
+class SetNebulae(TypedDict):
+    """Replace all nebulae."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["setNebulae"]
+    nebulae: Nebulae
+
+
+class UpdateNebula(TypedDict):
+    """Change a nebula."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["updateNebula"]
+    id: Id
+    patch: NebulaPatch
+
+
+class RemoveNebula(TypedDict):
+    """Remove a nebula, if it is there."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["removeNebula"]
+    id: Id
+
+
+class UpdateRing(TypedDict):
+    """Change the ring of a body, which gets a plain one first if it has none."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["updateRing"]
+    planetId: Id
+    patch: RingPatch
+
+
+class RemoveRing(TypedDict):
+    """Remove the ring of a body."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["removeRing"]
+    planetId: Id
+
+
+class ReplaceSnapshot(TypedDict):
+    """Replace everything but the time."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+    type: Literal["replaceSnapshot"]
+    snapshot: Snapshot
+
+
+AnyCommand = (
+    Tick
+    | AddStar
+    | UpdateStar
+    | RemoveStar
+    | AttachStar
+    | DetachStar
+    | AddGroup
+    | UpdateGroup
+    | RemoveGroup
+    | AddToGroup
+    | RemoveFromGroup
+    | MoveToGroup
+    | SetSmallBodyFields
+    | UpdateSmallBodyField
+    | RemoveSmallBodyField
+    | SetProtoplanetaryDisks
+    | AddProtoplanetaryDisk
+    | UpdateProtoplanetaryDisk
+    | RemoveProtoplanetaryDisk
+    | SetNebulae
+    | UpdateNebula
+    | RemoveNebula
+    | UpdateRing
+    | RemoveRing
+    | ReplaceSnapshot
+)
+
+Command = dict[str, Any]
+"""A command that `parse_command` has let pass."""
+
+CATEGORIES: Final[tuple[tuple[str, str, tuple[Any, ...]], ...]] = (
+    ("Simulation", "simulation", (Tick,)),
+    ("Star CRUD", "star-crud", (AddStar, UpdateStar, RemoveStar)),
+    ("Star hierarchy", "star-hierarchy", (AttachStar, DetachStar)),
+    ("Group CRUD", "group-crud", (AddGroup, UpdateGroup, RemoveGroup)),
+    ("Group hierarchy", "group-hierarchy", (AddToGroup, RemoveFromGroup, MoveToGroup)),
+    ("Small body fields", "small-body-fields", (SetSmallBodyFields, UpdateSmallBodyField, RemoveSmallBodyField)),
+    (
+        "Protoplanetary disks",
+        "protoplanetary-disks",
+        (SetProtoplanetaryDisks, AddProtoplanetaryDisk, UpdateProtoplanetaryDisk, RemoveProtoplanetaryDisk),
+    ),
+    ("Nebulae", "nebulae", (SetNebulae, UpdateNebula, RemoveNebula)),
+    ("Rings", "rings", (UpdateRing, RemoveRing)),
+    ("Snapshot", "snapshot", (ReplaceSnapshot,)),
+)
+"""Name as in the specification, slug, and the commands of each category."""
+
+
+def type_of(kind: Any) -> str:
+    """The name under which this kind of command is sent."""
+    return kind.__annotations__["type"].__args__[0]
+
+
+KINDS: Final[dict[str, Any]] = {type_of(kind): kind for _, _, kinds in CATEGORIES for kind in kinds}
+TYPES: Final = list(KINDS)
+_OTHERS: Final = Snapshot.__annotations__.keys() - {"stars", "rootIds"}
+_CHECKS: Final[dict[str, TypeAdapter[Any]]] = {}
+
+
+def parse_command(given: Any) -> Command:
+    """The command that `given` is, sharing nothing with it. Raises UnknownCommand or MalformedCommand."""
+    if not isinstance(given, Mapping):
+        raise MalformedCommand("", "is no JSON object", allowed="an object with a type")
+    command = cast("Command", plain(given))
+    name = command.get("type")
+    if not isinstance(name, str):
+        raise MalformedCommand("type", "is missing" if name is None else "is no string", allowed=", ".join(TYPES))
+    if name not in KINDS:
+        raise UnknownCommand(name, TYPES)
+    try:
+        check_of(name).validate_python(command)
+    except ValidationError as exc:
+        raise _malformed(name, exc) from None
+    if name == "tick":
+        command.setdefault("dt", DEFAULT_DT)
+    elif name == "replaceSnapshot" and not _OTHERS & command["snapshot"].keys():
+        # Everything else would be gone without a word of it.
+        raise MalformedCommand("snapshot", "names nothing but bodies", allowed=f"at least one of {sorted(_OTHERS)}")
+    return command
+
+
+def check_of(name: str) -> TypeAdapter[Any]:
+    """The check for this kind of command, made when it is first needed: it takes a while."""
+    if (check := _CHECKS.get(name)) is None:
+        check = _CHECKS[name] = TypeAdapter(KINDS[name])
+    return check
+
+
+def _malformed(name: str, exc: ValidationError) -> MalformedCommand:
+    errors = exc.errors(include_input=False, include_url=False)
+    problems = [{"path": _path(error), "problem": _said(error)} for error in errors[:20]]
+    first = errors[0]
+    allowed = list(KINDS[name].__annotations__) if first["type"] == "extra_forbidden" else _allowed(first)
+    return MalformedCommand(problems[0]["path"], _said(first), allowed=allowed, command=name, problems=problems)
+
+
+def _path(error: ErrorDetails) -> str:
+    return ".".join(str(part) for part in error["loc"])
+
+
+def _said(error: ErrorDetails) -> str:
+    known = {
+        "missing": "is missing",
+        "extra_forbidden": "is no field of this command",
+        "finite_number": "is not a finite number",
+        "string_type": "is no string",
+        "float_type": "is no number",
+        "int_type": "is no whole number",
+        "bool_type": "is neither true nor false",
+        "dict_type": "is no object",
+        "list_type": "is no list",
+    }
+    return known.get(error["type"]) or error["msg"].replace("Input should be", "should be").replace("String ", "")
+
+
+def _allowed(error: ErrorDetails) -> Any:
+    context = error.get("ctx", {})
+    if "expected" in context:
+        return context["expected"]
+    if error["type"].startswith("string_too"):
+        return "1 to 256 characters"
+    kinds = {
+        "string_type": "a string",
+        "float_type": "a number",
+        "int_type": "a whole number",
+        "dict_type": "an object",
+    }
+    return kinds.get(error["type"])

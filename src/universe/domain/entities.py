@@ -1,0 +1,355 @@
+"""What a universe is made of, as JSON: every entity with its exact names. Keys beyond these are kept as they come.
+
+Entities are plain dictionaries everywhere; these types say what is in them, for the checker of types, for the checking
+of input and for the reference. Required fields are never null; fields that may be left out may also be null.
+"""
+
+from typing import Annotated, Any, Final, Literal, NotRequired
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
+
+ID_CHARS: Final = 256
+OPEN: Final = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
+CLOSED: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+TRIMMED: Final = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
+
+Id = Annotated[str, Field(min_length=1, max_length=ID_CHARS)]
+Seed = str | int | float
+Unit = Annotated[float, Field(description="From 0 to 1.")]
+Degrees = Annotated[float, Field(description="In degrees.")]
+BodyType = Literal["star", "planet", "moon", "asteroid", "comet", "lagrangePoint", "blackHole"]
+
+
+class Position(TypedDict):
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    x: float
+    y: float
+    z: float
+
+
+class PlanetaryRing(TypedDict):
+    """A ring around a body; the radii are multiples of the body's."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    innerRadiusMultiplier: float
+    outerRadiusMultiplier: float
+    thickness: float
+    opacity: Unit
+    albedo: float
+    color: str
+    density: Unit
+    warpFactor: NotRequired[float | None]
+    seed: NotRequired[Seed | None]
+
+
+class CometMeta(TypedDict):
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    isPeriodic: bool
+    perihelionDistance: float
+    aphelionDistance: float
+    hasTail: bool
+    tailLengthBase: float
+    tailWidthBase: float
+    tailColor: str
+    tailOpacityBase: Unit
+    activityFalloffDistance: float
+    lastPerihelionTime: NotRequired[float | None]
+    seed: NotRequired[Seed | None]
+
+
+class LagrangePointMeta(TypedDict):
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    primaryId: str
+    secondaryId: str
+    pointIndex: Annotated[int, Field(ge=1, le=5)]
+    stable: bool
+    pairType: Literal["starPlanet", "planetMoon"]
+    label: NotRequired[str | None]
+
+
+class BlackHoleProperties(TypedDict):
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    hasAccretionDisk: bool
+    hasRelativisticJet: bool
+    hasPhotonRing: bool
+    spin: Unit
+    shadowRadius: float
+    accretionInnerRadius: float
+    accretionOuterRadius: float
+    diskThickness: float
+    diskBrightness: Unit
+    diskOpacity: Unit
+    diskTemperature: float
+    diskClumpiness: Unit
+    jetLength: float
+    jetOpeningAngle: Degrees
+    jetBrightness: Unit
+    dopplerBeamingStrength: Unit
+    lensingStrength: Unit
+    rotationSpeedMultiplier: float
+    seed: Seed
+    diskTurbulenceScale: NotRequired[Unit | None]
+    diskInnerColor: NotRequired[str | None]
+    diskOuterColor: NotRequired[str | None]
+    diskStreakiness: NotRequired[Unit | None]
+    jetBaseColor: NotRequired[str | None]
+    jetTipColor: NotRequired[str | None]
+    jetGradientPower: NotRequired[float | None]
+    photonRingMultiImageCount: NotRequired[float | None]
+    photonRingWidth: NotRequired[float | None]
+    diskTilt: NotRequired[Annotated[float, Field(description="In radians.")] | None]
+    diskTiltAxisAngle: NotRequired[Annotated[float, Field(description="In radians.")] | None]
+
+
+class RoguePlanetMeta(TypedDict):
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    seed: Seed
+    initialPosition: Position
+    velocity: Position
+    colorOverride: NotRequired[str | None]
+    pathCurvature: NotRequired[Annotated[float, Field(description="0 is a straight line.")] | None]
+    semiMajorAxis: NotRequired[float | None]
+    eccentricity: NotRequired[float | None]
+    pathOffsetX: NotRequired[float | None]
+    pathOffsetY: NotRequired[float | None]
+    pathOffsetZ: NotRequired[float | None]
+    orbitRotX: NotRequired[Degrees | None]
+    orbitRotY: NotRequired[Degrees | None]
+    orbitRotZ: NotRequired[Degrees | None]
+    pathPeriod: NotRequired[float | None]
+    showTrajectory: NotRequired[bool | None]
+    trajectoryPastWindow: NotRequired[float | None]
+    trajectoryFutureWindow: NotRequired[float | None]
+
+
+class Kepler(TypedDict):
+    """The true orbit, with the parent in its focus. A body that has this moves by it and not by the simple rule."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    semiMajorAxis: Annotated[float, Field(gt=0, description="In scene units, or AU.")]
+    eccentricity: NotRequired[Annotated[float, Field(ge=0, lt=1)] | None]
+    inclination: NotRequired[Degrees | None]
+    longitudeOfAscendingNode: NotRequired[Degrees | None]
+    argumentOfPeriapsis: NotRequired[Degrees | None]
+    meanAnomaly: NotRequired[Annotated[float, Field(description="In degrees, at the epoch.")] | None]
+    epoch: NotRequired[
+        Annotated[float, Field(description="The time at which meanAnomaly holds; 0 if left out.")] | None
+    ]
+    period: NotRequired[
+        Annotated[float, Field(gt=0, description="In simulation seconds; in astronomical units derived if left out.")]
+        | None
+    ]
+    units: NotRequired[
+        Annotated[
+            Literal["scene", "astronomical"],
+            Field(description="astronomical: AU, solar masses, and one simulation second is one day."),
+        ]
+        | None
+    ]
+
+
+class Source(TypedDict):
+    """A publication, and which fields of the body came from it."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    id: str
+    title: str
+    authors: NotRequired[list[str] | None]
+    year: NotRequired[int | None]
+    venue: NotRequired[str | None]
+    doi: NotRequired[str | None]
+    arxiv: NotRequired[str | None]
+    fields: NotRequired[list[str] | None]
+
+
+class StarOptions(TypedDict):
+    """What a body may have beside what it must."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    bodyType: NotRequired[BodyType | None]
+    ring: NotRequired[PlanetaryRing | None]
+    comet: NotRequired[CometMeta | None]
+    lagrangePoint: NotRequired[LagrangePointMeta | None]
+    blackHole: NotRequired[BlackHoleProperties | None]
+    parentBeltId: NotRequired[str | None]
+    asteroidSubType: NotRequired[Literal["mainBelt", "kuiperBelt", "generic"] | None]
+    lagrangeHostId: NotRequired[str | None]
+    isRoguePlanet: NotRequired[bool | None]
+    roguePlanet: NotRequired[RoguePlanetMeta | None]
+    semiMajorAxis: NotRequired[Annotated[float, Field(description="orbitalDistance if left out.")] | None]
+    eccentricity: NotRequired[Unit | None]
+    orbitOffsetX: NotRequired[float | None]
+    orbitOffsetY: NotRequired[float | None]
+    orbitOffsetZ: NotRequired[float | None]
+    orbitRotX: NotRequired[Degrees | None]
+    orbitRotY: NotRequired[Degrees | None]
+    orbitRotZ: NotRequired[Degrees | None]
+    kepler: NotRequired[Kepler | None]
+    sources: NotRequired[list[Source] | None]
+
+
+class Star(StarOptions):
+    """Any body: star, planet, moon, comet, black hole, …"""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    id: Id
+    name: str
+    mass: float
+    radius: float
+    color: str
+    children: list[str]
+    parentId: str | None
+    orbitalDistance: float
+    orbitalSpeed: Annotated[float, Field(description="In degrees for each simulation second.")]
+    orbitalPhase: Degrees
+
+
+class StarPayload(StarOptions):
+    """A body without `id` and `children`, which the command and the hierarchy give it."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    name: str
+    mass: float
+    radius: float
+    color: str
+    parentId: Annotated[str | None, Field(description="The body it orbits; null for a root.")]
+    orbitalDistance: float
+    orbitalSpeed: Annotated[float, Field(description="In degrees for each simulation second.")]
+    orbitalPhase: NotRequired[Annotated[float, Field(description="In degrees; 0 if left out.")] | None]
+
+
+class GroupChild(TypedDict):
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    id: Id
+    type: Literal["system", "group"]
+
+
+class GroupPayload(TypedDict):
+    """A group without its `id`."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    name: str
+    children: list[GroupChild]
+    parentGroupId: Annotated[str | None, Field(description="The group it is in; null for a root.")]
+    color: NotRequired[str | None]
+    icon: NotRequired[str | None]
+    position: NotRequired[Position | None]
+
+
+class Group(GroupPayload):
+    """Systems and groups that belong together."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    id: Id
+
+
+class AsteroidBelt(TypedDict):
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    id: Id
+    name: str
+    parentId: str
+    innerRadius: float
+    outerRadius: float
+    thickness: float
+    eccentricity: float
+    inclination: Degrees
+    asteroidCount: float
+    asteroidIds: list[str]
+    color: NotRequired[str | None]
+    beltType: NotRequired[Literal["main", "kuiper"] | None]
+    regionLabel: NotRequired[str | None]
+    isIcy: NotRequired[bool | None]
+    inclinationSigma: NotRequired[float | None]
+    radialRangeHint: NotRequired[Annotated[list[float], Field(min_length=2, max_length=2)] | None]
+    lodLevel: NotRequired[float | str | None]
+    visible: NotRequired[bool | None]
+    seed: NotRequired[Seed | None]
+
+
+class _Particles(TypedDict):
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    id: Id
+    systemId: str
+    innerRadius: float
+    outerRadius: float
+    thickness: float
+    particleCount: float
+    baseColor: str
+    highlightColor: str
+    opacity: Unit
+    brightness: float
+    clumpiness: float
+    rotationSpeedMultiplier: float
+    seed: Seed
+    name: NotRequired[str | None]
+
+
+class SmallBodyField(_Particles):
+    """A belt of particles around a body."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    hostStarId: str
+    beltType: Literal["main", "kuiper"]
+    regionLabel: str
+    isIcy: bool
+    style: Literal["thin", "moderate", "thick", "scattered"]
+    inclinationSigma: NotRequired[float | None]
+    visible: NotRequired[bool | None]
+
+
+class ProtoplanetaryDisk(_Particles):
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    centralStarId: str
+    style: Literal["thin", "moderate", "thick", "extreme"]
+    bandStrength: NotRequired[Unit | None]
+    bandFrequency: NotRequired[float | None]
+    gapSharpness: NotRequired[Unit | None]
+    innerGlowStrength: NotRequired[Unit | None]
+    noiseScale: NotRequired[float | None]
+    noiseStrength: NotRequired[Unit | None]
+    spiralStrength: NotRequired[Unit | None]
+    spiralArmCount: NotRequired[float | None]
+    edgeSoftness: NotRequired[Unit | None]
+    temperatureGradient: NotRequired[float | None]
+
+
+class NebulaRegion(TypedDict):
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    id: Id
+    name: str
+    position: Position
+    radius: float
+    density: Unit
+    brightness: Unit
+    baseColor: str
+    accentColor: str
+    noiseScale: float
+    noiseDetail: float
+    seed: Seed
+    dimensions: NotRequired[Annotated[Position, Field(description="Half extents of an ellipsoid.")] | None]
+    associatedGroupIds: NotRequired[list[str] | None]
+    visible: NotRequired[bool | None]
+
+
+Entity = dict[str, Any]
+"""Any of these, as the code that does not look inside passes it on."""

@@ -1,0 +1,132 @@
+"""Groups: adding, changing, removing, and what is in them."""
+
+from typing import Any
+
+from universe.domain.commands import Command
+from universe.domain.entities import Entity
+from universe.domain.events import Event
+from universe.domain.hierarchy import problem_of
+from universe.domain.state import Draft
+
+
+def add(draft: Draft, command: Command) -> Event:
+    key, payload = command["id"], command["payload"]
+    parent = payload["parentGroupId"]
+    if reason := _problem(draft, key, parent):
+        return {"type": "addGroupFailed", "reason": reason, "id": key, "parentGroupId": parent}
+    draft.put("groups", key, {**payload, "id": key})
+    if parent:
+        _list_in(draft, parent, {"id": key, "type": "group"})
+    elif parent is None:
+        _add_root(draft, key)
+    return {"type": "groupAdded", "id": key}
+
+
+def update(draft: Draft, command: Command) -> Event:
+    key, payload = command["id"], command["payload"]
+    group = draft.state.groups.get(key)
+    if group is None:
+        return {"type": "groupNotFound", "id": key}
+    if "parentGroupId" in payload and (reason := _problem(draft, key, payload["parentGroupId"])):
+        parent = payload["parentGroupId"]
+        return {"type": "updateGroupFailed", "reason": reason, "id": key, "parentGroupId": parent}
+    draft.put("groups", key, {**group, **payload})
+    return {"type": "groupUpdated", "id": key}
+
+
+def remove(draft: Draft, command: Command) -> Event:
+    key = command["id"]
+    group = draft.state.groups.get(key)
+    if group is None:
+        return {"type": "groupNotFound", "id": key}
+    parent = group["parentGroupId"]
+    draft.remove("groups", [key])
+    if parent and (above := draft.state.groups.get(parent)) is not None:
+        draft.put("groups", parent, _without(above, key))
+    _drop_root(draft, key)
+    for child in group["children"]:
+        if child["type"] == "group" and (below := draft.state.groups.get(child["id"])) is not None:
+            draft.put("groups", child["id"], {**below, "parentGroupId": parent})
+            if parent is None:
+                _add_root(draft, child["id"])
+    return {"type": "groupRemoved", "id": key}
+
+
+def add_to(draft: Draft, command: Command) -> Event:
+    key, child = command["groupId"], command["child"]
+    group = draft.state.groups.get(key)
+    if group is None:
+        return {"type": "groupNotFound", "id": key}
+    if any(_same(entry, child["id"], child["type"]) for entry in group["children"]):
+        return {"type": "childAlreadyInGroup", "groupId": key, "childId": child["id"]}
+    if child["type"] == "group" and (reason := _problem(draft, child["id"], key)):
+        return {"type": "addToGroupFailed", "reason": reason, "groupId": key, "childId": child["id"]}
+    _list_in(draft, key, child)
+    if child["type"] == "group" and (below := draft.state.groups.get(child["id"])) is not None:
+        draft.put("groups", child["id"], {**below, "parentGroupId": key})
+        _drop_root(draft, child["id"])
+    return {"type": "childAddedToGroup", "groupId": key, "childId": child["id"]}
+
+
+def remove_from(draft: Draft, command: Command) -> Event:
+    key, child = command["groupId"], command["childId"]
+    group = draft.state.groups.get(key)
+    if group is None:
+        return {"type": "groupNotFound", "id": key}
+    entry = next((entry for entry in group["children"] if entry["id"] == child), None)
+    if entry is None:
+        return {"type": "childNotInGroup", "groupId": key, "childId": child}
+    draft.put("groups", key, _without(group, child))
+    if entry["type"] == "group" and (below := draft.state.groups.get(child)) is not None:
+        draft.put("groups", child, {**below, "parentGroupId": None})
+        _add_root(draft, child)
+    return {"type": "childRemovedFromGroup", "groupId": key, "childId": child}
+
+
+def move_to(draft: Draft, command: Command) -> Event:
+    child, kind, target = command["childId"], command["childType"], command["targetGroupId"]
+    if target is not None:
+        if target not in draft.state.groups:
+            return {"type": "groupNotFound", "id": target}
+        if kind == "group" and (reason := _problem(draft, child, target)):
+            return {"type": "moveToGroupFailed", "reason": reason, "childId": child, "targetGroupId": target}
+    for key, group in list(draft.state.groups.items()):
+        left = [entry for entry in group["children"] if not _same(entry, child, kind)]
+        if len(left) < len(group["children"]):
+            draft.put("groups", key, {**group, "children": left})
+    if kind == "group":
+        _drop_root(draft, child)
+        if (moved := draft.state.groups.get(child)) is not None:
+            draft.put("groups", child, {**moved, "parentGroupId": target})
+            if target is None:
+                _add_root(draft, child)
+    if target is not None:
+        _list_in(draft, target, {"id": child, "type": kind})
+    return {"type": "movedToGroup", "childId": child, "targetGroupId": target}
+
+
+def _problem(draft: Draft, child: str, parent: Any) -> str | None:
+    return problem_of(child, parent, draft.state.groups, "parentGroupId") if parent else None
+
+
+def _same(entry: Entity, key: str, kind: str) -> bool:
+    return entry["id"] == key and entry["type"] == kind
+
+
+def _without(group: Entity, child: str) -> Entity:
+    return {**group, "children": [entry for entry in group["children"] if entry["id"] != child]}
+
+
+def _list_in(draft: Draft, key: str, child: Entity) -> None:
+    group = draft.state.groups.get(key)
+    if group is not None:
+        draft.put("groups", key, {**group, "children": [*group["children"], child]})
+
+
+def _add_root(draft: Draft, key: str) -> None:
+    draft.set(rootGroupIds=(*draft.state.rootGroupIds, key))
+
+
+def _drop_root(draft: Draft, key: str) -> None:
+    if key in draft.state.rootGroupIds:
+        draft.set(rootGroupIds=tuple(root for root in draft.state.rootGroupIds if root != key))

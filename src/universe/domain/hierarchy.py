@@ -1,0 +1,87 @@
+"""Walks through parents and children. Each of them ends, whatever circles it is led into."""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+MAX_DEPTH: Final = 1_000
+"""How deep bodies and groups may be nested."""
+
+Link = Literal["parentId", "parentGroupId"]
+Entities = Mapping[str, Mapping[str, Any]]
+Reason = Literal["cycle", "tooDeep"]
+
+
+class Problem(NamedTuple):
+    reason: Reason
+    id: str
+
+    @property
+    def said(self) -> str:
+        if self.reason == "cycle":
+            return "This would be below itself"
+        return f"This would be nested deeper than {MAX_DEPTH:,}"
+
+
+def problem_of(child: str, parent: str, entities: Entities, link: Link) -> Reason | None:
+    """Why `child` cannot be put below `parent`, if it cannot. The walk upward ends at what is not there."""
+    above: str | None = parent
+    for _ in range(MAX_DEPTH):
+        if above == child:
+            return "cycle"
+        entity = entities.get(above) if above else None
+        if entity is None:
+            return None
+        above = entity.get(link)
+    return None if _runs_in_a_circle(parent, entities, link) else "tooDeep"
+
+
+def _runs_in_a_circle(start: str, entities: Entities, link: Link) -> bool:
+    """Whether the way up never ends, which only a state from elsewhere can have; nothing new closes it then."""
+    seen: set[str] = set()
+    above: str | None = start
+    while above and above in entities:
+        if above in seen:
+            return True
+        seen.add(above)
+        above = entities[above].get(link)
+    return False
+
+
+def problem_of_all(entities: Entities, link: Link) -> Problem | None:
+    """The first entity that is its own ancestor or nested too deep."""
+    depths: dict[str, int] = {}
+    for start in entities:
+        chain: list[str] = []
+        on_chain: set[str] = set()
+        current: str | None = start
+        while current and current in entities and current not in depths:
+            if current in on_chain:
+                return Problem("cycle", current)
+            on_chain.add(current)
+            chain.append(current)
+            current = entities[current].get(link)
+        depth = depths.get(current, 0) if current else 0
+        for key in reversed(chain):
+            depth += 1
+            depths[key] = depth
+            if depth > MAX_DEPTH:
+                return Problem("tooDeep", key)
+    return None
+
+
+def with_descendants(root: str, stars: Entities) -> list[str]:
+    """`root` and everything listed below it, parents first; what is listed but not there is listed here too.
+
+    What is listed twice is listed twice here, but its own children only once.
+    """
+    found: list[str] = []
+    visited: set[str] = set()
+    waiting = [root]
+    while waiting:
+        key = waiting.pop()
+        found.append(key)
+        if key in visited:
+            continue
+        visited.add(key)
+        waiting.extend(reversed(stars[key]["children"] if key in stars else ()))
+    return found

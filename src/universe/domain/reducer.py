@@ -1,0 +1,84 @@
+"""`apply`: the one way a universe changes. No input or output, no clock, no chance."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from universe.domain import bodies, collections, groups
+from universe.domain.commands import Command, parse_command
+from universe.domain.events import Event, is_refusal
+from universe.domain.hierarchy import Problem
+from universe.domain.state import KINDS, Draft, State, Touched, hierarchy_problem, trusted_state
+
+Handler = Callable[[Draft, Command], Event | None]
+
+
+class Outcome(NamedTuple):
+    """What a command did: the state after it, what happened, and which entities were touched."""
+
+    state: State
+    events: list[Event]
+    touched: Touched
+
+    @property
+    def is_refused(self) -> bool:
+        return any(is_refusal(event) for event in self.events)
+
+
+def apply(state: State, command: Mapping[str, Any]) -> tuple[State, list[Event]]:
+    """The state after `command`, and what happened; the same state and the reason for a command that is refused.
+
+    Raises UnknownCommand or MalformedCommand for what is no command.
+    """
+    outcome = reduce(state, parse_command(command))
+    return outcome.state, outcome.events
+
+
+def reduce(state: State, command: Command) -> Outcome:
+    """As `apply`, for a command that `parse_command` has let pass."""
+    draft = Draft(state)
+    event = _HANDLERS[command["type"]](draft, command)
+    if event is not None and is_refusal(event):
+        return Outcome(state, [event], {})
+    # Only a refusal leaves the very same state.
+    after = replace(state) if draft.state is state else draft.state
+    return Outcome(after, [] if event is None else [event], draft.touched)
+
+
+def _tick(draft: Draft, command: Command) -> None:
+    draft.set(time=draft.state.time + command["dt"])
+
+
+def _replace_snapshot(draft: Draft, command: Command) -> Event:
+    snapshot = command["snapshot"]
+    after = trusted_state(snapshot)
+    if problem := hierarchy_problem(after):
+        return _refused(problem)
+    for kind in KINDS:
+        draft.put_all(kind, snapshot.get(kind) or {})
+    draft.set(rootIds=after.rootIds, rootGroupIds=after.rootGroupIds)
+    return {"type": "snapshotReplaced"}
+
+
+def _refused(problem: Problem) -> Event:
+    return {"type": "replaceSnapshotFailed", "reason": problem.reason, "id": problem.id}
+
+
+_HANDLERS: Final[dict[str, Handler]] = {
+    "tick": _tick,
+    "addStar": bodies.add,
+    "updateStar": bodies.update,
+    "removeStar": bodies.remove,
+    "attachStar": bodies.attach,
+    "detachStar": bodies.detach,
+    "updateRing": bodies.update_ring,
+    "removeRing": bodies.remove_ring,
+    "addGroup": groups.add,
+    "updateGroup": groups.update,
+    "removeGroup": groups.remove,
+    "addToGroup": groups.add_to,
+    "removeFromGroup": groups.remove_from,
+    "moveToGroup": groups.move_to,
+    **collections.HANDLERS,
+    "replaceSnapshot": _replace_snapshot,
+}

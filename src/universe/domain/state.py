@@ -1,0 +1,154 @@
+"""The state of a universe: maps that share what they have in common with the states before them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Final, Literal, NotRequired, cast, get_args
+
+from immutables import Map
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from universe.domain.commands import Belts, Disks, Fields, Groups, Ids, Nebulae, Stars
+from universe.domain.entities import CLOSED, Entity
+from universe.domain.hierarchy import Problem, problem_of_all
+from universe.domain.values import plain
+from universe.errors import MalformedCommand, MalformedState
+from uraniborg.kernel.errors import invalid
+
+Kind = Literal["stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+Entities = Map[str, Entity]
+Plain = dict[str, Any]
+"""A state as JSON has it."""
+
+_NONE: Final[Entities] = Map()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Immutable, as are the entities in it by agreement: a changed entity is a new dictionary."""
+
+    stars: Entities = _NONE
+    groups: Entities = _NONE
+    belts: Entities = _NONE
+    smallBodyFields: Entities = _NONE
+    protoplanetaryDisks: Entities = _NONE
+    nebulae: Entities = _NONE
+    rootIds: tuple[str, ...] = ()
+    rootGroupIds: tuple[str, ...] = ()
+    time: float = 0
+
+    def entities(self, kind: Kind) -> Entities:
+        return getattr(self, kind)
+
+    def plain(self) -> Plain:
+        """The state as JSON has it. The entities are not copied."""
+        return {
+            "stars": dict(self.stars.items()),
+            "rootIds": list(self.rootIds),
+            "groups": dict(self.groups.items()),
+            "rootGroupIds": list(self.rootGroupIds),
+            "belts": dict(self.belts.items()),
+            "smallBodyFields": dict(self.smallBodyFields.items()),
+            "protoplanetaryDisks": dict(self.protoplanetaryDisks.items()),
+            "nebulae": dict(self.nebulae.items()),
+            "time": self.time,
+        }
+
+
+EMPTY: Final = State()
+
+
+class StateFields(TypedDict):
+    """A whole state. What is left out is empty."""
+
+    __pydantic_config__ = CLOSED  # type: ignore[misc]
+
+    stars: NotRequired[Stars]
+    rootIds: NotRequired[Ids]
+    groups: NotRequired[Groups]
+    rootGroupIds: NotRequired[Ids]
+    belts: NotRequired[Belts]
+    smallBodyFields: NotRequired[Fields]
+    protoplanetaryDisks: NotRequired[Disks]
+    nebulae: NotRequired[Nebulae]
+    time: NotRequired[Annotated[float, "simulation seconds"]]
+
+
+_check: list[TypeAdapter[Any]] = []
+
+
+def parse_state(given: Any) -> State:
+    """The state that `given` is. Raises MalformedState, also for circles in the hierarchy."""
+    if not isinstance(given, Mapping):
+        raise MalformedState("A state is a JSON object.", hint=f"With any of {', '.join(StateFields.__annotations__)}.")
+    try:
+        copied = plain(given)
+    except MalformedCommand as exc:
+        raise MalformedState(exc.message, hint="States are plain JSON.", **exc.ids) from None
+    if not _check:
+        _check.append(TypeAdapter(StateFields))
+    try:
+        _check[0].validate_python(copied)
+    except ValidationError as exc:
+        error = invalid(exc, what="state")
+        raise MalformedState(error.message, hint=error.hint, **error.ids) from None
+    state = trusted_state(copied)
+    if problem := hierarchy_problem(state):
+        raise MalformedState(
+            f"{problem.said} ({problem.id}).", hint="Give each body and group a parent above it.", path=problem.id
+        )
+    return state
+
+
+def trusted_state(state: Plain) -> State:
+    """The state that was written as `state`, which belongs to it from now on."""
+    maps = {kind: Map(cast("dict[str, Entity]", state.get(kind) or {})) for kind in KINDS}
+    return State(
+        **maps,
+        rootIds=tuple(state.get("rootIds") or ()),
+        rootGroupIds=tuple(state.get("rootGroupIds") or ()),
+        time=state.get("time", 0),
+    )
+
+
+def hierarchy_problem(state: State) -> Problem | None:
+    """The first body or group, in the order of ids, that is its own ancestor or nested too deep."""
+    return problem_of_all(state.stars, "parentId") or problem_of_all(state.groups, "parentGroupId")
+
+
+Touched = dict[Kind, dict[str, None]]
+"""Which entities of which kind a change put, replaced or removed; in order."""
+
+
+class Draft:
+    """A state under change, which remembers what was touched."""
+
+    __slots__ = ("state", "touched")
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.touched: Touched = {}
+
+    def put(self, kind: Kind, key: str, entity: Entity) -> None:
+        self._replace(kind, self.state.entities(kind).set(key, entity), (key,))
+
+    def remove(self, kind: Kind, keys: Iterable[str]) -> None:
+        entities = self.state.entities(kind)
+        gone = [key for key in dict.fromkeys(keys) if key in entities]
+        with entities.mutate() as mutation:
+            for key in gone:
+                del mutation[key]
+            self._replace(kind, mutation.finish(), gone)
+
+    def put_all(self, kind: Kind, entities: Mapping[str, Entity]) -> None:
+        """These and no others."""
+        self._replace(kind, Map(entities), [*self.state.entities(kind), *entities])
+
+    def set(self, **values: Any) -> None:
+        """Set what is no map: the lists of roots, and the time."""
+        self.state = replace(self.state, **values)
+
+    def _replace(self, kind: Kind, entities: Entities, touched: Iterable[str]) -> None:
+        self.touched.setdefault(kind, {}).update(dict.fromkeys(touched))
+        self.state = replace(self.state, **{kind: entities})

@@ -1,0 +1,173 @@
+"""How a universe fails.
+
+UraniborgError
+├── InvalidInput
+│   ├── MalformedCommand        400 malformed_command: a field is missing, wrong or unknown; `path` says which
+│   ├── UnknownCommand          400 unknown_command, with the commands there are
+│   ├── MalformedState          400 malformed_state: what was given as a state is none
+│   ├── MalformedRequest        400 malformed_request: the body or a parameter of an HTTP request
+│   ├── TooLarge                413 body_too_large
+│   ├── KeyReused               422 idempotency_key_reused: the key belongs to another command
+│   └── CommandRefused          422 well formed, but not possible in this universe; `event` is the reducer's
+│       ├── StarNotFound, GroupNotFound, SmallBodyFieldNotFound, ProtoplanetaryDiskNotFound, NebulaNotFound,
+│       │   RingNotFound        …_not_found
+│       ├── HierarchyRefused    hierarchy_refused: it would close a circle, or nest too deep
+│       ├── NotAttached         not_attached
+│       ├── ChildAlreadyInGroup child_already_in_group
+│       └── ChildNotInGroup     child_not_in_group
+├── NotFound
+│   ├── UniverseNotFound        universe_not_found
+│   ├── VersionNotFound         version_not_found
+│   └── NothingToUndo           409 nothing_to_undo
+├── Conflict
+│   ├── VersionConflict         version_conflict: somebody else was faster; `version` is the present one
+│   └── LogDamaged              503 log_damaged: an entry is not what was written; `sequence` says which
+└── Unavailable
+    ├── StoreUnavailable        store_unavailable: the database does not answer
+    └── TooBusy                 too_busy: more waits than may
+"""
+
+from typing import Any
+
+from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
+
+_SHOWN = 100
+
+
+class MalformedCommand(InvalidInput):
+    code = "malformed_command"
+    status = 400
+
+    def __init__(self, path: str, problem: str, *, allowed: Any = None, **ids: Any) -> None:
+        place = path[:200] or "the command"
+        super().__init__(
+            f"{place} {problem}.",
+            hint="list_universe_commands shows every command with its fields and an example.",
+            path=path[:200],
+            **({} if allowed is None else {"allowed": allowed}),
+            **ids,
+        )
+
+
+class UnknownCommand(InvalidInput):
+    code = "unknown_command"
+    status = 400
+
+    def __init__(self, given: str, allowed: list[str]) -> None:
+        super().__init__(
+            f"There is no command '{given[:80]}'.",
+            hint="list_universe_commands shows every command with its fields and an example.",
+            path="type",
+            allowed=", ".join(allowed),
+        )
+
+
+class MalformedState(InvalidInput):
+    code = "malformed_state"
+    status = 400
+
+
+class MalformedRequest(InvalidInput):
+    code = "malformed_request"
+    status = 400
+
+
+class TooLarge(InvalidInput):
+    code = "body_too_large"
+    status = 413
+
+
+class KeyReused(InvalidInput):
+    code = "idempotency_key_reused"
+
+
+class CommandRefused(InvalidInput):
+    """The command is well formed and cannot be done here; `event` says why in the reducer's words."""
+
+    code = "command_refused"
+
+
+class StarNotFound(CommandRefused):
+    code = "star_not_found"
+
+
+class GroupNotFound(CommandRefused):
+    code = "group_not_found"
+
+
+class SmallBodyFieldNotFound(CommandRefused):
+    code = "small_body_field_not_found"
+
+
+class ProtoplanetaryDiskNotFound(CommandRefused):
+    code = "protoplanetary_disk_not_found"
+
+
+class NebulaNotFound(CommandRefused):
+    code = "nebula_not_found"
+
+
+class RingNotFound(CommandRefused):
+    code = "ring_not_found"
+
+
+class HierarchyRefused(CommandRefused):
+    code = "hierarchy_refused"
+
+
+class NotAttached(CommandRefused):
+    code = "not_attached"
+
+
+class ChildAlreadyInGroup(CommandRefused):
+    code = "child_already_in_group"
+
+
+class ChildNotInGroup(CommandRefused):
+    code = "child_not_in_group"
+
+
+class UniverseNotFound(NotFound):
+    code = "universe_not_found"
+
+    def __init__(self, universe_id: str) -> None:
+        super().__init__(
+            f"Universe not found: {universe_id[:_SHOWN]}",
+            hint="GET /universes and the MCP resources list the universes there are; "
+            "`universe new` and POST /universes make one.",
+            universeId=universe_id[:_SHOWN],
+        )
+
+
+class VersionNotFound(NotFound):
+    code = "version_not_found"
+
+
+class NothingToUndo(Conflict):
+    code = "nothing_to_undo"
+
+
+class VersionConflict(Conflict):
+    code = "version_conflict"
+
+    def __init__(self, universe_id: str, expected: int, version: int) -> None:
+        super().__init__(
+            f"Universe {universe_id[:_SHOWN]} is at version {version}, not {expected}.",
+            hint="Read the state again and decide anew, or leave the expected version out.",
+            universeId=universe_id[:_SHOWN],
+            expectedVersion=expected,
+            version=version,
+        )
+
+
+class LogDamaged(Conflict):
+    code = "log_damaged"
+    status = 503
+
+
+class StoreUnavailable(Unavailable):
+    code = "store_unavailable"
+
+
+class TooBusy(Unavailable):
+    code = "too_busy"
