@@ -80,6 +80,11 @@ _check: list[TypeAdapter[Any]] = []
 
 def parse_state(given: Any) -> State:
     """The state that `given` is. Raises MalformedState, also for circles in the hierarchy."""
+    return trusted_state(checked_state(given))
+
+
+def checked_state(given: Any) -> Plain:
+    """A copy of `given`, which is a state. Raises MalformedState, also for circles in the hierarchy."""
     if not isinstance(given, Mapping):
         raise MalformedState("A state is a JSON object.", hint=f"With any of {', '.join(StateFields.__annotations__)}.")
     try:
@@ -93,12 +98,11 @@ def parse_state(given: Any) -> State:
     except ValidationError as exc:
         error = invalid(exc, what="state")
         raise MalformedState(error.message, hint=error.hint, **error.ids) from None
-    state = trusted_state(copied)
-    if problem := hierarchy_problem(state):
+    if problem := hierarchy_problem(trusted_state(copied)):
         raise MalformedState(
             f"{problem.said} ({problem.id}).", hint="Give each body and group a parent above it.", path=problem.id
         )
-    return state
+    return copied
 
 
 def trusted_state(state: Plain) -> State:

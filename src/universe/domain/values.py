@@ -16,7 +16,7 @@ def plain(value: Any, path: str = "") -> Any:
 
 
 def _copy(value: Any, path: str, depth: int) -> Any:
-    kind: object = type(value)
+    kind = cast("object", type(value))
     if kind is str:
         if not value.isascii():
             _check_text(value, path)
@@ -49,7 +49,7 @@ def _copy_object(value: Mapping[Any, Any], path: str, depth: int) -> dict[str, A
         if not name.isascii():
             _check_text(name, path)
         # Most values are short texts and small numbers; the path is made only where it may be needed.
-        kind: object = type(item)
+        kind = cast("object", type(item))
         if (kind is str and item.isascii()) or item is None or kind is bool or (kind is float and math.isfinite(item)):
             copied[name] = item
         else:

@@ -1,0 +1,68 @@
+"""A state once more as plain dictionaries, kept up with each change: what is sent needs no conversion."""
+
+from typing import Any, Final
+
+import orjson
+
+from universe.domain.state import KINDS, Plain, State, Touched
+
+_LISTS: Final = ("rootIds", "rootGroupIds")
+
+
+class Mirror:
+    """The plain form of a state. Entities stay in the order in which they were added."""
+
+    def __init__(self, plain: Plain) -> None:
+        self.reset(plain)
+
+    def reset(self, plain: Plain) -> None:
+        """Become the state that was written as `plain`. Its maps belong to the mirror from now on."""
+        self._plain: Plain = {
+            "stars": plain.get("stars") or {},
+            "rootIds": plain.get("rootIds") or [],
+            "groups": plain.get("groups") or {},
+            "rootGroupIds": plain.get("rootGroupIds") or [],
+            "belts": plain.get("belts") or {},
+            "smallBodyFields": plain.get("smallBodyFields") or {},
+            "protoplanetaryDisks": plain.get("protoplanetaryDisks") or {},
+            "nebulae": plain.get("nebulae") or {},
+            "time": plain.get("time", 0),
+        }
+        self._roots: tuple[Any, ...] = ()
+        self._bytes: int | None = None
+
+    def follow(self, state: State, touched: Touched) -> None:
+        """Become `state`, which differs from the state before in no entity that was not touched."""
+        for kind, keys in touched.items():
+            entities, plain = state.entities(kind), self._plain[kind]
+            for key in keys:
+                now = entities.get(key)
+                if self._bytes is not None:
+                    self._bytes += _size(key, now) - _size(key, plain.get(key))
+                if now is None:
+                    plain.pop(key, None)
+                else:
+                    plain[key] = now
+        roots = (state.rootIds, state.rootGroupIds)
+        if self._roots != roots:
+            self._plain["rootIds"], self._plain["rootGroupIds"] = list(state.rootIds), list(state.rootGroupIds)
+            self._roots = roots
+        self._plain["time"] = state.time
+
+    def plain(self) -> Plain:
+        """A copy that stays as it is while the mirror moves on; the entities are shared, and never change."""
+        return {name: value if name == "time" else value.copy() for name, value in self._plain.items()}
+
+    def json(self) -> bytes:
+        return orjson.dumps(self._plain)
+
+    @property
+    def bytes(self) -> int:
+        """About how long the JSON is; it is counted once and kept up from then on."""
+        if self._bytes is None:
+            self._bytes = sum(_size(key, entity) for kind in KINDS for key, entity in self._plain[kind].items())
+        return self._bytes + sum(12 * len(self._plain[name]) for name in _LISTS)
+
+
+def _size(key: str, entity: Any) -> int:
+    return 0 if entity is None else len(orjson.dumps(entity)) + len(key) + 4

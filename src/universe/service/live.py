@@ -1,0 +1,181 @@
+"""One universe in memory: changes in one order, each on disk before anybody hears of it."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+import orjson
+
+from universe.errors import TooBusy, UniverseNotFound
+from universe.service.batch import Batch, check_same
+from universe.service.feed import Feed
+from universe.service.results import Ask, Job, Result
+from universe.store.port import Entry, Snapshot, Store, Superseded
+from universe.store.rebuilding import Replica, pages, rebuild
+from uraniborg.kernel.clock import Clock
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.logging import get_logger
+
+BATCH: Final = 256
+QUEUE: Final = 10_000
+_RETRIES: Final = 50
+_SPARSE: Final = 10
+"""Of older snapshots every tenth is kept."""
+
+_log = get_logger(__name__)
+
+
+class LiveUniverse:
+    """The present state of a universe, and the queue of what is to be done to it."""
+
+    def __init__(self, store: Store, clock: Clock, replica: Replica, *, snapshot_every: int) -> None:
+        self.id = replica.id
+        self.replica = replica
+        self.subscribers = 0
+        self.is_gone = False
+        self._feed: Feed | None = None
+        self._store = store
+        self._clock = clock
+        self._every = snapshot_every
+        self._snapshot_at = replica.version - replica.version % snapshot_every
+        self._snapshotting: asyncio.Task[None] | None = None
+        self._jobs: list[Job] = []
+        self._working: asyncio.Task[None] | None = None
+        self._moving = asyncio.Lock()
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._jobs and self._working is None and self.subscribers == 0
+
+    async def submit(self, ask: Ask) -> Result:
+        """The result of a change, once it is on disk. Raises CommandRefused, VersionConflict, StoreUnavailable, …"""
+        if len(self._jobs) >= QUEUE:
+            raise TooBusy(f"{QUEUE:,} changes of this universe wait already.", hint="Try again in a moment.")
+        job = Job(ask)
+        self._jobs.append(job)
+        if self._working is None:
+            self._working = asyncio.create_task(self._work())
+        return await job.future
+
+    async def catch_up(self) -> None:
+        """Take over what others have written."""
+        async with self._moving:
+            await self._catch_up()
+
+    def listen(self) -> Feed:
+        """The feed of what happens from now on."""
+        if self._feed is None:
+            self._feed = Feed(self.replica.version)
+        return self._feed
+
+    def beat(self) -> None:
+        """Let those who listen know that there is nothing to tell; forget the feed if nobody does."""
+        if self.subscribers == 0:
+            self._feed = None
+        elif self._feed is not None:
+            self._feed.beat()
+
+    def gone(self) -> None:
+        """The universe was deleted."""
+        self.is_gone = True
+        if self._feed is not None:
+            self._feed.close()
+
+    async def settle(self) -> None:
+        """Wait for what is under way."""
+        for task in (self._working, self._snapshotting):
+            if task is not None:
+                await asyncio.gather(task, return_exceptions=True)
+
+    async def _work(self) -> None:
+        try:
+            while self._jobs:
+                jobs, self._jobs = self._jobs[:BATCH], self._jobs[BATCH:]
+                try:
+                    async with self._moving:
+                        await self._change(jobs)
+                except (Exception, asyncio.CancelledError) as exc:
+                    for job in jobs:
+                        job.answer(exc)
+                    if isinstance(exc, asyncio.CancelledError):
+                        raise
+        finally:
+            self._working = None
+
+    async def _change(self, jobs: Sequence[Job]) -> None:
+        for _ in range(_RETRIES):
+            batch = await self._accept(jobs)
+            if not batch.entries or await self._write(batch):
+                for job, answer in batch.answers:
+                    job.answer(answer)
+                return
+            await self._catch_up()
+        raise TooBusy("Others change this universe all the time.", hint="Try again in a moment.")
+
+    async def _write(self, batch: Batch) -> bool:
+        """Whether the batch was written; if not, somebody else was faster."""
+        try:
+            await self._store.append(self.id, self.replica.version, batch.entries, list(batch.uses.values()))
+        except Superseded:
+            return False
+        except UniverseNotFound:
+            self.gone()
+            raise
+        batch.take_effect(self.replica)
+        self._tell(batch.entries)
+        return True
+
+    async def _accept(self, jobs: Sequence[Job]) -> Batch:
+        batch = Batch(self.replica, timestamp(self._clock))
+        for job in jobs:
+            try:
+                answer = batch.known(job.ask) or await self._known(job.ask) or batch.add(job.ask)
+            except UraniborgError as exc:
+                answer = exc
+            batch.answers.append((job, answer))
+        return batch
+
+    async def _known(self, ask: Ask) -> Result | None:
+        """The result of an earlier request with the same key, if there was one. Raises KeyReused."""
+        use = await self._store.key(self.id, ask.key) if ask.key is not None else None
+        if use is None:
+            return None
+        check_same(use, ask)
+        entries = await self._store.entries(self.id, after=use.first - 1, limit=use.last - use.first + 1)
+        events = [event for entry in entries for event in orjson.loads(entry.events)]
+        is_present = use.last == self.replica.version
+        then = self.replica if is_present else await rebuild(self._store, self.id, use.last)
+        return Result(use.last, then.state, events, {})
+
+    async def _catch_up(self) -> None:
+        async for entries in pages(self._store, self.id, after=self.replica.version):
+            before = self.replica.version
+            try:
+                self.replica.take(entries)
+            finally:
+                self._tell(entries[: self.replica.version - before])
+
+    def _tell(self, entries: list[Entry]) -> None:
+        if self._feed is not None and entries:
+            self._feed.publish(entries)
+        if self.replica.version - self._snapshot_at >= self._every and self._snapshotting is None:
+            self._snapshot_at = self.replica.version
+            self._snapshotting = asyncio.create_task(self._snapshot())
+
+    async def _snapshot(self) -> None:
+        """For a quicker start next time; that it fails is no loss."""
+        version, plain = self.replica.version, self.replica.mirror.plain()
+        try:
+            state = await asyncio.to_thread(orjson.dumps, plain)
+            versions = await self._store.snapshot_versions(self.id)
+            keep = [one for one in versions[:-2] if one // self._every % _SPARSE == 0] + versions[-2:]
+            digest = Snapshot.digest_of(self.id, version, state)
+            await self._store.put_snapshot(self.id, Snapshot(version, state, digest), keep)
+        except UraniborgError as exc:
+            _log.warning("snapshot not written", universe=self.id, version=version, code=exc.code)
+        finally:
+            self._snapshotting = None
+
+
+def timestamp(clock: Clock) -> str:
+    return clock.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")

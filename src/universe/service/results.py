@@ -1,0 +1,68 @@
+"""What a change is asked for as, and what comes of it."""
+
+import asyncio
+import hashlib
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import orjson
+
+from universe.domain.commands import Command
+from universe.domain.events import Event
+from universe.domain.state import Plain, State, Touched
+
+RestoreReason = Literal["create", "put", "undo", "restore", "branch"]
+
+
+class Restore(NamedTuple):
+    """Put a state in place of the present one. `to_version` says which of this universe it was, if it was one."""
+
+    plain: Plain
+    reason: RestoreReason
+    to_version: int | None = None
+
+    def event(self) -> Event:
+        event: Event = {"type": "stateRestored", "reason": self.reason}
+        return event if self.to_version is None else {**event, "toVersion": self.to_version}
+
+    def body(self) -> bytes:
+        return orjson.dumps({"reason": self.reason, "toVersion": self.to_version, "state": self.plain})
+
+
+class Result(NamedTuple):
+    """What a change did: the version and the state after it, what happened, and which entities it touched."""
+
+    version: int
+    state: State
+    events: list[Event]
+    touched: Touched
+
+
+class Ask(NamedTuple):
+    """A change that is asked for: commands, all of them or none, or a state to put back."""
+
+    change: list[Command] | Restore
+    expected_version: int | None = None
+    key: str | None = None
+
+    def digest(self) -> bytes:
+        """The same for the same request: an idempotency key stands for one request only."""
+        said = self.change.body() if isinstance(self.change, Restore) else orjson.dumps(self.change)
+        return hashlib.blake2b(said, digest_size=16).digest()
+
+
+@dataclass(slots=True)
+class Job:
+    """An ask that waits, and where to answer it."""
+
+    ask: Ask
+    future: asyncio.Future[Result] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    def answer(self, result: Result | BaseException) -> None:
+        # Whoever asked may be gone.
+        if self.future.done():
+            return
+        if isinstance(result, BaseException):
+            self.future.set_exception(result)
+        else:
+            self.future.set_result(result)

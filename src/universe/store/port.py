@@ -1,0 +1,148 @@
+"""What the service asks of a store, and the values that go in and out of it."""
+
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+EntryKind = Literal["command", "restore"]
+
+
+class Record(NamedTuple):
+    """A universe without its state. The version is the number of entries in its log."""
+
+    id: str
+    name: str
+    version: int
+    created_at: str
+    updated_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a log: a command with what it did, or a state that was put back; both as JSON."""
+
+    version: int
+    kind: EntryKind
+    body: bytes
+    events: bytes
+    at: str
+    digest: bytes = b""
+
+    @classmethod
+    def sealed(cls, universe_id: str, version: int, kind: EntryKind, body: bytes, events: bytes, at: str) -> "Entry":
+        """An entry with its digest."""
+        return cls(version, kind, body, events, at, _digest(universe_id, version, kind, body, events, at))
+
+    def digest_for(self, universe_id: str) -> bytes:
+        """What `digest` must be if nothing of this has changed since it was written."""
+        return _digest(universe_id, self.version, self.kind, self.body, self.events, self.at)
+
+    def is_whole(self, universe_id: str) -> bool:
+        return self.digest == self.digest_for(universe_id)
+
+
+def _digest(universe_id: str, version: int, kind: str, body: bytes, events: bytes, at: str) -> bytes:
+    head = f"{universe_id}\0{version}\0{kind}\0{at}\0{len(body)}\0".encode()
+    return hashlib.blake2b(b"".join((head, body, events)), digest_size=16).digest()
+
+
+class Snapshot(NamedTuple):
+    """The state after `version` entries, as JSON."""
+
+    version: int
+    state: bytes
+    digest: bytes
+
+    @staticmethod
+    def digest_of(universe_id: str, version: int, state: bytes) -> bytes:
+        return hashlib.blake2b(b"%b\0%d\0%b" % (universe_id.encode(), version, state), digest_size=16).digest()
+
+    def is_whole(self, universe_id: str) -> bool:
+        return self.digest == self.digest_of(universe_id, self.version, self.state)
+
+
+class KeyUse(NamedTuple):
+    """What an idempotency key was used for: the digest of the request, and the entries it made."""
+
+    key: str
+    request: bytes
+    first: int
+    last: int
+
+
+class Change(NamedTuple):
+    """Somebody, perhaps in another process, brought a universe to this version; None if it is gone."""
+
+    universe_id: str
+    version: int | None
+
+
+class Superseded(Exception):
+    """An append that came too late: the log is at another version already."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(f"the log is at version {version}")
+        self.version = version
+
+
+class Store(Protocol):
+    """Keeps universes. What a method has returned from survives the end of the process at any instant.
+
+    Every method raises StoreUnavailable when the database does not answer.
+    """
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def ping(self) -> None:
+        """Raises StoreUnavailable unless the database can be read and written."""
+        ...
+
+    async def create(self, record: Record, entries: Sequence[Entry] = ()) -> None:
+        """Raises Conflict if there is a universe of this id."""
+        ...
+
+    async def rename(self, universe_id: str, name: str, at: str) -> bool:
+        """Whether there was such a universe."""
+        ...
+
+    async def delete(self, universe_id: str) -> bool:
+        """Whether there was such a universe."""
+        ...
+
+    async def record(self, universe_id: str) -> Record | None: ...
+
+    async def records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
+        """The newest first; those after the one made at `before[0]` with the id `before[1]`."""
+        ...
+
+    async def append(
+        self, universe_id: str, expected: int, entries: Sequence[Entry], keys: Sequence[KeyUse] = ()
+    ) -> None:
+        """Add these entries, the first of which has the version `expected` + 1; all of them or none.
+
+        Raises Superseded if the log is at another version, UniverseNotFound if there is no such universe.
+        """
+        ...
+
+    async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+        """Entries with versions above `after`, in order. None is checked for damage here."""
+        ...
+
+    async def key(self, universe_id: str, key: str) -> KeyUse | None: ...
+
+    async def snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+        """The latest snapshot, or the latest at or before a version."""
+        ...
+
+    async def snapshot_versions(self, universe_id: str) -> list[int]: ...
+
+    async def put_snapshot(self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = ()) -> None:
+        """Add a snapshot and, if `keep` names any, drop all others but those."""
+        ...
+
+    def changes(self) -> AsyncIterator[Change]:
+        """Changes by anybody, from now on, for as long as the store is open. Some may be told twice, none is lost."""
+        ...

@@ -1,0 +1,97 @@
+"""One thread that writes: what waits when it is free is written in one transaction."""
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from uraniborg.kernel.sqlite import DatabaseUnusable, transaction
+
+Work = Callable[[sqlite3.Connection], Any]
+_MOST: Final = 512
+"""How many pieces of work go into one transaction."""
+
+
+class _Piece(NamedTuple):
+    work: Work
+    future: asyncio.Future[Any]
+
+
+class GroupWriter:
+    """Runs work on the connection, many pieces to a commit. A piece that raises leaves nothing; the others stay."""
+
+    def __init__(self, connection: sqlite3.Connection, loop: asyncio.AbstractEventLoop) -> None:
+        self._connection = connection
+        self._loop = loop
+        self._queue: queue.SimpleQueue[_Piece | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="universe-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Work) -> asyncio.Future[Any]:
+        """Its result, once it is on disk. Raises what the work raises, or DatabaseUnusable."""
+        future = self._loop.create_future()
+        self._queue.put(_Piece(work, future))
+        return future
+
+    def close(self) -> None:
+        """Finish what waits and end the thread."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (first := self._queue.get()) is not None:
+            pieces = [first]
+            ending = False
+            while len(pieces) < _MOST:
+                try:
+                    piece = self._queue.get_nowait()
+                except queue.Empty:
+                    break
+                if piece is None:
+                    ending = True
+                    break
+                pieces.append(piece)
+            self._write(pieces)
+            if ending:
+                return
+
+    def _write(self, pieces: list[_Piece]) -> None:
+        outcomes: list[tuple[asyncio.Future[Any], Any, BaseException | None]] = []
+        try:
+            with transaction(self._connection):
+                outcomes = [(piece.future, *_attempt(self._connection, piece.work)) for piece in pieces]
+        except Exception as exc:
+            outcomes = [(piece.future, None, exc) for piece in pieces]
+        self._tell(outcomes)
+
+    def _tell(self, outcomes: list[tuple[asyncio.Future[Any], Any, BaseException | None]]) -> None:
+        def settle() -> None:
+            for future, value, exc in outcomes:
+                if future.done():
+                    continue
+                if exc is None:
+                    future.set_result(value)
+                else:
+                    future.set_exception(exc)
+
+        # A loop that has ended has nobody waiting on it.
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(settle)
+
+
+def _attempt(connection: sqlite3.Connection, work: Work) -> tuple[Any, BaseException | None]:
+    connection.execute("SAVEPOINT piece")
+    try:
+        value = work(connection)
+    except sqlite3.Error:
+        raise  # the whole transaction is in doubt
+    except Exception as exc:
+        connection.execute("ROLLBACK TO piece")
+        connection.execute("RELEASE piece")
+        if isinstance(exc, DatabaseUnusable):
+            raise
+        return None, exc
+    connection.execute("RELEASE piece")
+    return value, None
