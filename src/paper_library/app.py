@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from starlette.applications import Starlette
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -20,9 +19,9 @@ from paper_library.offloading import Threads
 from paper_library.rest import make_rest_app
 from paper_library.store.assets import Assets
 from paper_library.store.live import LiveShelf
-from uraniborg.kernel.hosts import LOOPBACK, authority_of, is_loopback
+from uraniborg.kernel.hosts import LOOPBACK, names_of
 from uraniborg.kernel.mcp import stateless_app
-from uraniborg.kernel.web import AnswersHead, Gate, answer_errors
+from uraniborg.kernel.web import AnswersHead, Gate, answer_errors, with_cors
 
 HEALTH: Final = "/healthz"
 MCP_PATHS: Final = ("/mcp", "/mcp/")
@@ -55,8 +54,11 @@ def make_app(config: LibraryConfig) -> ASGIApp:
     )
     answer_errors(app)
     token = config.token.get_secret_value() if config.token else None
-    guarded = Gate(app, token=token, hosts=_hosts(config), open_paths=(HEALTH,))
-    return _with_cors(AnswersHead(guarded, except_at=MCP_PATHS), config)
+    guarded = Gate(app, token=token, hosts=names_of(config.host, config.allow_hosts), open_paths=(HEALTH,))
+    answering = AnswersHead(guarded, except_at=MCP_PATHS)
+    if not config.allow_origins:
+        return answering
+    return with_cors(answering, config.allow_origins, methods=["GET", "POST"], expose=["ETag"])
 
 
 def _routes(library: Library, threads: Threads) -> list[BaseRoute]:
@@ -74,26 +76,6 @@ def _routes(library: Library, threads: Threads) -> list[BaseRoute]:
         )
 
     return [Route(HEALTH, health), Mount("/api/v1", make_rest_app(library, threads)), *page_routes(library, threads)]
-
-
-def _hosts(config: LibraryConfig) -> list[str] | None:
-    """The names to answer to: those given, or this machine's if only it can call. None: any."""
-    if config.allow_hosts:
-        return [*config.allow_hosts, LOOPBACK]
-    return [LOOPBACK] if is_loopback(authority_of(config.host)) else None
-
-
-def _with_cors(app: ASGIApp, config: LibraryConfig) -> ASGIApp:
-    """Lets the browsers of allowed origins read the answers; without any there is nothing to add."""
-    if not config.allow_origins:
-        return app
-    return CORSMiddleware(
-        app,
-        allow_origins=config.allow_origins,
-        allow_methods=["GET", "POST"],
-        allow_headers=["Authorization", "Content-Type", "Accept", "MCP-Protocol-Version", "If-None-Match"],
-        expose_headers=["ETag"],
-    )
 
 
 def hand_over(config: LibraryConfig) -> None:

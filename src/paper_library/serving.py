@@ -1,7 +1,6 @@
 """`paper-library serve`: settings, options and a port, put together."""
 
 import json
-import socket
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,14 +10,10 @@ from pydantic import ValidationError
 
 from paper_library.config import LibraryConfig, load_config, sample_shelf_path
 from paper_library.store.manifest import read_manifest
-from uraniborg.kernel.errors import MissingExtra, Unavailable, invalid
+from uraniborg.kernel.errors import MissingExtra, invalid
 from uraniborg.kernel.files import shown
 from uraniborg.kernel.hosts import authority_of
 from uraniborg.kernel.logging import configure_logging
-
-
-class PortTaken(Unavailable):
-    code = "port_taken"
 
 
 def serve_shelf(options: dict[str, Any], *, as_json: bool) -> None:
@@ -27,7 +22,7 @@ def serve_shelf(options: dict[str, Any], *, as_json: bool) -> None:
     configure_logging()
     try:
         from paper_library.app import app_of_worker, hand_over, make_app
-        from uraniborg.kernel.web import check_bind, run_server, say
+        from uraniborg.kernel.web import check_bind, run_server, say, take_port
     except ModuleNotFoundError as missing:
         if (missing.name or "").split(".")[0] in {"fastapi", "starlette", "uvicorn"}:
             raise MissingExtra("mcp", "Serving a shelf") from missing
@@ -39,7 +34,7 @@ def serve_shelf(options: dict[str, Any], *, as_json: bool) -> None:
     manifest = read_manifest(shelf)
     token = config.token.get_secret_value() if config.token else None
     check_bind(config.host, token, insecure=config.insecure)
-    port = _port(config.host, config.port)
+    port = take_port(config.host, config.port)
     config = config.model_copy(update={"port": port})
     address = f"http://{authority_of(config.host)}:{port}"
     app = make_app(config)  # also where workers will each make their own: what is wrong is told before they start
@@ -70,19 +65,3 @@ def _configured(options: dict[str, Any]) -> LibraryConfig:
 
         return config.model_copy(update={"shelf": sample_shelf(sample_shelf_path())})
     return config.model_copy(update={"shelf": Path(config.shelf).expanduser()})
-
-
-def _port(host: str, port: int) -> int:
-    """The port, or a free one for 0. Raises PortTaken, which an ASGI server would only log."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, port))
-            return probe.getsockname()[1]
-    except OSError as exc:
-        raise PortTaken(
-            f"Nothing can listen at {host} port {port}: {exc.strerror or exc}.",
-            hint="Choose another with --port, or 0 for any free one.",
-            port=port,
-        ) from None

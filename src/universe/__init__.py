@@ -1,0 +1,34 @@
+"""Universes that are changed by commands alone, kept in a log that loses nothing, and streamed live.
+
+from universe import EMPTY, apply
+
+state, events = apply(EMPTY, {"type": "tick", "dt": 5})
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from universe.domain.commands import parse_command
+    from universe.domain.reducer import apply
+    from universe.domain.state import EMPTY, State, parse_state
+    from universe.service.universes import UniverseService
+
+_HOMES = {
+    "EMPTY": "universe.domain.state",
+    "State": "universe.domain.state",
+    "UniverseService": "universe.service.universes",
+    "apply": "universe.domain.reducer",
+    "parse_command": "universe.domain.commands",
+    "parse_state": "universe.domain.state",
+}
+
+__all__ = ["EMPTY", "State", "UniverseService", "apply", "parse_command", "parse_state"]
+
+
+def __getattr__(name: str) -> Any:
+    """What is asked for is imported when it is asked for: importing the package costs nothing."""
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'universe' has no attribute '{name}'")

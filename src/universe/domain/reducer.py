@@ -1,7 +1,6 @@
 """`apply`: the one way a universe changes. No input or output, no clock, no chance."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from universe.domain import bodies, collections, groups
@@ -41,7 +40,7 @@ def reduce(state: State, command: Command) -> Outcome:
     if event is not None and is_refusal(event):
         return Outcome(state, [event], {})
     # Only a refusal leaves the very same state.
-    after = replace(state) if draft.state is state else draft.state
+    after = State(*state) if draft.state is state else draft.state
     return Outcome(after, [] if event is None else [event], draft.touched)
 
 

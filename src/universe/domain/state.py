@@ -1,8 +1,7 @@
 """The state of a universe: maps that share what they have in common with the states before them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Final, Literal, NotRequired, cast, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired, cast, get_args
 
 from immutables import Map
 from pydantic import TypeAdapter, ValidationError
@@ -24,8 +23,7 @@ Plain = dict[str, Any]
 _NONE: Final[Entities] = Map()
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """Immutable, as are the entities in it by agreement: a changed entity is a new dictionary."""
 
     stars: Entities = _NONE
@@ -151,8 +149,8 @@ class Draft:
 
     def set(self, **values: Any) -> None:
         """Set what is no map: the lists of roots, and the time."""
-        self.state = replace(self.state, **values)
+        self.state = self.state._replace(**values)
 
     def _replace(self, kind: Kind, entities: Entities, touched: Iterable[str]) -> None:
         self.touched.setdefault(kind, {}).update(dict.fromkeys(touched))
-        self.state = replace(self.state, **{kind: entities})
+        self.state = self.state._replace(**{kind: entities})

@@ -23,6 +23,7 @@ class Batch:
         self.uses: dict[str, KeyUse] = {}
         self.answers: list[tuple[Job, Answer]] = []
         self._id = replica.id
+        self._replica = replica
         self._state, self._version = replica.state, replica.version
         self._steps: list[Touched | Restore] = []
         self._results: dict[str, Result] = {}
@@ -73,7 +74,7 @@ class Batch:
         self._state, self._version = state, version
         self._steps.append(touched)
         self.entries += entries
-        return Result(version, state, events, touched)
+        return Result(version, state, events, touched, self._replica)
 
     def _restore(self, restore: Restore) -> Result:
         before, after = self._state, trusted_state(restore.plain)
@@ -82,7 +83,7 @@ class Batch:
         written = orjson.dumps([event])
         self.entries.append(Entry.sealed(self._id, self._version, "restore", restore.body(), written, self._at))
         self._steps.append(restore)
-        return Result(self._version, after, [event], _difference(before, after))
+        return Result(self._version, after, [event], _difference(before, after), self._replica)
 
     def _entry(self, version: int, body: bytes, events: list[Event]) -> Entry:
         return Entry.sealed(self._id, version, "command", body, orjson.dumps(events), self._at)

@@ -10,6 +10,13 @@ KEPT: Final = 1_024
 """How many of the last frames are at hand; who is further behind reads the log."""
 
 
+def logged_frame(universe_id: str, entry: Entry) -> bytes:
+    """An entry from the log as an event of an event stream; of one that was damaged, only that it is."""
+    if entry.is_whole(universe_id):
+        return frame(entry)
+    return b'id: %d\nevent: damaged\ndata: {"version":%d}\n\n' % (entry.version, entry.version)
+
+
 def frame(entry: Entry) -> bytes:
     """An entry as an event of an event stream."""
     if entry.kind == "command":

@@ -145,7 +145,7 @@ class LiveUniverse:
         events = [event for entry in entries for event in orjson.loads(entry.events)]
         is_present = use.last == self.replica.version
         then = self.replica if is_present else await rebuild(self._store, self.id, use.last)
-        return Result(use.last, then.state, events, {})
+        return Result(use.last, then.state, events, {}, self.replica)
 
     async def _catch_up(self) -> None:
         async for entries in pages(self._store, self.id, after=self.replica.version):

@@ -10,6 +10,7 @@ import orjson
 from universe.domain.commands import Command
 from universe.domain.events import Event
 from universe.domain.state import Plain, State, Touched
+from universe.store.rebuilding import Replica
 
 RestoreReason = Literal["create", "put", "undo", "restore", "branch"]
 
@@ -36,6 +37,8 @@ class Result(NamedTuple):
     state: State
     events: list[Event]
     touched: Touched
+    replica: Replica
+    """The universe it was done in, which may have moved on since."""
 
 
 class Ask(NamedTuple):

@@ -82,7 +82,7 @@ class UniverseService:
 
     # What there is
 
-    async def create(self, name: str, state: Any = None, *, universe_id: str | None = None) -> Record:
+    async def create(self, name: Any, state: Any = None, *, universe_id: Any = None) -> Record:
         """A new universe. Raises MalformedRequest, MalformedState, or Conflict if there is one of this id."""
         plain = await _plain_state(state)
         return await self._create(name, plain, "create", universe_id)
@@ -100,7 +100,7 @@ class UniverseService:
             raise UniverseNotFound(universe_id)
         return record
 
-    async def rename(self, universe_id: str, name: str) -> None:
+    async def rename(self, universe_id: str, name: Any) -> None:
         """Raises UniverseNotFound or MalformedRequest."""
         if not await self.store.rename(universe_id, _checked_name(name), timestamp(self._clock)):
             raise UniverseNotFound(universe_id)
@@ -169,10 +169,10 @@ class UniverseService:
 
         return await self._go_back(universe_id, there, "restore", expected_version)
 
-    async def branch(self, universe_id: str, *, version: int | None = None, name: str | None = None) -> Record:
+    async def branch(self, universe_id: str, *, version: int | None = None, name: Any = None) -> Record:
         """A new universe that begins as this one was at a version. Raises UniverseNotFound or VersionNotFound."""
         seen = await self.look(universe_id, version)
-        title = name or f"{seen.record.name} (at {seen.version})"[:NAME_CHARS]
+        title = name if name is not None else f"{seen.record.name} (at {seen.version})"[:NAME_CHARS]
         return await self._create(title, seen.replica.mirror.plain(), "branch", None)
 
     # Who listens
@@ -203,7 +203,7 @@ class UniverseService:
 
     # Inside
 
-    async def _create(self, name: str, plain: Plain, reason: RestoreReason, universe_id: str | None) -> Record:
+    async def _create(self, name: Any, plain: Plain, reason: RestoreReason, universe_id: Any) -> Record:
         at = timestamp(self._clock)
         universe_id = _checked_id(universe_id) if universe_id is not None else new_id("uni")
         entries: list[Entry] = []
@@ -340,8 +340,14 @@ def _checked_name(name: Any) -> str:
     return name.strip()
 
 
-def _checked_id(universe_id: str) -> str:
-    if not universe_id or len(universe_id) > ID_CHARS or not universe_id.isprintable() or "/" in universe_id:
+def _checked_id(universe_id: Any) -> str:
+    if (
+        not isinstance(universe_id, str)
+        or not universe_id
+        or len(universe_id) > ID_CHARS
+        or not universe_id.isprintable()
+        or "/" in universe_id
+    ):
         raise MalformedRequest(
             f"An id has 1 to {ID_CHARS} printable characters and no slash.",
             hint="Leave it out to have one made.",

@@ -20,6 +20,16 @@ class HostRefused(Refused):
         super().__init__("This server does not go by this host name.", hint="Use one of the names it was given.")
 
 
+class OriginRefused(Refused):
+    code = "origin_not_allowed"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Requests from this origin are not allowed.",
+            hint="Call from outside a browser, or have the origin put on the server's list.",
+        )
+
+
 def authority_of(host: str) -> str:
     """A host as addresses and headers write it: an IPv6 one in brackets."""
     return f"[{host}]" if ":" in host else host
@@ -28,6 +38,13 @@ def authority_of(host: str) -> str:
 def is_loopback(authority: str) -> bool:
     """Whether a host, with or without port, is a name of this machine. Compared whole, never by how it begins."""
     return _LOOPBACK_HOST.fullmatch(authority) is not None
+
+
+def names_of(host: str, allowed: Collection[str]) -> list[str] | None:
+    """The names a server at `host` answers to: those allowed, or this machine's if only it can call. None: any."""
+    if allowed:
+        return [*allowed, LOOPBACK]
+    return [LOOPBACK] if is_loopback(authority_of(host)) else None
 
 
 def is_host(authority: str, hosts: Collection[str]) -> bool:

@@ -2,8 +2,9 @@
 
 import hmac
 import os
+import socket
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from starlette.applications import Starlette
@@ -13,12 +14,24 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from uraniborg.kernel.errors import InvalidInput, NotFound, Refused, UraniborgError, as_error
-from uraniborg.kernel.hosts import HostRefused, authority_of, is_host, is_loopback
+from uraniborg.kernel.errors import InvalidInput, NotFound, Refused, Unavailable, UraniborgError, as_error
+from uraniborg.kernel.hosts import LOOPBACK, HostRefused, OriginRefused, authority_of, is_host, is_loopback, is_origin
 from uraniborg.kernel.logging import get_logger, register_secret
 
 _log = get_logger(__name__)
 _DRAIN_S: Final = 5
+_LOOPBACK_ORIGIN: Final = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?"
+_CORS_HEADERS: Final = (
+    "Accept",
+    "Authorization",
+    "Content-Type",
+    "Idempotency-Key",
+    "If-Match",
+    "If-None-Match",
+    "Last-Event-ID",
+    "Mcp-Session-Id",
+    "MCP-Protocol-Version",
+)
 
 
 class NotAuthorized(Refused):
@@ -37,6 +50,10 @@ class NotAllowedHere(InvalidInput):
 
 class InsecureBind(Refused):
     code = "insecure_bind"
+
+
+class PortTaken(Unavailable):
+    code = "port_taken"
 
 
 def error_response(error: UraniborgError) -> Response:
@@ -77,14 +94,24 @@ def _routing_error(exc: HTTPException) -> Response:
 
 
 class Gate:
-    """Lets requests through to `app` that name a known host and, if there is a token, carry it."""
+    """Lets requests through to `app` that name a known host, come from a known origin if from any, and carry the token.
+
+    `hosts` and `origins` are compared exactly, but for LOOPBACK; None is any. Without a token none is asked for.
+    """
 
     def __init__(
-        self, app: ASGIApp, *, token: str | None, hosts: Collection[str] | None, open_paths: Collection[str] = ()
+        self,
+        app: ASGIApp,
+        *,
+        token: str | None,
+        hosts: Collection[str] | None,
+        origins: Collection[str] | None = None,
+        open_paths: Collection[str] = (),
     ) -> None:
         self._app = app
         self._token = token.encode() if token else None
         self._hosts = hosts
+        self._origins = origins
         self._open = frozenset(open_paths)
         if token:
             register_secret(token)
@@ -106,6 +133,9 @@ class Gate:
     def _check(self, headers: Headers, path: str) -> None:
         if self._hosts is not None and not is_host(headers.get("host", ""), self._hosts):
             raise HostRefused
+        origin = headers.get("origin")
+        if self._origins is not None and origin is not None and not is_origin(origin, self._origins):
+            raise OriginRefused
         if self._token and path not in self._open:
             # Headers come as latin-1; what was sent may have been UTF-8.
             scheme, _, given = headers.get("authorization", "").encode("latin-1").partition(b" ")
@@ -129,6 +159,36 @@ class AnswersHead:
             await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
         await self._app({**scope, "method": "GET"}, receive, without_body)
+
+
+def with_cors(app: ASGIApp, origins: Collection[str], *, methods: Sequence[str], expose: Sequence[str]) -> ASGIApp:
+    """Lets the browsers of these origins call `app` and read its answers; LOOPBACK is any origin of this machine."""
+    from starlette.middleware.cors import CORSMiddleware
+
+    return CORSMiddleware(
+        app,
+        allow_origins=[origin for origin in origins if origin != LOOPBACK],
+        allow_origin_regex=_LOOPBACK_ORIGIN if LOOPBACK in origins else None,
+        allow_methods=methods,
+        allow_headers=_CORS_HEADERS,
+        expose_headers=expose,
+    )
+
+
+def take_port(host: str, port: int) -> int:
+    """The port, or a free one for 0. Raises PortTaken, which an ASGI server would only log."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+            return probe.getsockname()[1]
+    except OSError as exc:
+        raise PortTaken(
+            f"Nothing can listen at {host} port {port}: {exc.strerror or exc}.",
+            hint="Choose another with --port, or 0 for any free one.",
+            port=port,
+        ) from None
 
 
 def check_bind(host: str, token: str | None, *, insecure: bool) -> None:

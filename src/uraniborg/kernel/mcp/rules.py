@@ -20,8 +20,8 @@ from typing import Final
 from mcp.shared.version import SUPPORTED_PROTOCOL_VERSIONS
 from starlette.types import Scope
 
-from uraniborg.kernel.errors import InvalidInput, Refused
-from uraniborg.kernel.hosts import HostRefused, is_host, is_origin
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.hosts import HostRefused, OriginRefused, is_host, is_origin
 
 _READ: Final = frozenset(
     (
@@ -37,10 +37,6 @@ _READ: Final = frozenset(
 _JSON_RANGES: Final = {"*": 0, "*/*": 0, "application/*": 1, "application/json": 2}
 
 Headers = Mapping[bytes, bytes]
-
-
-class OriginRefused(Refused):
-    code = "origin_not_allowed"
 
 
 class MethodNotAllowed(InvalidInput):
@@ -96,10 +92,7 @@ class Rules:
         """Raises the refusal that a request with these headers deserves, the gravest first."""
         origin = headers.get(b"origin")
         if origin is not None and not is_origin(origin.decode("latin-1"), self.origins):
-            raise OriginRefused(
-                "Requests from this origin are not allowed.",
-                hint="Call from outside a browser, or have the origin put on the server's list.",
-            )
+            raise OriginRefused
         if self.hosts is not None and not is_host(headers.get(b"host", b"").decode("latin-1"), self.hosts):
             raise HostRefused
         if method not in self.methods:

@@ -1,0 +1,74 @@
+"""The whole server in one ASGI app: REST, event streams, `/mcp`, pages and `/health`."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from time import monotonic
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp
+
+from universe.config import UniverseConfig
+from universe.mcp_server import make_mcp_server
+from universe.pages import page_routes
+from universe.rest import make_rest_app
+from universe.service.positions import Positions
+from universe.service.universes import UniverseService
+from universe.store.address import store_at
+from universe.store.port import Store
+from universe.stream import Streams
+from uraniborg.kernel.hosts import LOOPBACK, names_of
+from uraniborg.kernel.mcp import stateful_app
+from uraniborg.kernel.web import AnswersHead, Gate, answer_errors, with_cors
+
+HEALTH: Final = "/health"
+MCP_PATHS: Final = ("/mcp", "/mcp/")
+
+
+def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
+    """The app for `config`. Its lifespan opens the store and closes it."""
+    service = UniverseService(store or store_at(config.address), snapshot_every=config.snapshot_every)
+    streams = Streams(service, heartbeat_s=config.heartbeat_s, stall_s=config.stall_s)
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
+        async with service.running():
+            tending = asyncio.create_task(streams.tend())
+            yield
+            tending.cancel()
+
+    origins = [LOOPBACK, *config.allow_origins]
+    app = stateful_app(
+        make_mcp_server(service),
+        origins=origins,
+        body_limit=config.body_limit,
+        idle_seconds=config.session_idle_s,
+        max_sessions=config.max_sessions,
+        routes=_routes(service, streams, config),
+        lifespan=lifespan,
+    )
+    answer_errors(app)
+    token = config.token.get_secret_value() if config.token else None
+    hosts = names_of(config.host, config.allow_hosts)
+    guarded = Gate(app, token=token, hosts=hosts, origins=origins, open_paths=(HEALTH,))
+    return with_cors(
+        AnswersHead(guarded, except_at=MCP_PATHS),
+        origins,
+        methods=["GET", "POST", "PUT", "DELETE"],
+        expose=["ETag", "Location", "Mcp-Session-Id"],
+    )
+
+
+def _routes(service: UniverseService, streams: Streams, config: UniverseConfig) -> list[BaseRoute]:
+    started = monotonic()
+    api = make_rest_app(service, streams, Positions(), body_limit=config.body_limit)
+
+    async def health(_request: Request) -> Response:
+        await service.ping()
+        return JSONResponse({"ok": True, "uptime": int(monotonic() - started), "listeners": streams.count})
+
+    return [Route(HEALTH, health), *page_routes(service, api), Mount("/", api)]

@@ -1,0 +1,90 @@
+"""JSON schemas of commands and states, for OpenAPI and for the tools."""
+
+from functools import cache
+from typing import Any, Final
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from universe.domain.commands import TYPES, check_of
+from universe.domain.state import StateFields
+
+OBJECT: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["type"],
+    "properties": {"type": {"type": "string", "enum": TYPES, "description": "Which of the 25 commands."}},
+}
+"""What every command has."""
+
+
+class AnyCommandShape:
+    """Lets any object pass, which the service will check, and says in the schema what a command is."""
+
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
+
+    def __get_pydantic_json_schema__(self, _schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**OBJECT, "oneOf": [handler(check_of(name).core_schema) for name in TYPES]}
+
+
+@cache
+def components() -> dict[str, Any]:
+    """Every schema by its name, which refer to each other as OpenAPI has it."""
+    adapters = [(name, "validation", check_of(name)) for name in TYPES]
+    adapters.append(("State", "validation", TypeAdapter(StateFields)))
+    found, shared = TypeAdapter.json_schemas(adapters, ref_template="#/components/schemas/{model}")  # pyright: ignore[reportArgumentType]
+    defs: dict[str, Any] = dict(shared.get("$defs", {}))
+    references = [found[name, "validation"] for name in TYPES]
+    defs["Command"] = {**OBJECT, "oneOf": references, "discriminator": {"propertyName": "type"}}
+    defs["State"] = found["State", "validation"]
+    return defs
+
+
+def fields_of(name: str) -> dict[str, Any]:
+    """The fields of a command with their types, for people."""
+    schema = check_of(name).json_schema()
+    return _fields(schema, schema.get("$defs", {}), depth=2)
+
+
+def _fields(schema: dict[str, Any], defs: dict[str, Any], depth: int) -> dict[str, Any]:
+    required = schema.get("required", [])
+    shown: dict[str, Any] = {}
+    for name, field in schema.get("properties", {}).items():
+        if name == "type" and "const" in field:
+            continue
+        shown[name] = _field(field, defs, depth) | {"required": name in required}
+    return shown
+
+
+def _field(field: dict[str, Any], defs: dict[str, Any], depth: int) -> dict[str, Any]:
+    whole = _resolved(field, defs)
+    said: dict[str, Any] = {"type": _type(field, defs)}
+    said |= {name: whole[name] for name in ("description", "default", "minimum", "maximum") if name in whole}
+    if description := field.get("description"):
+        said["description"] = description
+    if depth and "properties" in whole:
+        said["fields"] = _fields(whole, defs, depth - 1)
+    return said
+
+
+def _resolved(field: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
+    """The schema itself, behind references and beside null."""
+    if "$ref" in field:
+        return _resolved(defs[field["$ref"].rsplit("/", 1)[1]], defs)
+    alternatives = [one for one in field.get("anyOf", ()) if one.get("type") != "null"]
+    return _resolved(alternatives[0], defs) if len(alternatives) == 1 else field
+
+
+def _type(field: dict[str, Any], defs: dict[str, Any]) -> str:
+    if "anyOf" in field:
+        return " or ".join(dict.fromkeys(_type(one, defs) for one in field["anyOf"]))
+    if "$ref" in field:
+        return field["$ref"].rsplit("/", 1)[1]
+    if "enum" in field:
+        return " | ".join(f'"{one}"' for one in field["enum"])
+    if field.get("type") == "array":
+        return f"list of {_type(field.get('items', {}), defs)}"
+    if field.get("type") == "object" and isinstance(field.get("additionalProperties"), dict):
+        return f"map of id to {_type(field['additionalProperties'], defs)}"
+    return field.get("type", "any")

@@ -1,0 +1,41 @@
+"""Universes as files."""
+
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import orjson
+
+from universe.errors import MalformedState
+from uraniborg.kernel.errors import NotFound
+
+
+class FileMissing(NotFound):
+    code = "input_not_found"
+
+
+class Document(NamedTuple):
+    name: str | None
+    state: dict[str, Any]
+
+
+def read_document(path: Path) -> Document:
+    """What `universe export` wrote, or a bare state. Raises FileMissing or MalformedState."""
+    try:
+        content: Any = orjson.loads(path.read_bytes())
+    except OSError as exc:
+        raise FileMissing(f"{path} cannot be read: {exc.strerror}.", hint="Check the path.", path=str(path)) from None
+    except orjson.JSONDecodeError as exc:
+        raise MalformedState(
+            f"{path.name} is no JSON: {exc.msg} at line {exc.lineno}.", hint="Give a file that `universe export` wrote."
+        ) from None
+    if not isinstance(content, dict):
+        raise MalformedState(f"{path.name} holds no object.", hint="Give a file that `universe export` wrote.")
+    document = cast("dict[str, Any]", content)
+    if "state" not in document:
+        return Document(None, document)
+    state, name = document["state"], document.get("name")
+    if not isinstance(state, dict):
+        raise MalformedState(
+            f"The state in {path.name} is no object.", hint="Give a file that `universe export` wrote."
+        )
+    return Document(name if isinstance(name, str) else None, cast("dict[str, Any]", state))

@@ -1,0 +1,98 @@
+"""Comets: long orbits with the star in their focus, so that they do come as near as they say."""
+
+import math
+from typing import Final
+
+from universe.generate.colors import COMETS, TAILS
+from universe.generate.config import GenerationConfig
+from universe.generate.orbits import scale_of
+from universe.generate.prng import Prng
+from universe.generate.system import Body, System, drawn_mass, natural_radius, new_body
+
+_ECCENTRICITY: Final = {"rareLong": (0.7, 0.99), "mixed": (0.6, 0.95), "manyShort": (0.5, 0.9)}
+_REACH: Final = {"rareLong": (2.0, 3.5), "mixed": (1.5, 3.0), "manyShort": (1.2, 2.5)}
+"""Semi-major axes in outermost planets' distances."""
+_SHORT: Final = {"rareLong": 0.1, "mixed": 0.4, "manyShort": 0.7}
+_TILT: Final = 45.0
+
+
+def comets_between(config: GenerationConfig) -> tuple[int, int]:
+    """How many a system with planets has, at least and at most."""
+    if not config.enable_comets or config.comet_frequency == 0:
+        return 0, 0
+    return math.floor(1 + config.comet_frequency), math.floor(2 + 4 * config.comet_frequency)
+
+
+def add_comets(system: System) -> None:
+    fewest, most = comets_between(system.config)
+    if most == 0 or not system.planets:
+        return
+    rng = system.rng.fork("comets")
+    for number in range(1, rng.integer(fewest, most) + 1):
+        comet = system.add(_comet(system, rng, number))
+        system.reaches([comet["comet"]["aphelionDistance"]])
+
+
+def _comet(system: System, rng: Prng, number: int) -> Body:
+    style = system.config.comet_orbit_style
+    short = rng.chance(_SHORT[style])
+    axis = system.planets[-1].orbit.far * rng.uniform(*_REACH[style]) * (0.5 if short else 1.0)
+    axis = max(axis, 4 * system.edge)
+    # Round the star, not through it.
+    eccentricity = min(rng.uniform(*_ECCENTRICITY[style]), 1 - 1.2 * system.edge / axis)
+    mass = drawn_mass(rng, 0.005)
+    return new_body(
+        f"{system.key}-c{number}",
+        f"Comet {system.name} {number}",
+        "comet",
+        mass=mass,
+        radius=natural_radius(mass),
+        color=rng.choice(COMETS),
+        parent=system.key,
+        comet={
+            "isPeriodic": short,
+            "perihelionDistance": axis * (1 - eccentricity),
+            "aphelionDistance": axis * (1 + eccentricity),
+            **_tail(rng, system.config.comet_activity),
+            "seed": rng.integer(0, 2**31 - 1),
+        },
+        **_course(rng, axis, eccentricity, scale_of(system.config).speed / math.sqrt(axis)),
+    )
+
+
+def _tail(rng: Prng, activity: float) -> Body:
+    length = rng.uniform(2, 6) * (0.7 + activity)
+    return {
+        "hasTail": rng.chance(0.9 + 0.1 * activity),
+        "tailLengthBase": length,
+        "tailWidthBase": 0.15 * length,
+        "tailColor": rng.choice(TAILS),
+        "tailOpacityBase": rng.uniform(0.3, 0.6) * (0.75 + 0.5 * activity),
+        "activityFalloffDistance": rng.uniform(6, 22) * (0.75 + 0.5 * activity),
+    }
+
+
+def _course(rng: Prng, axis: float, eccentricity: float, speed: float) -> Body:
+    """The true orbit, and beside it the simple one in the same plane with the same period."""
+    phase, tilt = rng.uniform(0, 360), rng.uniform(0, _TILT)
+    node, periapsis = rng.uniform(0, 360), rng.uniform(0, 360)
+    return {
+        "orbitalDistance": axis,
+        "orbitalSpeed": speed,
+        "orbitalPhase": phase,
+        "semiMajorAxis": axis,
+        "eccentricity": eccentricity,
+        "orbitRotX": 0.0,
+        "orbitRotY": (270 - node) % 360,
+        "orbitRotZ": tilt,
+        "kepler": {
+            "units": "scene",
+            "semiMajorAxis": axis,
+            "eccentricity": eccentricity,
+            "inclination": tilt,
+            "longitudeOfAscendingNode": node,
+            "argumentOfPeriapsis": periapsis,
+            "meanAnomaly": phase,
+            "period": 360 / speed,
+        },
+    }

@@ -1,0 +1,168 @@
+"""What can be asked of a generated universe: every setting with its bounds, and how presets fill them in."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Annotated, Any, Final, Literal, Self, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+
+from universe.generate.grammar import TOPOLOGIES, Topology
+from universe.generate.styles import STYLES, Style, style_settings
+from uraniborg.kernel.errors import InvalidInput, invalid
+
+MOST_SYSTEMS: Final = 10_000
+MOST_BODIES: Final = 200_000
+"""A universe of more is refused before the first body is made."""
+SEED_CHARS: Final = 1_000
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class GenerationConfig(BaseModel):
+    """All settings, by the camelCase names of JSON. A `stylePreset` fills in what is not given."""
+
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
+        alias_generator=to_camel,
+        title="generation config",
+    )
+
+    seed: int | Annotated[str, Field(max_length=SEED_CHARS)]
+    style_preset: Style | None = None
+    topology_preset: Topology = "classic"
+
+    max_systems: int = Field(5, ge=1, le=MOST_SYSTEMS, description="How many systems there will be.")
+    max_stars_per_system: int = Field(3, ge=1, le=3, description="In classic; the other topologies decide themselves.")
+    max_depth: int = Field(3, ge=1, le=6, description="1 ends at planets, 2 at moons, 3 and more at moons of moons.")
+    enable_nary_systems: bool = True
+    scale_mode: Literal["realistic", "compressed", "toy"] = "realistic"
+    planet_density: Share = Field(0.6, description="In classic: more gives more planets.")
+    moon_density: Share = Field(0.7, description="In classic: more gives more moons.")
+    orbit_eccentricity_style: Literal["circular", "mixed", "eccentric"] = "circular"
+    orbit_inclination_max: float = Field(
+        10, ge=0, le=90, description="Degrees; no orbit of a star, planet or moon tilts more."
+    )
+    orbit_offset_enabled: bool = False
+
+    enable_groups: bool = False
+    target_galaxy_count: int = Field(3, ge=1, le=1_000, description="Groups; never more than there are systems.")
+    group_structure_mode: Literal["flat", "galaxyCluster", "deepHierarchy"] = "flat"
+
+    small_body_detail: Literal["low", "medium", "high", "ultra"] = "medium"
+    enable_asteroid_belts: bool = False
+    belt_density: Share = 0.5
+    max_belts_per_system: int = Field(2, ge=0, le=20)
+    belt_placement_mode: Literal["betweenPlanets", "outerSystem", "both"] = "both"
+    belt_style_preset: Literal["none", "mainBelt", "heavyDebris"] = "mainBelt"
+    enable_kuiper_belt: bool = False
+    kuiper_belt_density: Share = 0.5
+    kuiper_belt_distance_style: Literal["tight", "classical", "wide"] = "classical"
+    kuiper_belt_inclination: Share = 0.3
+
+    enable_planetary_rings: bool = False
+    ring_frequency: Share = 0.3
+    ring_prominence: Share = 0.5
+    ring_style_preset: Literal["none", "solarLike", "dramatic"] = "solarLike"
+
+    enable_comets: bool = False
+    comet_frequency: Share = 0.3
+    comet_orbit_style: Literal["rareLong", "mixed", "manyShort"] = "mixed"
+    comet_activity: Share = 0.5
+
+    enable_lagrange_points: bool = False
+    lagrange_marker_mode: Literal["none", "stableOnly", "all"] = "all"
+    lagrange_pair_scope: Literal["starPlanet", "planetMoon", "both"] = "starPlanet"
+    trojan_frequency: Share = 0.3
+    trojan_richness: Share = 0.5
+
+    enable_protoplanetary_disks: bool = False
+    protoplanetary_disk_presence: Share = 0.3
+    protoplanetary_disk_density: Share = 0.5
+    protoplanetary_disk_prominence: Share = 0.5
+
+    enable_nebulae: bool = False
+    nebula_density: Share = 0.2
+    nebula_size_bias: Literal["small", "medium", "large"] = "small"
+    nebula_color_style: Literal["random", "mixed"] = "mixed"
+    nebula_brightness: Share = 0.5
+
+    enable_rogue_planets: bool = False
+    rogue_planet_frequency: Share = 0.3
+    rogue_planet_orbit_style: Literal["slowDrifters", "mixed", "fastIntruders"] = "mixed"
+    rogue_planet_visibility: Share = 0.5
+    rogue_trajectory_mode: Literal["linearOnly", "mixed", "curved"] = "mixed"
+    rogue_curvature_min: Share = 0.0
+    rogue_curvature_max: Share = 0.5
+    rogue_trajectory_show: bool = True
+    rogue_trajectory_preview_length: Share = 0.5
+
+    enable_black_holes: bool = False
+    black_hole_rarity_style: Literal["ultraRare", "rare", "common", "byFrequency"] = "rare"
+    black_hole_frequency: Share = Field(0.1, description="Counts where the rarity is byFrequency.")
+    black_hole_mass_profile: Literal["stellarOnly", "mixed", "supermassiveCentres"] = "stellarOnly"
+    black_hole_allow_multiple_per_system: bool = False
+    black_hole_spin_level: Share = 0.5
+    black_hole_accretion_style: Literal["subtle", "normal", "quasar"] = "normal"
+    black_hole_accretion_intensity: Share = 0.6
+    black_hole_disk_thickness_level: Share = 0.5
+    black_hole_disk_clumpiness_level: Share = 0.5
+    black_hole_jet_frequency: Share = 0.4
+    black_hole_jet_drama_level: Share = 0.5
+    black_hole_visual_complexity: Literal["minimal", "normal", "cinematic"] = "normal"
+    black_hole_fx_intensity: Share = 0.5
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_style(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        settings = dict(cast("Mapping[str, Any]", given))
+        style = settings.get("stylePreset")
+        return {**style_settings(style), **settings} if style in STYLES else settings
+
+    @model_validator(mode="after")
+    def _check_curvature(self) -> Self:
+        if self.rogue_curvature_min > self.rogue_curvature_max:
+            raise ValueError("rogueCurvatureMin must not be above rogueCurvatureMax")
+        return self
+
+
+_SETTINGS: Final = tuple(to_camel(name) for name in GenerationConfig.model_fields)
+
+
+def load_config(settings: Mapping[str, Any]) -> GenerationConfig:
+    """The config that `settings` describe. Raises InvalidInput, which names what is wrong and what is allowed."""
+    unknown = next((name for name in settings if name not in _SETTINGS), None)
+    if unknown is not None:
+        near = get_close_matches(str(unknown)[:80], _SETTINGS, n=1)
+        raise InvalidInput(
+            f"There is no setting '{str(unknown)[:80]}'.",
+            hint=f"Did you mean {near[0]}?" if near else f"Settings are: {', '.join(_SETTINGS)}.",
+            argument=str(unknown)[:80],
+            allowed=list(_SETTINGS),
+        )
+    try:
+        return GenerationConfig.model_validate(settings)
+    except ValidationError as exc:
+        raise invalid(exc, what="generation config") from None
+
+
+def config_for(preset: str, seed: int | str, **overrides: Any) -> GenerationConfig:
+    """The config of a topology or style preset, with what `overrides` set otherwise. Raises InvalidInput."""
+    if preset in TOPOLOGIES:
+        chosen: dict[str, Any] = {"topologyPreset": preset}
+    elif preset in STYLES:
+        chosen = {"stylePreset": preset}
+    else:
+        allowed = [*TOPOLOGIES, *STYLES]
+        raise InvalidInput(
+            f"There is no preset '{str(preset)[:80]}'.",
+            hint=f"Presets are: {', '.join(allowed)}.",
+            argument="preset",
+            allowed=allowed,
+        )
+    return load_config({**chosen, **overrides, "seed": seed})

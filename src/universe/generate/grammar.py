@@ -1,0 +1,133 @@
+"""Which bodies a system has: a stochastic grammar, and the six sets of rules that come with it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, get_args
+
+from universe.generate.prng import Prng
+
+Topology = Literal["classic", "compact", "multiStarHeavy", "moonRich", "sparseOutpost", "deepHierarchy"]
+TOPOLOGIES: Final[tuple[Topology, ...]] = get_args(Topology)
+
+Symbol = Literal["system", "stars", "star", "planets", "planet", "moons", "moon", "submoons", "submoon"]
+_BODIES: Final = ("star", "planet", "moon", "submoon")
+MOST: Final = 32
+"""No repetition makes more, however long the tail of its distribution."""
+
+Count = Callable[[Prng], int]
+
+
+def fixed(count: int) -> Count:
+    return lambda _: count
+
+
+def uniform(low: int, high: int) -> Count:
+    return lambda rng: rng.integer(low, high)
+
+
+def geometric(p: float, low: int = 0, high: int = MOST) -> Count:
+    return lambda rng: min(max(rng.geometric(p), low), high)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One way to rewrite a symbol: how often each of these follows."""
+
+    parts: Sequence[tuple[Symbol, Count]]
+    weight: float = 1.0
+
+
+Rules = Mapping[Symbol, Sequence[Alternative]]
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    rules: Rules
+    depth: int
+    """How many rewritings deep the last symbol stands that is still rewritten."""
+
+
+@dataclass(slots=True)
+class Node:
+    symbol: Symbol
+    children: list["Node"] = field(default_factory=list["Node"])
+
+    def of(self, symbol: Symbol) -> list["Node"]:
+        """The children with this symbol, also those below the plural that gathers them."""
+        plural = f"{symbol}s"
+        gathered = [child for node in self.children if node.symbol == plural for child in node.children]
+        return [child for child in (*self.children, *gathered) if child.symbol == symbol]
+
+
+def expand(grammar: Grammar, rng: Prng, *, levels: int, spend: Callable[[int], None]) -> Node:
+    """A system, rewritten symbol by symbol; of its bodies below the stars only so many levels are kept.
+
+    `spend` is told of the bodies before they are made, and may refuse them.
+    """
+    root = Node("system")
+    waiting = [(root, 0)]
+    while waiting:
+        node, level = waiting.pop()
+        alternatives = grammar.rules.get(node.symbol)
+        if alternatives is None or level > grammar.depth:
+            continue
+        made: list[Node] = []
+        # What is not kept is drawn all the same: fewer levels leave the rest of the system as it was.
+        kept = level < 2 * levels
+        for symbol, count in _drawn(alternatives, rng).parts:
+            times = count(rng)
+            if kept and symbol in _BODIES:
+                spend(times)
+            made.extend(Node(symbol) for _ in range(times))
+        if kept:
+            node.children = made
+        waiting.extend((child, level + 1) for child in reversed(made))
+    return root
+
+
+def _drawn(alternatives: Sequence[Alternative], rng: Prng) -> Alternative:
+    if len(alternatives) == 1:
+        return alternatives[0]
+    return alternatives[rng.weighted([alternative.weight for alternative in alternatives])]
+
+
+def grammar_of(topology: Topology, *, stars: Sequence[float], planet_p: float, moon_p: float) -> Grammar:
+    """The rules of a topology. The weights of one, two and three stars and both chances to end concern `classic`."""
+    one = (1.0, 0.0, 0.0)
+    match topology:
+        case "classic":
+            return _grammar(stars, geometric(planet_p), _moons(geometric(moon_p)))
+        case "compact":
+            return _grammar(one, uniform(1, 2), _moons(geometric(0.08, 5, 18)))
+        case "multiStarHeavy":
+            some = Alternative([("moons", fixed(1))], 0.7), Alternative([], 0.3)
+            return _grammar((0.05, 0.55, 0.40), uniform(1, 4), {"planet": some, **_gathered("moon", uniform(1, 3))})
+        case "moonRich":
+            return _grammar(one, uniform(3, 6), _moons(geometric(0.05, 4, 25)))
+        case "sparseOutpost":
+            seldom = Alternative([], 0.75), Alternative([("moons", fixed(1))], 0.25)
+            moons = Alternative([("moon", fixed(1))], 0.85), Alternative([("moon", fixed(2))], 0.15)
+            return _grammar(one, _one_of(0.15, 0.60, 0.25), {"planet": seldom, "moons": moons}, depth=3)
+        case "deepHierarchy":
+            half = Alternative([], 0.5), Alternative([("submoons", fixed(1))], 0.5)
+            nested: Rules = {**_moons(uniform(2, 6)), "moon": half, **_gathered("submoon", uniform(1, 4))}
+            return _grammar(one, uniform(2, 5), nested, depth=6)
+
+
+def _grammar(stars: Sequence[float], planets: Count, below: Rules, *, depth: int = 4) -> Grammar:
+    system = Alternative([("stars", fixed(1)), ("planets", fixed(1))])
+    several = [Alternative([("star", fixed(n))], weight) for n, weight in enumerate(stars, start=1)]
+    return Grammar({"system": [system], "stars": several, **_gathered("planet", planets), **below}, depth)
+
+
+def _moons(count: Count) -> Rules:
+    return {"planet": [Alternative([("moons", fixed(1))])], **_gathered("moon", count)}
+
+
+def _gathered(symbol: Literal["planet", "moon", "submoon"], count: Count) -> Rules:
+    plural: dict[str, Symbol] = {"planet": "planets", "moon": "moons", "submoon": "submoons"}
+    return {plural[symbol]: [Alternative([(symbol, count)])]}
+
+
+def _one_of(*weights: float) -> Count:
+    return lambda rng: rng.weighted(weights)

@@ -1,0 +1,54 @@
+"""Groups: clusters that share out the systems, some of them inside others."""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from universe.generate.colors import GROUPS
+from universe.generate.config import GenerationConfig
+from universe.generate.names import group_name
+from universe.generate.prng import Prng
+from universe.generate.system import Entity
+
+_NESTED: Final = {"flat": 0.0, "galaxyCluster": 0.2, "deepHierarchy": 0.5}
+_SPREAD: Final = 50.0
+
+
+def make_groups(config: GenerationConfig, rng: Prng, tag: str, systems: Sequence[str]) -> list[Entity]:
+    """No more groups than systems: each has at least one, and each system is in exactly one."""
+    if not config.enable_groups:
+        return []
+    count = min(rng.integer(*_between(config)), len(systems))
+    groups = [_group(rng, tag, number) for number in range(count)]
+    for number, key in enumerate(systems):
+        home = groups[number] if number < count else rng.choice(groups)
+        home["children"].append({"id": key, "type": "system"})
+    for number, group in enumerate(groups):
+        # Only into a group made before: nothing can come to be inside itself.
+        if number and rng.chance(_NESTED[config.group_structure_mode]):
+            parent = rng.choice(groups[:number])
+            parent["children"].append({"id": group["id"], "type": "group"})
+            group["parentGroupId"] = parent["id"]
+    return groups
+
+
+def _between(config: GenerationConfig) -> tuple[int, int]:
+    wanted = config.target_galaxy_count
+    match config.group_structure_mode:
+        case "flat":
+            return wanted, wanted
+        case "galaxyCluster":
+            return min(max(2, math.floor(0.7 * wanted)), wanted), wanted
+        case "deepHierarchy":
+            return max(1, math.floor(0.5 * wanted)), math.ceil(1.5 * wanted)
+
+
+def _group(rng: Prng, tag: str, number: int) -> Entity:
+    return {
+        "id": f"{tag}-g{number + 1}",
+        "name": group_name(number),
+        "children": [],
+        "parentGroupId": None,
+        "color": rng.choice(GROUPS),
+        "position": {axis: rng.normal(0, _SPREAD) for axis in "xyz"},
+    }

@@ -1,0 +1,98 @@
+"""Where bodies go round: distances that grow outwards, and orbits that keep clear of one another."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from universe.generate.config import GenerationConfig
+from universe.generate.prng import Prng
+
+_ECCENTRICITY: Final = {"mixed": (0.0, 0.3), "eccentric": (0.1, 0.7)}
+_JITTER: Final = 0.1
+_OFFSET: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    base: float
+    growth: float
+    speed: float
+    """Degrees per second at distance 1; it falls with the root of the distance."""
+
+
+_SCALES: Final = {
+    "realistic": Scale(8, 1.8, 20),
+    "compressed": Scale(5, 1.6, 18),
+    "toy": Scale(3, 1.5, 15),
+}
+
+
+def scale_of(config: GenerationConfig) -> Scale:
+    return _SCALES[config.scale_mode]
+
+
+@dataclass(frozen=True, slots=True)
+class Orbit:
+    elements: dict[str, Any]
+    """By their JSON names."""
+    near: float
+    far: float
+    """The nearest and the farthest it comes to the centre."""
+
+
+def distances(rng: Prng, count: int, start: float, growth: float) -> list[float]:
+    """Each `growth` times the one before, give or take a little of the step between them."""
+    regular = [start * growth**index for index in range(count)]
+    step = 1 - 1 / growth
+    return [at + rng.uniform(-1, 1) * min(_JITTER, 0.05 * at * step) for at in regular]
+
+
+def orbits_at(rng: Prng, config: GenerationConfig, at: Sequence[float], surface: float) -> list[Orbit]:
+    """Orbits at rising distances that meet neither each other nor what fills the space up to `surface`."""
+    made: list[Orbit] = []
+    below = surface
+    for distance in at:
+        made.append(_orbit(rng, config, distance, below))
+        below = made[-1].far
+    return made
+
+
+def _orbit(rng: Prng, config: GenerationConfig, distance: float, below: float) -> Orbit:
+    step = distance - below
+    elements: dict[str, Any] = {
+        "orbitalDistance": distance,
+        "orbitalSpeed": scale_of(config).speed / math.sqrt(distance),
+        "orbitalPhase": rng.uniform(0, 360),
+        "semiMajorAxis": distance,
+        **_plane(rng, config.orbit_inclination_max),
+    }
+    near, shift = distance, 0.0
+    if config.orbit_eccentricity_style != "circular":
+        longest = math.sqrt(1 - ((below + 0.35 * step) / distance) ** 2)
+        eccentricity = min(rng.uniform(*_ECCENTRICITY[config.orbit_eccentricity_style]), longest)
+        elements["eccentricity"] = eccentricity
+        near = distance * math.sqrt(1 - eccentricity**2)
+    if config.orbit_offset_enabled:
+        shift = min(_OFFSET, 0.05 * step)
+        side = shift / math.sqrt(3)
+        elements |= {f"orbitOffset{axis}": rng.uniform(-side, side) for axis in "XYZ"}
+    return Orbit(elements, near - shift, distance + shift)
+
+
+def _plane(rng: Prng, tilt: float) -> dict[str, float]:
+    """Y is up: X and Z share the tilt, and turning about Y changes where it points."""
+    half = tilt / 2
+    return {
+        "orbitRotX": rng.uniform(-half, half),
+        "orbitRotY": rng.uniform(0, 360),
+        "orbitRotZ": rng.uniform(-half, half),
+    }
+
+
+def rooms(orbits: Sequence[Orbit], surface: float) -> list[float]:
+    """How far each orbit stays from its neighbours, and the innermost from the surface."""
+    gaps = [
+        orbit.near - below for orbit, below in zip(orbits, [surface, *(orbit.far for orbit in orbits)], strict=False)
+    ]
+    return [min(gaps[index : index + 2]) for index in range(len(orbits))]

@@ -1,0 +1,92 @@
+"""Units, stated once: what a number in astronomical units means, and how to bring others to it.
+
+Astronomical bodies measure lengths in AU, times in days (one simulation second is one day) and masses in solar masses.
+Angles are degrees wherever a body or an argument carries them.
+"""
+
+import math
+from typing import Final
+
+from uraniborg.kernel.errors import InvalidInput
+
+GAUSS_K: Final = 0.01720209895
+"""The Gaussian gravitational constant, in AU^1.5 per day and per root of a solar mass."""
+
+G: Final = GAUSS_K**2
+"""The constant of gravitation in AU^3 / (solar mass * day^2)."""
+
+AU_IN_METRES: Final = 149_597_870_700.0
+"""By definition (IAU 2012 Resolution B2)."""
+
+DAY_IN_SECONDS: Final = 86_400.0
+YEAR_IN_DAYS: Final = 365.25
+"""The Julian year."""
+
+_GM_SUN: Final = 1.327_124_4e20
+_GM_EARTH: Final = 3.986_004e14
+_GM_JUPITER: Final = 1.266_865_3e17
+# The three above are nominal values of IAU 2015 Resolution B3, in m^3/s^2; the constant of gravitation is CODATA 2018.
+_G_SI: Final = 6.674_30e-11
+
+SOLAR_MASS_IN_KG: Final = _GM_SUN / _G_SI
+EARTH_MASS: Final = _GM_EARTH / _GM_SUN
+"""In solar masses."""
+JUPITER_MASS: Final = _GM_JUPITER / _GM_SUN
+"""In solar masses."""
+
+_UNITS: Final[dict[str, dict[str, float]]] = {
+    "length": {
+        "au": 1.0,
+        "m": 1 / AU_IN_METRES,
+        "km": 1e3 / AU_IN_METRES,
+        "solar_radius": 6.957e8 / AU_IN_METRES,
+        "jupiter_radius": 7.1492e7 / AU_IN_METRES,
+        "earth_radius": 6.3781e6 / AU_IN_METRES,
+    },
+    "time": {"day": 1.0, "s": 1 / DAY_IN_SECONDS, "year": YEAR_IN_DAYS},
+    "mass": {
+        "solar_mass": 1.0,
+        "jupiter_mass": JUPITER_MASS,
+        "earth_mass": EARTH_MASS,
+        "kg": 1 / SOLAR_MASS_IN_KG,
+    },
+}
+"""For each quantity, what one of a unit is in astronomical units."""
+
+
+def convert(value: float, unit: str, to: str) -> float:
+    """`value` of one unit, in another of the same quantity. Raises InvalidInput for units that do not go together."""
+    for units in _UNITS.values():
+        if unit in units and to in units:
+            return value * (units[unit] / units[to])
+    raise InvalidInput(
+        f"There is no conversion from '{unit}' to '{to}'.",
+        hint="Take two units of the same quantity.",
+        argument="unit",
+        allowed={quantity: list(units) for quantity, units in _UNITS.items()},
+    )
+
+
+def orbital_period(semi_major_axis: float, total_mass: float) -> float:
+    """Days that two bodies of this mass together take to go around each other, by Kepler's third law."""
+    return 2 * math.pi * math.sqrt(_positive("semi_major_axis", semi_major_axis) ** 3 / _attraction(total_mass))
+
+
+def orbital_distance(period: float, total_mass: float) -> float:
+    """The semi-major axis in AU of an orbit of this many days, by Kepler's third law."""
+    return math.cbrt(_attraction(total_mass) * (_positive("period", period) / (2 * math.pi)) ** 2)
+
+
+def _attraction(total_mass: float) -> float:
+    return G * _positive("total_mass", total_mass)
+
+
+def _positive(argument: str, value: float) -> float:
+    if not (math.isfinite(value) and value > 0):
+        raise InvalidInput(
+            f"{argument} is {value}, but must be a positive finite number.",
+            hint="An orbit needs a size, a period and an attracting mass above zero.",
+            argument=argument,
+            allowed="> 0",
+        )
+    return value

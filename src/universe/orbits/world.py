@@ -1,0 +1,129 @@
+"""Where all bodies of a state are at a time: each one's own rule, summed along its chain of parents."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from universe.orbits.anomaly import Floats
+from universe.orbits.blocks import Bodies, KeplerOrbit, elements, kepler_orbit
+from universe.orbits.compatible import require_segments
+from universe.orbits.ellipses import ellipses_of
+from universe.orbits.fields import require_time
+from universe.orbits.hierarchy import Hierarchy, Indices, parent_indices
+from universe.orbits.rogues import rogues_of
+from uraniborg.kernel.errors import InvalidInput, NotFound
+
+
+class Motion(Protocol):
+    """How some bodies move around their parents."""
+
+    def positions(self, t: float) -> Floats: ...
+    def path(self, index: int, segments: int) -> Floats: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Moving:
+    places: Indices
+    motion: Motion
+
+
+class Orrery:
+    """The bodies of a state, prepared once; positions at any time are then had by a few array operations.
+
+    A body follows its `kepler` block where it has one, the rule of rogue planets where it is one, and else the
+    compatible rule, by which an `orbitalDistance` of exactly 0 puts it where its parent is. A parent that does not
+    exist counts as the origin; in a ring of parents each member counts once.
+    """
+
+    def __init__(self, stars: Bodies) -> None:
+        self.ids: list[str] = list(stars)
+        self.unplaceable: dict[str, str] = {}
+        """Bodies that have no position, and why."""
+        self._places = {body_id: place for place, body_id in enumerate(self.ids)}
+        self._moving: list[_Moving] = []
+        plain, kepler, rogue = _by_rule(stars)
+        self._add_compatible(stars, plain)
+        self._add_kepler(stars, kepler)
+        self._add_rogues(stars, rogue)
+        self._hierarchy = Hierarchy(parent_indices(stars))
+        self._faulty = np.array([body_id in self.unplaceable for body_id in self.ids], dtype=np.bool_)
+        self._blame_parents()
+
+    def positions(self, t: float) -> Floats:
+        """World positions at time `t` as an (n, 3) array in the order of `ids`; not-a-number where there is none."""
+        require_time(t)
+        local = np.zeros((len(self.ids), 3))
+        # A finite time can still turn a finite speed into an endless angle: that body has no position then.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for moving in self._moving:
+                local[moving.places] = moving.motion.positions(t)
+            local[self._faulty] = math.nan
+            return self._hierarchy.summed(local)
+
+    def path(self, body_id: str, segments: int = 128) -> Floats:
+        """One body's orbit relative to its parent, as (segments + 1, 3) points; not-a-number where it has none.
+
+        Raises NotFound for a body that is not there.
+        """
+        require_segments(segments)
+        place = self._places.get(body_id)
+        if place is None:
+            raise NotFound(f"There is no body '{body_id}'.", hint="Ask for one of the ids of the state.", id=body_id)
+        if self._faulty[place]:
+            return np.full((segments + 1, 3), math.nan)
+        for moving in self._moving:
+            index = int(np.searchsorted(moving.places, place))
+            if index < moving.places.size and moving.places[index] == place:
+                return moving.motion.path(index, segments)
+        raise AssertionError("every body moves by one of the rules")
+
+    def _add(self, places: list[int], motion: Motion) -> None:
+        if places:
+            self._moving.append(_Moving(np.array(places, dtype=np.intp), motion))
+
+    def _add_compatible(self, stars: Bodies, ids: list[str]) -> None:
+        ellipses, faults = ellipses_of([stars[body_id] for body_id in ids])
+        self._add([self._places[body_id] for body_id in ids], ellipses)
+        self.unplaceable |= {ids[index]: reason for index, reason in faults.items()}
+
+    def _add_kepler(self, stars: Bodies, ids: list[str]) -> None:
+        orbits: dict[int, KeplerOrbit] = {}
+        for body_id in ids:
+            try:
+                orbits[self._places[body_id]] = kepler_orbit(stars, body_id)
+            except InvalidInput as exc:
+                self.unplaceable[body_id] = exc.message
+        self._add(list(orbits), elements(orbits.values()))
+
+    def _add_rogues(self, stars: Bodies, ids: list[str]) -> None:
+        rogues = rogues_of([stars[body_id]["roguePlanet"] for body_id in ids])
+        self._add([self._places[ids[index]] for index in rogues.straight_places], rogues.straight)
+        self._add([self._places[ids[index]] for index in rogues.curved_places], rogues.curved)
+        self.unplaceable |= {ids[index]: reason for index, reason in rogues.faults.items()}
+
+    def _blame_parents(self) -> None:
+        """What goes around a body without a position is listed too."""
+        if not self._faulty.any():
+            return
+        tainted = self._hierarchy.summed(self._faulty[:, None].astype(np.float64))[:, 0] > 0
+        for place in np.flatnonzero(tainted & ~self._faulty).tolist():
+            parent = self.ids[int(self._hierarchy.parents[place])]
+            self.unplaceable[self.ids[place]] = f"It goes around '{parent}', which has no position."
+
+
+def _by_rule(stars: Bodies) -> tuple[list[str], list[str], list[str]]:
+    """The ids of bodies by what they follow: the compatible rule, a `kepler` block, or the rule of rogue planets."""
+    plain: list[str] = []
+    kepler: list[str] = []
+    rogue: list[str] = []
+    for body_id, body in stars.items():
+        if body.get("kepler") is not None:
+            kepler.append(body_id)
+        elif body.get("isRoguePlanet") and isinstance(body.get("roguePlanet"), Mapping):
+            rogue.append(body_id)
+        else:
+            plain.append(body_id)
+    return plain, kepler, rogue

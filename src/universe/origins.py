@@ -1,0 +1,35 @@
+"""What a new universe can begin as: a real system, or one grown from a seed."""
+
+import asyncio
+from datetime import datetime
+from typing import Any
+
+from universe.domain.state import Plain
+from universe.errors import MalformedRequest
+
+
+async def plain_state_from(origin: Any) -> Plain:
+    """As `state_from`, beside the loop."""
+    return await asyncio.to_thread(state_from, origin)
+
+
+def state_from(origin: Any, *, at: datetime | None = None) -> Plain:
+    """The state named `solar-system`, `trappist-1`, … or `seed:PRESET:SEED`. Raises errors that say what there is."""
+    from universe import systems
+    from universe.generate.generator import generate
+
+    if not isinstance(origin, str):
+        raise MalformedRequest(
+            "from must be the name of a system or seed:PRESET:SEED.",
+            hint=f"There are {', '.join(systems.names())}.",
+            argument="from",
+        )
+    if not origin.startswith("seed:"):
+        return systems.load(origin, at=at)
+    _, _, rest = origin.partition(":")
+    preset, colon, seed = rest.partition(":")
+    if not colon:
+        raise MalformedRequest(
+            "A seed is written seed:PRESET:SEED.", hint="For example seed:classic:42.", argument="from"
+        )
+    return generate(preset, int(seed) if seed.isascii() and seed.isdigit() else seed)

@@ -1,0 +1,104 @@
+"""What is written around the picture: title, time, scale and how much is not shown."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from universe.plotting.colours import DIM, FAINT, PALE
+from universe.plotting.drawing import Circle, Label, Mark, Polyline
+from universe.plotting.labels import Page
+from universe.plotting.sight import Frame, Sight
+from universe.plotting.texts import drawable, text_width
+
+_J2000: Final = 2451545.0
+_RING_ANGLES: Final = (-45, -20, -70, 135, 110, 160, 45, 20, 70, -135, -110, -160)
+
+
+def unit_of(bodies: Iterable[Mapping[str, Any]]) -> str:
+    """What lengths are in: AU as soon as one body's true orbit is."""
+    for body in bodies:
+        kepler = body.get("kepler")
+        if isinstance(kepler, Mapping) and kepler.get("units") == "astronomical":
+            return "AU"
+    return "units"
+
+
+def heading(title: str, when: str, frame: Frame, width: int) -> Iterator[Label]:
+    unit = frame.unit
+    size = 26 * unit
+    shown = drawable(title, 120)
+    while shown and text_width(shown, size) > width - 80 * unit:
+        shown = drawable(shown, max(2, len(shown) - 4))
+    yield Label(40 * unit, 58 * unit, shown, size, PALE)
+    yield Label(40 * unit, 84 * unit, when, 14 * unit, DIM)
+
+
+def time_text(bodies: Iterable[Mapping[str, Any]], t: float, unit: str) -> str:
+    """The time of the simulation, and the date where all bodies count from the same instant."""
+    seconds = f"t = {t:,.10g} {'days' if unit == 'AU' else 's'}"
+    epochs = {_epoch(body) for body in bodies}
+    epoch = epochs.pop() if len(epochs) == 1 else None
+    if epoch is None or unit != "AU":
+        return seconds
+    try:
+        instant = datetime(2000, 1, 1, 12, tzinfo=UTC) + timedelta(days=epoch + t - _J2000)
+    except OverflowError:
+        return seconds
+    return f"{instant:%Y-%m-%d %H:%M}  ·  {seconds}"
+
+
+def _epoch(body: Mapping[str, Any]) -> float | None:
+    physical = body.get("physical")
+    epoch = physical.get("epochJulianDate") if isinstance(physical, Mapping) else None
+    return float(epoch) if isinstance(epoch, (int, float)) and math.isfinite(epoch) else None
+
+
+def rings(sight: Sight, frame: Frame) -> Iterator[Circle]:
+    for radius in _ring_radii(sight):
+        yield Circle(frame.x, frame.y, radius, stroke=FAINT, width=0.9 * frame.unit, opacity=0.75)
+
+
+def ring_labels(sight: Sight, frame: Frame, unit: str, page: Page) -> Iterator[Label]:
+    """What each ring measures, written across it wherever nothing else is."""
+    size = 11 * frame.unit
+    for distance, radius in zip(sight.scale.rings(), _ring_radii(sight), strict=True):
+        text = f"{distance:,.6g} {unit}"
+        choices = (
+            Label(
+                frame.x + radius * math.cos(math.radians(angle)),
+                frame.y - radius * math.sin(math.radians(angle)) + 0.35 * size,
+                text,
+                size,
+                DIM,
+                "middle",
+            )
+            for angle in _RING_ANGLES
+        )
+        if label := page.put_first_free(choices):
+            yield label
+
+
+def footing(sight: Sight, frame: Frame, unit: str, width: int, height: int) -> Iterator[Mark]:
+    """The scale on the left, the count on the right."""
+    size, bottom = 12 * frame.unit, height - 30 * frame.unit
+    left = 40 * frame.unit
+    if sight.scale.is_log:
+        yield Label(left, bottom, "distance from the centre: logarithmic", size, DIM)
+    else:
+        length, pixels = sight.scale.rings()[0], _ring_radii(sight)[0]
+        tick = 4 * frame.unit
+        bar = ((left, bottom - tick), (left, bottom), (left + pixels, bottom), (left + pixels, bottom - tick))
+        yield Polyline(bar, DIM, 1.2 * frame.unit)
+        yield Label(left, bottom - 2.5 * tick, f"{length:,.6g} {unit}", size, DIM)
+    count, hidden = len(sight.ids), int(sight.hidden.sum())
+    said = f"{count:,} {'body' if count == 1 else 'bodies'}"
+    if hidden:
+        said += f", {hidden:,} too close to {'its' if hidden == 1 else 'their'} parent to be shown"
+    yield Label(width - left, bottom, said, size, DIM, "end")
+
+
+def _ring_radii(sight: Sight) -> list[float]:
+    import numpy as np
+
+    return sight.scale.page_distance(np.array(sight.scale.rings())).tolist()

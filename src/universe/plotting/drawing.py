@@ -1,0 +1,52 @@
+"""What a picture is made of: circles, lines and texts on a page whose y grows downwards. Later marks cover earlier."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Anchor = Literal["start", "middle", "end"]
+"""Whether a text begins at its x, has it in the middle, or ends there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    x: float
+    y: float
+    radius: float
+    fill: str | None = None
+    stroke: str | None = None
+    width: float = 0.0
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Polyline:
+    points: tuple[tuple[float, float], ...]
+    stroke: str
+    width: float
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A text; y is its baseline."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    fill: str
+    anchor: Anchor = "start"
+
+
+Mark = Circle | Polyline | Label
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture that any writer can put on a page. Colours are `#rrggbb`, lengths are pixels."""
+
+    width: int
+    height: int
+    background: str
+    title: str
+    marks: tuple[Mark, ...]

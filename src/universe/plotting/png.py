@@ -1,0 +1,64 @@
+"""A drawing as PNG, drawn several times too large and then reduced, so that lines and edges are smooth."""
+
+import io
+from functools import lru_cache
+from typing import Any, Final
+
+from universe.plotting.colours import mixed
+from universe.plotting.drawing import Circle, Drawing, Label, Polyline
+
+_MOST_PIXELS: Final = 16_000_000
+"""Of the large picture; a large page is drawn less enlarged."""
+_ANCHORS: Final = {"start": "ls", "middle": "ms", "end": "rs"}
+
+
+def to_png(drawing: Drawing) -> bytes:
+    """The drawing as the bytes of a PNG file."""
+    from PIL import Image, ImageDraw
+
+    times = next(n for n in (3, 2, 1) if n == 1 or drawing.width * drawing.height * n * n <= _MOST_PIXELS)
+    image = Image.new("RGB", (drawing.width * times, drawing.height * times), drawing.background)
+    pen = ImageDraw.Draw(image, "RGBA")
+    for mark in drawing.marks:
+        match mark:
+            case Circle():
+                _circle(pen, mark, times)
+            case Polyline():
+                # Half-transparent strokes would show where their pieces overlap.
+                colour = mixed(drawing.background, mark.stroke, mark.opacity)
+                points = [(x * times, y * times) for x, y in mark.points]
+                pen.line(points, fill=colour, width=max(1, round(mark.width * times)), joint="curve")
+            case Label():
+                font = _font(mark.size * times, is_latin=all(char < "\u0250" or char in "·…—–’" for char in mark.text))
+                place = (mark.x * times, mark.y * times)
+                pen.text(place, mark.text, fill=mark.fill, font=font, anchor=_ANCHORS[mark.anchor])
+    if times > 1:
+        image = image.resize((drawing.width, drawing.height), Image.Resampling.BOX)
+    out = io.BytesIO()
+    image.save(out, "PNG", optimize=False)
+    return out.getvalue()
+
+
+def _circle(pen: Any, mark: Circle, times: int) -> None:
+    x, y, radius = mark.x * times, mark.y * times, mark.radius * times
+    opacity = round(255 * mark.opacity)
+    pen.ellipse(
+        (x - radius, y - radius, x + radius, y + radius),
+        fill=f"{mark.fill}{opacity:02x}" if mark.fill else None,
+        outline=f"{mark.stroke}{opacity:02x}" if mark.stroke else None,
+        width=max(1, round(mark.width * times)) if mark.stroke and mark.width else 0,
+    )
+
+
+@lru_cache(maxsize=32)
+def _font(size: float, *, is_latin: bool) -> Any:
+    """The font that Pillow brings; for letters it has not, one that most machines have."""
+    from PIL import ImageFont
+
+    if not is_latin:
+        for name in ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "Arial Unicode.ttf"):
+            try:
+                return ImageFont.truetype(name, size)
+            except OSError:
+                continue
+    return ImageFont.load_default(size)

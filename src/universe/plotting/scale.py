@@ -1,0 +1,86 @@
+"""From distances in a universe to distances on a page: in proportion, or by their logarithm."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uraniborg.kernel.errors import InvalidInput
+
+Floats = NDArray[np.float64]
+ScaleName = Literal["auto", "linear", "log"]
+
+SCALES: Final = ("auto", "linear", "log")
+_WIDE: Final = 30.0
+"""From this ratio of the outermost to the innermost distance on, a picture in proportion shows a dot in the middle."""
+
+
+@dataclass(frozen=True, slots=True)
+class RadialScale:
+    """How far from the middle of the page a distance from the centre is drawn; directions stay what they are."""
+
+    is_log: bool
+    inner: float
+    """The distance that a logarithmic page gives about its first seventh to."""
+    outer: float
+    """The distance that reaches the edge."""
+    page_radius: float
+
+    def page_distance(self, distance: Floats) -> Floats:
+        """In pixels. The logarithm is of one plus the distance, so that the centre stays in the middle."""
+        if self.is_log:
+            return self.page_radius * np.log1p(distance / self.inner) / math.log1p(self.outer / self.inner)
+        return self.page_radius * (distance / self.outer)
+
+    def on_page(self, flat: Floats) -> Floats:
+        """Offsets in pixels, right and down, of points that are given as (n, 2) offsets right and up."""
+        distance = np.hypot(flat[:, 0], flat[:, 1])
+        stretch = np.divide(self.page_distance(distance), distance, out=np.zeros_like(distance), where=distance > 0)
+        return flat * stretch[:, None] * [1.0, -1.0]
+
+    def rings(self) -> list[float]:
+        """Round distances to show the scale by, from the inside out."""
+        if self.is_log:
+            found = [value for value in _decades(self.inner, self.outer) if value <= self.outer]
+            return found if len(found) <= 7 else found[:: math.ceil(len(found) / 7)]
+        step = _round_step(self.outer / 3.2)
+        return [step * times for times in range(1, int(self.outer / step * (1 + 1e-9)) + 1)]
+
+
+def choose_scale(distances: Floats, farthest: float, page_radius: float, wish: Any = "auto") -> RadialScale:
+    """The scale for bodies at these distances from the centre, with nothing farther than `farthest` to be shown.
+
+    Raises InvalidInput for a wish that is none of `SCALES`.
+    """
+    if wish not in SCALES:
+        raise InvalidInput(
+            f"There is no scale '{str(wish)[:40]}'.",
+            hint="Leave it to the distances with auto, or choose linear or log.",
+            argument="scale",
+            allowed=", ".join(SCALES),
+        )
+    outer = farthest if farthest > 1e-280 else 1.0
+    # Distances that are next to nothing beside the farthest are roundings, or moons of what stands in the middle.
+    apart = distances[distances > outer * 1e-9]
+    nearest = float(apart.min()) if apart.size else outer
+    is_log = wish == "log" or (wish == "auto" and outer / nearest > _WIDE)
+    return RadialScale(is_log, max(nearest * 0.8, outer * 1e-9), outer, page_radius)
+
+
+def _decades(inner: float, outer: float) -> Iterator[float]:
+    """Powers of ten from the inside out; where there are few of them, threes between them."""
+    first = math.floor(math.log10(inner))
+    last = math.ceil(math.log10(outer))
+    steps = (1, 3) if last - first <= 3 else (1,)
+    for power in range(first, last + 1):
+        for step in steps:
+            if (value := float(f"{step}e{power}")) >= inner:
+                yield value
+
+
+def _round_step(about: float) -> float:
+    power = 10.0 ** math.floor(math.log10(about))
+    return next(step * power for step in (10, 5, 2, 1) if step * power <= about * (1 + 1e-9))

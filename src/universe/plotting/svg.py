@@ -1,0 +1,51 @@
+"""A drawing as SVG: one self-contained text, with nothing in it that runs or loads."""
+
+from html import escape
+from typing import Final
+
+from universe.plotting.drawing import Circle, Drawing, Label, Mark, Polyline
+
+_FONT: Final = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
+
+
+def to_svg(drawing: Drawing) -> str:
+    """The drawing as an SVG document."""
+    width, height = drawing.width, drawing.height
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img" font-family="{_FONT}">',
+        f"<title>{escape(drawing.title)}</title>",
+        f'<rect width="{width}" height="{height}" fill="{drawing.background}"/>',
+        *map(_element, drawing.marks),
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _element(mark: Mark) -> str:
+    match mark:
+        case Circle():
+            stroke = f' stroke="{mark.stroke}" stroke-width="{_number(mark.width)}"' if mark.stroke else ""
+            return (
+                f'<circle cx="{_number(mark.x)}" cy="{_number(mark.y)}" r="{_number(mark.radius)}" '
+                f'fill="{mark.fill or "none"}"{stroke}{_opacity(mark.opacity)}/>'
+            )
+        case Polyline():
+            points = " ".join(f"{_number(x)},{_number(y)}" for x, y in mark.points)
+            return (
+                f'<polyline points="{points}" fill="none" stroke="{mark.stroke}" '
+                f'stroke-width="{_number(mark.width)}" stroke-linejoin="round"{_opacity(mark.opacity)}/>'
+            )
+        case Label():
+            return (
+                f'<text x="{_number(mark.x)}" y="{_number(mark.y)}" font-size="{_number(mark.size)}" '
+                f'fill="{mark.fill}" text-anchor="{mark.anchor}">{escape(mark.text)}</text>'
+            )
+
+
+def _opacity(opacity: float) -> str:
+    return "" if opacity == 1 else f' opacity="{_number(opacity)}"'
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,161 @@
+"""How the commands tell people what they did: trees, tables and sentences on stdout."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from universe.store.checking import Verdict
+from uraniborg.kernel.logging import printable
+
+_MOST_CHILDREN: Final = 40
+_MOST_LINES: Final = 400
+_SIGNS: Final = {
+    "star": "★",
+    "planet": "●",
+    "moon": "○",
+    "asteroid": "·",
+    "comet": "☄",
+    "lagrangePoint": "+",
+    "blackHole": "◉",
+}
+
+
+def tell_made(made: dict[str, Any]) -> None:
+    out = _console()
+    out.print(f"Made [bold]{_safe(made['name'])}[/bold] with {made['bodies']:,} bodies: {_safe(made['id'])}")
+
+
+def tell_list(found: list[dict[str, Any]]) -> None:
+    out = _console()
+    if not found:
+        out.print("No universes yet. `universe new --from solar-system` makes one.")
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("name", "id", "version", "changed"):
+        table.add_column(column, justify="right" if column == "version" else "left", overflow="fold")
+    for one in found:
+        table.add_row(_safe(one["name"]), _safe(one["id"]), f"{one['version']:,}", one["updatedAt"])
+    out.print(table)
+
+
+def tell_result(done: dict[str, Any]) -> None:
+    out = _console()
+    said = ", ".join(_event(event) for event in done["events"][:20]) or "time has passed"
+    more = f" and {len(done['events']) - 20:,} more" if len(done["events"]) > 20 else ""
+    out.print(f"Version {done['version']:,}: {said}{more}.")
+
+
+def tell_history(entries: list[dict[str, Any]]) -> None:
+    out = _console()
+    if not entries:
+        out.print("Nothing has been done to it.")
+    for entry in entries:
+        out.print(f"[bold]{entry['version']:>6,}[/bold]  {entry['at']}  {_entry(entry)}")
+
+
+def tell_tree(name: str, version: int, plain: dict[str, Any], depth: int) -> None:
+    """The bodies as a tree from the roots, and how much of everything else there is."""
+    out = _console()
+    tree = Tree(f"[bold]{_safe(name)}[/bold]  version {version:,}, time {plain['time']:g}")
+    _grow(tree, plain, depth)
+    out.print(tree)
+    others = {
+        kind: len(plain[kind]) for kind in ("groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae")
+    }
+    counted = [f"{count:,} {kind}" for kind, count in others.items() if count]
+    out.print(f"{len(plain['stars']):,} bodies" + "".join(f", {one}" for one in counted))
+
+
+def _grow(tree: Tree, plain: dict[str, Any], depth: int) -> None:
+    """Level by level and with a visited set: trees from elsewhere may be deep, wide or run in circles."""
+    stars = plain["stars"]
+    seen: set[str] = set()
+    lines = 0
+    waiting = [(tree, list(dict.fromkeys(plain["rootIds"])), 1)]
+    while waiting:
+        branch, keys, level = waiting.pop(0)
+        known = [key for key in keys if key in stars and key not in seen]
+        for key in known[:_MOST_CHILDREN]:
+            if lines >= _MOST_LINES:
+                return
+            lines += 1
+            seen.add(key)
+            body = stars[key]
+            twig = branch.add(_body(key, body))
+            if body["children"] and level < depth:
+                waiting.append((twig, body["children"], level + 1))
+            elif body["children"]:
+                twig.add(Text(f"… {len(body['children']):,} below", style="dim"))
+        if len(known) > _MOST_CHILDREN:
+            branch.add(Text(f"… {len(known) - _MOST_CHILDREN:,} more", style="dim"))
+
+
+def tell_nbody(said: dict[str, Any]) -> None:
+    out = _console()
+    energy, momentum = said["energyDrift"], said["angularMomentumDrift"]
+    steps = said["days"] / said["step"]
+    out.print(f"{len(said['bodies']):,} bodies, {said['days']:g} days in {steps:,.0f} steps ({_safe(said['method'])})")
+    out.print(f"  energy drift            at most {energy['max']:.2e}, at the end {energy['final']:.2e}")
+    out.print(f"  angular momentum drift  at most {momentum['max']:.2e}, at the end {momentum['final']:.2e}")
+
+
+def tell_verdicts(verdicts: Iterable[Verdict]) -> None:
+    out = _console()
+    for one in verdicts:
+        if one.is_whole:
+            out.print(
+                f"[green]whole[/green]    {_safe(one.universe_id)}: {one.entries:,} entries, {one.snapshots} snapshots"
+            )
+            continue
+        out.print(f"[red]damaged[/red]  {_safe(one.universe_id)}")
+        for problem in one.problems[:20]:
+            out.print(f"           {problem['sequence']}: {_safe(problem['problem'])}")
+
+
+def tell_commands(categories: list[dict[str, Any]]) -> None:
+    out = _console()
+    for category in categories:
+        out.print(f"\n[bold]{category['name']}[/bold]  [dim]{category['slug']}[/dim]")
+        for command in category["commands"]:
+            fields = ", ".join(name if field["required"] else f"{name}?" for name, field in command["fields"].items())
+            out.print(f"  [bold]{command['type']}[/bold] {_safe('{')}{fields}{_safe('}')}  {command['description']}")
+
+
+def _body(key: str, body: dict[str, Any]) -> Text:
+    sign = _SIGNS.get(body.get("bodyType") or "star", "●")
+    color = body["color"] if isinstance(body.get("color"), str) and _is_hex(body["color"]) else "default"
+    text = Text.assemble((sign, color), " ", (printable(body["name"])[:60], "bold"))
+    if key != body["name"]:
+        text.append(f"  {printable(key)[:60]}", "dim")
+    text.append(f"  mass {body['mass']:g}, at {body['orbitalDistance']:g}", "dim")
+    return text
+
+
+def _is_hex(color: str) -> bool:
+    return len(color) == 7 and color[0] == "#" and all(digit in "0123456789abcdefABCDEF" for digit in color[1:])
+
+
+def _entry(entry: dict[str, Any]) -> str:
+    if entry.get("damaged"):
+        return "[red]damaged[/red]"
+    if entry["kind"] == "command":
+        return _safe(entry["command"]["type"]) + "  " + ", ".join(_event(event) for event in entry["events"][:3])
+    return ", ".join(_event(event) for event in entry["events"][:3])
+
+
+def _event(event: dict[str, Any]) -> str:
+    about = [str(value) for name, value in event.items() if name != "type" and isinstance(value, (str, int))]
+    return _safe(f"{event['type']} {' '.join(about)}".strip()[:120])
+
+
+def _safe(text: str) -> str:
+    return escape(printable(text))
+
+
+def _console() -> Console:
+    return Console(highlight=False, soft_wrap=True)

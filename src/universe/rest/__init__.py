@@ -1,0 +1,37 @@
+"""Universes over REST."""
+
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+
+from universe.rest.asking import BodyReader, refuse
+from universe.rest.changes import add_commands, add_time
+from universe.rest.live import add_streams
+from universe.rest.shapes import ErrorBody, add_schemas
+from universe.rest.universes import add_universes
+from universe.service.positions import Positions
+from universe.service.universes import UniverseService
+from universe.stream import Streams
+from uraniborg.kernel.web import answer_errors
+
+
+def make_rest_app(service: UniverseService, streams: Streams, positions: Positions, *, body_limit: int) -> FastAPI:
+    """An ASGI app whose addresses begin at the root."""
+    app = FastAPI(
+        title="Universe",
+        version=version("uraniborg"),
+        description="Universes changed by commands alone, kept in a log that loses nothing, and streamed live.",
+        docs_url=None,
+        redoc_url=None,
+        responses={status: {"model": ErrorBody} for status in (400, 404, 405, 413, 421, 503)},
+    )
+    answer_errors(app)
+    app.add_exception_handler(RequestValidationError, refuse)
+    body = BodyReader(body_limit)
+    add_universes(app, service, body)
+    add_commands(app, service, body)
+    add_time(app, service, body)
+    add_streams(app, service, streams, positions)
+    add_schemas(app)
+    return app

@@ -1,0 +1,117 @@
+"""What a request says, checked by hand where a model would say less well what is wrong."""
+
+from typing import Any
+
+import orjson
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from starlette.responses import Response
+
+from universe.errors import MalformedRequest, TooLarge
+from universe.rest.shapes import LARGEST_VERSION
+from uraniborg.kernel.web import error_response
+
+
+class BodyReader:
+    """Reads the JSON of a request, up to a limit."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+
+    async def __call__(self, request: Request) -> Any:
+        """Raises TooLarge or MalformedRequest."""
+        length = request.headers.get("content-length", "0")
+        if length.isdigit() and int(length[:20]) > self._limit:
+            raise self._too_large()
+        parts: list[bytes] = []
+        size = 0
+        async for part in request.stream():
+            size += len(part)
+            if size > self._limit:
+                raise self._too_large()
+            parts.append(part)
+        try:
+            return orjson.loads(b"".join(parts))
+        except orjson.JSONDecodeError as exc:
+            raise MalformedRequest(
+                "The body is not JSON.",
+                hint="Send JSON in UTF-8, without NaN, infinities or half characters.",
+                line=exc.lineno,
+                column=exc.colno,
+            ) from None
+
+    def _too_large(self) -> TooLarge:
+        return TooLarge(
+            "The body is larger than this server takes.",
+            hint=f"Send at most {self._limit:,} bytes in one request.",
+            limit=self._limit,
+        )
+
+
+def object_of(given: Any, allowed: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise MalformedRequest(
+            "The body must be a JSON object.", hint=f"With any of {', '.join(allowed)}.", allowed=list(allowed)
+        )
+    if unknown := sorted(str(name)[:80] for name in given if name not in allowed):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        raise MalformedRequest(
+            f"The body has no field '{unknown[0]}'.",
+            hint=f"Use {', '.join(allowed)}.",
+            argument=unknown[0],
+            allowed=list(allowed),
+        )
+    return given  # pyright: ignore[reportUnknownVariableType]
+
+
+def version_in(asked: dict[str, Any], *, required: bool = False) -> int | None:
+    version = asked.get("version")
+    if version is None and not required:
+        return None
+    if type(version) is not int or not 0 <= version <= LARGEST_VERSION:
+        raise MalformedRequest(
+            "version must be a whole number, 0 or more.",
+            hint="The history lists the versions there are.",
+            argument="version",
+            allowed="0 or more",
+        )
+    return version
+
+
+def expected_version(expected: int | None, if_match: str | None) -> int | None:
+    if if_match is None or if_match.strip() == "*":
+        return expected
+    tag = if_match.strip().removeprefix("W/").strip('"')
+    if not tag.isascii() or not tag.isdigit() or len(tag) > 16:
+        raise MalformedRequest(
+            "If-Match is no version.", hint='Send the ETag of an answer, such as "17".', argument="If-Match"
+        )
+    return int(tag)
+
+
+def since_version(since: int | None, last: str | None) -> int | None:
+    if since is not None or last is None or not last.strip():
+        return since
+    if not last.isascii() or not last.isdigit() or len(last) > 16:
+        raise MalformedRequest(
+            "Last-Event-ID is no version.", hint="Send the id of an event, or since=N.", argument="Last-Event-ID"
+        )
+    return int(last)
+
+
+def place_of(cursor: str | None) -> tuple[str, str] | None:
+    if cursor is None:
+        return None
+    made_at, tilde, universe_id = cursor.partition("~")
+    if not tilde:
+        raise MalformedRequest("This is no cursor.", hint="Use `next` of the page before.", argument="cursor")
+    return made_at, universe_id
+
+
+async def refuse(_request: Request, exc: Exception) -> Response:
+    assert isinstance(exc, RequestValidationError)
+    first = exc.errors()[0]
+    argument = str(first["loc"][-1])
+    problem = first["msg"].removeprefix("Input ").removeprefix("String ").removeprefix("Value error, ")
+    return error_response(
+        MalformedRequest(f"{argument} {problem}.", hint="See /docs.", argument=argument, allowed=problem)
+    )

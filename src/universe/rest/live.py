@@ -1,0 +1,64 @@
+"""What is going on: the event stream, and where everything is."""
+
+from typing import Annotated, Literal
+
+import orjson
+from fastapi import FastAPI, Header, Query
+from starlette.responses import Response
+
+from universe.rest.answers import etag
+from universe.rest.asking import since_version
+from universe.rest.shapes import (
+    FLOATS,
+    JSON,
+    LARGEST_VERSION,
+    Id,
+    Version,
+)
+from universe.service.positions import Positions
+from universe.service.universes import UniverseService
+from universe.stream import EventStream, Streams
+
+
+def add_streams(app: FastAPI, service: UniverseService, streams: Streams, positions: Positions) -> None:
+    @app.get(
+        "/universes/{universe_id}/events",
+        summary="Listen",
+        responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    )
+    async def events(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        since: Annotated[
+            int | None, Query(ge=0, le=LARGEST_VERSION, description="Begin with what came after this version.")
+        ] = None,
+        last: Annotated[str | None, Header(alias="Last-Event-ID", description="As `since`; browsers send it.")] = None,
+    ) -> Response:
+        """Every command with its events as it happens, as server-sent events: `id` is the version."""
+        await service.record(universe_id)
+        return EventStream(streams, universe_id, since_version(since, last))
+
+    @app.get(
+        "/universes/{universe_id}/positions",
+        summary="Where everything is",
+        responses={200: {"content": {JSON: {"schema": {"type": "object"}}, FLOATS: {"schema": {"type": "string"}}}}},
+    )
+    async def where(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        t: Annotated[
+            float | None, Query(allow_inf_nan=False, description="The time; the present one if left out.")
+        ] = None,
+        format: Annotated[  # noqa: A002 - the usual name
+            Literal["json", "float32"] | None, Query(description="float32: three little-endian numbers for each body.")
+        ] = None,
+        version: Version = None,
+        accept: Annotated[str | None, Header()] = None,
+    ) -> Response:
+        """The positions of all bodies, in the order of `stars` in the state."""
+        seen = await service.look(universe_id, version)
+        time = seen.replica.state.time if t is None else t
+        ids, array = await positions.at(universe_id, seen.replica, time)
+        headers = {"ETag": etag(seen.version)}
+        if format == "float32" or (format is None and FLOATS in (accept or "")):
+            return Response(array.astype("<f4").tobytes(), 200, headers, FLOATS)
+        said = {"version": seen.version, "time": time, "ids": ids, "positions": array}
+        return Response(orjson.dumps(said, option=orjson.OPT_SERIALIZE_NUMPY), 200, headers, JSON)

@@ -1,0 +1,105 @@
+"""What goes over REST, as OpenAPI tells it."""
+
+from typing import Annotated, Any, Final
+
+from fastapi import FastAPI, Header, Path, Query
+from pydantic import BaseModel, ConfigDict
+
+from universe.domain.schemas import components
+from universe.service.universes import KEY_CHARS
+
+LARGEST_VERSION: Final = 2**53
+JSON: Final = "application/json"
+FLOATS: Final = "application/octet-stream"
+
+Id = Annotated[str, Path(max_length=1_000, description="The id of a universe.")]
+Version = Annotated[int | None, Query(ge=0, le=LARGEST_VERSION, description="As it was at this version.")]
+Expected = Annotated[
+    int | None,
+    Query(alias="expectedVersion", ge=0, le=LARGEST_VERSION, description="Refuse (409) unless it is at this version."),
+]
+Key = Annotated[
+    str | None,
+    Header(alias="Idempotency-Key", max_length=KEY_CHARS, description="A request repeated with its key is done once."),
+]
+IfMatch = Annotated[str | None, Header(alias="If-Match", description="The ETag of the version expected.")]
+
+
+class ErrorFacts(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    code: str
+    message: str
+    hint: str
+
+
+class ErrorBody(BaseModel):
+    """What every failure looks like; further keys of `error` name what it is about."""
+
+    error: ErrorFacts
+
+
+class Facts(BaseModel):
+    """A universe without its state."""
+
+    id: str
+    name: str
+    version: int
+    createdAt: str  # noqa: N815 - the names are those of the JSON
+    updatedAt: str  # noqa: N815
+
+
+class FactsList(BaseModel):
+    universes: list[Facts]
+    next: str | None
+
+
+def ref(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def body_of(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"requestBody": {"required": True, "content": {JSON: {"schema": schema}}}}
+
+
+def _shape(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+_NAME: Final = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"\S"}
+_AT: Final = {"type": "integer", "minimum": 0, "maximum": LARGEST_VERSION}
+NEW: Final = _shape(name=_NAME, state=ref("State"), id={"type": "string"}, **{"from": {"type": "string"}}) | {
+    "required": ["name"]
+}
+REPLACED: Final = _shape(name=_NAME, state=ref("State"))
+AT_VERSION: Final = _shape(version=_AT) | {"required": ["version"]}
+BRANCHED: Final = _shape(version=_AT, name=_NAME)
+COMMANDS: Final = {"anyOf": [ref("Command"), {"type": "array", "minItems": 1, "items": ref("Command")}]}
+RECORD: Final[dict[str, Any]] = {"description": "The universe", "content": {JSON: {"schema": ref("Universe")}}}
+RESULT: Final[dict[str, Any]] = {"description": "What it did", "content": {JSON: {"schema": ref("Result")}}}
+_EVENTS: Final = {"type": "array", "items": {"type": "object", "required": ["type"]}}
+
+
+def add_schemas(app: FastAPI) -> None:
+    """The domain's schemas, which no route takes as a model: commands are checked by the domain itself."""
+    plain = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = plain()
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        if "Command" not in schemas:
+            schemas.update(components())
+            facts = schemas["Facts"]
+            schemas["Universe"] = {
+                "type": "object",
+                "required": [*facts["required"], "state"],
+                "properties": {**facts["properties"], "state": {"type": "object"}},
+            }
+            schemas["Result"] = {
+                "type": "object",
+                "required": ["events", "version"],
+                "properties": {"nextState": {"type": "object"}, "events": _EVENTS, "version": {"type": "integer"}},
+            }
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]

@@ -1,0 +1,142 @@
+"""The event stream of a universe: everything that happened since a version, then everything as it happens."""
+
+import asyncio
+from contextlib import suppress
+from time import monotonic
+from typing import Final
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from universe.service.feed import Feed, logged_frame
+from universe.service.live import LiveUniverse
+from universe.service.universes import UniverseService
+from universe.store.rebuilding import pages
+from uraniborg.kernel.logging import get_logger
+
+_CHUNK: Final = 64
+"""The most frames in one write, so that a slow listener is found out while little is under way."""
+_HEADERS: Final = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-cache"),
+    (b"x-accel-buffering", b"no"),
+]
+_HELLO: Final = b": connected\nretry: 2000\n\n"
+_HEARTBEAT: Final = b": heartbeat\n\n"
+_DELETED: Final = b"event: deleted\ndata: {}\n\n"
+
+_log = get_logger(__name__)
+
+
+class Streams:
+    """All streams of a server: what lets them live and ends those that no longer take anything."""
+
+    def __init__(self, service: UniverseService, *, heartbeat_s: float, stall_s: float) -> None:
+        self.service = service
+        self._heartbeat_s = heartbeat_s
+        self._stall_s = stall_s
+        self._open: set[EventStream] = set()
+
+    @property
+    def count(self) -> int:
+        return len(self._open)
+
+    def add(self, stream: "EventStream") -> None:
+        self._open.add(stream)
+
+    def drop(self, stream: "EventStream") -> None:
+        self._open.discard(stream)
+
+    async def tend(self) -> None:
+        """Until cancelled."""
+        period = min(self._heartbeat_s, self._stall_s / 2)
+        next_beat = monotonic() + self._heartbeat_s
+        while True:
+            await asyncio.sleep(period)
+            if monotonic() >= next_beat:
+                self.service.beat()
+                next_beat = monotonic() + self._heartbeat_s
+            for stream in [one for one in self._open if one.stalled_for > self._stall_s]:
+                _log.warning("listener dropped", universe=stream.universe_id, stalled_s=round(stream.stalled_for))
+                stream.end()
+
+
+class EventStream(Response):
+    """One listener. It is nothing but a place in the log: who falls behind reads on from there."""
+
+    def __init__(self, streams: Streams, universe_id: str, since: int | None) -> None:
+        self.universe_id = universe_id
+        self.background = None
+        self.status_code = 200
+        self._streams = streams
+        self._since = since
+        self._sending_since: float | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def stalled_for(self) -> float:
+        """For how many seconds the listener has taken nothing that was sent."""
+        return 0.0 if self._sending_since is None else monotonic() - self._sending_since
+
+    def end(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._streams.service.listening(self.universe_id) as live:
+            self._task = asyncio.create_task(self._run(live, send))
+            leaving = asyncio.create_task(_disconnected(receive))
+            self._streams.add(self)
+            try:
+                await asyncio.wait((self._task, leaving), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                self._streams.drop(self)
+                for task in (self._task, leaving):
+                    task.cancel()
+                with suppress(OSError):
+                    await asyncio.gather(self._task, leaving, return_exceptions=True)
+
+    async def _run(self, live: LiveUniverse, send: Send) -> None:
+        feed = live.listen()
+        version = feed.version if self._since is None else min(self._since, feed.version)
+        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+        await self._send(send, _HELLO)
+        beats = feed.beats
+        while True:
+            frames = feed.after(version)
+            if frames is None:
+                version = await self._catch_up(live, feed, version, send)
+            elif frames:
+                for start in range(0, len(frames), _CHUNK):
+                    await self._send(send, b"".join(frames[start : start + _CHUNK]))
+                version += len(frames)
+            elif feed.is_closed:
+                await self._send(send, _DELETED, more=False)
+                return
+            elif feed.beats != beats:
+                await self._send(send, _HEARTBEAT)
+            else:
+                await feed.wait()
+                continue
+            beats = feed.beats
+
+    async def _catch_up(self, live: LiveUniverse, feed: Feed, version: int, send: Send) -> int:
+        """Read on in the log as far as the feed has got."""
+        upto = feed.version
+        async for entries in pages(self._streams.service.store, live.id, after=version, upto=upto):
+            for start in range(0, len(entries), _CHUNK):
+                await self._send(
+                    send, b"".join(logged_frame(live.id, entry) for entry in entries[start : start + _CHUNK])
+                )
+            version = entries[-1].version
+        return max(version, upto)
+
+    async def _send(self, send: Send, body: bytes, *, more: bool = True) -> None:
+        self._sending_since = monotonic()
+        await send({"type": "http.response.body", "body": body, "more_body": more})
+        self._sending_since = None
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

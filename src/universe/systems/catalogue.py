@@ -1,0 +1,75 @@
+"""The systems there are, by name, and a universe's state made of one of them."""
+
+import json
+from datetime import date, datetime
+from importlib.resources import files
+from typing import Any, Final, cast
+
+from universe.systems.dates import require_between
+from uraniborg.kernel.errors import InvalidInput, NotFound
+
+_NAMES: Final = ("solar-system", "trappist-1", "kepler-90", "alpha-centauri")
+
+
+class SystemNotFound(NotFound):
+    code = "system_not_found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"There is no system '{name[:80]}'.",
+            hint=f"Choose one of {', '.join(_NAMES)}.",
+            argument="name",
+            allowed=list(_NAMES),
+        )
+
+
+def names() -> list[str]:
+    """The names that `load` takes."""
+    return list(_NAMES)
+
+
+def load(name: str, *, at: date | datetime | None = None) -> dict[str, Any]:
+    """The state of a universe that holds one real system: 9 keys, time 0, in AU, days and solar masses.
+
+    Time 0 is J2000.0 for the Solar System, or the date `at` from 1800 to 2050 (a date is its midnight; without a time
+    zone, UTC). The other systems have the instant their paper chose, which `physical.epochJulianDate` of every body
+    states. The same arguments always give an equal state.
+
+    Raises SystemNotFound for a name that is not in `names()`, and InvalidInput for a date that cannot be had.
+    """
+    if name not in _NAMES:
+        raise SystemNotFound(name)
+    system = _read(name)
+    julian_date = _instant(name, system, at)
+    from universe.systems.bodies import bodies_of  # numpy, which listing the names needs not
+
+    bodies = bodies_of(system, julian_date)
+    return {
+        "stars": bodies,
+        "rootIds": [body_id for body_id, body in bodies.items() if body["parentId"] is None],
+        "groups": {},
+        "rootGroupIds": [],
+        "belts": {},
+        "smallBodyFields": {},
+        "protoplanetaryDisks": {},
+        "nebulae": {},
+        "time": 0,
+    }
+
+
+def _read(name: str) -> dict[str, Any]:
+    text = (files("universe.systems") / "data" / f"{name}.json").read_text(encoding="utf-8")
+    return cast("dict[str, Any]", json.loads(text))
+
+
+def _instant(name: str, system: dict[str, Any], at: date | datetime | None) -> float:
+    if at is None:
+        return system["epochJd"]
+    if "firstDay" not in system:
+        raise InvalidInput(
+            f"{name} has one instant only, that of its observations.",
+            hint="Leave the date out, and move the universe on with tick: one simulation second is one day.",
+            argument="at",
+            allowed="none",
+        )
+    return require_between(at, date.fromisoformat(system["firstDay"]), date.fromisoformat(system["lastDay"]))

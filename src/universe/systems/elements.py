@@ -1,0 +1,187 @@
+"""Orbits as papers state them, brought to one form: elements in AU, days and degrees at one instant.
+
+A paper states an orbit in one of six ways:
+- secular: elements at J2000 and how much they change in a century, on the ecliptic
+- osculating: elements at an instant of their own, on the ecliptic
+- synchronous: a moon that keeps one face to its planet, so that the pole and prime meridian of the moon give its orbit
+- transit: when the planet passes in front of its star, and the tilt against the sky
+- visual: an orbit seen on the sky, with the instant of its periapsis
+- conjunction: when the planet is nearest to us, by the star's motion alone; the tilt is unknown
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from universe.orbits.units import convert, orbital_distance
+from universe.systems.dates import CENTURY, J2000
+from universe.systems.frames import Rotation, from_equator, turned
+
+Facts = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Orbit:
+    """An orbit in AU, days and degrees. None is what no paper states: round, flat, with its periapsis at the node."""
+
+    semi_major_axis: float
+    eccentricity: float | None
+    period: float
+    mean_anomaly: float
+    plane: tuple[float, float] | None
+    """Inclination and longitude of the ascending node."""
+    periapsis: float | None
+    """The argument of the periapsis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What a statement is brought to: the instant, the frame the sky is turned into, and the mass inside the orbit."""
+
+    julian_date: float
+    sky: Rotation
+    total_mass: float
+
+
+def orbit_at(facts: Facts, moment: Moment) -> Orbit:
+    """The orbit that `facts` state, with the mean anomaly it has at the moment."""
+    return _KINDS[facts["kind"]](facts, moment)
+
+
+def _secular(facts: Facts, moment: Moment) -> Orbit:
+    centuries = (moment.julian_date - J2000) / CENTURY
+    eccentricity, tilt, longitude, periapsis, node = (
+        _at(facts[name], centuries)
+        for name in (
+            "eccentricity",
+            "inclinationDeg",
+            "meanLongitudeDeg",
+            "longitudeOfPeriapsisDeg",
+            "longitudeOfNodeDeg",
+        )
+    )
+    if tilt < 0:  # the plane of the Earth's orbit has passed through the ecliptic of J2000
+        tilt, node = -tilt, node + 180
+    return Orbit(
+        _axis(facts, centuries),
+        eccentricity,
+        # The periapsis stands still from here on, so the period is the longitude's and not the anomaly's.
+        360 * CENTURY / facts["meanLongitudeDeg"][1],
+        (longitude - periapsis) % 360,
+        (tilt, node % 360),
+        (periapsis - node) % 360,
+    )
+
+
+def _osculating(facts: Facts, moment: Moment) -> Orbit:
+    turns = (moment.julian_date - facts["epochJd"]) / facts["periodDays"]
+    return Orbit(
+        facts["semiMajorAxisAu"],
+        facts["eccentricity"],
+        facts["periodDays"],
+        (facts["meanAnomalyDeg"] + 360 * turns) % 360,
+        (facts["inclinationDeg"], facts["nodeDeg"]),
+        facts["argumentOfPeriapsisDeg"],
+    )
+
+
+def _synchronous(facts: Facts, moment: Moment) -> Orbit:
+    days = moment.julian_date - J2000
+    centuries = days / CENTURY
+    pole_ra, pole_dec = _at(facts["poleRaDeg"], centuries), _at(facts["poleDecDeg"], centuries)
+    meridian = _at(facts["meridianDeg"], days)
+    if wobble := facts.get("wobble"):
+        argument = math.radians(_at(wobble["argumentDeg"], centuries))
+        pole_ra += _series(wobble["poleRaSines"], math.sin, argument)
+        pole_dec += _series(wobble["poleDecCosines"], math.cos, argument)
+        meridian += _series(wobble["meridianSines"], math.sin, argument)
+    # The prime meridian looks at the planet, so the moon is on the other side; the period is of the meridian's rate.
+    behind, rate = meridian + 180, facts["meridianDeg"][1]
+    tilt, longitude = (0.0, behind) if rate > 0 else (180.0, -behind)
+    inclination, node, from_node = turned(from_equator(pole_ra, pole_dec), tilt, 0.0, 0.0)
+    return Orbit(
+        _axis(facts, 0.0),
+        facts["eccentricity"],
+        360 / abs(rate),
+        (longitude + from_node) % 360,
+        (inclination, node),
+        None,
+    )
+
+
+def _transit(facts: Facts, moment: Moment) -> Orbit:
+    tilt, period = facts["skyInclinationDeg"], facts["periodDays"]
+    along, across = facts.get("eCosOmega"), facts.get("eSinOmega")
+    inclination, node, from_node = turned(moment.sky, tilt, 0.0, 0.0)
+    if along is None or across is None:
+        eccentricity, periapsis, on_sky = facts.get("eccentricity"), None, -from_node
+    else:
+        eccentricity, on_sky = math.hypot(along, across), math.degrees(math.atan2(across, along))
+        periapsis = (from_node + on_sky) % 360
+    turns = (moment.julian_date - facts["transitJd"]) / period
+    return Orbit(
+        facts.get("semiMajorAxisAu") or orbital_distance(period, moment.total_mass),
+        eccentricity,
+        period,
+        (_mean_anomaly(90 - on_sky, eccentricity or 0.0) + 360 * turns) % 360,
+        (inclination, node),
+        periapsis,
+    )
+
+
+def _visual(facts: Facts, moment: Moment) -> Orbit:
+    sky = facts["skyInclinationDeg"], facts["skyNodeDeg"], facts["argumentOfPeriapsisDeg"]
+    inclination, node, periapsis = turned(moment.sky, *sky)
+    return Orbit(
+        facts.get("semiMajorAxisAu") or facts["semiMajorAxisArcsec"] / facts["parallaxArcsec"],
+        facts["eccentricity"],
+        facts["periodDays"],
+        360 * (moment.julian_date - facts["periapsisJd"]) / facts["periodDays"] % 360,
+        (inclination, node),
+        periapsis,
+    )
+
+
+def _conjunction(facts: Facts, moment: Moment) -> Orbit:
+    turns = (moment.julian_date - facts["conjunctionJd"]) / facts["periodDays"]
+    return Orbit(
+        facts["semiMajorAxisAu"],
+        facts["eccentricity"],
+        facts["periodDays"],
+        (facts["earthLongitudeDeg"] + 360 * turns) % 360,
+        None,
+        None,
+    )
+
+
+_KINDS: Final[dict[str, Callable[[Facts, Moment], Orbit]]] = {
+    "secular": _secular,
+    "osculating": _osculating,
+    "synchronous": _synchronous,
+    "transit": _transit,
+    "visual": _visual,
+    "conjunction": _conjunction,
+}
+
+
+def _at(value_and_rate: Sequence[float], elapsed: float) -> float:
+    return value_and_rate[0] + value_and_rate[1] * elapsed
+
+
+def _series(amplitudes: Sequence[float], wave: Callable[[float], float], argument: float) -> float:
+    return sum(amplitude * wave(times * argument) for times, amplitude in enumerate(amplitudes, start=1))
+
+
+def _axis(facts: Facts, centuries: float) -> float:
+    """The semi-major axis in AU, stated in AU or km, alone or with its rate."""
+    unit = "au" if "semiMajorAxisAu" in facts else "km"
+    stated = facts["semiMajorAxisAu" if unit == "au" else "semiMajorAxisKm"]
+    return convert(stated if isinstance(stated, (int, float)) else _at(stated, centuries), unit, "au")
+
+
+def _mean_anomaly(true_anomaly: float, eccentricity: float) -> float:
+    half = math.radians(true_anomaly) / 2
+    side, along = math.sqrt(1 - eccentricity) * math.sin(half), math.sqrt(1 + eccentricity) * math.cos(half)
+    eccentric = 2 * math.atan2(side, along)
+    return math.degrees(eccentric - eccentricity * math.sin(eccentric))

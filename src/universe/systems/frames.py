@@ -1,0 +1,60 @@
+"""How an orbit lies in space: between angles and directions, and from the frame of a paper to the scene's.
+
+All frames are right-handed with z as the pole. The scene's frame has the reference plane of its system as the
+(x, y) plane; only at the very end, in `compatible`, do y and z change places because the scene's Y is up.
+"""
+
+import math
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Rotation = NDArray[np.float64]
+"""A matrix whose product with a direction in one frame is that direction in another."""
+
+_OBLIQUITY: Final = 84381.448 / 3600
+"""Of the ecliptic of J2000 to the equator, in degrees (IAU 1976), as the elements of the planets take it."""
+
+
+def directions(inclination: float, node: float, periapsis: float) -> tuple[Vector, Vector]:
+    """Unit vectors of an orbit from its angles in degrees: to the periapsis, and a quarter turn on."""
+    orbit = _about_z(node) @ _about_x(inclination) @ _about_z(periapsis)
+    return orbit[:, 0], orbit[:, 1]
+
+
+def angles(to_periapsis: Vector, to_side: Vector) -> tuple[float, float, float]:
+    """Inclination, longitude of the node and argument of the periapsis in degrees; the node of a flat orbit is 0."""
+    x, y, z = np.cross(to_periapsis, to_side)
+    sine = math.hypot(x, y)
+    node = math.atan2(x, -y) if sine > 1e-12 else 0.0
+    to_node = np.array([math.cos(node), math.sin(node), 0.0])
+    periapsis = math.atan2(-(to_side @ to_node), to_periapsis @ to_node)
+    return math.degrees(math.atan2(sine, z)), math.degrees(node) % 360, math.degrees(periapsis) % 360
+
+
+def turned(frame: Rotation, inclination: float, node: float, periapsis: float) -> tuple[float, float, float]:
+    """The angles in the new frame of an orbit whose angles in the old one are given."""
+    to_periapsis, to_side = directions(inclination, node, periapsis)
+    return angles(frame @ to_periapsis, frame @ to_side)
+
+
+def from_sky(inclination: float, node: float) -> Rotation:
+    """From the plane of the sky to the plane that has this inclination and node on it."""
+    return _about_x(-inclination) @ _about_z(-node)
+
+
+def from_equator(pole_ra: float, pole_dec: float) -> Rotation:
+    """From the equator of a body, counted from its node on the Earth's, to the ecliptic of J2000."""
+    return _about_x(-_OBLIQUITY) @ _about_z(pole_ra + 90) @ _about_x(90 - pole_dec)
+
+
+def _about_x(degrees: float) -> Rotation:
+    cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return np.array([[1.0, 0.0, 0.0], [0.0, cos, -sin], [0.0, sin, cos]])
+
+
+def _about_z(degrees: float) -> Rotation:
+    cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])

@@ -1,0 +1,61 @@
+"""`universe verify`: every log from its first entry, and what a server makes of it."""
+
+import asyncio
+import sys
+from typing import Any
+
+from universe.errors import StoreUnavailable
+from universe.service.universes import UniverseService
+from universe.store.checking import Progress, Verdict, verify
+from universe.store.rebuilding import rebuild
+
+_STEP = 10_000
+
+
+async def verify_all(
+    service: UniverseService, universe_id: str | None, url: str | None, *, quiet: bool
+) -> list[Verdict]:
+    """The verdict on one universe, or on all. Raises UniverseNotFound, or StoreUnavailable if the server is."""
+    ids = [universe_id] if universe_id is not None else await _all_ids(service)
+    verdicts: list[Verdict] = []
+    for one in ids:
+        verdict = await verify(service.store, one, None if quiet else _progress(one))
+        if url is not None and verdict.is_whole:
+            await _compare_served(service, verdict, url)
+        verdicts.append(verdict)
+    return verdicts
+
+
+async def _all_ids(service: UniverseService) -> list[str]:
+    found: list[str] = []
+    before: tuple[str, str] | None = None
+    while records := await service.records(limit=1_000, before=before):
+        found += [record.id for record in records]
+        before = (records[-1].created_at, records[-1].id)
+    return found
+
+
+async def _compare_served(service: UniverseService, verdict: Verdict, url: str) -> None:
+    served = await asyncio.to_thread(_served, url, verdict.universe_id)
+    then = await rebuild(service.store, verdict.universe_id, served["version"])
+    if then.mirror.plain() != served["state"]:
+        verdict.add(served["version"], "the server serves another state than the log leads to")
+
+
+def _served(url: str, universe_id: str) -> dict[str, Any]:
+    import httpx
+
+    try:
+        response = httpx.get(f"{url.rstrip('/')}/universes/{universe_id}", timeout=30)
+        response.raise_for_status()
+        return response.json()
+    except httpx.HTTPError as exc:
+        raise StoreUnavailable(f"{url} does not answer: {type(exc).__name__}.", hint="Is it running there?") from None
+
+
+def _progress(universe_id: str) -> Progress:
+    def tell(done: int, total: int) -> None:
+        if total >= _STEP and done % _STEP < 1_000:
+            sys.stderr.write(f"{universe_id}: {done:,} of {total:,} entries\n")
+
+    return tell
