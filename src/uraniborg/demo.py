@@ -1,4 +1,4 @@
-"""The demo: a replayed paper search through both checkpoints, once more as an agent's session, and then on a shelf.
+"""The demo: a replayed paper search through both checkpoints, as an agent's session, on a shelf, and in a universe.
 
 No network, no key.
 """
@@ -28,6 +28,7 @@ from paper_search.workflow import (
 )
 from uraniborg.demo_session import show_session
 from uraniborg.demo_shelf import show_shelf
+from uraniborg.demo_universe import show_universe
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import write_atomic
 from uraniborg.recordings import QUERY, RECORDING
@@ -58,7 +59,13 @@ def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> 
     console.print(_stages(result))
     asyncio.run(show_session(console))
     show_shelf(console, output / "papers.json", output / "shelf")
-    console.print(_files({**files, output / "shelf": "the shelf, for paper-library serve"}))
+    asyncio.run(show_universe(console, output))
+    more = {
+        output / "shelf": "the shelf, for paper-library serve",
+        output / "trappist-1.png": "the system the papers are about, seen from above",
+        output / "trappist-1.bib": "the papers its numbers came from",
+    }
+    console.print(_files({**files, **more}))
 
 
 async def _search(console: Console) -> PaperCollection:

@@ -19,13 +19,13 @@ def add(draft: Draft, command: Command) -> Event:
     if parent:
         _list_below(draft, parent, key)
     elif parent is None:
-        draft.set(rootIds=(*draft.state.rootIds, key))
+        draft.rootIds = (*draft.rootIds, key)
     return {"type": "starAdded", "id": key}
 
 
 def update(draft: Draft, command: Command) -> Event:
     key, payload = command["id"], command["payload"]
-    body = draft.state.stars.get(key)
+    body = draft.stars.get(key)
     if body is None:
         return {"type": "starNotFound", "id": key}
     if "parentId" in payload and (reason := _problem(draft, key, payload["parentId"])):
@@ -36,47 +36,47 @@ def update(draft: Draft, command: Command) -> Event:
 
 def remove(draft: Draft, command: Command) -> Event:
     key = command["id"]
-    body = draft.state.stars.get(key)
+    body = draft.stars.get(key)
     if body is None:
         return {"type": "starNotFound", "id": key}
-    removed = with_descendants(key, draft.state.stars)
+    removed = with_descendants(key, draft.stars)
     gone = set(removed)
     draft.remove("stars", removed)
     _unlist(draft, body["parentId"], key)
-    if not gone.isdisjoint(draft.state.rootIds):
-        draft.set(rootIds=tuple(root for root in draft.state.rootIds if root not in gone))
+    if not gone.isdisjoint(draft.rootIds):
+        draft.rootIds = tuple(root for root in draft.rootIds if root not in gone)
     return {"type": "starRemoved", "id": key, "removedIds": removed}
 
 
 def attach(draft: Draft, command: Command) -> Event:
     child, parent = command["childId"], command["parentId"]
-    body = draft.state.stars.get(child)
-    if body is None or parent not in draft.state.stars:
+    body = draft.stars.get(child)
+    if body is None or parent not in draft.stars:
         return {"type": "attachFailed", "reason": "notFound", "childId": child, "parentId": parent}
     if reason := _problem(draft, child, parent):
         return {"type": "attachFailed", "reason": reason, "childId": child, "parentId": parent}
     _unlist(draft, body["parentId"], child)
     _list_below(draft, parent, child)
-    draft.put("stars", child, {**draft.state.stars[child], "parentId": parent})
+    draft.put("stars", child, {**draft.stars[child], "parentId": parent})
     if body["parentId"] is None:
-        draft.set(rootIds=tuple(root for root in draft.state.rootIds if root != child))
+        draft.rootIds = tuple(root for root in draft.rootIds if root != child)
     return {"type": "starAttached", "childId": child, "parentId": parent}
 
 
 def detach(draft: Draft, command: Command) -> Event:
     child = command["childId"]
-    body = draft.state.stars.get(child)
+    body = draft.stars.get(child)
     if body is None or not body["parentId"]:
         return {"type": "detachFailed", "reason": "notAttached", "childId": child}
     _unlist(draft, body["parentId"], child)
-    draft.put("stars", child, {**draft.state.stars[child], "parentId": None, "orbitalDistance": 0})
-    draft.set(rootIds=(*draft.state.rootIds, child))
+    draft.put("stars", child, {**draft.stars[child], "parentId": None, "orbitalDistance": 0})
+    draft.rootIds = (*draft.rootIds, child)
     return {"type": "starDetached", "childId": child}
 
 
 def update_ring(draft: Draft, command: Command) -> Event:
     key = command["planetId"]
-    body = draft.state.stars.get(key)
+    body = draft.stars.get(key)
     if body is None:
         return {"type": "starNotFound", "id": key}
     ring = body.get("ring")
@@ -86,7 +86,7 @@ def update_ring(draft: Draft, command: Command) -> Event:
 
 def remove_ring(draft: Draft, command: Command) -> Event:
     key = command["planetId"]
-    body = draft.state.stars.get(key)
+    body = draft.stars.get(key)
     if body is None or not body.get("ring"):
         return {"type": "ringNotFound", "planetId": key}
     draft.put("stars", key, {name: value for name, value in body.items() if name != "ring"})
@@ -106,16 +106,16 @@ def _plain_ring(body: Entity) -> Entity:
 
 
 def _problem(draft: Draft, child: str, parent: Any) -> str | None:
-    return problem_of(child, parent, draft.state.stars, "parentId") if parent else None
+    return problem_of(child, parent, draft.stars, "parentId") if parent else None
 
 
 def _list_below(draft: Draft, parent: str, child: str) -> None:
-    body = draft.state.stars.get(parent)
+    body = draft.stars.get(parent)
     if body is not None:
         draft.put("stars", parent, {**body, "children": [*body["children"], child]})
 
 
 def _unlist(draft: Draft, parent: str | None, child: str) -> None:
-    body = draft.state.stars.get(parent) if parent else None
+    body = draft.stars.get(parent) if parent else None
     if body is not None and parent is not None:
         draft.put("stars", parent, {**body, "children": [key for key in body["children"] if key != child]})

@@ -4,9 +4,11 @@ from functools import cache
 from inspect import cleandoc
 from typing import Any, Final
 
+import orjson
+
 from universe.domain.commands import CATEGORIES, KINDS, type_of
 from universe.domain.events import meaning
-from universe.domain.schemas import fields_of
+from universe.domain.schemas import components, fields_in, fields_of
 from uraniborg.kernel.errors import InvalidInput
 
 _STAR: Final = {
@@ -151,8 +153,42 @@ def _told(name: str) -> dict[str, Any]:
     }
 
 
+_ENTITIES: Final = (
+    "Star",
+    "PlanetaryRing",
+    "Kepler",
+    "Source",
+    "CometMeta",
+    "LagrangePointMeta",
+    "BlackHoleProperties",
+    "RoguePlanetMeta",
+    "Group",
+    "GroupChild",
+    "SmallBodyField",
+    "ProtoplanetaryDisk",
+    "NebulaRegion",
+    "AsteroidBelt",
+    "Position",
+)
+
+
 def as_markdown() -> str:
-    """The same as a page to read."""
+    """Commands and entities as a page to read."""
+    return "\n".join([*_commands_told(), *_entities_told()])
+
+
+def _entities_told() -> list[str]:
+    lines = ["# Entities", "", "Fields beyond these are kept as they come. Optional ones may be null.", ""]
+    for name in _ENTITIES:
+        schema = components()[name]
+        said = cleandoc(schema.get("description", ""))
+        lines += [f"## {name}", "", *([said, ""] if said else []), "| field | type | |", "|---|---|---|"]
+        lines += [_row(field, told) for field, told in fields_in(schema).items()]
+        lines.append("")
+    return lines
+
+
+def _commands_told() -> list[str]:
     lines = ["# Commands", ""]
     for one in categories():
         lines += [f"## {one['name']}", ""]
@@ -161,7 +197,7 @@ def as_markdown() -> str:
             lines += [_row(name, field) for name, field in command["fields"].items()]
             refusals = ", ".join(f"`{refusal}`" for refusal in command["refusals"]) or "none"
             lines += ["", f"Refusals: {refusals}.", "", "```json", _json(command["example"]), "```", ""]
-    return "\n".join(lines)
+    return lines
 
 
 def _row(name: str, field: dict[str, Any]) -> str:
@@ -175,6 +211,4 @@ def _default(field: dict[str, Any]) -> str:
 
 
 def _json(value: Any) -> str:
-    import orjson
-
     return orjson.dumps(value).decode()

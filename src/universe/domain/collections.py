@@ -16,7 +16,7 @@ def _set(kind: Kind, field: str, event: str, draft: Draft, command: Command) -> 
 
 def _update(kind: Kind, noun: str, draft: Draft, command: Command) -> Event:
     key = command["id"]
-    entity = draft.state.entities(kind).get(key)
+    entity = draft.entities(kind).get(key)
     if entity is None:
         return {"type": f"{noun}NotFound", "id": key}
     draft.put(kind, key, {**entity, **command["patch"]})

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NotRequired, cast
 
-from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter, ValidationError
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, ErrorDetails, core_schema
+from pydantic import Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic_core import CoreSchema, ErrorDetails
 from typing_extensions import TypedDict
 
 from universe.domain.entities import (
@@ -32,21 +31,13 @@ DEFAULT_DT: Final = 1
 
 
 class _Shaped:
-    """Checks a dictionary against a type and leaves it as it is, whose keys are in their order and their own kinds."""
+    """What a dictionary is checked against; it is passed on as it came, with its order and its numbers as sent."""
 
     def __init__(self, shape: Any) -> None:
         self._shape = shape
 
     def __get_pydantic_core_schema__(self, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_wrap_validator_function(_check, handler.generate_schema(self._shape))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return handler(schema)
-
-
-def _check(value: Any, validate: core_schema.ValidatorFunctionWrapHandler) -> Any:
-    validate(value)
-    return value
+        return handler.generate_schema(self._shape)
 
 
 StarFields = Annotated[Entity, _Shaped(StarPayload)]

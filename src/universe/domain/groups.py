@@ -24,7 +24,7 @@ def add(draft: Draft, command: Command) -> Event:
 
 def update(draft: Draft, command: Command) -> Event:
     key, payload = command["id"], command["payload"]
-    group = draft.state.groups.get(key)
+    group = draft.groups.get(key)
     if group is None:
         return {"type": "groupNotFound", "id": key}
     if "parentGroupId" in payload and (reason := _problem(draft, key, payload["parentGroupId"])):
@@ -36,16 +36,16 @@ def update(draft: Draft, command: Command) -> Event:
 
 def remove(draft: Draft, command: Command) -> Event:
     key = command["id"]
-    group = draft.state.groups.get(key)
+    group = draft.groups.get(key)
     if group is None:
         return {"type": "groupNotFound", "id": key}
     parent = group["parentGroupId"]
     draft.remove("groups", [key])
-    if parent and (above := draft.state.groups.get(parent)) is not None:
+    if parent and (above := draft.groups.get(parent)) is not None:
         draft.put("groups", parent, _without(above, key))
     _drop_root(draft, key)
     for child in group["children"]:
-        if child["type"] == "group" and (below := draft.state.groups.get(child["id"])) is not None:
+        if child["type"] == "group" and (below := draft.groups.get(child["id"])) is not None:
             draft.put("groups", child["id"], {**below, "parentGroupId": parent})
             if parent is None:
                 _add_root(draft, child["id"])
@@ -54,7 +54,7 @@ def remove(draft: Draft, command: Command) -> Event:
 
 def add_to(draft: Draft, command: Command) -> Event:
     key, child = command["groupId"], command["child"]
-    group = draft.state.groups.get(key)
+    group = draft.groups.get(key)
     if group is None:
         return {"type": "groupNotFound", "id": key}
     if any(_same(entry, child["id"], child["type"]) for entry in group["children"]):
@@ -62,7 +62,7 @@ def add_to(draft: Draft, command: Command) -> Event:
     if child["type"] == "group" and (reason := _problem(draft, child["id"], key)):
         return {"type": "addToGroupFailed", "reason": reason, "groupId": key, "childId": child["id"]}
     _list_in(draft, key, child)
-    if child["type"] == "group" and (below := draft.state.groups.get(child["id"])) is not None:
+    if child["type"] == "group" and (below := draft.groups.get(child["id"])) is not None:
         draft.put("groups", child["id"], {**below, "parentGroupId": key})
         _drop_root(draft, child["id"])
     return {"type": "childAddedToGroup", "groupId": key, "childId": child["id"]}
@@ -70,14 +70,14 @@ def add_to(draft: Draft, command: Command) -> Event:
 
 def remove_from(draft: Draft, command: Command) -> Event:
     key, child = command["groupId"], command["childId"]
-    group = draft.state.groups.get(key)
+    group = draft.groups.get(key)
     if group is None:
         return {"type": "groupNotFound", "id": key}
     entry = next((entry for entry in group["children"] if entry["id"] == child), None)
     if entry is None:
         return {"type": "childNotInGroup", "groupId": key, "childId": child}
     draft.put("groups", key, _without(group, child))
-    if entry["type"] == "group" and (below := draft.state.groups.get(child)) is not None:
+    if entry["type"] == "group" and (below := draft.groups.get(child)) is not None:
         draft.put("groups", child, {**below, "parentGroupId": None})
         _add_root(draft, child)
     return {"type": "childRemovedFromGroup", "groupId": key, "childId": child}
@@ -86,17 +86,17 @@ def remove_from(draft: Draft, command: Command) -> Event:
 def move_to(draft: Draft, command: Command) -> Event:
     child, kind, target = command["childId"], command["childType"], command["targetGroupId"]
     if target is not None:
-        if target not in draft.state.groups:
+        if target not in draft.groups:
             return {"type": "groupNotFound", "id": target}
         if kind == "group" and (reason := _problem(draft, child, target)):
             return {"type": "moveToGroupFailed", "reason": reason, "childId": child, "targetGroupId": target}
-    for key, group in list(draft.state.groups.items()):
+    for key, group in list(draft.groups.items()):
         left = [entry for entry in group["children"] if not _same(entry, child, kind)]
         if len(left) < len(group["children"]):
             draft.put("groups", key, {**group, "children": left})
     if kind == "group":
         _drop_root(draft, child)
-        if (moved := draft.state.groups.get(child)) is not None:
+        if (moved := draft.groups.get(child)) is not None:
             draft.put("groups", child, {**moved, "parentGroupId": target})
             if target is None:
                 _add_root(draft, child)
@@ -106,7 +106,7 @@ def move_to(draft: Draft, command: Command) -> Event:
 
 
 def _problem(draft: Draft, child: str, parent: Any) -> str | None:
-    return problem_of(child, parent, draft.state.groups, "parentGroupId") if parent else None
+    return problem_of(child, parent, draft.groups, "parentGroupId") if parent else None
 
 
 def _same(entry: Entity, key: str, kind: str) -> bool:
@@ -118,15 +118,15 @@ def _without(group: Entity, child: str) -> Entity:
 
 
 def _list_in(draft: Draft, key: str, child: Entity) -> None:
-    group = draft.state.groups.get(key)
+    group = draft.groups.get(key)
     if group is not None:
         draft.put("groups", key, {**group, "children": [*group["children"], child]})
 
 
 def _add_root(draft: Draft, key: str) -> None:
-    draft.set(rootGroupIds=(*draft.state.rootGroupIds, key))
+    draft.rootGroupIds = (*draft.rootGroupIds, key)
 
 
 def _drop_root(draft: Draft, key: str) -> None:
-    if key in draft.state.rootGroupIds:
-        draft.set(rootGroupIds=tuple(root for root in draft.state.rootGroupIds if root != key))
+    if key in draft.rootGroupIds:
+        draft.rootGroupIds = tuple(root for root in draft.rootGroupIds if root != key)

@@ -39,13 +39,11 @@ def reduce(state: State, command: Command) -> Outcome:
     event = _HANDLERS[command["type"]](draft, command)
     if event is not None and is_refusal(event):
         return Outcome(state, [event], {})
-    # Only a refusal leaves the very same state.
-    after = State(*state) if draft.state is state else draft.state
-    return Outcome(after, [] if event is None else [event], draft.touched)
+    return Outcome(draft.state(), [] if event is None else [event], draft.touched)
 
 
 def _tick(draft: Draft, command: Command) -> None:
-    draft.set(time=draft.state.time + command["dt"])
+    draft.time += command["dt"]
 
 
 def _replace_snapshot(draft: Draft, command: Command) -> Event:
@@ -55,7 +53,7 @@ def _replace_snapshot(draft: Draft, command: Command) -> Event:
         return _refused(problem)
     for kind in KINDS:
         draft.put_all(kind, snapshot.get(kind) or {})
-    draft.set(rootIds=after.rootIds, rootGroupIds=after.rootGroupIds)
+    draft.rootIds, draft.rootGroupIds = after.rootIds, after.rootGroupIds
     return {"type": "snapshotReplaced"}
 
 

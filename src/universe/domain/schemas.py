@@ -47,10 +47,17 @@ def fields_of(name: str) -> dict[str, Any]:
     return _fields(schema, schema.get("$defs", {}), depth=2)
 
 
+def fields_in(schema: dict[str, Any]) -> dict[str, Any]:
+    """The fields of one of the `components` with their types, for people."""
+    return _fields(schema, components(), depth=0)
+
+
 def _fields(schema: dict[str, Any], defs: dict[str, Any], depth: int) -> dict[str, Any]:
     required = schema.get("required", [])
     shown: dict[str, Any] = {}
-    for name, field in schema.get("properties", {}).items():
+    properties: dict[str, Any] = schema.get("properties", {})
+    for name in sorted(properties, key=lambda one: one not in required):
+        field = properties[name]
         if name == "type" and "const" in field:
             continue
         shown[name] = _field(field, defs, depth) | {"required": name in required}

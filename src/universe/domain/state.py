@@ -126,31 +126,64 @@ Touched = dict[Kind, dict[str, None]]
 class Draft:
     """A state under change, which remembers what was touched."""
 
-    __slots__ = ("state", "touched")
+    __slots__ = (
+        "belts",
+        "groups",
+        "nebulae",
+        "protoplanetaryDisks",
+        "rootGroupIds",
+        "rootIds",
+        "smallBodyFields",
+        "stars",
+        "time",
+        "touched",
+    )
 
     def __init__(self, state: State) -> None:
-        self.state = state
+        (
+            self.stars,
+            self.groups,
+            self.belts,
+            self.smallBodyFields,
+            self.protoplanetaryDisks,
+            self.nebulae,
+            self.rootIds,
+            self.rootGroupIds,
+            self.time,
+        ) = state
         self.touched: Touched = {}
 
+    def state(self) -> State:
+        """The state as it is now."""
+        return State(
+            self.stars,
+            self.groups,
+            self.belts,
+            self.smallBodyFields,
+            self.protoplanetaryDisks,
+            self.nebulae,
+            self.rootIds,
+            self.rootGroupIds,
+            self.time,
+        )
+
+    def entities(self, kind: Kind) -> Entities:
+        return getattr(self, kind)
+
     def put(self, kind: Kind, key: str, entity: Entity) -> None:
-        self._replace(kind, self.state.entities(kind).set(key, entity), (key,))
+        setattr(self, kind, self.entities(kind).set(key, entity))
+        self.touched.setdefault(kind, {})[key] = None
 
     def remove(self, kind: Kind, keys: Iterable[str]) -> None:
-        entities = self.state.entities(kind)
-        gone = [key for key in dict.fromkeys(keys) if key in entities]
+        entities = self.entities(kind)
+        gone = {key: None for key in keys if key in entities}
         with entities.mutate() as mutation:
             for key in gone:
                 del mutation[key]
-            self._replace(kind, mutation.finish(), gone)
+            setattr(self, kind, mutation.finish())
+        self.touched.setdefault(kind, {}).update(gone)
 
     def put_all(self, kind: Kind, entities: Mapping[str, Entity]) -> None:
         """These and no others."""
-        self._replace(kind, Map(entities), [*self.state.entities(kind), *entities])
-
-    def set(self, **values: Any) -> None:
-        """Set what is no map: the lists of roots, and the time."""
-        self.state = self.state._replace(**values)
-
-    def _replace(self, kind: Kind, entities: Entities, touched: Iterable[str]) -> None:
-        self.touched.setdefault(kind, {}).update(dict.fromkeys(touched))
-        self.state = self.state._replace(**{kind: entities})
+        self.touched.setdefault(kind, {}).update(dict.fromkeys([*self.entities(kind), *entities]))
+        setattr(self, kind, Map(entities))

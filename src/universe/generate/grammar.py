@@ -101,7 +101,9 @@ def grammar_of(topology: Topology, *, stars: Sequence[float], planet_p: float, m
             return _grammar(one, uniform(1, 2), _moons(geometric(0.08, 5, 18)))
         case "multiStarHeavy":
             some = Alternative([("moons", fixed(1))], 0.7), Alternative([], 0.3)
-            return _grammar((0.05, 0.55, 0.40), uniform(1, 4), {"planet": some, **_gathered("moon", uniform(1, 3))})
+            return _grammar(
+                (0.05, 0.55, 0.40), uniform(1, 4), {"planet": some, **_gathered("moons", "moon", uniform(1, 3))}
+            )
         case "moonRich":
             return _grammar(one, uniform(3, 6), _moons(geometric(0.05, 4, 25)))
         case "sparseOutpost":
@@ -110,23 +112,22 @@ def grammar_of(topology: Topology, *, stars: Sequence[float], planet_p: float, m
             return _grammar(one, _one_of(0.15, 0.60, 0.25), {"planet": seldom, "moons": moons}, depth=3)
         case "deepHierarchy":
             half = Alternative([], 0.5), Alternative([("submoons", fixed(1))], 0.5)
-            nested: Rules = {**_moons(uniform(2, 6)), "moon": half, **_gathered("submoon", uniform(1, 4))}
+            nested: Rules = {**_moons(uniform(2, 6)), "moon": half, **_gathered("submoons", "submoon", uniform(1, 4))}
             return _grammar(one, uniform(2, 5), nested, depth=6)
 
 
 def _grammar(stars: Sequence[float], planets: Count, below: Rules, *, depth: int = 4) -> Grammar:
     system = Alternative([("stars", fixed(1)), ("planets", fixed(1))])
     several = [Alternative([("star", fixed(n))], weight) for n, weight in enumerate(stars, start=1)]
-    return Grammar({"system": [system], "stars": several, **_gathered("planet", planets), **below}, depth)
+    return Grammar({"system": [system], "stars": several, **_gathered("planets", "planet", planets), **below}, depth)
 
 
 def _moons(count: Count) -> Rules:
-    return {"planet": [Alternative([("moons", fixed(1))])], **_gathered("moon", count)}
+    return {"planet": [Alternative([("moons", fixed(1))])], **_gathered("moons", "moon", count)}
 
 
-def _gathered(symbol: Literal["planet", "moon", "submoon"], count: Count) -> Rules:
-    plural: dict[str, Symbol] = {"planet": "planets", "moon": "moons", "submoon": "submoons"}
-    return {plural[symbol]: [Alternative([(symbol, count)])]}
+def _gathered(plural: Symbol, symbol: Symbol, count: Count) -> Rules:
+    return {plural: [Alternative([(symbol, count)])]}
 
 
 def _one_of(*weights: float) -> Count:

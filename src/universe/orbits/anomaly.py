@@ -2,7 +2,7 @@
 
 The starting value is the root of the cubic that F. L. Markley fitted to the equation ("Kepler Equation Solver",
 Celestial Mechanics and Dynamical Astronomy 63, 1995), good to 3e-4 at every eccentricity below 1; one correction that
-uses the derivatives up to the fourth then brings the equation's remainder to a few roundings.
+uses the derivatives up to the third then brings the equation's remainder to a few roundings.
 """
 
 import math
@@ -72,7 +72,7 @@ def eccentric_anomaly(mean: Floats, e: Floats) -> tuple[Floats, Floats, Floats]:
     missing = (mean - start) + 2 * half_second
     sixth_third *= 1 / 6
     step = missing / (slope + half_second * (missing / slope))
-    step = missing / (slope + step * (half_second + step * (sixth_third - step * (half_second * (1 / 12)))))
+    step = missing / (slope + step * (half_second + step * sixth_third))
     # The step is below 5e-4, so a few terms of its sine and cosine spare another pair of the costly functions.
     square = step * step
     sin_step, cos_step_less_1 = step * (1 - square * (1 / 6)), square * (square * (1 / 24) - 0.5)

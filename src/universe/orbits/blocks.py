@@ -1,5 +1,6 @@
 """The `kepler` block of a body, read and checked: the elements of an orbit whose focus is the parent."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
@@ -76,7 +77,7 @@ def kepler_orbit(stars: Bodies, body_id: str) -> KeplerOrbit:
         raise _refusal(body_id, "kepler.eccentricity", f"{eccentricity} is not of an ellipse", "0 <= eccentricity < 1")
     if period is None:
         period = _period_by_mass(stars, body_id, axis, units or SCENE)
-    if period <= 0:
+    if not 0 < period < math.inf:
         raise _refusal(body_id, "kepler.period", "an orbit takes time", "a number above 0")
     return KeplerOrbit(units or SCENE, axis, eccentricity, tilt, node, periapsis, mean, epoch, period)
 
@@ -96,7 +97,7 @@ def _period_by_mass(stars: Bodies, body_id: str, axis: float, units: str) -> flo
         total = number(body, "mass", 0.0) + (number(parent, "mass", 0.0) if parent else 0.0)
     except InvalidInput:
         total = 0.0
-    if total <= 0:
+    if not 0 < total < math.inf:
         raise _refusal(
             body_id, "kepler.period", "it is absent and the masses do not give it", "days, or masses in solar masses"
         )

@@ -110,7 +110,8 @@ def _semi_major_axis(body: Mapping[str, Any]) -> float:
 
 def _on_ellipse(shape: Mapping[str, Any], axis: float, angle: float, centre: Point) -> Point:
     """The point at `angle` of the ellipse that the eccentricity and turns of `shape` describe."""
-    squeezed = 1 - number(shape, "eccentricity", 0.0) ** 2
+    eccentricity = number(shape, "eccentricity", 0.0)
+    squeezed = 1 - eccentricity * eccentricity
     if squeezed < 0 or not math.isfinite(angle):
         return (math.nan, math.nan, math.nan)
     x, y, z = axis * math.cos(angle), 0.0, axis * math.sqrt(squeezed) * math.sin(angle)

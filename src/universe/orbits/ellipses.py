@@ -26,8 +26,7 @@ class Ellipses:
 
     def __init__(self, axes: Floats, shapes: Floats, centres: Floats, speeds: Floats, phases: Floats) -> None:
         first, second = _plane(shapes[:, 1:] * _DEGREE)
-        with np.errstate(invalid="ignore", over="ignore"):
-            self._second = second * (axes * np.sqrt(1 - shapes[:, 0] ** 2))
+        self._second = second * (axes * np.sqrt(1 - shapes[:, 0] ** 2))
         self._first = first * axes
         self._centres = centres.T.copy()
         self._speeds = speeds

@@ -63,8 +63,12 @@ class Elements:
     def __len__(self) -> int:
         return self.eccentricity.size
 
+    @np.errstate(over="ignore", invalid="ignore")
     def positions(self, t: float, out: Floats | None = None) -> Floats:
-        """Where the bodies are at time `t`, as an (n, 3) array; written into `out` where one is given."""
+        """Where the bodies are at time `t`, as an (n, 3) array; written into `out` where one is given.
+
+        What is beyond all numbers, such as the turns of a tiny period in an age, is not-a-number.
+        """
         require_time(t)
         found = self._room(out)
         for part in self._parts():
@@ -74,6 +78,7 @@ class Elements:
                 np.add(self.to_periapsis[axis, part] * cos, self.to_side[axis, part] * sin, out=found[part, axis])
         return found
 
+    @np.errstate(over="ignore", invalid="ignore")
     def velocities(self, t: float, out: Floats | None = None) -> Floats:
         """How fast they move at time `t`, in length per unit of time, as an (n, 3) array."""
         require_time(t)

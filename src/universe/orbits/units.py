@@ -69,12 +69,14 @@ def convert(value: float, unit: str, to: str) -> float:
 
 def orbital_period(semi_major_axis: float, total_mass: float) -> float:
     """Days that two bodies of this mass together take to go around each other, by Kepler's third law."""
-    return 2 * math.pi * math.sqrt(_positive("semi_major_axis", semi_major_axis) ** 3 / _attraction(total_mass))
+    axis = _positive("semi_major_axis", semi_major_axis)
+    return 2 * math.pi * axis * math.sqrt(axis / _attraction(total_mass))
 
 
 def orbital_distance(period: float, total_mass: float) -> float:
     """The semi-major axis in AU of an orbit of this many days, by Kepler's third law."""
-    return math.cbrt(_attraction(total_mass) * (_positive("period", period) / (2 * math.pi)) ** 2)
+    radian = _positive("period", period) / (2 * math.pi)
+    return math.cbrt(_attraction(total_mass) * radian * radian)
 
 
 def _attraction(total_mass: float) -> float:

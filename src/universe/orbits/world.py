@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from universe.orbits.fields import require_time
 from universe.orbits.hierarchy import Hierarchy, Indices, parent_indices
 from universe.orbits.rogues import rogues_of
 from uraniborg.kernel.errors import InvalidInput, NotFound
+
+# Finite numbers can still make an endless angle or distance: such a body is nowhere, and nobody needs a warning.
+_BEYOND_NUMBERS: Final = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 class Motion(Protocol):
@@ -38,6 +41,7 @@ class Orrery:
     exist counts as the origin; in a ring of parents each member counts once.
     """
 
+    @_BEYOND_NUMBERS
     def __init__(self, stars: Bodies) -> None:
         self.ids: list[str] = list(stars)
         self.unplaceable: dict[str, str] = {}
@@ -52,17 +56,17 @@ class Orrery:
         self._faulty = np.array([body_id in self.unplaceable for body_id in self.ids], dtype=np.bool_)
         self._blame_parents()
 
+    @_BEYOND_NUMBERS
     def positions(self, t: float) -> Floats:
         """World positions at time `t` as an (n, 3) array in the order of `ids`; not-a-number where there is none."""
         require_time(t)
         local = np.zeros((len(self.ids), 3))
-        # A finite time can still turn a finite speed into an endless angle: that body has no position then.
-        with np.errstate(over="ignore", invalid="ignore"):
-            for moving in self._moving:
-                local[moving.places] = moving.motion.positions(t)
-            local[self._faulty] = math.nan
-            return self._hierarchy.summed(local)
+        for moving in self._moving:
+            local[moving.places] = moving.motion.positions(t)
+        local[self._faulty] = math.nan
+        return _points(self._hierarchy.summed(local))
 
+    @_BEYOND_NUMBERS
     def path(self, body_id: str, segments: int = 128) -> Floats:
         """One body's orbit relative to its parent, as (segments + 1, 3) points; not-a-number where it has none.
 
@@ -77,7 +81,7 @@ class Orrery:
         for moving in self._moving:
             index = int(np.searchsorted(moving.places, place))
             if index < moving.places.size and moving.places[index] == place:
-                return moving.motion.path(index, segments)
+                return _points(moving.motion.path(index, segments))
         raise AssertionError("every body moves by one of the rules")
 
     def _add(self, places: list[int], motion: Motion) -> None:
@@ -112,6 +116,12 @@ class Orrery:
         for place in np.flatnonzero(tainted & ~self._faulty).tolist():
             parent = self.ids[int(self._hierarchy.parents[place])]
             self.unplaceable[self.ids[place]] = f"It goes around '{parent}', which has no position."
+
+
+def _points(rows: Floats) -> Floats:
+    """`rows`, of which those that are not three finite numbers become wholly not-a-number."""
+    rows[~np.isfinite(rows).all(axis=1)] = math.nan
+    return rows
 
 
 def _by_rule(stars: Bodies) -> tuple[list[str], list[str], list[str]]:

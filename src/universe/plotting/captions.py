@@ -3,25 +3,24 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from universe.plotting.colours import DIM, FAINT, PALE
+import numpy as np
+
+from universe.plotting.colours import DIM, PALE, RULER
 from universe.plotting.drawing import Circle, Label, Mark, Polyline
 from universe.plotting.labels import Page
 from universe.plotting.sight import Frame, Sight
 from universe.plotting.texts import drawable, text_width
 
 _J2000: Final = 2451545.0
+_FARTHEST_DAY: Final = 1e9
 _RING_ANGLES: Final = (-45, -20, -70, 135, 110, 160, 45, 20, 70, -135, -110, -160)
 
 
 def unit_of(bodies: Iterable[Mapping[str, Any]]) -> str:
     """What lengths are in: AU as soon as one body's true orbit is."""
-    for body in bodies:
-        kepler = body.get("kepler")
-        if isinstance(kepler, Mapping) and kepler.get("units") == "astronomical":
-            return "AU"
-    return "units"
+    return "AU" if any(_block(body, "kepler").get("units") == "astronomical" for body in bodies) else "units"
 
 
 def heading(title: str, when: str, frame: Frame, width: int) -> Iterator[Label]:
@@ -30,7 +29,8 @@ def heading(title: str, when: str, frame: Frame, width: int) -> Iterator[Label]:
     shown = drawable(title, 120)
     while shown and text_width(shown, size) > width - 80 * unit:
         shown = drawable(shown, max(2, len(shown) - 4))
-    yield Label(40 * unit, 58 * unit, shown, size, PALE)
+    if shown:
+        yield Label(40 * unit, 58 * unit, shown, size, PALE)
     yield Label(40 * unit, 84 * unit, when, 14 * unit, DIM)
 
 
@@ -49,14 +49,18 @@ def time_text(bodies: Iterable[Mapping[str, Any]], t: float, unit: str) -> str:
 
 
 def _epoch(body: Mapping[str, Any]) -> float | None:
-    physical = body.get("physical")
-    epoch = physical.get("epochJulianDate") if isinstance(physical, Mapping) else None
-    return float(epoch) if isinstance(epoch, (int, float)) and math.isfinite(epoch) else None
+    epoch = _block(body, "physical").get("epochJulianDate")
+    return float(epoch) if isinstance(epoch, (int, float)) and abs(epoch) < _FARTHEST_DAY else None
+
+
+def _block(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    block = body.get(name)
+    return cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else {}
 
 
 def rings(sight: Sight, frame: Frame) -> Iterator[Circle]:
     for radius in _ring_radii(sight):
-        yield Circle(frame.x, frame.y, radius, stroke=FAINT, width=0.9 * frame.unit, opacity=0.75)
+        yield Circle(frame.x, frame.y, radius, stroke=RULER, width=frame.unit, dash=2.5 * frame.unit)
 
 
 def ring_labels(sight: Sight, frame: Frame, unit: str, page: Page) -> Iterator[Label]:
@@ -99,6 +103,4 @@ def footing(sight: Sight, frame: Frame, unit: str, width: int, height: int) -> I
 
 
 def _ring_radii(sight: Sight) -> list[float]:
-    import numpy as np
-
     return sight.scale.page_distance(np.array(sight.scale.rings())).tolist()

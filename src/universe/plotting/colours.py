@@ -7,7 +7,7 @@ BACKGROUND: Final = "#070a13"
 GREY: Final = "#9aa7b8"
 PALE: Final = "#dfe6f1"
 DIM: Final = "#6f7c92"
-FAINT: Final = "#2b3550"
+RULER: Final = "#2c3852"
 
 _HEX: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _DARKEST: Final = 70

@@ -16,6 +16,8 @@ class Circle:
     stroke: str | None = None
     width: float = 0.0
     opacity: float = 1.0
+    dash: float = 0.0
+    """How long the pieces of a broken stroke are, and half of the gaps between them; 0 for a whole one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Polyline:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A text; y is its baseline."""
+    """A text; y is its baseline. It stands out from lines beneath it by an edge in the colour of the page."""
 
     x: float
     y: float

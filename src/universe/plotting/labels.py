@@ -48,22 +48,28 @@ class Page:
         return None
 
 
-def around(x: float, y: float, gap: float, text: str, size: float, fill: str) -> Iterator[Label]:
-    """A text at the sides of a point and then at its corners, `gap` pixels off."""
-    middle, above, below = y + 0.35 * size, y - gap - 0.25 * size, y + gap + size
-    slant = 0.75 * gap
-    places: tuple[tuple[float, float, Anchor], ...] = (
-        (x + gap, middle, "start"),
-        (x - gap, middle, "end"),
-        (x, above, "middle"),
-        (x, below, "middle"),
-        (x + slant, above + 0.3 * gap, "start"),
-        (x + slant, below - 0.3 * gap, "start"),
-        (x - slant, above + 0.3 * gap, "end"),
-        (x - slant, below - 0.3 * gap, "end"),
-    )
-    for at_x, at_y, anchor in places:
-        yield Label(at_x, at_y, text, size, fill, anchor)
+def around(
+    x: float, y: float, gap: float, text: str, size: float, fill: str, *, outwards: tuple[float, float] = (0.0, 0.0)
+) -> Iterator[Label]:
+    """A text `gap` pixels off a point: at its sides and then its corners, first where `outwards` points, if anywhere.
+
+    A name that leads away from the middle of the page crosses its body's own orbit least.
+    """
+    for right, down, anchor in sorted(_SIDES, key=lambda side: -(side[0] * outwards[0] + side[1] * outwards[1])):
+        yield Label(x + right * gap, y + down * (gap + 0.3 * size) + 0.35 * size, text, size, fill, anchor)
+
+
+_SLANT: Final = 0.71
+_SIDES: Final[tuple[tuple[float, float, Anchor], ...]] = (
+    (1, 0, "start"),
+    (-1, 0, "end"),
+    (0, -1, "middle"),
+    (0, 1, "middle"),
+    (_SLANT, -_SLANT, "start"),
+    (_SLANT, _SLANT, "start"),
+    (-_SLANT, -_SLANT, "end"),
+    (-_SLANT, _SLANT, "end"),
+)
 
 
 def box_of(label: Label) -> Box:

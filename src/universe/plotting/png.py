@@ -1,6 +1,7 @@
 """A drawing as PNG, drawn several times too large and then reduced, so that lines and edges are smooth."""
 
 import io
+import math
 from functools import lru_cache
 from typing import Any, Final
 
@@ -22,7 +23,12 @@ def to_png(drawing: Drawing) -> bytes:
     for mark in drawing.marks:
         match mark:
             case Circle():
-                _circle(pen, mark, times)
+                if mark.dash:
+                    _dashes(
+                        pen, mark, mixed(drawing.background, mark.stroke or drawing.background, mark.opacity), times
+                    )
+                else:
+                    _circle(pen, mark, times)
             case Polyline():
                 # Half-transparent strokes would show where their pieces overlap.
                 colour = mixed(drawing.background, mark.stroke, mark.opacity)
@@ -31,7 +37,15 @@ def to_png(drawing: Drawing) -> bytes:
             case Label():
                 font = _font(mark.size * times, is_latin=all(char < "\u0250" or char in "·…—–’" for char in mark.text))
                 place = (mark.x * times, mark.y * times)
-                pen.text(place, mark.text, fill=mark.fill, font=font, anchor=_ANCHORS[mark.anchor])
+                pen.text(
+                    place,
+                    mark.text,
+                    fill=mark.fill,
+                    font=font,
+                    anchor=_ANCHORS[mark.anchor],
+                    stroke_width=max(1, round(mark.size * times / 8)),
+                    stroke_fill=drawing.background,
+                )
     if times > 1:
         image = image.resize((drawing.width, drawing.height), Image.Resampling.BOX)
     out = io.BytesIO()
@@ -48,6 +62,17 @@ def _circle(pen: Any, mark: Circle, times: int) -> None:
         outline=f"{mark.stroke}{opacity:02x}" if mark.stroke else None,
         width=max(1, round(mark.width * times)) if mark.stroke and mark.width else 0,
     )
+
+
+def _dashes(pen: Any, mark: Circle, colour: str, times: int) -> None:
+    count = max(8, round(math.tau * mark.radius / (3 * mark.dash)))
+    for number in range(count):
+        ends = (math.tau * (number + part) / count for part in (0, 1 / 3))
+        line = [
+            ((mark.x + mark.radius * math.cos(end)) * times, (mark.y + mark.radius * math.sin(end)) * times)
+            for end in ends
+        ]
+        pen.line(line, fill=colour, width=max(1, round(mark.width * times)))
 
 
 @lru_cache(maxsize=32)

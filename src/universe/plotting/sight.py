@@ -1,6 +1,5 @@
 """What is to be seen of a universe and where on the page: bodies as dots, moons kept apart from their planets."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,7 +14,8 @@ Bodies = Mapping[str, Mapping[str, Any]]
 _FARTHEST: Final = 1e150
 """A coordinate beyond this has no square, and no place on a page."""
 _EDGE: Final = 1.03
-_SMALLEST_DOT, _LARGEST_DOT = 2.4, 12.0
+_SMALLEST_DOT, _LARGEST_DOT = 2.8, 13.0
+_GROWTH: Final = 0.22
 _CROWD: Final = 120
 SHINING: Final = ("star", "blackHole")
 
@@ -95,22 +95,19 @@ def _centre(stars: Bodies, ids: list[str], flat: Floats) -> Floats:
 
 
 def _dots(bodies: list[Mapping[str, Any]], unit: float) -> Floats:
-    """Sizes that grow with the logarithm of the radius, smaller where there are many."""
+    """Sizes that grow slowly with the radius, so that planets are seen beside their star; smaller where many are."""
     radii = np.array([_radius(body) for body in bodies])
-    known = radii > 0
-    sizes = np.full(len(bodies), 0.25)
-    if known.any():
-        logs = np.log(radii[known])
-        span = float(np.ptp(logs))
-        sizes[known] = (logs - logs.min()) / span if span > 0 else 0.5
+    largest = float(radii.max())
+    sizes = _LARGEST_DOT * (radii / largest) ** _GROWTH if largest > 0 else np.full(len(bodies), _LARGEST_DOT / 2)
     crowd = min(1.0, (_CROWD / len(bodies)) ** 0.4)
-    return (_SMALLEST_DOT + (_LARGEST_DOT - _SMALLEST_DOT) * sizes) * unit * crowd
+    return np.maximum(sizes, _SMALLEST_DOT) * unit * crowd
 
 
 def _radius(body: Mapping[str, Any]) -> float:
     radius = body.get("radius")
-    is_number = isinstance(radius, (int, float)) and not isinstance(radius, bool)
-    return float(radius) if is_number and math.isfinite(radius) and 0 < radius < _FARTHEST else 0.0
+    if isinstance(radius, bool) or not isinstance(radius, (int, float)):
+        return 0.0
+    return float(radius) if 0 < radius < _FARTHEST else 0.0
 
 
 def _hidden(stars: Bodies, ids: list[str], page: Floats, dots: Floats) -> NDArray[np.bool_]:

@@ -1,5 +1,6 @@
 """The picture of a universe at an instant: its bodies are placed, then drawn."""
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -10,12 +11,14 @@ from universe.plotting.scale import Floats
 from universe.plotting.sight import Bodies
 from universe.plotting.view import top_view
 
-_MOST_ORBITS: Final = 400
-_SEGMENTS: Final = 180
+_MOST_ORBITS: Final = 240
+_SEGMENTS: Final = (480, 120)
+"""Of an orbit, where there are few and where there are many."""
+_FEW: Final = 40
 
 
 def plot(stars: Bodies, *, t: float, title: str, width: int = 1200, height: int = 1200, scale: Any = "auto") -> Drawing:
-    """The top view of the bodies at simulation time `t`; where there are very many, with the largest orbits only.
+    """The top view of the bodies at simulation time `t`; where there are very many, with some of the orbits only.
 
     `scale` is `linear`, `log`, or `auto` for what suits the distances. Raises InvalidInput for a time that is not
     finite, and for a page or a scale that cannot be had.
@@ -37,9 +40,25 @@ def plot(stars: Bodies, *, t: float, title: str, width: int = 1200, height: int 
 def _paths(stars: Bodies, orrery: Orrery, found: Floats) -> dict[str, Floats]:
     """The orbits worth drawing, as points of the universe."""
     places = {body_id: place for place, body_id in enumerate(orrery.ids)}
-    parents = {body_id: places.get(str(body.get("parentId"))) for body_id, body in stars.items()}
-    orbiting = [body_id for body_id, parent in parents.items() if parent is not None]
-    if len(orbiting) > _MOST_ORBITS:
-        size = {body_id: float(np.abs(found[places[body_id]] - found[parents[body_id]]).max()) for body_id in orbiting}
-        orbiting = sorted(orbiting, key=lambda body_id: -np.nan_to_num(size[body_id]))[:_MOST_ORBITS]
-    return {body_id: orrery.path(body_id, _SEGMENTS) + found[parents[body_id]] for body_id in orbiting}
+    centres: dict[str, Floats] = {}
+    for body_id, body in stars.items():
+        parent = body.get("parentId")
+        if isinstance(parent, str) and parent in places:
+            centres[body_id] = found[places[parent]]
+        elif not body.get("isRoguePlanet"):  # whose way need not lead around anything
+            centres[body_id] = np.zeros(3)
+    orbiting = list(centres)
+    # Bodies may be at the ends of what numbers can say; the view leaves them out.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if len(orbiting) > _MOST_ORBITS:
+            offsets = found[[places[body_id] for body_id in orbiting]] - np.array(list(centres.values()))
+            orbiting = [orbiting[place] for place in _spread(np.nan_to_num(np.abs(offsets).max(axis=1)))]
+        segments = _SEGMENTS[0] if len(orbiting) <= _FEW else _SEGMENTS[1]
+        return {body_id: orrery.path(body_id, segments) + centres[body_id] for body_id in orbiting}
+
+
+def _spread(sizes: Floats) -> list[int]:
+    """Of very many orbits, some of every size that can be seen."""
+    order = np.argsort(-sizes, kind="stable")
+    seen = order[sizes[order] >= 0.01 * sizes.max()]
+    return seen[:: math.ceil(len(seen) / _MOST_ORBITS)].tolist()

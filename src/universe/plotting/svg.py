@@ -16,16 +16,18 @@ def to_svg(drawing: Drawing) -> str:
         f'viewBox="0 0 {width} {height}" role="img" font-family="{_FONT}">',
         f"<title>{escape(drawing.title)}</title>",
         f'<rect width="{width}" height="{height}" fill="{drawing.background}"/>',
-        *map(_element, drawing.marks),
+        *(_element(mark, drawing.background) for mark in drawing.marks),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _element(mark: Mark) -> str:
+def _element(mark: Mark, background: str) -> str:
     match mark:
         case Circle():
             stroke = f' stroke="{mark.stroke}" stroke-width="{_number(mark.width)}"' if mark.stroke else ""
+            if mark.dash:
+                stroke += f' stroke-dasharray="{_number(mark.dash)} {_number(2 * mark.dash)}"'
             return (
                 f'<circle cx="{_number(mark.x)}" cy="{_number(mark.y)}" r="{_number(mark.radius)}" '
                 f'fill="{mark.fill or "none"}"{stroke}{_opacity(mark.opacity)}/>'
@@ -39,7 +41,9 @@ def _element(mark: Mark) -> str:
         case Label():
             return (
                 f'<text x="{_number(mark.x)}" y="{_number(mark.y)}" font-size="{_number(mark.size)}" '
-                f'fill="{mark.fill}" text-anchor="{mark.anchor}">{escape(mark.text)}</text>'
+                f'fill="{mark.fill}" text-anchor="{mark.anchor}" stroke="{background}" '
+                f'stroke-width="{_number(mark.size / 4)}" stroke-linejoin="round" paint-order="stroke">'
+                f"{escape(mark.text)}</text>"
             )
 
 

@@ -38,7 +38,7 @@ def _behind(path: Floats, body: Floats) -> Floats:
     nearest = int(np.argmin(np.hypot(offset[:, 0], offset[:, 1])))
     back = np.roll(ring[::-1], nearest + 1, axis=0)
     # The nearest point may lie ahead, and a trail that begins ahead of its body looks like a hook.
-    if len(back) > 1 and (back[0] - body) @ (back[1] - body) > 0 < (back[0] - back[1]) @ (back[0] - body):
+    if len(back) > 1 and (back[0] - body) @ (back[1] - body) < 0:
         back = back[1:]
     return np.vstack([body, back])
 

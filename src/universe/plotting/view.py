@@ -19,8 +19,8 @@ SIZES: Final = (200, 8000)
 """The shortest and the longest a side of the page may be, in pixels."""
 _MOST_TRAILS: Final = 120
 _MOST_LABELS: Final = 60
-_GLOW: Final = ((4.6, 0.05), (3.2, 0.07), (2.2, 0.11), (1.5, 0.18))
-"""Circles around what shines: how much larger than it, and how bright."""
+_GLOW: Final = tuple((1 + 4.2 * (1 - step / 16) ** 1.7, 0.012 + 0.0035 * step) for step in range(16))
+"""Circles around what shines: how many times larger than it, and how bright."""
 
 
 def top_view(
@@ -112,7 +112,8 @@ def _dots(stars: Bodies, sight: Sight, frame: Frame, page: Page) -> Iterator[Cir
         if body.get("bodyType") == "blackHole":
             yield Circle(x, y, radius, fill="#000000", stroke=mixed(colour, "#ffb45c", 0.5), width=0.3 * radius)
         else:
-            yield Circle(x, y, radius, fill=colour, stroke=BACKGROUND, width=1.2 * frame.unit if glows else 0.0)
+            edge = None if shines(body) or not glows else BACKGROUND
+            yield Circle(x, y, radius, fill=colour, stroke=edge, width=1.2 * frame.unit)
 
 
 def _names(stars: Bodies, sight: Sight, frame: Frame, page: Page) -> Iterator[Label]:
@@ -124,8 +125,10 @@ def _names(stars: Bodies, sight: Sight, frame: Frame, page: Page) -> Iterator[La
         name = drawable(body.get("name")) or drawable(sight.ids[place])
         if not name:
             continue
-        (x, y), gap = sight.page[place].tolist(), float(sight.dots[place]) + 6 * frame.unit
+        (x, y), radius = sight.page[place].tolist(), float(sight.dots[place])
+        gap = radius * (1.8 if shines(body) else 1) + 6 * frame.unit
         size = (15 if shines(body) else 13) * frame.unit
         fill = mixed(body_colour(body.get("color")), PALE, 0.55)
-        if label := page.put_first_free(around(x, y, gap, name, size, fill)):
+        outwards = (x - frame.x, y - frame.y)
+        if label := page.put_first_free(around(x, y, gap, name, size, fill, outwards=outwards)):
             yield label

@@ -68,8 +68,7 @@ class Batch:
                 raise refusal(outcome.events[0], universeId=self._id, command=command["type"], **place)
             state, version = outcome.state, version + 1
             events += outcome.events
-            for kind, keys in outcome.touched.items():
-                touched.setdefault(kind, {}).update(keys)
+            touched = _both(touched, outcome.touched) if touched else outcome.touched
             entries.append(self._entry(version, orjson.dumps(command), outcome.events))
         self._state, self._version = state, version
         self._steps.append(touched)
@@ -97,6 +96,12 @@ def check_same(use: KeyUse, ask: Ask) -> None:
             hint="Use a new key for each new request.",
             key=use.key[:100],
         )
+
+
+def _both(first: Touched, second: Touched) -> Touched:
+    for kind, keys in second.items():
+        first.setdefault(kind, {}).update(keys)
+    return first
 
 
 def _difference(before: State, after: State) -> Touched:

@@ -51,7 +51,7 @@ class LiveUniverse:
         """The result of a change, once it is on disk. Raises CommandRefused, VersionConflict, StoreUnavailable, …"""
         if len(self._jobs) >= QUEUE:
             raise TooBusy(f"{QUEUE:,} changes of this universe wait already.", hint="Try again in a moment.")
-        job = Job(ask)
+        job = Job(ask, asyncio.get_running_loop().create_future())
         self._jobs.append(job)
         if self._working is None:
             self._working = asyncio.create_task(self._work())
@@ -129,15 +129,19 @@ class LiveUniverse:
         batch = Batch(self.replica, timestamp(self._clock))
         for job in jobs:
             try:
-                answer = batch.known(job.ask) or await self._known(job.ask) or batch.add(job.ask)
+                answer = await self._known(job.ask, batch) if job.ask.key is not None else None
+                answer = answer or batch.add(job.ask)
             except UraniborgError as exc:
                 answer = exc
             batch.answers.append((job, answer))
         return batch
 
-    async def _known(self, ask: Ask) -> Result | None:
+    async def _known(self, ask: Ask, batch: Batch) -> Result | None:
         """The result of an earlier request with the same key, if there was one. Raises KeyReused."""
-        use = await self._store.key(self.id, ask.key) if ask.key is not None else None
+        assert ask.key is not None
+        if known := batch.known(ask):
+            return known
+        use = await self._store.key(self.id, ask.key)
         if use is None:
             return None
         check_same(use, ask)

@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import orjson
@@ -54,12 +53,11 @@ class Ask(NamedTuple):
         return hashlib.blake2b(said, digest_size=16).digest()
 
 
-@dataclass(slots=True)
-class Job:
+class Job(NamedTuple):
     """An ask that waits, and where to answer it."""
 
     ask: Ask
-    future: asyncio.Future[Result] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    future: asyncio.Future[Result]
 
     def answer(self, result: Result | BaseException) -> None:
         # Whoever asked may be gone.

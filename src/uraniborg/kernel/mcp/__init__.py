@@ -18,9 +18,11 @@ from uraniborg.kernel.hosts import LOOPBACK
 
 try:
     from uraniborg.kernel.mcp.http import stateful_app, stateless_app
+    from uraniborg.kernel.mcp.listing import Listed, list_more
     from uraniborg.kernel.mcp.progress import report_progress
     from uraniborg.kernel.mcp.server import Server, make_server, resource, tool
     from uraniborg.kernel.mcp.stdio import run_stdio
+    from uraniborg.kernel.mcp.subscriptions import Subscriptions, subscriptions
 except ModuleNotFoundError as missing:
     if (missing.name or "").split(".")[0] not in {"mcp", "starlette"}:
         raise
@@ -28,12 +30,16 @@ except ModuleNotFoundError as missing:
 
 __all__ = [
     "LOOPBACK",
+    "Listed",
     "Server",
+    "Subscriptions",
+    "list_more",
     "make_server",
     "report_progress",
     "resource",
     "run_stdio",
     "stateful_app",
     "stateless_app",
+    "subscriptions",
     "tool",
 ]

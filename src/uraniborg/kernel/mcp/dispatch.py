@@ -56,7 +56,7 @@ class Dispatcher:
         return invalid_message()
 
     async def _answer_batch(self, messages: list[Any], version: str) -> Answer:
-        if problem := _batch_problem(messages, version):
+        if problem := batch_problem(messages, version):
             return invalid_message(error=problem)
         answers = await asyncio.gather(*(self._answer_member(message) for message in messages))
         bodies = [answer.body for answer in answers if answer.body]
@@ -91,7 +91,7 @@ class Dispatcher:
         params = request.params
         if request.method == "tools/call" and CallToolRequest in self._handlers and params and _is_plain_call(params):
             return (await self._server.reply_to(params["name"], params.get("arguments") or {})).result_json()
-        methods = self._server.protocol.methods
+        methods = self._server.protocol.methods_without_session
         if request.method not in methods:
             raise UnknownMethod(request.method, methods)
         accepted = validated(methods[request.method], request.method, params)
@@ -106,6 +106,8 @@ class Dispatcher:
 
     async def _list(self, method: str, accepted: BaseModel) -> bytes:
         """Lists are long to write and, once a server has everything, always the same."""
+        if method == "resources/list" and self._server.lists_more:
+            return await self._handle(accepted)
         registrations = self._server.registrations
         known = self._listed.get(method)
         if known is None or known[0] != registrations:
@@ -134,7 +136,8 @@ def _is_plain_call(params: Mapping[str, Any]) -> bool:
     return True
 
 
-def _batch_problem(messages: list[Any], version: str) -> InvalidMessage | None:
+def batch_problem(messages: list[Any], version: str) -> InvalidMessage | None:
+    """What keeps a client that speaks this version of the protocol from sending `messages` at once, or None."""
     if version != BATCHING_VERSION:
         return InvalidMessage(
             f"Version {version} of the protocol has no batches.",

@@ -17,7 +17,7 @@ _TRANSPORT_REFUSALS: Final[dict[tuple[int, int | None] | int, tuple[str, str, st
     (400, -32602): (
         "invalid_request",
         "The body is not a JSON-RPC 2.0 message.",
-        "Send one object with jsonrpc, id, method and params; batches are not taken.",
+        "Send one object with jsonrpc, id, method and params; a batch only within a session.",
     ),
     (400, -32600): (
         "session_required",
@@ -30,7 +30,6 @@ _TRANSPORT_REFUSALS: Final[dict[tuple[int, int | None] | int, tuple[str, str, st
         "No type this server answers in is accepted.",
         "Accept application/json, text/event-stream.",
     ),
-    409: ("stream_already_open", "This session has an open stream already.", "Close it before opening another."),
     413: ("body_too_large", "The body is larger than this server takes.", "Send less in one request."),
     415: ("unsupported_media_type", "The body must be JSON.", "Send Content-Type: application/json."),
     503: ("too_many_sessions", "All sessions of this server are in use.", "Try again later; idle sessions end."),

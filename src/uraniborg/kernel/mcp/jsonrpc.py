@@ -17,6 +17,13 @@ RequestId = str | int
 
 class InvalidJson(InvalidInput):
     code = "invalid_json"
+    status = 400
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The body is not JSON.",
+            hint="Send JSON in UTF-8, without a byte order mark, half characters or very deep nesting.",
+        )
 
 
 class Answer(NamedTuple):
@@ -50,11 +57,7 @@ def unreadable(body: bytes) -> Answer:
     request = request_in(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
     if isinstance(request, Request) and whole_text(str(request.id)) == str(request.id):
         return Answer(200, refusal(request.id, UnacceptableParameters(whole_text(request.method)), INVALID_PARAMS))
-    error = InvalidJson(
-        "The body is not JSON.",
-        hint="Send JSON in UTF-8, without a byte order mark, half characters or very deep nesting.",
-    )
-    return Answer(400, refusal(None, error, PARSE_ERROR))
+    return Answer(400, refusal(None, InvalidJson(), PARSE_ERROR))
 
 
 def request_in(message: dict[str, Any]) -> Request | Answer:

@@ -9,7 +9,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.server.lowlevel.server import NotificationOptions
 from mcp.server.lowlevel.server import Server as LowLevelServer
 from mcp.server.models import InitializationOptions
+from mcp.server.session import ServerSession
 from mcp.shared.message import SessionMessage
+from mcp.shared.session import RequestResponder
 from mcp.shared.version import SUPPORTED_PROTOCOL_VERSIONS
 from mcp.types import (
     INVALID_PARAMS,
@@ -17,6 +19,7 @@ from mcp.types import (
     LATEST_PROTOCOL_VERSION,
     METHOD_NOT_FOUND,
     ClientNotification,
+    ClientRequest,
     Implementation,
     InitializeRequest,
     InitializeResult,
@@ -25,17 +28,22 @@ from mcp.types import (
     JSONRPCNotification,
     JSONRPCRequest,
     ServerCapabilities,
+    ServerResult,
+    SubscribeRequest,
+    UnsubscribeRequest,
 )
 from pydantic import BaseModel, ValidationError
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, invalid
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.mcp.connection import Connection
 from uraniborg.kernel.mcp.reply import error_data
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outgoing = MemoryObjectSendStream[SessionMessage]
 
 _BEFORE_INITIALIZE: Final = ("initialize", "ping")
+_OF_SESSIONS: Final[tuple[type[BaseModel], ...]] = (SubscribeRequest, UnsubscribeRequest)
 
 _log = get_logger(__name__)
 
@@ -49,6 +57,7 @@ class UnknownMethod(NotFound):
 
 class InvalidMessage(InvalidInput):
     code = "invalid_request"
+    status = 400
 
     def __init__(
         self,
@@ -83,6 +92,8 @@ class Protocol(LowLevelServer[Any, Any]):
     ) -> ServerCapabilities:
         capabilities = super().get_capabilities(notification_options, experimental_capabilities)
         capabilities.experimental = experimental_capabilities or None
+        if capabilities.resources is not None:
+            capabilities.resources.subscribe = SubscribeRequest in self.request_handlers
         return capabilities
 
     @property
@@ -91,9 +102,19 @@ class Protocol(LowLevelServer[Any, Any]):
         kinds: list[type[BaseModel]] = [InitializeRequest, *self.request_handlers]
         return {str(kind.model_fields["method"].default): kind for kind in kinds}
 
+    @property
+    def methods_without_session(self) -> dict[str, type[BaseModel]]:
+        """The requests among them that a client can send which is forgotten once it has its answer."""
+        return {method: kind for method, kind in self.methods.items() if kind not in _OF_SESSIONS}
+
     def introduction(self, version: str) -> InitializeResult:
-        """The answer to an initialize request for this version of the protocol, as a session of the SDK gives it."""
+        """The answer to an initialize request for this version of the protocol, where no session follows.
+
+        But for what needs one it is what a session of the SDK answers.
+        """
         options = self.create_initialization_options()
+        if options.capabilities.resources is not None:
+            options.capabilities.resources.subscribe = False
         return InitializeResult(
             protocolVersion=version if version in SUPPORTED_PROTOCOL_VERSIONS else LATEST_PROTOCOL_VERSION,
             capabilities=options.capabilities,
@@ -113,11 +134,32 @@ class Protocol(LowLevelServer[Any, Any]):
         initialization_options: InitializationOptions,
         raise_exceptions: bool = False,
         stateless: bool = False,
+        connection: Connection | None = None,
     ) -> None:
         admitted = _Admitted(read_stream, write_stream, self.methods, initialized=stateless)
         # The session enters and iterates its read stream and does nothing else with it.
         source = cast("Incoming", admitted)
-        await super().run(source, write_stream, initialization_options, raise_exceptions, stateless)
+        with (connection or Connection()).lasting():
+            await super().run(source, write_stream, initialization_options, raise_exceptions, stateless)
+
+    async def _handle_message(
+        self,
+        message: RequestResponder[ClientRequest, ServerResult] | ClientNotification | Exception,
+        session: ServerSession,
+        lifespan_context: Any,
+        raise_exceptions: bool = False,
+    ) -> None:
+        """As inherited, but that warnings are left alone.
+
+        Those of the whole process are caught there while a call lasts. Once two calls have overlapped they are caught
+        for good, in a list that only grows.
+        """
+        if isinstance(message, RequestResponder):
+            with message:
+                request = message.request.root
+                await self._handle_request(message, request, session, lifespan_context, raise_exceptions)
+        elif isinstance(message, ClientNotification):
+            await self._handle_notification(message.root)
 
 
 class _Admitted:
@@ -153,8 +195,9 @@ class _Admitted:
                 if refusal is None:
                     return message
                 await self._answer(request.id, *refusal)
-            elif not isinstance(request, JSONRPCNotification) or self._is_welcome(request):
+            elif isinstance(request, JSONRPCNotification) and self._is_welcome(request):
                 return message
+            # What is left are responses, though nothing is ever asked of a client.
 
     def _refusal(self, request: JSONRPCRequest) -> tuple[UraniborgError, int] | None:
         if request.method not in self._methods:

@@ -1,5 +1,6 @@
 """How values and errors look on the wire: one text block of JSON, and the same error body everywhere."""
 
+import asyncio
 import json
 from typing import Any, Final, NamedTuple, cast
 
@@ -125,6 +126,17 @@ def _bounded(value: Any, most: int = _LONGEST_TEXT) -> Any:
         items = list(cast("dict[str, Any]", value).items())[:_MOST_ITEMS]
         return {name[:_LONGEST_ITEM]: _bounded(item, _LONGEST_ITEM) for name, item in items}
     return value
+
+
+def ends_the_call(exc: BaseException) -> bool:
+    """Whether `exc`, raised by what was called, is not its failure but the end of the call or of the process.
+
+    To be cancelled is the end only of a task that was asked to; what awaits another task that was is not.
+    """
+    if isinstance(exc, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is None or task.cancelling() > 0
+    return isinstance(exc, KeyboardInterrupt | GeneratorExit)
 
 
 def noted(exc: BaseException, *, during: str) -> UraniborgError:

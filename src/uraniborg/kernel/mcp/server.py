@@ -17,9 +17,10 @@ from pydantic import AnyUrl
 from uraniborg.kernel.errors import InvalidInput, NotFound
 from uraniborg.kernel.logging import printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
+from uraniborg.kernel.mcp.listing import Listing, with_listed
 from uraniborg.kernel.mcp.progress import progress_of_this_call
 from uraniborg.kernel.mcp.protocol import Protocol
-from uraniborg.kernel.mcp.reply import Reply, as_text, failure, noted, protocol_error, success
+from uraniborg.kernel.mcp.reply import Reply, as_text, ends_the_call, failure, noted, protocol_error, success
 from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
 
 Function = TypeVar("Function", bound=AsyncFunction)
@@ -77,6 +78,7 @@ class Server(FastMCP[Any]):
         self._cleanup = cleanup
         self._known_tools: dict[str, _Tool] = {}
         self._known_resources: list[_Resource] = []
+        self._listings: list[Listing] = []
         if prompts:
             self._offer("prompts")
 
@@ -90,6 +92,11 @@ class Server(FastMCP[Any]):
     def registrations(self) -> int:
         """How many tools and resources there are: what was listed at the same number is listed still."""
         return len(self._known_tools) + len(self._known_resources)
+
+    @property
+    def lists_more(self) -> bool:
+        """Whether resources are listed that are not registered, so that the list can be another each time."""
+        return bool(self._listings)
 
     def run(
         self,
@@ -147,6 +154,15 @@ class Server(FastMCP[Any]):
         )
         self._offer("resources")
 
+    def register_listing(self, function: Listing) -> None:
+        """List what `function` returns beside the registered resources; see `list_more`."""
+        self._listings.append(function)
+        self._offer("resources")
+
+    async def list_resources(self) -> list[types.Resource]:
+        """The registered resources, templates not included, and what else there is now."""
+        return await with_listed(await super().list_resources(), self._listings)
+
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
         """Call a tool and return its CallToolResult. Never raises: failures are results too."""
         with progress_of_this_call():
@@ -158,7 +174,9 @@ class Server(FastMCP[Any]):
             called = self._find_tool(name)
             value = await called.function(**called.arguments.accept(arguments))
             return success(value, structured=called.structured)
-        except (Exception, SystemExit) as exc:
+        except BaseException as exc:
+            if ends_the_call(exc):
+                raise
             return failure(noted(exc, during=f"tool {name[:80]}"))
 
     async def read_resource(self, uri: AnyUrl | str) -> list[ReadResourceContents]:
@@ -168,7 +186,9 @@ class Server(FastMCP[Any]):
             value = await found.function(**found.arguments.accept(values))
             content = value if isinstance(value, bytes) else as_text(value)
             return [ReadResourceContents(content=content, mime_type=found.mime_type)]
-        except (Exception, SystemExit) as exc:
+        except BaseException as exc:
+            if ends_the_call(exc):
+                raise
             raise protocol_error(noted(exc, during="reading a resource")) from exc
 
     def _find_tool(self, name: str) -> _Tool:

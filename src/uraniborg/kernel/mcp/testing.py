@@ -4,16 +4,18 @@ import asyncio
 import json
 import socket
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TextIO
 
+import anyio.lowlevel
 import uvicorn
 from mcp import ClientSession, McpError, StdioServerParameters
+from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.memory import create_connected_server_and_client_session
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult, ResourceUpdatedNotification, ServerNotification, TextContent
 from starlette.types import ASGIApp
 
 from uraniborg.kernel.mcp.server import Server
@@ -30,10 +32,14 @@ __all__ = [
 ]
 
 
+OnUpdated = Callable[[str], object]
+"""Called with the uri of each resource that the client is told has changed."""
+
+
 @asynccontextmanager
-async def connected(server: Server) -> AsyncGenerator[ClientSession]:
+async def connected(server: Server, *, on_updated: OnUpdated | None = None) -> AsyncGenerator[ClientSession]:
     """An initialized client of `server`, in memory."""
-    async with create_connected_server_and_client_session(server) as client:
+    async with create_connected_server_and_client_session(server, message_handler=_telling(on_updated)) as client:
         yield client
 
 
@@ -45,23 +51,37 @@ async def stdio_client_for(
     *,
     cwd: str | None = None,
     stderr: TextIO | None = None,
+    on_updated: OnUpdated | None = None,
 ) -> AsyncGenerator[ClientSession]:
     """An initialized client of the server that `command` starts as a process. `env` is added to a minimal one."""
     parameters = StdioServerParameters(command=command, args=list(args), env=dict(env or {}), cwd=cwd)
     async with (
         stdio_client(parameters, errlog=stderr or sys.stderr) as (read, write),
-        ClientSession(read, write) as client,
+        ClientSession(read, write, message_handler=_telling(on_updated)) as client,
     ):
         await client.initialize()
         yield client
 
 
 @asynccontextmanager
-async def http_client_for(url: str) -> AsyncGenerator[ClientSession]:
+async def http_client_for(url: str, *, on_updated: OnUpdated | None = None) -> AsyncGenerator[ClientSession]:
     """An initialized client of the MCP endpoint at `url`."""
-    async with streamable_http_client(url) as (read, write, _), ClientSession(read, write) as client:
+    async with (
+        streamable_http_client(url) as (read, write, _),
+        ClientSession(read, write, message_handler=_telling(on_updated)) as client,
+    ):
         await client.initialize()
         yield client
+
+
+def _telling(on_updated: OnUpdated | None) -> MessageHandlerFnT:
+    async def handle(message: Any) -> None:
+        if on_updated and isinstance(message, ServerNotification):
+            if isinstance(message.root, ResourceUpdatedNotification):
+                on_updated(str(message.root.params.uri))
+        await anyio.lowlevel.checkpoint()
+
+    return handle
 
 
 @asynccontextmanager

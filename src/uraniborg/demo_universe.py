@@ -1,0 +1,100 @@
+"""The demo's last act: the system the papers are about, changed by an agent over MCP and by a person over REST."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+from pydantic import SecretStr
+from rich.console import Console, Group
+from rich.text import Text
+
+from universe.app import make_app
+from universe.citing import bibtex, sources_of
+from universe.config import UniverseConfig
+from universe.drawing import draw
+from universe.simulating import simulate
+from uraniborg.kernel.files import write_atomic
+from uraniborg.kernel.mcp.testing import http_client_for, json_of, serving
+
+_ID: Final = "trappist-1"
+_BY_AGENT: Final[list[dict[str, Any]]] = [
+    {"type": "tick", "dt": 12.35},
+    {"type": "updateStar", "id": "trappist-1-e", "payload": {"note": "temperate"}},
+]
+_BY_PERSON: Final[list[dict[str, Any]]] = [{"type": "tick"}, {"type": "removeStar", "id": "trappist-1-i"}]
+_WAIT_S: Final = 20
+
+
+async def show_universe(console: Console, output: Path) -> None:
+    """Serve the system on a free port, change it from both sides, and leave a picture and a bibliography."""
+    console.print(Group(Text("A universe to test it in", "bold")))
+    async with (
+        serving(make_app(UniverseConfig(db=SecretStr("memory:")))) as url,
+        httpx.AsyncClient(base_url=url) as rest,
+    ):
+        made = await rest.post("/universes", json={"name": "TRAPPIST-1", "id": _ID, "from": _ID})
+        bodies = made.raise_for_status().json()["state"]["stars"]
+        papers = len(sources_of(bodies))
+        of = "paper" if papers == 1 else "papers"
+        console.print(f"  TRAPPIST-1, from {papers} {of}: {len(bodies)} bodies, every change streamed to all\n")
+        async with _listening(url) as heard, http_client_for(f"{url}/mcp") as agent:
+            for command in _BY_AGENT:
+                call = {"universeId": _ID, "command": command, "return": "events"}
+                _tell(console, "agent, by MCP", command, json_of(await agent.call_tool("send_universe_command", call)))
+            for command in _BY_PERSON:
+                answer = await rest.post(f"/universes/{_ID}/commands?return=events", json=command)
+                _tell(console, "you, by REST", command, answer.json())
+            async with asyncio.timeout(_WAIT_S):
+                told = [await heard.get() for _ in range(3)]
+        order = ", ".join(f"{one['version']} {one['command']['type']}" for one in told)
+        console.print(Text.assemble(("  the stream      ", "dim"), order, ("  in one order for all", "dim")))
+        state = (await rest.get(f"/universes/{_ID}")).json()["state"]
+    _leave(console, state, output)
+
+
+def _leave(console: Console, state: dict[str, Any], output: Path) -> None:
+    run = simulate(state, None, days=30, step=0.01, method="yoshida4")
+    drift = f"energy kept to {run['energyDrift']['max']:.0e} over 30 days in 3,000 steps"
+    console.print(Text.assemble(("  n-body          ", "dim"), drift, "\n"))
+    draw(state, output / "trappist-1.png", title="TRAPPIST-1", t=None, scale="auto")
+    write_atomic(output / "trappist-1.bib", bibtex(sources_of(state["stars"])))
+
+
+@asynccontextmanager
+async def _listening(url: str) -> AsyncGenerator[asyncio.Queue[dict[str, Any]]]:
+    """What the event stream tells, from now on."""
+    heard: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    begun = asyncio.Event()
+
+    async def listen() -> None:
+        async with (
+            httpx.AsyncClient(base_url=url, timeout=_WAIT_S) as client,
+            client.stream("GET", f"/universes/{_ID}/events") as stream,
+        ):
+            async for line in stream.aiter_lines():
+                begun.set()
+                if line.startswith("data: "):
+                    heard.put_nowait(json.loads(line.removeprefix("data: ")))
+
+    listening = asyncio.create_task(listen())
+    try:
+        async with asyncio.timeout(_WAIT_S):
+            await begun.wait()
+        yield heard
+    finally:
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
+
+
+def _tell(console: Console, who: str, command: dict[str, Any], answer: dict[str, Any]) -> None:
+    line = Text.assemble((f"  {who:<16}", "dim"), (json.dumps(command), "cyan"))
+    if "error" in answer:
+        line.append(f"\n{'':<18}✘ {answer['error']['message']}", "yellow")
+    else:
+        events = ", ".join(event["type"] for event in answer["events"]) or "time passes"
+        line.append(f"\n{'':<18}✔ version {answer['version']}: {events}", "green")
+    console.print(line)

@@ -1,0 +1,103 @@
+"""One session over HTTP: the SDK's transport, kept from what it would not survive or answer."""
+
+from typing import Final
+from uuid import uuid4
+
+from mcp.server.streamable_http import GET_STREAM_KEY, StreamableHTTPServerTransport
+from starlette.datastructures import MutableHeaders
+from starlette.types import Message, Receive, Scope, Send
+
+from uraniborg.kernel.errors import Conflict, InvalidInput
+from uraniborg.kernel.mcp.connection import Connection
+from uraniborg.kernel.mcp.protocol import InvalidMessage
+from uraniborg.kernel.text import whole_text
+
+_ROOM_TAKEN_AT_MOST: Final = 8
+
+
+class StreamAlreadyOpen(Conflict):
+    code = "stream_already_open"
+
+    def __init__(self) -> None:
+        super().__init__("This session has an open stream already.", hint="Close it before opening another.")
+
+
+class IdInUse(InvalidInput):
+    code = "id_in_use"
+    status = 400
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A request of this session with this id has no answer yet.",
+            hint="Give each request of a session an id of its own.",
+        )
+
+
+class Session(Connection):
+    """A session with a name nobody can guess. It listens while its event stream is open."""
+
+    def __init__(self, *, idle_seconds: float, json_answers: bool) -> None:
+        super().__init__()
+        self.id = uuid4().hex
+        self.transport = StreamableHTTPServerTransport(self.id, json_answers, idle_timeout=idle_seconds)
+        # The transport would take a request with this id for the event stream.
+        self._unanswered = {GET_STREAM_KEY}
+        self._streaming = False
+
+    @property
+    def listening(self) -> bool:
+        return self._streaming
+
+    @property
+    def has_room(self) -> bool:
+        # The transport passes on all messages of a session one by one, and while the event stream is full nothing,
+        # answers to calls included. How full it is only the transport's own table of streams can tell.
+        streams = self.transport._request_streams.get(GET_STREAM_KEY)  # pyright: ignore[reportPrivateUsage]
+        return streams is not None and streams[0].statistics().current_buffer_used < _ROOM_TAKEN_AT_MOST
+
+    @property
+    def unused_until(self) -> float | None:
+        """When it ends unless it is used again, on the clock of the event loop; None while it is in use."""
+        scope = self.transport.idle_scope
+        return None if scope is None or scope.deadline == float("inf") else scope.deadline
+
+    async def handle(self, request_id: str | int | None, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request of this session. Raises IdInUse, InvalidMessage and StreamAlreadyOpen."""
+        if scope["method"] == "GET":
+            await self._stream(scope, receive, send)
+        elif request_id is None:
+            await self.transport.handle_request(scope, receive, send)
+        else:
+            await self._call(str(request_id), scope, receive, send)
+
+    async def _call(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """The transport would give both answers to the second of two with the same id, and none to the first."""
+        if whole_text(request_id) != request_id:
+            raise InvalidMessage("The id has half a character in it.", hint="Use ids of whole characters, or numbers.")
+        if request_id in self._unanswered:
+            raise IdInUse
+        self._unanswered.add(request_id)
+        try:
+            await self.transport.handle_request(scope, receive, send)
+        finally:
+            self._unanswered.discard(request_id)
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The transport notices an open stream only once it has begun to flow."""
+        if self._streaming:
+            raise StreamAlreadyOpen
+        # No event has an id to go on from, and the transport would not answer at all.
+        del MutableHeaders(scope=scope)["last-event-id"]
+        self._streaming = True
+        try:
+            await self.transport.handle_request(scope, receive, self._announcing(send))
+        finally:
+            self._streaming = False
+
+    def _announcing(self, send: Send) -> Send:
+        async def announce(message: Message) -> None:
+            await send(message)
+            if message["type"] == "http.response.start" and message["status"] == 200 and self.when_listening:
+                self.when_listening()
+
+        return announce

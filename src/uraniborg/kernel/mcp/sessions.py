@@ -1,0 +1,183 @@
+"""The sessions of an app: begun by initialize, ended by their client, by disuse, or to make room for another."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, Final, cast
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+from mcp.server.streamable_http import StreamableHTTPServerTransport
+from mcp.types import INVALID_PARAMS, InitializeRequest
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.mcp.batches import answer_batch
+from uraniborg.kernel.mcp.jsonrpc import Answer, InvalidJson, Request, refusal, request_in
+from uraniborg.kernel.mcp.protocol import InvalidMessage, Protocol, validated
+from uraniborg.kernel.mcp.session import Session
+
+SESSION_HEADER: Final = "mcp-session-id"
+
+_log = get_logger(__name__)
+
+
+class Sessions:
+    """An ASGI app that hands requests to the sessions of `protocol` they belong to.
+
+    What the SDK has for this refuses every newcomer once there are enough sessions, whether or not they are in use,
+    and starts one for any request that names none.
+    """
+
+    def __init__(self, protocol: Protocol, *, idle_seconds: float, most: int, json_answers: bool) -> None:
+        self._protocol = protocol
+        self._idle_seconds = idle_seconds
+        self._most = most
+        self._json_answers = json_answers
+        self._open: dict[str, Session] = {}
+        self._tasks: TaskGroup | None = None
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """The time in which there can be sessions; all of them end with it."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield
+            finally:
+                self._tasks = None
+                tasks.cancel_scope.cancel()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._tasks is None:
+            raise RuntimeError("The lifespan of the MCP app was not entered.")
+        message: Any = None
+        if scope["method"] == "POST":
+            # The body limit in front gathers the body into one message.
+            first = await receive()
+            if first["type"] != "http.request" or first.get("more_body"):
+                return  # the client left before it was all there
+            message, receive = _message_in(first), _again(first, receive)
+        request = request_in(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
+        named = Headers(scope=scope).get(SESSION_HEADER)
+        if isinstance(request, Request) and request.method == "initialize":
+            await self._begin(self._tasks, request, scope, receive, send)
+        elif not named:
+            await self._say_what_is_missing(scope, receive, send)
+        elif named not in self._open:
+            await Response(status_code=404)(scope, receive, send)
+        elif isinstance(message, list):
+            await answer_batch(self._open[named], cast("list[Any]", message), scope, send)
+        elif isinstance(request, Answer) and request.body:
+            raise InvalidMessage
+        else:
+            await self._continue(self._open[named], request, scope, receive, send)
+
+    async def _continue(
+        self, session: Session, request: Request | Answer | None, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        await session.handle(request.id if isinstance(request, Request) else None, scope, receive, send)
+        if session.transport.is_terminated:
+            await self._end(session)
+
+    async def _begin(self, tasks: TaskGroup, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer an initialize request with a new session, whatever session it names: that one may be gone."""
+        try:
+            validated(InitializeRequest, request.method, request.params)
+        except InvalidInput as error:
+            body = refusal(request.id, error, INVALID_PARAMS)
+            await Response(body, media_type="application/json")(scope, receive, send)
+            return
+        session = await self._make_room()
+        if session is None:
+            await Response(status_code=503)(scope, receive, send)
+            return
+        begun = False
+
+        async def watch(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = message["status"] < 400
+            await send(message)
+
+        del MutableHeaders(scope=scope)[SESSION_HEADER]
+        try:
+            await tasks.start(self._serve, session)
+            await session.handle(request.id, scope, receive, watch)
+        finally:
+            if not begun:
+                await self._end(session)
+
+    async def _make_room(self) -> Session | None:
+        """A new session, in the place of the one unused for longest if need be; None if all are in use."""
+        while len(self._open) >= self._most:
+            unused = [session for session in self._open.values() if session.unused_until is not None]
+            if not unused:
+                return None
+            await self._end(min(unused, key=lambda session: session.unused_until or 0))
+        session = Session(idle_seconds=self._idle_seconds, json_answers=self._json_answers)
+        self._open[session.id] = session
+        return session
+
+    async def _serve(self, session: Session, *, task_status: TaskStatus[None]) -> None:
+        transport = session.transport
+        async with transport.connect() as (incoming, outgoing):
+            task_status.started()
+            try:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._end_when_unused, session)
+                    options = self._protocol.create_initialization_options()
+                    await self._protocol.run(incoming, outgoing, options, connection=session)
+                    tasks.cancel_scope.cancel()
+            except Exception as exc:
+                _log.exception("a session broke down", exc=exc)
+            finally:
+                await self._end(session)
+
+    async def _end_when_unused(self, session: Session) -> None:
+        assert session.transport.idle_scope is not None
+        with session.transport.idle_scope:
+            await anyio.sleep_forever()
+        await self._end(session)
+
+    async def _end(self, session: Session) -> None:
+        """Forget `session`, at once, and close what it has open, whoever gives up waiting for that."""
+        self._open.pop(session.id, None)
+        with anyio.CancelScope(shield=True):
+            await session.transport.terminate()
+
+    async def _say_what_is_missing(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have a transport refuse a request that belongs to no session and begins none, for one reason or another."""
+        transport = StreamableHTTPServerTransport("none", self._json_answers)
+        async with transport.connect() as (incoming, _):
+            incoming.close()
+            try:
+                await transport.handle_request(scope, receive, send)
+            finally:
+                await transport.terminate()
+
+
+def _message_in(request: Message) -> Any:
+    """The JSON that came; None for what the transport refuses as none. Raises InvalidJson for what would break it."""
+    try:
+        return json.loads(request.get("body", b""))
+    except json.JSONDecodeError:
+        return None
+    except (ValueError, RecursionError):
+        raise InvalidJson from None
+
+
+def _again(first: Message, receive: Receive) -> Receive:
+    """What gives `first` once more, and then what comes after it."""
+    waiting = [first]
+
+    async def replay() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replay

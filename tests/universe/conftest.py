@@ -1,0 +1,23 @@
+"""Stores to keep universes in, a real PostgreSQL among them wherever one can be started."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.universe.postgres_server import NoServer, PostgresServer, running_postgres
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """One server for each worker, started when the first test asks for it."""
+    try:
+        with running_postgres() as server:
+            yield server
+    except NoServer as exc:
+        pytest.skip(f"no PostgreSQL server: {exc}")
+
+
+@pytest.fixture
+def postgres_dsn(postgres_server: PostgresServer) -> str:
+    """The address of an empty database, as it looks to who opens it."""
+    return postgres_server.dsn(search_path=postgres_server.schema())

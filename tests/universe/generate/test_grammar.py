@@ -1,0 +1,145 @@
+"""What each topology makes, on average and at most."""
+
+from collections import Counter
+from statistics import fmean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from universe.generate.grammar import MOST, TOPOLOGIES, Node, Topology, expand, grammar_of
+from universe.generate.prng import Prng
+
+SYSTEMS = 600
+
+
+def nothing_spent(_: int) -> None:
+    return None
+
+
+def systems(topology: Topology, *, planet_p: float = 0.44, moon_p: float = 0.38, levels: int = 3) -> list[Node]:
+    grammar = grammar_of(topology, stars=(0.65, 0.25, 0.10), planet_p=planet_p, moon_p=moon_p)
+    return [expand(grammar, Prng(seed), levels=levels, spend=nothing_spent) for seed in range(SYSTEMS)]
+
+
+def stars(made: list[Node]) -> Counter[int]:
+    return Counter(len(system.of("star")) for system in made)
+
+
+def planets(made: list[Node]) -> list[Node]:
+    return [planet for system in made for planet in system.of("planet")]
+
+
+def moons(made: list[Node]) -> list[Node]:
+    return [moon for planet in planets(made) for moon in planet.of("moon")]
+
+
+def shares(counts: Counter[int]) -> dict[int, float]:
+    return {value: count / counts.total() for value, count in sorted(counts.items())}
+
+
+def test_classic_follows_the_chances_it_is_given() -> None:
+    made = systems("classic")
+    assert shares(stars(made)) == {
+        1: pytest.approx(0.65, abs=0.06),
+        2: pytest.approx(0.25, abs=0.06),
+        3: pytest.approx(0.10, abs=0.04),
+    }
+    assert len(planets(made)) / SYSTEMS == pytest.approx(0.56 / 0.44, abs=0.2)
+    assert len(moons(made)) / len(planets(made)) == pytest.approx(0.62 / 0.38, abs=0.25)
+
+
+def test_compact_has_one_or_two_planets_with_many_moons() -> None:
+    made = systems("compact")
+    assert set(stars(made)) == {1}
+    assert shares(Counter(len(system.of("planet")) for system in made)) == {
+        1: pytest.approx(0.5, abs=0.07),
+        2: pytest.approx(0.5, abs=0.07),
+    }
+    counts = Counter(len(planet.of("moon")) for planet in planets(made))
+    assert (min(counts), max(counts)) == (5, 18)
+
+
+def test_multi_star_heavy_is_mostly_two_and_three_stars() -> None:
+    made = systems("multiStarHeavy")
+    assert shares(stars(made)) == {
+        1: pytest.approx(0.05, abs=0.03),
+        2: pytest.approx(0.55, abs=0.07),
+        3: pytest.approx(0.40, abs=0.07),
+    }
+    assert set(Counter(len(system.of("planet")) for system in made)) == {1, 2, 3, 4}
+    counts = shares(Counter(len(planet.of("moon")) for planet in planets(made)))
+    assert set(counts) == {0, 1, 2, 3}
+    assert counts[0] == pytest.approx(0.3, abs=0.05)
+
+
+def test_moon_rich_has_up_to_25_moons_for_each_of_its_planets() -> None:
+    made = systems("moonRich")
+    assert set(stars(made)) == {1}
+    assert set(Counter(len(system.of("planet")) for system in made)) == {3, 4, 5, 6}
+    counts = [len(planet.of("moon")) for planet in planets(made)]
+    assert (min(counts), max(counts)) == (4, 25)
+    assert 12 < fmean(counts) < 16
+
+
+def test_sparse_outpost_has_few_planets_and_fewer_moons() -> None:
+    made = systems("sparseOutpost")
+    assert shares(Counter(len(system.of("planet")) for system in made)) == {
+        0: pytest.approx(0.15, abs=0.05),
+        1: pytest.approx(0.60, abs=0.07),
+        2: pytest.approx(0.25, abs=0.06),
+    }
+    assert shares(Counter(len(planet.of("moon")) for planet in planets(made))) == {
+        0: pytest.approx(0.75, abs=0.06),
+        1: pytest.approx(0.25 * 0.85, abs=0.06),
+        2: pytest.approx(0.25 * 0.15, abs=0.03),
+    }
+
+
+def test_deep_hierarchy_gives_half_of_the_moons_moons_of_their_own() -> None:
+    made = systems("deepHierarchy")
+    assert set(Counter(len(system.of("planet")) for system in made)) == {2, 3, 4, 5}
+    assert set(Counter(len(planet.of("moon")) for planet in planets(made))) == {2, 3, 4, 5, 6}
+    counts = shares(Counter(len(moon.of("submoon")) for moon in moons(made)))
+    assert set(counts) == {0, 1, 2, 3, 4}
+    assert counts[0] == pytest.approx(0.5, abs=0.03)
+
+
+def test_levels_that_are_not_wanted_are_cut_off_and_change_nothing_above() -> None:
+    def shape(made: list[Node]) -> list[list[int]]:
+        return [[len(planet.of("moon")) for planet in system.of("planet")] for system in made]
+
+    deep, shallow, flat = (systems("deepHierarchy", levels=levels) for levels in (3, 2, 1))
+    assert shape(deep) == shape(shallow)
+    assert not any(moon.of("submoon") for moon in moons(shallow))
+    assert [len(system.of("planet")) for system in flat] == [len(system.of("planet")) for system in deep]
+    assert moons(flat) == []
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_every_body_is_announced_before_it_is_made(topology: Topology) -> None:
+    spent: list[int] = []
+    grammar = grammar_of(topology, stars=(0.65, 0.25, 0.10), planet_p=0.3, moon_p=0.3)
+    system = expand(grammar, Prng("counted"), levels=3, spend=spent.append)
+    below = moons([system])
+    submoons = [submoon for moon in below for submoon in moon.of("submoon")]
+    assert sum(spent) == len(system.of("star")) + len(planets([system])) + len(below) + len(submoons) > 0
+
+
+@given(st.sampled_from(TOPOLOGIES), st.integers(), st.floats(0, 1), st.floats(0, 1))
+def test_no_repetition_exceeds_its_bound_whatever_the_chances(
+    topology: Topology, seed: int, p: float, q: float
+) -> None:
+    grammar = grammar_of(topology, stars=(0.2, 0.3, 0.5), planet_p=p, moon_p=q)
+    system = expand(grammar, Prng(seed), levels=3, spend=nothing_spent)
+    assert 1 <= len(system.of("star")) <= 3
+    assert len(planets([system])) <= MOST
+    assert all(len(planet.of("moon")) <= MOST for planet in planets([system]))
+
+
+def test_refusing_a_body_ends_the_expansion() -> None:
+    def refuse(_: int) -> None:
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        expand(grammar_of("compact", stars=(1.0,), planet_p=0.5, moon_p=0.5), Prng(1), levels=3, spend=refuse)

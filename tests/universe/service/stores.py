@@ -1,0 +1,66 @@
+"""A store in memory that, when told to, waits before it writes, does not write, or writes and says it has not."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Literal
+
+from universe.errors import StoreUnavailable
+from universe.store.memory import MemoryStore
+from universe.store.port import Entry, KeyUse
+
+Trouble = Literal["writes nothing", "writes, but the answer is lost"]
+
+
+class Held:
+    """An append that waits at the gate."""
+
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+        self.opened = asyncio.Event()
+
+
+class TroubledStore(MemoryStore):
+    """Everything that is appended or read passes through here."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.appends = 0
+        self.entries_read = 0
+        self._trouble: Trouble | None = None
+        self._held: dict[str, Held] = {}
+
+    @contextmanager
+    def trouble(self, trouble: Trouble = "writes nothing") -> Iterator[None]:
+        self._trouble = trouble
+        try:
+            yield
+        finally:
+            self._trouble = None
+
+    @asynccontextmanager
+    async def holding(self, universe_id: str) -> AsyncGenerator[Held]:
+        """Appends to this universe wait until the block ends."""
+        held = self._held[universe_id] = Held()
+        try:
+            yield held
+        finally:
+            del self._held[universe_id]
+            held.opened.set()
+
+    async def append(
+        self, universe_id: str, expected: int, entries: Sequence[Entry], keys: Sequence[KeyUse] = ()
+    ) -> None:
+        self.appends += 1
+        if held := self._held.get(universe_id):
+            held.reached.set()
+            await held.opened.wait()
+        if self._trouble != "writes nothing":
+            await super().append(universe_id, expected, entries, keys)
+        if self._trouble is not None:
+            raise StoreUnavailable("The disk is gone.", hint="Bring it back.")
+
+    async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+        found = await super().entries(universe_id, after=after, limit=limit, upto=upto)
+        self.entries_read += len(found)
+        return found

@@ -1,0 +1,288 @@
+"""Checked, reduced, written, told, answered: in this order, and nothing of the later if the earlier fails."""
+
+import asyncio
+
+import orjson
+import pytest
+
+from tests.requirements import requirement
+from tests.universe.domain.samples import EMPTY_STATE, add_star
+from tests.universe.service.speaking import assert_whole, commands_of, log_of, soon, state_of, version_of, versions_in
+from tests.universe.service.stores import TroubledStore
+from universe.errors import (
+    CommandRefused,
+    MalformedCommand,
+    MalformedState,
+    StarNotFound,
+    StoreUnavailable,
+    UniverseNotFound,
+    UnknownCommand,
+)
+from universe.service.universes import UniverseService
+from universe.store.port import Change
+
+
+async def test_a_command_is_served_told_and_answered_only_once_it_is_written(
+    service: UniverseService, store: TroubledStore
+) -> None:
+    async with service.listening("u") as live:
+        feed = live.listen()
+        async with store.holding("u") as held:
+            sending = asyncio.create_task(service.send("u", add_star("sun")))
+            await soon(held.reached.wait())
+            assert versions_in(feed) == []
+            assert await state_of(service) == EMPTY_STATE
+            assert not sending.done()
+        result = await soon(sending)
+        assert result.version == 1
+        assert versions_in(feed) == [1]
+        assert (await state_of(service))["rootIds"] == ["sun"]
+
+
+@requirement("UN-8")
+async def test_whoever_is_answered_finds_the_command_told_and_in_the_log(service: UniverseService) -> None:
+    async with service.listening("u") as live:
+        feed = live.listen()
+        result = await service.send("u", add_star("sun"))
+        assert versions_in(feed) == [1]
+        (told,) = feed.after(0) or ()
+    assert result.events == [{"type": "starAdded", "id": "sun"}]
+    (entry,) = await log_of(service)
+    assert (entry.kind, orjson.loads(entry.body), orjson.loads(entry.events)) == (
+        "command",
+        add_star("sun"),
+        result.events,
+    )
+    said = orjson.loads(told.split(b"data: ")[1])
+    assert said == {"version": 1, "command": add_star("sun"), "events": result.events}
+
+
+async def test_what_cannot_be_written_is_neither_told_nor_served_and_the_next_command_works(
+    service: UniverseService, store: TroubledStore
+) -> None:
+    async with service.listening("u") as live:
+        feed = live.listen()
+        with store.trouble():
+            for _ in range(3):
+                with pytest.raises(StoreUnavailable) as caught:
+                    await soon(service.send("u", add_star("lost")))
+                assert caught.value.ids["universeId"] == "u"
+        assert versions_in(feed) == []
+        assert await state_of(service) == EMPTY_STATE
+        assert (await soon(service.send("u", add_star("sun")))).version == 1
+        assert versions_in(feed) == [1]
+    assert [one["id"] for one in await commands_of(service)] == ["sun"]
+    await assert_whole(service)
+
+
+async def test_all_who_waited_for_a_failed_write_are_told_so(service: UniverseService, store: TroubledStore) -> None:
+    async with store.holding("u") as held:
+        first = asyncio.create_task(service.send("u", add_star("a")))
+        await soon(held.reached.wait())
+        others = [asyncio.create_task(service.send("u", add_star(f"b{n}"))) for n in range(20)]
+        await asyncio.sleep(0)  # they begin
+        store_fails = store.trouble()
+        store_fails.__enter__()
+    failed = await soon(asyncio.gather(first, *others, return_exceptions=True))
+    store_fails.__exit__(None, None, None)
+    assert [type(one) for one in failed] == [StoreUnavailable] * 21
+    assert await log_of(service) == []
+    assert (await soon(service.send("u", add_star("sun")))).version == 1
+
+
+async def test_a_write_whose_answer_was_lost_is_found_by_the_next_command_and_told_first(
+    service: UniverseService, store: TroubledStore
+) -> None:
+    async with service.listening("u") as live:
+        feed = live.listen()
+        with store.trouble("writes, but the answer is lost"), pytest.raises(StoreUnavailable):
+            await soon(service.send("u", add_star("sun")))
+        result = await soon(service.send("u", {"type": "updateStar", "id": "sun", "payload": {"mass": 9}}))
+        assert result.version == 2
+        assert versions_in(feed) == [1, 2]
+    assert result.state.stars["sun"]["mass"] == 9
+    await assert_whole(service)
+
+
+async def test_a_retry_with_its_key_after_a_lost_answer_is_done_once(
+    service: UniverseService, store: TroubledStore
+) -> None:
+    with store.trouble("writes, but the answer is lost"), pytest.raises(StoreUnavailable):
+        await soon(service.send("u", add_star("sun"), key="k"))
+    result = await soon(service.send("u", add_star("sun"), key="k"))
+    assert (result.version, result.events) == (1, [{"type": "starAdded", "id": "sun"}])
+    assert result.state.rootIds == ("sun",)
+    assert len(await log_of(service)) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "event"),
+    [
+        ({"type": "removeStar", "id": "x"}, {"type": "starNotFound", "id": "x"}),
+        (
+            {"type": "attachStar", "childId": "sun", "parentId": "sun"},
+            {"type": "attachFailed", "reason": "cycle", "childId": "sun", "parentId": "sun"},
+        ),
+        ({"type": "detachStar", "childId": "sun"}, {"type": "detachFailed", "reason": "notAttached", "childId": "sun"}),
+        ({"type": "removeRing", "planetId": "sun"}, {"type": "ringNotFound", "planetId": "sun"}),
+        ({"type": "updateNebula", "id": "n", "patch": {}}, {"type": "nebulaNotFound", "id": "n"}),
+    ],
+)
+async def test_a_refused_command_is_an_error_with_its_event_and_is_neither_written_nor_told(
+    service: UniverseService, store: TroubledStore, command: dict[str, object], event: dict[str, object]
+) -> None:
+    await service.send("u", add_star("sun"))
+    before, appends = await state_of(service), store.appends
+    async with service.listening("u") as live:
+        with pytest.raises(CommandRefused) as caught:
+            await service.send("u", command)
+        assert versions_in(live.listen(), 1) == []
+    assert caught.value.ids["event"] == event
+    assert caught.value.ids["universeId"] == "u"
+    assert caught.value.ids["command"] == command["type"]
+    assert (store.appends, len(await log_of(service))) == (appends, 1)
+    assert await state_of(service) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [None, [], {}, "tick", 5, {"type": 1}, {"type": "tick", "dt": "5"}, {"type": "addStar", "id": "x"}, [{}], [None]],
+)
+async def test_what_is_no_command_never_reaches_the_store(
+    service: UniverseService, store: TroubledStore, command: object
+) -> None:
+    with pytest.raises(MalformedCommand) as caught:
+        await service.send("u", command)
+    assert caught.value.ids["universeId"] == "u"
+    assert store.appends == 0
+
+
+async def test_an_unknown_command_is_named_and_never_reaches_the_store(
+    service: UniverseService, store: TroubledStore
+) -> None:
+    with pytest.raises(UnknownCommand, match="explode"):
+        await service.send("u", {"type": "explode"})
+    assert store.appends == 0
+
+
+@requirement("UN-14", "UN-16")
+async def test_every_way_to_ask_for_an_unknown_universe_names_it(service: UniverseService) -> None:
+    asked = [
+        service.send("u-missing", {"type": "tick"}),
+        service.put("u-missing", {}),
+        service.undo("u-missing"),
+        service.restore("u-missing", 0),
+        service.branch("u-missing"),
+        service.look("u-missing"),
+        service.history("u-missing"),
+        service.rename("u-missing", "x"),
+        service.delete("u-missing"),
+    ]
+    for one in asked:
+        with pytest.raises(UniverseNotFound, match="u-missing") as caught:
+            await one
+        assert caught.value.ids["universeId"] == "u-missing"
+
+
+async def test_a_command_cannot_be_changed_by_its_sender_afterwards(service: UniverseService) -> None:
+    command = add_star("sun", note={"kept": [1]})
+    await service.send("u", command)
+    command["payload"]["note"]["kept"].append(2)
+    command["payload"]["mass"] = -1
+    sun = (await state_of(service))["stars"]["sun"]
+    assert (sun["note"], sun["mass"]) == ({"kept": [1]}, 3.5)
+    await assert_whole(service)
+
+
+async def test_a_state_cannot_be_changed_by_whoever_gave_it(service: UniverseService) -> None:
+    given = {"stars": {}, "rootIds": ["a"], "time": 4}
+    await service.put("u", given)
+    given["rootIds"] = ["b"]
+    assert (await state_of(service))["rootIds"] == ["a"]
+    await assert_whole(service)
+
+
+@pytest.mark.parametrize("state", [[], "x", {"planets": {}}, {"time": "now"}, {"stars": {"a": {}}}, {"time": None}])
+async def test_what_is_no_state_is_refused_before_anything_is_written(
+    service: UniverseService, store: TroubledStore, state: object
+) -> None:
+    with pytest.raises(MalformedState):
+        await service.put("u", state)
+    with pytest.raises(MalformedState):
+        await service.create("x", state, universe_id="v")
+    assert store.appends == 0
+    with pytest.raises(UniverseNotFound):
+        await service.record("v")
+
+
+async def test_a_refusal_does_not_hide_what_was_right_beside_it(service: UniverseService) -> None:
+    """Commands sent at once are written together; each is answered for itself."""
+    asked = [
+        service.send("u", add_star("a")),
+        service.send("u", {"type": "removeStar", "id": "x"}),
+        service.send("u", add_star("b")),
+        service.send("u", {"type": "removeStar", "id": "a"}),
+    ]
+    outcomes = await soon(asyncio.gather(*asked, return_exceptions=True))
+    assert isinstance(outcomes[1], StarNotFound)
+    assert [one.version for one in outcomes if not isinstance(one, BaseException)] == [1, 2, 3]
+    assert (await state_of(service))["rootIds"] == ["b"]
+    await assert_whole(service)
+
+
+async def test_each_of_many_answers_shows_the_state_right_after_its_own_command(service: UniverseService) -> None:
+    results = await soon(asyncio.gather(*(service.send("u", add_star(f"s{n}")) for n in range(30))))
+    for number, result in enumerate(results):
+        assert result.version == number + 1
+        assert list(result.state.rootIds) == [f"s{n}" for n in range(number + 1)]
+
+
+async def test_time_that_leaves_the_finite_numbers_is_refused(service: UniverseService) -> None:
+    await service.send("u", {"type": "tick", "dt": 1e308})
+    with pytest.raises((CommandRefused, MalformedCommand)):
+        await service.send("u", {"type": "tick", "dt": 1e308})
+    assert (await state_of(service))["time"] == 1e308
+
+
+async def test_time_that_leaves_what_json_can_hold_is_refused_or_goes_on_as_a_float(service: UniverseService) -> None:
+    await service.send("u", {"type": "tick", "dt": 2**63})
+    try:
+        await service.send("u", {"type": "tick", "dt": 2**63})
+    except (CommandRefused, MalformedCommand):
+        assert await version_of(service) == 1
+    assert (await state_of(service))["time"] in (2**63, 2.0**64)
+
+
+async def test_a_listener_to_all_universes_is_told_of_every_change_and_no_more_after_it_left(
+    service: UniverseService,
+) -> None:
+    told: asyncio.Queue[Change] = asyncio.Queue()
+    leave = service.on_change(told.put_nowait)
+    await service.send("u", {"type": "tick"})
+    assert await soon(told.get()) == Change("u", 1)
+    await service.create("Other", universe_id="v")
+    assert await soon(told.get()) == Change("v", 0)
+    await service.delete("v")
+    assert await soon(told.get()) == Change("v", None)
+    leave()
+    second: asyncio.Queue[Change] = asyncio.Queue()
+    service.on_change(second.put_nowait)
+    await service.send("u", {"type": "tick"})
+    assert await soon(second.get()) == Change("u", 2)
+    assert told.empty()
+
+
+async def test_a_listener_that_fails_keeps_nobody_else_from_being_told(service: UniverseService) -> None:
+    told: asyncio.Queue[Change] = asyncio.Queue()
+
+    def fail(_change: Change) -> None:
+        raise RuntimeError("this listener is broken")
+
+    leave = service.on_change(fail)
+    await service.send("u", {"type": "tick"})
+    leave()
+    service.on_change(told.put_nowait)
+    await service.send("u", {"type": "tick"})
+    async with asyncio.timeout(2):
+        while (await told.get()) != Change("u", 2):
+            pass

@@ -1,0 +1,41 @@
+"""Each kind of store, empty; and a second one beside it that keeps its universes in the same place."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from universe.store.address import store_at
+from universe.store.port import Store
+
+
+def _address(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if kind == "postgres":
+        return request.getfixturevalue("postgres_dsn")
+    return "memory:" if kind == "memory" else f"sqlite:///{tmp_path / 'universes.db'}"
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    """One of each kind."""
+    opened = store_at(_address(request.param, request, tmp_path))
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place that outlasts the store."""
+    return _address(request.param, request, tmp_path)
+
+
+@pytest.fixture
+async def pair(address: str) -> AsyncIterator[tuple[Store, Store]]:
+    """Two stores at one place, as two processes have them."""
+    one, other = store_at(address), store_at(address)
+    await one.open()
+    await other.open()
+    yield one, other
+    await one.close()
+    await other.close()

@@ -1,0 +1,53 @@
+"""Other processes that append to the same universes."""
+
+import asyncio
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from tests.universe.store.material import SOON_S
+
+_CHECKOUT = Path(__file__).resolve().parents[3]
+
+
+@asynccontextmanager
+async def appending(address: str, writer: str = "w", *, times: int = 0, batch: int = 1) -> AsyncGenerator[Process]:
+    """A process that appends to the universe 'u', killed when the block ends if it has not ended by then."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.universe.store.appending", address, "u", writer, str(times), str(batch)),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=PIPE,
+        stderr=PIPE,
+        cwd=_CHECKOUT,
+        env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            kill(process)
+        await asyncio.wait_for(process.communicate(), SOON_S)
+
+
+def kill(process: Process) -> None:
+    """Not by asyncio, which would look whether it has ended and so take the exit code from its own watcher."""
+    with suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGKILL)
+
+
+async def acknowledged(process: Process) -> int | None:
+    """The last version of the next append it was told is kept; None at the end of what it says."""
+    assert process.stdout is not None
+    line = await asyncio.wait_for(process.stdout.readline(), SOON_S)
+    return int(line.split()[1]) if line.endswith(b"\n") else None
+
+
+async def finished(process: Process) -> list[int]:
+    """What it still had to say, once it has ended well."""
+    out, err = await asyncio.wait_for(process.communicate(), SOON_S)
+    assert process.returncode == 0, err.decode()
+    return [int(line.split()[1]) for line in out.splitlines()]

@@ -1,0 +1,86 @@
+"""Every number can be traced to a paper."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+import pytest
+
+from universe import systems
+
+FREE = {"physical.epochJulianDate", "physical.displayMagnification", "kepler.epoch"}
+"""Choices of ours and not facts."""
+
+
+def numbers(body: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for name, value in body.items():
+        if isinstance(value, Mapping):
+            yield from numbers(cast("Mapping[str, Any]", value), f"{name}.")
+        elif isinstance(value, (int, float)):
+            yield prefix + name
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_every_number_of_every_body_is_covered_by_a_source(name: str) -> None:
+    for key, body in systems.load(name)["stars"].items():
+        covered = {field for source in body["sources"] for field in source["fields"]}
+        free = FREE if body["parentId"] else FREE | {"orbitalDistance", "orbitalSpeed", "orbitalPhase"}
+        assert set(numbers(body)) - covered == free & set(numbers(body)), key
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_sources_cover_only_fields_that_are_there(name: str) -> None:
+    for key, body in systems.load(name)["stars"].items():
+        there = {*numbers(body), "name"}
+        for source in body["sources"]:
+            assert source["fields"], (key, source["id"])
+            assert set(source["fields"]) <= there, (key, source["id"])
+
+
+def test_a_source_is_the_same_wherever_it_is_cited() -> None:
+    seen: dict[str, dict[str, Any]] = {}
+    for name in systems.names():
+        for body in systems.load(name)["stars"].values():
+            for source in body["sources"]:
+                told = {field: value for field, value in source.items() if field != "fields"}
+                assert seen.setdefault(source["id"], told) == told
+    assert len(seen) > 15
+
+
+def test_every_source_can_be_found_by_a_doi_an_arxiv_number_an_address_or_its_journal() -> None:
+    for name in systems.names():
+        for body in systems.load(name)["stars"].values():
+            for source in body["sources"]:
+                assert source["title"]
+                assert source["authors"]
+                assert source.keys() & {"doi", "arxiv", "url", "venue"}
+                assert source.get("doi", "10.").startswith("10.")
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "kilograms", "kilometres"),
+    [
+        ("solar-system", "earth", 5.972e24, 6371.0),
+        ("solar-system", "sun", 1.9885e30, 695_700),
+        ("solar-system", "jupiter", 1.898e27, 69_911),
+        ("solar-system", "moon", 7.346e22, 1737.4),
+        ("solar-system", "ceres", 9.38e20, 469.7),
+        ("trappist-1", "trappist-1-e", 0.692 * 5.972e24, 0.92 * 6378.1),
+    ],
+)
+def test_physical_values_are_in_the_units_their_names_say(
+    name: str, key: str, kilograms: float, kilometres: float
+) -> None:
+    body = systems.load(name)["stars"][key]
+    assert body["physical"]["massKg"] == pytest.approx(kilograms, rel=1e-3)
+    assert body["physical"]["radiusKm"] == pytest.approx(kilometres, rel=1e-3)
+    shown = body["radius"] * 149_597_870.7 / body["physical"]["displayMagnification"]
+    assert shown == pytest.approx(body["physical"]["radiusKm"])
+
+
+def test_what_is_not_measured_is_said_to_be_so() -> None:
+    kepler = systems.load("kepler-90")["stars"]
+    assert kepler["kepler-90-b"]["physical"]["massIs"] == "estimate"
+    assert "eccentricity" not in kepler["kepler-90-b"]["kepler"]
+    proxima = systems.load("alpha-centauri")["stars"]["proxima-centauri-b"]
+    assert proxima["physical"]["massIs"] == "minimum"
+    assert "inclination" not in proxima["kepler"]

@@ -1,0 +1,150 @@
+"""The systems there are, and states made of them."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from universe import systems
+from universe.domain.state import parse_state
+from uraniborg.kernel.errors import InvalidInput, NotFound
+
+KEYS = {
+    "stars", "rootIds", "groups", "rootGroupIds", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae", "time",
+}  # fmt: skip
+NEEDED: dict[str, Any] = {
+    "id": str,
+    "name": str,
+    "mass": float,
+    "radius": float,
+    "color": str,
+    "children": list,
+    "orbitalDistance": float,
+    "orbitalSpeed": float,
+    "orbitalPhase": float,
+}
+
+
+def test_four_systems_can_be_had_and_the_list_is_the_callers_own() -> None:
+    assert systems.names() == ["solar-system", "trappist-1", "kepler-90", "alpha-centauri"]
+    systems.names().clear()
+    assert systems.names()
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_a_system_is_a_state_that_the_domain_accepts_as_it_is(name: str) -> None:
+    state = systems.load(name)
+    assert state.keys() == KEYS
+    assert state["time"] == 0
+    parsed = parse_state(state)
+    assert {key: dict(body) for key, body in parsed.stars.items()} == state["stars"]
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_every_body_has_all_that_a_body_must_have_and_a_place_in_the_hierarchy(name: str) -> None:
+    state = systems.load(name)
+    stars = state["stars"]
+    assert state["rootIds"] == [key for key, body in stars.items() if body["parentId"] is None]
+    for key, body in stars.items():
+        assert body["id"] == key
+        for field, kind in NEEDED.items():
+            assert isinstance(body[field], kind), (key, field)
+        assert body["mass"] > 0
+        assert body["radius"] > 0
+        assert 0 <= body["orbitalPhase"] < 360
+        assert body["children"] == [other["id"] for other in stars.values() if other["parentId"] == key]
+        assert body["parentId"] is None or body["parentId"] in stars
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_no_body_is_shown_so_large_that_it_swallows_what_goes_around_it(name: str) -> None:
+    stars = systems.load(name)["stars"]
+    for body in stars.values():
+        if parent := stars.get(body["parentId"]):
+            nearest = body["kepler"]["semiMajorAxis"] * (1 - body["kepler"].get("eccentricity", 0))
+            assert nearest > parent["radius"] + body["radius"], body["id"]
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_loading_twice_gives_equal_states_that_share_nothing(name: str) -> None:
+    first, second = systems.load(name), systems.load(name)
+    assert first == second
+    next(iter(first["stars"].values()))["name"] = "changed"
+    assert systems.load(name) == second
+
+
+def test_the_members_are_those_that_are_known() -> None:
+    solar = systems.load("solar-system")["stars"]
+    assert solar["sun"]["children"] == [
+        "mercury", "venus", "earth", "mars", "ceres", "jupiter", "saturn", "uranus", "neptune", "pluto",
+    ]  # fmt: skip
+    assert solar["jupiter"]["children"] == ["io", "europa", "ganymede", "callisto"]
+    assert {"moon", "titan", "triton", "charon", "titania"} <= solar.keys()
+    trappist = systems.load("trappist-1")["stars"]["trappist-1"]["children"]
+    assert [planet[-1] for planet in trappist] == list("bcdefgh")
+    kepler = systems.load("kepler-90")["stars"]["kepler-90"]["children"]
+    assert sorted(planet[-1] for planet in kepler) == list("bcdefghi")
+    alpha = systems.load("alpha-centauri")["stars"]
+    assert alpha["alpha-centauri-a"]["children"] == ["alpha-centauri-b", "proxima-centauri"]
+    assert sorted(planet[-1] for planet in alpha["proxima-centauri"]["children"]) == ["b", "d"]
+
+
+def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(systems.SystemNotFound, match="no system 'pandora'") as caught:
+        systems.load("pandora")
+    assert isinstance(caught.value, NotFound)
+    assert caught.value.ids["allowed"] == systems.names()
+    for name in systems.names():
+        assert name in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["../solar-system", "", "Solar-System", "solar-system.json", "x" * 10_000])
+def test_a_name_is_never_a_path(name: str) -> None:
+    with pytest.raises(systems.SystemNotFound) as caught:
+        systems.load(name)
+    assert len(caught.value.message) < 200
+
+
+@pytest.mark.parametrize("at", [date(1799, 12, 31), date(2051, 1, 1), datetime(1, 1, 1, tzinfo=UTC), date.max])
+def test_a_date_beyond_the_elements_is_refused_with_the_dates_allowed(at: date) -> None:
+    with pytest.raises(InvalidInput, match="outside") as caught:
+        systems.load("solar-system", at=at)
+    assert caught.value.ids == {"argument": "at", "allowed": "1800-01-01 to 2050-12-31"}
+
+
+@pytest.mark.parametrize("at", [date(1800, 1, 1), datetime(2050, 12, 31, 23, 59, 59, tzinfo=UTC)])
+def test_the_first_and_the_last_instant_are_allowed(at: date) -> None:
+    assert len(systems.load("solar-system", at=at)["stars"]) > 20
+
+
+@pytest.mark.parametrize("name", systems.names()[1:])
+def test_a_date_is_refused_where_a_system_has_but_one_instant(name: str) -> None:
+    with pytest.raises(InvalidInput, match="one instant") as caught:
+        systems.load(name, at=date(2020, 1, 1))
+    assert "tick" in caught.value.hint
+
+
+def test_the_date_left_out_is_j2000() -> None:
+    assert systems.load("solar-system") == systems.load("solar-system", at=datetime(2000, 1, 1, 12, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_every_body_states_the_instant_that_time_0_is(name: str) -> None:
+    epochs = {body["physical"]["epochJulianDate"] for body in systems.load(name)["stars"].values()}
+    assert len(epochs) == 1
+    assert 2451545.0 <= epochs.pop() < 2461000
+
+
+def test_listing_the_names_does_not_load_numpy() -> None:
+    code = "import sys, universe.systems as s; s.names(); print('numpy' in sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
+    assert printed.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_a_state_survives_json(name: str) -> None:
+    state = systems.load(name)
+    assert json.loads(json.dumps(state, allow_nan=False)) == state
