@@ -49,7 +49,7 @@ class PostgresServer:
 
     def dsn(self, *, user: str = USER, host: str = "", database: str = DATABASE, **settings: str) -> str:
         """By the socket, or by a `host` that passes everything on to it. Settings are those of the session."""
-        where = {} if host else {"host": str(self.folder), "port": _PORT}
+        where = {"sslmode": "disable"} if host else {"host": str(self.folder), "port": _PORT}
         query = "&".join(f"{name}={quote(value, safe='')}" for name, value in {**where, **settings}.items())
         return f"postgresql://{user}@{host}/{database}?{query}"
 

@@ -22,6 +22,8 @@ class Circle:
 
 @dataclass(frozen=True, slots=True)
 class Polyline:
+    """A line; where it is less than opaque, it is as if on the bare page, whatever else lies beneath it."""
+
     points: tuple[tuple[float, float], ...]
     stroke: str
     width: float

@@ -3,6 +3,7 @@
 from html import escape
 from typing import Final
 
+from universe.plotting.colours import mixed
 from universe.plotting.drawing import Circle, Drawing, Label, Mark, Polyline
 
 _FONT: Final = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
@@ -34,9 +35,10 @@ def _element(mark: Mark, background: str) -> str:
             )
         case Polyline():
             points = " ".join(f"{_number(x)},{_number(y)}" for x, y in mark.points)
+            # A line that covers another replaces it, as in the other writer, so the colours are mixed beforehand.
             return (
-                f'<polyline points="{points}" fill="none" stroke="{mark.stroke}" '
-                f'stroke-width="{_number(mark.width)}" stroke-linejoin="round"{_opacity(mark.opacity)}/>'
+                f'<polyline points="{points}" fill="none" stroke="{mixed(background, mark.stroke, mark.opacity)}" '
+                f'stroke-width="{_number(mark.width)}" stroke-linejoin="round"/>'
             )
         case Label():
             return (

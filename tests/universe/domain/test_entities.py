@@ -15,8 +15,8 @@ def names(text: str) -> set[str]:
 
 
 PARTICLES: Final = (
-    "id systemId innerRadius outerRadius thickness particleCount baseColor highlightColor opacity brightness clumpiness "
-    "rotationSpeedMultiplier seed style "
+    "id systemId innerRadius outerRadius thickness particleCount baseColor highlightColor opacity brightness "
+    "clumpiness rotationSpeedMultiplier seed style "
 )
 REQUIRED: Final[dict[str, set[str]]] = {
     "Position": names("x y z"),
@@ -60,8 +60,8 @@ OPTIONAL: Final[dict[str, set[str]]] = {
         "photonRingMultiImageCount photonRingWidth diskTilt diskTiltAxisAngle"
     ),
     "RoguePlanetMeta": names(
-        "colorOverride pathCurvature semiMajorAxis eccentricity pathOffsetX pathOffsetY pathOffsetZ orbitRotX orbitRotY "
-        "orbitRotZ pathPeriod showTrajectory trajectoryPastWindow trajectoryFutureWindow"
+        "colorOverride pathCurvature semiMajorAxis eccentricity pathOffsetX pathOffsetY pathOffsetZ orbitRotX "
+        "orbitRotY orbitRotZ pathPeriod showTrajectory trajectoryPastWindow trajectoryFutureWindow"
     ),
     "Star": names(_BODY_OPTIONS),
     "StarPayload": names(_BODY_OPTIONS + "orbitalPhase"),

@@ -1,6 +1,7 @@
 """Trails follow their bodies."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from universe.plotting.trails import orbit_line, trail
 
-AROUND = np.linspace(0, 2 * math.pi, 41)
+AROUND = np.linspace(0, 2 * math.pi, 241)
 PATH = 100 * np.column_stack([np.cos(AROUND), np.sin(AROUND)])
 
 
@@ -35,7 +36,7 @@ def test_a_trail_begins_at_its_body_and_leads_back_along_its_way(backwards: bool
 def test_pieces_of_a_trail_join() -> None:
     pieces = list(trail(PATH, PATH[7], "#ffffff", 1.0, backwards=False))
     assert len(pieces) > 3
-    for one, following in zip(pieces, pieces[1:], strict=False):
+    for one, following in pairwise(pieces):
         assert one.points[-1] == following.points[0]
 
 

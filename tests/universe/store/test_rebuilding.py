@@ -56,7 +56,7 @@ def told(story: list[dict[str, Any]]) -> tuple[list[Entry], list[State]]:
     states = [EMPTY]
     for version, step in enumerate(story, 1):
         if "restore" in step:
-            plain = states[step["restore"]].plain()
+            plain = states[int(step["restore"])].plain()
             body = orjson.dumps({"reason": "undo", "toVersion": step["restore"], "state": plain})
             log.append(Entry.sealed("u", version, "restore", body, b"[]", LATER))
             states.append(trusted_state(orjson.loads(orjson.dumps(plain))))
@@ -176,7 +176,7 @@ async def test_a_missing_end_is_named() -> None:
 async def test_an_entry_that_cannot_follow_is_named() -> None:
     impossible = orjson.dumps({"type": "removeStar", "id": "nobody"})
     refused = Entry.sealed("u", 4, "command", impossible, b"[]", LATER)
-    with pytest.raises(LogDamaged, match="Entry 4 .* cannot follow"):
+    with pytest.raises(LogDamaged, match=r"Entry 4 .* cannot follow"):
         await rebuild(await kept([*LOG[:3], refused]), "u")
 
 

@@ -22,7 +22,7 @@ try:
     from uraniborg.kernel.mcp.progress import report_progress
     from uraniborg.kernel.mcp.server import Server, make_server, resource, tool
     from uraniborg.kernel.mcp.stdio import run_stdio
-    from uraniborg.kernel.mcp.subscriptions import Subscriptions, subscriptions
+    from uraniborg.kernel.mcp.subscribing import Subscriptions, subscriptions
 except ModuleNotFoundError as missing:
     if (missing.name or "").split(".")[0] not in {"mcp", "starlette"}:
         raise

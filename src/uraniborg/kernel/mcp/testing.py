@@ -76,9 +76,9 @@ async def http_client_for(url: str, *, on_updated: OnUpdated | None = None) -> A
 
 def _telling(on_updated: OnUpdated | None) -> MessageHandlerFnT:
     async def handle(message: Any) -> None:
-        if on_updated and isinstance(message, ServerNotification):
-            if isinstance(message.root, ResourceUpdatedNotification):
-                on_updated(str(message.root.params.uri))
+        notification = message.root if isinstance(message, ServerNotification) else None
+        if on_updated and isinstance(notification, ResourceUpdatedNotification):
+            on_updated(str(notification.params.uri))
         await anyio.lowlevel.checkpoint()
 
     return handle

@@ -151,11 +151,15 @@ async def test_a_session_ends_when_nobody_uses_it() -> None:
 async def test_there_are_no_more_sessions_than_allowed() -> None:
     async with client_of(stateful_app(sample_server(), max_sessions=1)) as client:
         session = await start_session(client)
-        refused = await client.post("/mcp", json=INITIALIZE)
-        assert refused.status_code == 503
-        assert error_in(refused)["code"] == "too_many_sessions"
-        await client.delete("/mcp", headers={SESSION: session})
+        async with client.stream("GET", "/mcp", headers={SESSION: session, "accept": "text/event-stream"}):
+            refused = await client.post("/mcp", json=INITIALIZE)
+            assert refused.status_code == 503
+            assert error_in(refused)["code"] == "too_many_sessions"
+            await client.delete("/mcp", headers={SESSION: session})
+        second = await start_session(client)
         await start_session(client)
+        gone = await client.post("/mcp", json=request("ping"), headers={SESSION: second})
+        assert (gone.status_code, error_in(gone)["code"]) == (404, "session_not_found")
 
 
 async def test_a_session_has_one_event_stream_and_ends_without_complaint(caplog: pytest.LogCaptureFixture) -> None:

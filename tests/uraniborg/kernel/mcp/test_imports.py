@@ -48,12 +48,16 @@ def test_the_public_names_are_these() -> None:
 
     assert sorted(public.__all__) == [
         "LOOPBACK",
+        "Listed",
         "Server",
+        "Subscriptions",
+        "list_more",
         "make_server",
         "report_progress",
         "resource",
         "run_stdio",
         "stateful_app",
         "stateless_app",
+        "subscriptions",
         "tool",
     ]

@@ -1,7 +1,6 @@
 """Telling clients that a resource they subscribed to has changed."""
 
 from functools import lru_cache
-from typing import Final
 
 from mcp import McpError
 from mcp.server.lowlevel.server import request_ctx
@@ -14,30 +13,28 @@ from uraniborg.kernel.mcp.reply import protocol_error
 from uraniborg.kernel.mcp.server import Server
 from uraniborg.kernel.mcp.subscriber import Subscriber
 
-MOST_SUBSCRIPTIONS: Final = 1_000
-"""Of one session."""
-
 
 class TooManySubscriptions(InvalidInput):
     code = "too_many_subscriptions"
 
 
-def subscriptions(server: Server) -> "Subscriptions":
-    """Lets clients of `server` subscribe to its resources, and hands out the means to tell them of changes.
+def subscriptions(server: Server, *, most: int = 1_000) -> "Subscriptions":
+    """Lets clients of `server` subscribe to its resources, each to `most`, and gives the means to tell them of changes.
 
     Only clients with a session can: over stdio, in memory, and over HTTP through `stateful_app`, where the event
     stream of the session carries the news. Raises TypeError if `server` has subscriptions already.
     """
     if SubscribeRequest in server.protocol.request_handlers:
         raise TypeError(f"Clients of {server.name} can subscribe already.")
-    return Subscriptions(server)
+    return Subscriptions(server, most)
 
 
 class Subscriptions:
     """Who subscribed to what. Made by `subscriptions`; an ended session is forgotten with all it had."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, most: int) -> None:
         self._server = server
+        self._most = most
         self._subscribers: dict[Connection, Subscriber] = {}
         self._of_uri: dict[str, set[Subscriber]] = {}
         server.protocol.request_handlers[SubscribeRequest] = self._subscribe
@@ -64,11 +61,11 @@ class Subscriptions:
         uri = str(request.params.uri)
         await self._check(uri)
         subscriber = self._subscriber_asking()
-        if uri not in subscriber.uris and len(subscriber.uris) >= MOST_SUBSCRIPTIONS:
+        if uri not in subscriber.uris and len(subscriber.uris) >= self._most:
             error = TooManySubscriptions(
-                f"This session has {MOST_SUBSCRIPTIONS:,} subscriptions already.",
+                f"This session has {self._most:,} subscriptions already.",
                 hint="Unsubscribe from a resource that is no longer of interest.",
-                limit=MOST_SUBSCRIPTIONS,
+                limit=self._most,
             )
             raise protocol_error(error)
         subscriber.uris.add(uri)

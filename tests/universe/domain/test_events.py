@@ -1,0 +1,212 @@
+"""What a refusal says, and that every kind of it can happen."""
+
+from typing import Final
+
+import pytest
+
+from tests.universe.domain.samples import (
+    EXAMPLES,
+    Json,
+    a_body,
+    a_group,
+    a_snapshot,
+    add_group,
+    add_star,
+    after,
+    below,
+    command,
+    example,
+    outcome,
+    refused,
+)
+from universe import errors
+from universe.domain.events import REFUSALS, is_refusal, meaning, refusal
+from universe.domain.hierarchy import MAX_DEPTH
+from universe.domain.state import EMPTY, State, parse_state
+from universe.errors import CommandRefused
+
+Case = tuple[State, Json, Json, str]
+
+SYSTEM: Final = after(add_star("sun"), add_star("earth", "sun"), add_group("g"), add_group("h", "g"))
+DEEP: Final = parse_state(
+    {
+        "stars": {f"s{n}": a_body(f"s{n}", f"s{n - 1}" if n else None) for n in range(MAX_DEPTH)},
+        "groups": {f"s{n}": a_group(f"s{n}", f"s{n - 1}" if n else None) for n in range(MAX_DEPTH)},
+    }
+)
+LAST: Final = f"s{MAX_DEPTH - 1}"
+TOO_LONG: Final = {f"s{n}": a_body(f"s{n}", f"s{n - 1}" if n else None) for n in range(MAX_DEPTH + 1)}
+
+CASES: Final[list[Case]] = [
+    (EMPTY, example("updateStar"), {"type": "starNotFound", "id": "sun"}, "star_not_found"),
+    (EMPTY, example("removeStar"), {"type": "starNotFound", "id": "sun"}, "star_not_found"),
+    (EMPTY, example("updateRing"), {"type": "starNotFound", "id": "sun"}, "star_not_found"),
+    (EMPTY, example("updateGroup"), {"type": "groupNotFound", "id": "g"}, "group_not_found"),
+    (EMPTY, example("removeGroup"), {"type": "groupNotFound", "id": "g"}, "group_not_found"),
+    (EMPTY, example("addToGroup"), {"type": "groupNotFound", "id": "g"}, "group_not_found"),
+    (EMPTY, example("removeFromGroup"), {"type": "groupNotFound", "id": "g"}, "group_not_found"),
+    (
+        EMPTY,
+        command("moveToGroup", childId="a", childType="system", targetGroupId="g"),
+        {"type": "groupNotFound", "id": "g"},
+        "group_not_found",
+    ),
+    (
+        EMPTY,
+        example("updateSmallBodyField"),
+        {"type": "smallBodyFieldNotFound", "id": "f"},
+        "small_body_field_not_found",
+    ),
+    (
+        EMPTY,
+        example("updateProtoplanetaryDisk"),
+        {"type": "protoplanetaryDiskNotFound", "id": "d"},
+        "protoplanetary_disk_not_found",
+    ),
+    (EMPTY, example("updateNebula"), {"type": "nebulaNotFound", "id": "n"}, "nebula_not_found"),
+    (EMPTY, example("removeRing"), {"type": "ringNotFound", "planetId": "sun"}, "ring_not_found"),
+    (SYSTEM, example("removeRing"), {"type": "ringNotFound", "planetId": "sun"}, "ring_not_found"),
+    (
+        EMPTY,
+        example("detachStar"),
+        {"type": "detachFailed", "reason": "notAttached", "childId": "earth"},
+        "not_attached",
+    ),
+    (
+        SYSTEM,
+        command("detachStar", childId="sun"),
+        {"type": "detachFailed", "reason": "notAttached", "childId": "sun"},
+        "not_attached",
+    ),
+    (
+        SYSTEM,
+        command("addToGroup", groupId="g", child=below("h")),
+        {"type": "childAlreadyInGroup", "groupId": "g", "childId": "h"},
+        "child_already_in_group",
+    ),
+    (
+        SYSTEM,
+        command("removeFromGroup", groupId="g", childId="x"),
+        {"type": "childNotInGroup", "groupId": "g", "childId": "x"},
+        "child_not_in_group",
+    ),
+    (
+        SYSTEM,
+        command("attachStar", childId="sun", parentId="x"),
+        {"type": "attachFailed", "reason": "notFound", "childId": "sun", "parentId": "x"},
+        "star_not_found",
+    ),
+    (
+        SYSTEM,
+        command("attachStar", childId="sun", parentId="earth"),
+        {"type": "attachFailed", "reason": "cycle", "childId": "sun", "parentId": "earth"},
+        "hierarchy_refused",
+    ),
+    (
+        SYSTEM,
+        command("moveToGroup", childId="g", childType="group", targetGroupId="h"),
+        {"type": "moveToGroupFailed", "reason": "cycle", "childId": "g", "targetGroupId": "h"},
+        "hierarchy_refused",
+    ),
+    (
+        SYSTEM,
+        add_star("sun", "earth"),
+        {"type": "addStarFailed", "reason": "cycle", "id": "sun", "parentId": "earth"},
+        "hierarchy_refused",
+    ),
+    (
+        DEEP,
+        add_star("x", LAST),
+        {"type": "addStarFailed", "reason": "tooDeep", "id": "x", "parentId": LAST},
+        "hierarchy_refused",
+    ),
+    (
+        SYSTEM,
+        command("updateStar", id="sun", payload={"parentId": "earth"}),
+        {"type": "updateStarFailed", "reason": "cycle", "id": "sun", "parentId": "earth"},
+        "hierarchy_refused",
+    ),
+    (
+        SYSTEM,
+        add_group("g", "h"),
+        {"type": "addGroupFailed", "reason": "cycle", "id": "g", "parentGroupId": "h"},
+        "hierarchy_refused",
+    ),
+    (
+        DEEP,
+        add_group("x", LAST),
+        {"type": "addGroupFailed", "reason": "tooDeep", "id": "x", "parentGroupId": LAST},
+        "hierarchy_refused",
+    ),
+    (
+        SYSTEM,
+        command("updateGroup", id="g", payload={"parentGroupId": "g"}),
+        {"type": "updateGroupFailed", "reason": "cycle", "id": "g", "parentGroupId": "g"},
+        "hierarchy_refused",
+    ),
+    (
+        SYSTEM,
+        command("addToGroup", groupId="h", child=below("g")),
+        {"type": "addToGroupFailed", "reason": "cycle", "groupId": "h", "childId": "g"},
+        "hierarchy_refused",
+    ),
+    (
+        SYSTEM,
+        command("replaceSnapshot", snapshot=a_snapshot(stars={"a": a_body("a", "a")})),
+        {"type": "replaceSnapshotFailed", "reason": "cycle", "id": "a"},
+        "hierarchy_refused",
+    ),
+    (
+        SYSTEM,
+        command("replaceSnapshot", snapshot=a_snapshot(stars=TOO_LONG)),
+        {"type": "replaceSnapshotFailed", "reason": "tooDeep", "id": LAST.replace("999", "1000")},
+        "hierarchy_refused",
+    ),
+]
+
+
+@pytest.mark.parametrize(("state", "given", "event", "code"), CASES, ids=[case[2]["type"] for case in CASES])
+def test_a_refusal_says_what_was_not_possible_and_what_to_do(state: State, given: Json, event: Json, code: str) -> None:
+    assert refused(state, given) == event
+    error = refusal(event, universeId="u-42")
+    assert (error.code, error.status) == (code, 422)
+    assert error.ids == {"universeId": "u-42", "event": event}
+    for text in (error.message, error.hint):
+        assert text.strip().endswith(".")
+        assert not {"{", "}"} & set(text)
+        assert ": ." not in text
+    named = [value for key, value in event.items() if key not in {"type", "reason"}]
+    assert all(f"'{value}'" in error.message for value in named)
+
+
+def test_every_kind_of_refusal_can_happen() -> None:
+    assert {event["type"] for _, _, event, _ in CASES} == REFUSALS
+
+
+@pytest.mark.parametrize("kind", sorted(REFUSALS))
+def test_a_refusal_is_known_by_its_type_and_comes_as_an_error_of_the_family(kind: str) -> None:
+    assert is_refusal({"type": kind})
+    codes = {
+        error.code for error in vars(errors).values() if isinstance(error, type) and issubclass(error, CommandRefused)
+    }
+    assert meaning(kind) in codes - {CommandRefused.code}
+
+
+def test_no_success_is_a_refusal() -> None:
+    state = after(*(example(kind) for kind in ("addStar", "addGroup", "setNebulae", "addProtoplanetaryDisk")))
+    for kind in EXAMPLES.keys() - {"detachStar", "attachStar", "addToGroup", "updateSmallBodyField", "moveToGroup"}:
+        found = outcome(state, example(kind))
+        assert not any(is_refusal(event) for event in found.events), kind
+
+
+@pytest.mark.parametrize("key", ["{id}", "{", "}", "{0}", "{why}", "%s", "'", "a\nb", "🪐", "__class__"])
+def test_an_id_that_looks_like_a_placeholder_is_shown_as_it_is(key: str) -> None:
+    error = refusal({"type": "attachFailed", "reason": "cycle", "childId": key, "parentId": key})
+    assert error.message.startswith(f"'{key}' cannot orbit '{key}': ")
+
+
+def test_a_long_id_is_cut_in_the_message_and_whole_in_the_event() -> None:
+    event = {"type": "starNotFound", "id": "x" * 256}
+    error = refusal(event)
+    assert len(error.message) < 150
+    assert error.ids["event"] == event

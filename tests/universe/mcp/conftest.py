@@ -1,0 +1,68 @@
+"""One server for each worker, for all that leave it as it is; a universe and clients of their own for each test."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from itertools import count
+
+import httpx
+import pytest
+
+from tests.universe.domain.samples import add_star
+from tests.universe.mcp.served import SOON_S, Served, served
+from tests.universe.mcp.wire import Wire
+
+_NUMBERS = count(1)
+
+
+@pytest.fixture(scope="session")
+def house() -> Iterator[Served]:
+    """A server on a thread of its own."""
+    loop = asyncio.new_event_loop()
+    started, leaving = threading.Event(), asyncio.Event()
+    running: list[Served] = []
+
+    async def serve() -> None:
+        async with served() as server:
+            running.append(server)
+            started.set()
+            await leaving.wait()
+
+    def run() -> None:
+        try:
+            loop.run_until_complete(serve())
+        finally:
+            started.set()
+            loop.close()
+
+    thread = threading.Thread(target=run, name="served universes")
+    thread.start()
+    assert started.wait(SOON_S)
+    try:
+        (server,) = running
+        yield server
+    finally:
+        loop.call_soon_threadsafe(leaving.set)
+        thread.join(SOON_S)
+        assert not thread.is_alive()
+
+
+@pytest.fixture
+async def hven(house: Served) -> AsyncIterator[Served]:
+    """The server that tests share, with a connection of its own."""
+    async with httpx.AsyncClient(base_url=house.url, timeout=SOON_S) as http:
+        yield Served(house.url, http, house.store)
+
+
+@pytest.fixture
+async def u(hven: Served) -> str:
+    """The id of a universe that nobody else knows, with three bodies, at version 3."""
+    universe_id = f"u-{next(_NUMBERS)}"
+    await hven.make(universe_id, add_star("sun"), add_star("earth", "sun"), add_star("moon", "earth"))
+    return universe_id
+
+
+@pytest.fixture
+def wire(hven: Served) -> Wire:
+    """Raw speech to that server."""
+    return Wire(hven.http)

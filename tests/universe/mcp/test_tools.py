@@ -1,0 +1,228 @@
+"""What a client is told of the tools before it calls one, and that it is true."""
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from mcp.types import Tool
+
+from tests.requirements import requirement
+from tests.universe.domain import samples
+from tests.universe.mcp.agents import TOOLS, agent, answer, failure
+from tests.universe.mcp.served import Served
+from tests.universe.mcp.wire import Wire
+
+COMMANDS = set(samples.EXAMPLES)
+
+
+async def tools_of(hven: Served) -> dict[str, Tool]:
+    async with agent(hven.mcp) as client:
+        listed = await client.list_tools()
+    assert listed.nextCursor is None
+    return {tool.name: tool for tool in listed.tools}
+
+
+async def command_schema(hven: Served) -> dict[str, Any]:
+    """The schema of a command, which can be used alone."""
+    schema = (await tools_of(hven))["send_universe_command"].inputSchema
+    return {**schema["properties"]["command"], "$defs": schema.get("$defs", {})}
+
+
+@requirement("UN-1")
+async def test_a_client_sees_three_tools_and_no_other(hven: Served) -> None:
+    async with agent(hven.mcp) as client:
+        listed = await client.list_tools()
+    assert sorted(tool.name for tool in listed.tools) == sorted(TOOLS)
+    assert listed.nextCursor is None
+
+
+@requirement("UN-1", "UN-17")
+async def test_the_three_tools_are_listed_to_a_plain_post(wire: Wire) -> None:
+    session = await wire.begin()
+    tools = (await session.ask("tools/list"))["result"]["tools"]
+    assert len(tools) == 3
+    assert {tool["name"] for tool in tools} == TOOLS
+
+
+@requirement("UN-1")
+async def test_a_tool_that_is_not_one_of_the_three_is_an_error_that_names_them(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        error = await failure(client, "delete_universe", universeId=u)
+    assert error["code"] == "unknown_tool"
+    assert set(error["allowed"]) == TOOLS
+
+
+@requirement("UN-2")
+async def test_every_tool_has_a_name_a_description_and_a_sound_input_schema(hven: Served) -> None:
+    for name, tool in (await tools_of(hven)).items():
+        assert tool.title
+        assert tool.description, name
+        assert len(tool.description) > 80, name
+        assert tool.inputSchema["type"] == "object"
+        Draft202012Validator.check_schema(tool.inputSchema)
+
+
+@requirement("UN-2")
+async def test_every_argument_is_described_and_others_are_shut_out(hven: Served) -> None:
+    for name, tool in (await tools_of(hven)).items():
+        assert tool.inputSchema["additionalProperties"] is False
+        for argument, schema in tool.inputSchema["properties"].items():
+            assert schema.get("description"), (name, argument)
+
+
+@requirement("UN-2")
+@pytest.mark.parametrize("tool", sorted(TOOLS))
+async def test_an_argument_that_a_tool_does_not_have_is_refused_with_those_it_has(
+    hven: Served, u: str, tool: str
+) -> None:
+    given: dict[str, Any] = {"universeId": u, "universe_id": u}
+    if tool == "send_universe_command":
+        given["command"] = samples.command("tick")
+    async with agent(hven.mcp) as client:
+        error = await failure(client, tool, **given)
+    assert error["argument"] == "universe_id"
+    assert "universeId" in error["allowed"]
+    assert await hven.version(u) == 3
+
+
+@requirement("UN-3")
+async def test_the_state_needs_a_universe_and_nothing_else(hven: Served) -> None:
+    schema = (await tools_of(hven))["get_universe_state"].inputSchema
+    assert schema["required"] == ["universeId"]
+    assert schema["properties"]["universeId"]["type"] == "string"
+    assert schema["properties"].keys() == {"universeId", "ids", "fields", "version", "maxBytes"}
+    assert schema["properties"]["maxBytes"].get("default") is None
+
+
+@requirement("UN-4")
+async def test_the_listing_needs_a_universe_and_nothing_else(hven: Served) -> None:
+    schema = (await tools_of(hven))["list_universe_commands"].inputSchema
+    assert schema["required"] == ["universeId"]
+    assert schema["properties"]["universeId"]["type"] == "string"
+    assert schema["properties"].keys() == {"universeId", "category"}
+
+
+@requirement("UN-5")
+async def test_a_command_needs_a_universe_and_itself(hven: Served) -> None:
+    schema = (await tools_of(hven))["send_universe_command"].inputSchema
+    assert sorted(schema["required"]) == ["command", "universeId"]
+    assert schema["properties"]["universeId"]["type"] == "string"
+    options = {"return", "expectedVersion", "idempotencyKey"}
+    assert schema["properties"].keys() == {"universeId", "command"} | options
+
+
+@requirement("UN-5")
+async def test_the_schema_of_a_command_asks_for_an_object_with_a_type(hven: Served) -> None:
+    schema = await command_schema(hven)
+    assert schema["type"] == "object"
+    assert schema["required"] == ["type"]
+    assert schema["properties"]["type"]["type"] == "string"
+
+
+@requirement("UN-5")
+async def test_the_schema_of_a_command_has_the_25_commands_to_choose_from(hven: Served) -> None:
+    schema = await command_schema(hven)
+    names: list[str] = []
+    for choice in schema["oneOf"]:
+        one = schema["$defs"][choice["$ref"].rsplit("/", 1)[1]] if "$ref" in choice else choice
+        assert one["type"] == "object"
+        assert "type" in one["required"]
+        names.append(one["properties"]["type"]["const"])
+    assert len(names) == 25
+    assert set(names) == COMMANDS
+
+
+@requirement("UN-5", "UN-7")
+async def test_the_schema_takes_every_example_that_the_listing_gives(hven: Served, u: str) -> None:
+    check = Draft202012Validator(await command_schema(hven))
+    async with agent(hven.mcp) as client:
+        listed = await answer(client, "list_universe_commands", universeId=u)
+    examples = [command["example"] for category in listed["categories"] for command in category["commands"]]
+    assert {example["type"] for example in examples} == COMMANDS
+    for example in examples:
+        assert [error.message for error in check.iter_errors(example)] == [], example["type"]
+
+
+@requirement("UN-5")
+async def test_the_schema_takes_a_command_of_each_kind(hven: Served) -> None:
+    check = Draft202012Validator(await command_schema(hven))
+    for kind in COMMANDS:
+        assert [error.message for error in check.iter_errors(samples.example(kind))] == [], kind
+
+
+@requirement("UN-2", "UN-5")
+@pytest.mark.parametrize(
+    "command",
+    [
+        {},
+        {"type": None},
+        {"type": 7},
+        {"type": "explode"},
+        {"type": "Tick"},
+        {"dt": 1},
+        {"type": "tick", "dt": "5"},
+        {"type": "tick", "dt": None},
+        {"type": "tick", "seconds": 1},
+        {"type": "addStar", "id": "x"},
+        {"type": "addStar", "id": "", "payload": samples.a_payload()},
+        {"type": "addStar", "id": "x", "payload": {"name": "x"}},
+        {"type": "addStar", "id": "x", "payload": samples.a_payload(mass="heavy")},
+        {"type": "addStar", "id": "x", "payload": samples.a_payload(bodyType="dragon")},
+        {"type": "updateStar", "id": "sun", "payload": {"mass": None}},
+        {"type": "moveToGroup", "childId": "sun", "childType": "planet", "targetGroupId": None},
+        {"type": "setNebulae"},
+        {"type": "replaceSnapshot", "snapshot": {}},
+    ],
+    ids=str,
+)
+async def test_what_the_schema_refuses_the_server_refuses_too(hven: Served, u: str, command: dict[str, Any]) -> None:
+    assert not Draft202012Validator(await command_schema(hven)).is_valid(command)
+    async with agent(hven.mcp) as client:
+        error = await failure(client, "send_universe_command", universeId=u, command=command)
+    assert error["code"] in {"malformed_command", "unknown_command"}
+    assert await hven.version(u) == 3
+
+
+@requirement("UN-3", "UN-4", "UN-5")
+@pytest.mark.parametrize("tool", sorted(TOOLS))
+@pytest.mark.parametrize("given", [None, 1, 1.5, True, [], ["u-1"], {}, {"id": "u-1"}], ids=repr)
+async def test_a_universe_is_named_by_text_alone(hven: Served, tool: str, given: Any) -> None:
+    command = {"command": samples.command("tick")} if tool == "send_universe_command" else {}
+    async with agent(hven.mcp) as client:
+        error = await failure(client, tool, universeId=given, **command)
+    assert error["argument"] == "universeId"
+    assert "universeId" in error["message"]
+    assert "universeId" in error["hint"]
+
+
+@requirement("UN-3", "UN-4", "UN-5")
+@pytest.mark.parametrize("tool", sorted(TOOLS))
+async def test_a_call_that_names_no_universe_is_refused(hven: Served, tool: str) -> None:
+    command = {"command": samples.command("tick")} if tool == "send_universe_command" else {}
+    async with agent(hven.mcp) as client:
+        error = await failure(client, tool, **command)
+    assert error["argument"] == "universeId"
+
+
+@requirement("UN-5")
+async def test_a_call_without_a_command_is_refused(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        error = await failure(client, "send_universe_command", universeId=u)
+    assert error["argument"] == "command"
+
+
+async def test_reading_tools_say_that_they_only_read_and_the_sending_one_that_it_changes(hven: Served) -> None:
+    tools = await tools_of(hven)
+    for name, tool in tools.items():
+        told = tool.annotations
+        assert told is not None
+        reads = name != "send_universe_command"
+        assert (told.readOnlyHint, told.idempotentHint, told.destructiveHint) == (reads, reads, not reads), name
+        assert told.openWorldHint is False
+
+
+async def test_the_descriptions_lead_from_one_tool_to_the_next(hven: Served) -> None:
+    tools = await tools_of(hven)
+    assert "send_universe_command" in (tools["list_universe_commands"].description or "")
+    command = tools["send_universe_command"].inputSchema["properties"]["command"]
+    assert "list_universe_commands" in command["description"]

@@ -1,0 +1,102 @@
+"""MCP sessions in raw JSON-RPC over HTTP, for what the official client would never send."""
+
+import json
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx
+
+from tests.universe.mcp.listening import Listener, listening
+
+SESSION: Final = "mcp-session-id"
+NEWEST: Final = "2025-11-25"
+VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+INITIALIZED: Final = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def request(method: str, params: Any = None, *, id: Any = 1) -> dict[str, Any]:  # noqa: A002 - its name in JSON-RPC
+    return {"jsonrpc": "2.0", "id": id, "method": method, **({} if params is None else {"params": params})}
+
+
+def initialize(version: str = NEWEST) -> dict[str, Any]:
+    client = {"name": "wire", "version": "1"}
+    return request("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client})
+
+
+def call(tool: str, id: Any = 1, **arguments: Any) -> dict[str, Any]:  # noqa: A002
+    return request("tools/call", {"name": tool, "arguments": arguments}, id=id)
+
+
+def message_in(response: httpx.Response) -> dict[str, Any]:
+    """The one JSON-RPC message in an answer, whether that is JSON or an event stream."""
+    if response.headers["content-type"].startswith("application/json"):
+        return response.json()
+    (message,) = [json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: {")]
+    return message
+
+
+def refusal_in(response: httpx.Response) -> dict[str, Any]:
+    """What an HTTP refusal says, in the one shape that errors have. It offers no session."""
+    assert response.status_code >= 400
+    assert response.headers["content-type"] == "application/json"
+    assert SESSION not in response.headers
+    body = response.json()
+    assert body.keys() == {"error"}
+    assert body["error"].keys() >= {"code", "message", "hint"}
+    return body["error"]
+
+
+class Wire:
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self.http = http
+
+    async def send(
+        self, method: str, message: Any = None, session: str | None = None, path: str = "/mcp", **headers: str
+    ) -> httpx.Response:
+        content = message if isinstance(message, bytes) else b"" if message is None else json.dumps(message).encode()
+        sent = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+        if session is not None:
+            sent[SESSION] = session
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.http.request(method, path, content=content, headers=sent)
+
+    async def post(self, message: Any, session: str | None = None, **headers: str) -> httpx.Response:
+        return await self.send("POST", message, session, **headers)
+
+    async def begin(self, version: str = NEWEST, **headers: str) -> "Session":
+        """A session that is ready for use."""
+        begun = await self.post(initialize(version), **headers)
+        assert begun.status_code == 200, begun.text
+        assert message_in(begun)["result"]["protocolVersion"] == version
+        session = Session(self, begun.headers[SESSION], version)
+        assert (await session.post(INITIALIZED)).status_code == 202
+        return session
+
+
+@dataclass(frozen=True)
+class Session:
+    wire: Wire
+    id: str
+    version: str = NEWEST
+
+    async def post(self, message: Any, **headers: str) -> httpx.Response:
+        return await self.wire.post(message, self.id, **{"mcp_protocol_version": self.version, **headers})
+
+    async def ask(self, method: str, params: Any = None, *, id: Any = 1) -> dict[str, Any]:  # noqa: A002
+        """The JSON-RPC answer to a request."""
+        response = await self.post(request(method, params, id=id))
+        assert response.status_code == 200, response.text
+        answer = message_in(response)
+        assert answer["id"] == id
+        return answer
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The result of a tool, be it an error."""
+        return (await self.ask("tools/call", {"name": tool, "arguments": arguments}))["result"]
+
+    def listening(self) -> AbstractAsyncContextManager[Listener]:
+        return listening(self.wire.http, "/mcp", **{SESSION: self.id, "mcp-protocol-version": self.version})
+
+    async def end(self) -> httpx.Response:
+        return await self.wire.send("DELETE", session=self.id, mcp_protocol_version=self.version)

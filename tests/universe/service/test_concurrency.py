@@ -1,0 +1,200 @@
+"""Many at once: one order for everybody, and no universe waits for another."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.universe.domain.samples import EMPTY_STATE, add_star
+from tests.universe.service.speaking import (
+    assert_whole,
+    commands_of,
+    log_of,
+    soon,
+    state_of,
+    together,
+    version_of,
+    versions_in,
+)
+from tests.universe.service.stores import TroubledStore
+from universe.errors import TooBusy, UniverseNotFound, VersionConflict
+from universe.service import live as live_module
+from universe.service.universes import UniverseService
+from universe.store.sqlite import SqliteStore
+
+
+@pytest.fixture
+async def pair(file: Path) -> AsyncIterator[tuple[UniverseService, UniverseService]]:
+    """Two services over one file, as two processes have them, with a universe `u`."""
+    one, other = UniverseService(SqliteStore(file)), UniverseService(SqliteStore(file))
+    async with one.running(), other.running():
+        await one.create("Hven", universe_id="u")
+        yield one, other
+
+
+async def test_of_many_commands_at_once_none_is_lost_and_none_done_twice(lasting: UniverseService) -> None:
+    async with lasting.listening("u") as live:
+        feed = live.listen()
+        results, errors = await together([lasting.send("u", add_star(f"s{n}")) for n in range(300)])
+        assert versions_in(feed) == list(range(1, 301))
+    assert errors == []
+    assert sorted(one.version for one in results) == list(range(1, 301))
+    written = [one["id"] for one in await commands_of(lasting)]
+    assert sorted(written) == sorted(f"s{n}" for n in range(300))
+    assert (await state_of(lasting))["rootIds"] == written
+    await assert_whole(lasting)
+
+
+async def test_of_many_commands_of_two_processes_none_is_lost_and_both_agree(
+    pair: tuple[UniverseService, UniverseService],
+) -> None:
+    one, other = pair
+    asked = [(one, other)[n % 2].send("u", add_star(f"s{n}")) for n in range(200)]
+    results, errors = await together(asked)
+    assert errors == []
+    assert sorted(result.version for result in results) == list(range(1, 201))
+    assert len((await state_of(one))["stars"]) == 200
+    assert await state_of(one) == await state_of(other)
+    await assert_whole(one)
+    await assert_whole(other)
+
+
+async def test_a_universe_whose_writes_hang_holds_up_no_other_and_can_be_read(
+    service: UniverseService, store: TroubledStore
+) -> None:
+    await service.create("Other", universe_id="v")
+    async with store.holding("u") as held:
+        hanging = asyncio.create_task(service.send("u", add_star("sun")))
+        await soon(held.reached.wait())
+        for number in range(50):
+            assert (await soon(service.send("v", {"type": "tick"}))).version == number + 1
+        assert await soon(state_of(service, "u")) == EMPTY_STATE
+        assert (await soon(service.undo("v"))).version == 51
+        assert not hanging.done()
+    assert (await soon(hanging)).version == 1
+
+
+@pytest.mark.parametrize("writers", [2, 50])
+async def test_of_many_writers_who_expect_the_same_version_exactly_one_wins(
+    lasting: UniverseService, writers: int
+) -> None:
+    await lasting.send("u", {"type": "tick"})
+    asked = [lasting.send("u", add_star(f"s{n}"), expected_version=1) for n in range(writers)]
+    results, errors = await together(asked)
+    assert [one.version for one in results] == [2]
+    assert {type(one) for one in errors} == {VersionConflict}
+    assert {(one.ids["universeId"], one.ids["expectedVersion"], one.ids["version"]) for one in errors} == {("u", 1, 2)}
+    assert len((await state_of(lasting))["stars"]) == 1
+    await assert_whole(lasting)
+
+
+async def test_of_writers_in_two_processes_who_expect_the_same_version_exactly_one_wins(
+    pair: tuple[UniverseService, UniverseService],
+) -> None:
+    for version in range(15):
+        asked = [one.send("u", add_star(f"s{version}"), expected_version=version) for one in pair]
+        results, errors = await together(asked)
+        assert [one.version for one in results] == [version + 1]
+        assert [type(one) for one in errors] == [VersionConflict]
+    assert [one["id"] for one in await commands_of(pair[0])] == [f"s{n}" for n in range(15)]
+    await assert_whole(pair[1])
+
+
+@pytest.mark.parametrize("expected", [0, 2, 2**53])
+async def test_a_version_that_is_not_the_present_one_is_a_conflict_and_changes_nothing(
+    service: UniverseService, expected: int
+) -> None:
+    await service.send("u", {"type": "tick"})
+    asked = [
+        service.send("u", {"type": "tick"}, expected_version=expected),
+        service.send("u", [{"type": "tick"}, {"type": "tick"}], expected_version=expected),
+        service.put("u", {}, expected_version=expected),
+        service.undo("u", expected_version=expected),
+        service.restore("u", 0, expected_version=expected),
+    ]
+    for one in asked:
+        with pytest.raises(VersionConflict) as caught:
+            await soon(one)
+        assert caught.value.ids["version"] == 1
+    assert await version_of(service) == 1
+
+
+async def test_a_chain_of_expected_versions_sent_at_once_is_done_in_full(service: UniverseService) -> None:
+    results, errors = await together(
+        [service.send("u", add_star(f"s{n}"), expected_version=n) for n in range(20)],
+    )
+    assert (len(results), errors) == (20, [])
+
+
+async def test_who_leaves_before_the_answer_keeps_nobody_waiting(
+    service: UniverseService, store: TroubledStore
+) -> None:
+    async with store.holding("u") as held:
+        first = asyncio.create_task(service.send("u", add_star("a")))
+        await soon(held.reached.wait())
+        leaving = asyncio.create_task(service.send("u", add_star("b")))
+        staying = asyncio.create_task(service.send("u", add_star("c")))
+        await asyncio.sleep(0)  # they begin
+        first.cancel()
+        leaving.cancel()
+    assert (await soon(staying)).version <= 3
+    assert (await soon(service.send("u", add_star("d")))).version == len(await log_of(service))
+    assert "c" in (await state_of(service))["stars"]
+    await assert_whole(service)
+
+
+async def test_more_waiting_than_may_wait_is_refused_at_once_and_the_rest_is_done(
+    service: UniverseService, store: TroubledStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_module, "QUEUE", 3)
+    async with store.holding("u") as held:
+        writing = asyncio.create_task(service.send("u", add_star("a")))
+        await soon(held.reached.wait())
+        waiting = [asyncio.create_task(service.send("u", add_star(f"b{n}"))) for n in range(3)]
+        await asyncio.sleep(0)  # they begin
+        with pytest.raises(TooBusy):
+            await soon(service.send("u", add_star("c")))
+    assert sorted(one.version for one in await soon(asyncio.gather(writing, *waiting))) == [1, 2, 3, 4]
+
+
+async def test_more_commands_at_once_than_are_written_together_are_all_done_in_order(
+    service: UniverseService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_module, "BATCH", 7)
+    results, errors = await together([service.send("u", add_star(f"s{n}")) for n in range(50)])
+    assert (errors, [one.version for one in results]) == ([], list(range(1, 51)))
+    await assert_whole(service)
+
+
+async def test_a_universe_deleted_while_commands_wait_answers_them_all(
+    service: UniverseService, store: TroubledStore
+) -> None:
+    async with service.listening("u") as live:
+        feed = live.listen()
+        async with store.holding("u") as held:
+            first = asyncio.create_task(service.send("u", add_star("a")))
+            await soon(held.reached.wait())
+            others = [asyncio.create_task(service.send("u", add_star(f"b{n}"))) for n in range(20)]
+            await asyncio.sleep(0)  # they begin
+            await service.delete("u")
+        failed = await soon(asyncio.gather(first, *others, return_exceptions=True))
+        assert {type(one) for one in failed} == {UniverseNotFound}
+        assert feed.is_closed
+        assert versions_in(feed) == []
+    with pytest.raises(UniverseNotFound):
+        await service.send("u", {"type": "tick"})
+
+
+async def test_a_universe_made_again_with_the_id_of_a_deleted_one_begins_anew(lasting: UniverseService) -> None:
+    await lasting.send("u", [{"type": "tick"}] * 3, key="k")
+    await lasting.delete("u")
+    await lasting.create("Again", universe_id="u")
+    assert await state_of(lasting) == EMPTY_STATE
+    assert (await lasting.send("u", add_star("sun"), key="k")).version == 1
+    async with lasting.listening("u") as live:
+        feed = live.listen()
+        await lasting.send("u", {"type": "tick"})
+        assert versions_in(feed, 1) == [2]
+        assert not feed.is_closed
+    await assert_whole(lasting)

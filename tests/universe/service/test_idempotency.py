@@ -1,0 +1,121 @@
+"""A request repeated with its key is done once and answered alike."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.universe.domain.samples import add_star
+from tests.universe.service.speaking import assert_whole, log_of, soon, state_of, together, version_of
+from universe.errors import KeyReused, MalformedRequest, StarNotFound, VersionConflict
+from universe.service.replies import Wanted, result_json
+from universe.service.results import Result
+from universe.service.universes import UniverseService
+from universe.store.sqlite import SqliteStore
+
+RING: dict[str, Any] = {"type": "updateRing", "planetId": "sun", "patch": {"opacity": 0.5}}
+
+
+def told(result: Result) -> tuple[Any, ...]:
+    return result.version, result.events, result.state.plain()
+
+
+async def test_a_repeated_request_is_done_once_and_answered_alike(lasting: UniverseService) -> None:
+    first = await lasting.send("u", add_star("sun"), key="k")
+    again = await lasting.send("u", add_star("sun"), key="k")
+    assert told(again) == told(first)
+    assert len(await log_of(lasting)) == 1
+
+
+async def test_the_same_request_many_times_at_once_is_done_once(lasting: UniverseService) -> None:
+    results, errors = await together([lasting.send("u", add_star("sun"), key="k") for _ in range(30)])
+    assert errors == []
+    assert {one.version for one in results} == {1}
+    assert all(told(one) == told(results[0]) for one in results)
+    assert len(await log_of(lasting)) == 1
+
+
+async def test_the_same_request_in_two_processes_at_once_is_done_once(lasting: UniverseService, file: Path) -> None:
+    async with UniverseService(SqliteStore(file)).running() as other:
+        for number in range(10):
+            asked = [one.send("u", add_star(f"s{number}"), key=f"k{number}") for one in (lasting, other) * 3]
+            results, errors = await together(asked)
+            assert errors == []
+            assert {one.version for one in results} == {number + 1}
+        await assert_whole(other)
+    assert await version_of(lasting) == 10
+
+
+async def test_a_request_is_remembered_past_a_restart_and_later_changes(file: Path) -> None:
+    async with UniverseService(SqliteStore(file), snapshot_every=2).running() as service:
+        await service.create("Hven", universe_id="u")
+        first = told(await service.send("u", [add_star("sun"), RING], key="k"))
+    async with UniverseService(SqliteStore(file), snapshot_every=2).running() as service:
+        assert told(await service.send("u", [add_star("sun"), RING], key="k")) == first
+        await service.send("u", [{"type": "removeStar", "id": "sun"}, {"type": "tick"}, {"type": "tick"}])
+        assert told(await service.send("u", [add_star("sun"), RING], key="k")) == first
+        await service.undo("u")
+        assert told(await service.send("u", [add_star("sun"), RING], key="k")) == first
+        assert await version_of(service) == 6
+        await assert_whole(service)
+
+
+@pytest.mark.parametrize("wanted", ["state", "events", "changes"])
+async def test_the_answer_to_a_repeated_request_is_the_same_however_much_of_it_is_wanted(
+    service: UniverseService, wanted: Wanted
+) -> None:
+    first = await result_json(await service.send("u", add_star("sun"), key="k"), wanted)
+    assert await result_json(await service.send("u", add_star("sun"), key="k"), wanted) == first
+
+
+async def test_a_key_used_for_another_request_is_refused_and_changes_nothing(lasting: UniverseService) -> None:
+    await lasting.send("u", add_star("sun"), key="k")
+    for other in (add_star("moon"), [add_star("sun")] * 2, {"type": "tick"}):
+        with pytest.raises(KeyReused) as caught:
+            await lasting.send("u", other, key="k")
+        assert (caught.value.code, caught.value.status) == ("idempotency_key_reused", 422)
+        assert (caught.value.ids["key"], caught.value.ids["universeId"]) == ("k", "u")
+    assert await version_of(lasting) == 1
+
+
+async def test_of_different_requests_with_one_key_at_once_one_is_done(lasting: UniverseService) -> None:
+    results, errors = await together([lasting.send("u", add_star(f"s{n}"), key="k") for n in range(10)])
+    assert [one.version for one in results] == [1]
+    assert {type(one) for one in errors} == {KeyReused}
+    assert len((await state_of(lasting))["stars"]) == 1
+
+
+async def test_a_refused_request_leaves_its_key_free(service: UniverseService) -> None:
+    with pytest.raises(StarNotFound):
+        await service.send("u", RING, key="k")
+    await service.send("u", add_star("sun"))
+    assert (await service.send("u", RING, key="k")).version == 2
+    assert (await service.send("u", RING, key="k")).version == 2
+
+
+async def test_a_repeated_request_is_answered_though_the_version_it_expected_is_past(service: UniverseService) -> None:
+    first = await service.send("u", add_star("sun"), expected_version=0, key="k")
+    await service.send("u", {"type": "tick"})
+    assert told(await service.send("u", add_star("sun"), expected_version=0, key="k")) == told(first)
+    with pytest.raises(VersionConflict):
+        await service.send("u", add_star("moon"), expected_version=0, key="other")
+
+
+async def test_a_key_belongs_to_its_universe(service: UniverseService) -> None:
+    await service.create("Other", universe_id="v")
+    await service.send("u", add_star("sun"), key="k")
+    assert (await service.send("v", {"type": "tick"}, key="k")).version == 1
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201])
+async def test_a_key_of_no_length_or_too_long_is_refused(service: UniverseService, key: str) -> None:
+    with pytest.raises(MalformedRequest) as caught:
+        await service.send("u", {"type": "tick"}, key=key)
+    assert caught.value.ids["argument"] == "Idempotency-Key"
+    assert await version_of(service) == 0
+
+
+@pytest.mark.parametrize("key", ["x" * 200, "🪐", "' OR 1=1", " "])
+async def test_any_other_key_will_do(lasting: UniverseService, key: str) -> None:
+    for _ in range(2):
+        assert (await soon(lasting.send("u", {"type": "tick"}, key=key))).version == 1

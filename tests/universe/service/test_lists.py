@@ -1,0 +1,117 @@
+"""A list of commands: all of them take effect, or none."""
+
+import asyncio
+
+import pytest
+
+from tests.universe.domain.samples import EMPTY_STATE, add_star
+from tests.universe.service.speaking import assert_whole, commands_of, log_of, soon, state_of, together, versions_in
+from tests.universe.service.stores import TroubledStore
+from universe.errors import CommandRefused, MalformedCommand, StoreUnavailable, UnknownCommand
+from universe.service.universes import LIST_COMMANDS, UniverseService
+
+TICK = {"type": "tick"}
+LOST = {"type": "removeStar", "id": "lost"}
+
+
+async def test_each_command_sees_what_the_ones_before_it_did_and_has_an_entry_of_its_own(
+    lasting: UniverseService,
+) -> None:
+    commands = [add_star("sun"), add_star("earth", "sun"), {"type": "detachStar", "childId": "earth"}, TICK]
+    async with lasting.listening("u") as live:
+        result = await lasting.send("u", commands)
+        assert versions_in(live.listen(), 4) == []
+    assert result.version == 4
+    assert [event["type"] for event in result.events] == ["starAdded", "starAdded", "starDetached"]
+    assert [one["type"] for one in await commands_of(lasting)] == ["addStar", "addStar", "detachStar", "tick"]
+    assert (await state_of(lasting))["rootIds"] == ["sun", "earth"]
+    await assert_whole(lasting)
+
+
+@pytest.mark.parametrize("place", [0, 1, 4])
+async def test_one_refused_command_refuses_the_whole_list_and_is_named_by_its_place(
+    service: UniverseService, place: int
+) -> None:
+    commands = [add_star(f"s{n}") for n in range(4)]
+    async with service.listening("u") as live:
+        with pytest.raises(CommandRefused) as caught:
+            await service.send("u", [*commands[:place], LOST, *commands[place:]])
+        assert versions_in(live.listen()) == []
+    assert caught.value.ids["index"] == place
+    assert caught.value.ids["event"] == {"type": "starNotFound", "id": "lost"}
+    assert await log_of(service) == []
+    assert await state_of(service) == EMPTY_STATE
+
+
+@pytest.mark.parametrize("place", [0, 2])
+@pytest.mark.parametrize(
+    ("wrong", "error"), [({"type": "tick", "dt": "1"}, MalformedCommand), ({"type": "explode"}, UnknownCommand)]
+)
+async def test_one_malformed_command_refuses_the_whole_list_and_is_named_by_its_place(
+    service: UniverseService, place: int, wrong: dict[str, object], error: type[Exception]
+) -> None:
+    commands: list[dict[str, object]] = [TICK, TICK]
+    commands.insert(place, wrong)
+    with pytest.raises(error) as caught:
+        await service.send("u", commands)
+    assert isinstance(caught.value, (MalformedCommand, UnknownCommand))
+    assert (caught.value.ids["index"], caught.value.ids["universeId"]) == (place, "u")
+    assert await log_of(service) == []
+
+
+async def test_a_command_of_its_own_has_no_place_in_a_list(service: UniverseService) -> None:
+    with pytest.raises(CommandRefused) as caught:
+        await service.send("u", LOST)
+    assert "index" not in caught.value.ids
+
+
+async def test_lists_sent_at_once_are_never_mixed(lasting: UniverseService) -> None:
+    asked = [lasting.send("u", [add_star(f"{n}-{k}") for k in range(5)]) for n in range(20)]
+    results, errors = await together(asked)
+    assert errors == []
+    assert sorted(one.version for one in results) == list(range(5, 101, 5))
+    written = [one["id"] for one in await commands_of(lasting)]
+    for start in range(0, 100, 5):
+        first = written[start].split("-")[0]
+        assert written[start : start + 5] == [f"{first}-{k}" for k in range(5)]
+    await assert_whole(lasting)
+
+
+async def test_a_refused_list_leaves_nothing_to_the_lists_written_with_it(
+    service: UniverseService, store: TroubledStore
+) -> None:
+    async with store.holding("u") as held:
+        first = asyncio.create_task(service.send("u", TICK))
+        await soon(held.reached.wait())
+        refused = asyncio.create_task(service.send("u", [add_star("a"), LOST]))
+        builds_on_it = asyncio.create_task(service.send("u", {"type": "removeStar", "id": "a"}))
+        fine = asyncio.create_task(service.send("u", [add_star("b"), add_star("c", "b")]))
+        await asyncio.sleep(0)  # they begin
+    outcomes = await soon(asyncio.gather(first, refused, builds_on_it, fine, return_exceptions=True))
+    assert [isinstance(one, CommandRefused) for one in outcomes] == [False, True, True, False]
+    assert (await state_of(service))["stars"].keys() == {"b", "c"}
+    await assert_whole(service)
+
+
+async def test_a_list_that_cannot_be_written_leaves_nothing(service: UniverseService, store: TroubledStore) -> None:
+    with store.trouble(), pytest.raises(StoreUnavailable):
+        await service.send("u", [TICK] * 10)
+    assert await log_of(service) == []
+
+
+async def test_an_empty_list_and_one_too_long_are_refused(service: UniverseService) -> None:
+    for commands in ([], [TICK] * (LIST_COMMANDS + 1)):
+        with pytest.raises(MalformedCommand, match="list"):
+            await service.send("u", commands)
+    assert (await soon(service.send("u", [TICK] * LIST_COMMANDS))).version == LIST_COMMANDS
+
+
+async def test_a_body_removed_and_added_again_in_one_list_has_the_place_that_the_log_gives_it(
+    lasting: UniverseService,
+) -> None:
+    """Positions come without ids, in the order of the bodies: at one version there is one order."""
+    await lasting.send("u", [add_star("a"), add_star("b")])
+    await lasting.send("u", [{"type": "removeStar", "id": "a"}, add_star("a")])
+    served = list((await state_of(lasting))["stars"])
+    await lasting.send("u", TICK)
+    assert list((await state_of(lasting, version=4))["stars"]) == served

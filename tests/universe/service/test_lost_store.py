@@ -1,0 +1,134 @@
+"""A database that goes away and comes back: what was answered stays, and nothing has to be started anew."""
+
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.universe.domain.samples import add_star
+from tests.universe.service.speaking import assert_whole, commands_of, soon, state_of, together, versions_in
+from universe.errors import LogDamaged, StoreUnavailable
+from universe.service.universes import UniverseService
+from universe.store import sqlite as sqlite_module
+from universe.store.checking import verify
+from universe.store.sqlite import SqliteStore
+from uraniborg.kernel.sqlite import connect
+
+TICK = {"type": "tick"}
+
+
+@pytest.fixture
+async def impatient(file: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[UniverseService]:
+    """A service that waits only a moment for a file that others hold."""
+    monkeypatch.setattr(sqlite_module, "connect", partial(connect, busy_timeout_s=0.05))
+    async with UniverseService(SqliteStore(file), snapshot_every=4).running() as running:
+        await running.create("Hven", universe_id="u")
+        yield running
+
+
+@contextmanager
+def taken(file: Path) -> Iterator[None]:
+    """The file, held by somebody who lets nobody else write."""
+    holder = sqlite3.connect(file, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        holder.execute("ROLLBACK")
+        holder.close()
+
+
+async def test_a_file_that_cannot_be_written_for_a_while_loses_nothing(impatient: UniverseService, file: Path) -> None:
+    async with impatient.listening("u") as live:
+        feed = live.listen()
+        await impatient.send("u", add_star("before"))
+        with taken(file):
+            for asked in (
+                impatient.send("u", add_star("during")),
+                impatient.undo("u"),
+                impatient.put("u", {}),
+                impatient.create("New"),
+                impatient.rename("u", "x"),
+                impatient.delete("u"),
+                impatient.ping(),
+            ):
+                with pytest.raises(StoreUnavailable):
+                    await soon(asked)
+            assert (await state_of(impatient))["rootIds"] == ["before"]
+        await soon(impatient.ping())
+        result = await soon(impatient.send("u", add_star("after")))
+        assert versions_in(feed) == [1, 2]
+    assert (result.version, list(result.state.rootIds)) == (2, ["before", "after"])
+    assert [one["id"] for one in await commands_of(impatient)] == ["before", "after"]
+    await assert_whole(impatient)
+
+
+async def test_commands_sent_while_the_file_is_taken_are_each_answered_truly(
+    impatient: UniverseService, file: Path
+) -> None:
+    with taken(file):
+        results, errors = await together([impatient.send("u", add_star(f"s{n}"), key=f"k{n}") for n in range(20)])
+    assert (results, {type(one) for one in errors}) == ([], {StoreUnavailable})
+    again, errors = await together([impatient.send("u", add_star(f"s{n}"), key=f"k{n}") for n in range(20)])
+    assert (sorted(one.version for one in again), errors) == (list(range(1, 21)), [])
+    await assert_whole(impatient)
+
+
+async def test_what_is_acknowledged_after_the_file_was_removed_is_not_lost(lasting: UniverseService, file: Path) -> None:
+    """Either the loss is noticed, or what is answered is in the file that is there afterwards."""
+    await lasting.send("u", add_star("before"))
+    for suffix in ("", "-wal", "-shm"):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+    with pytest.raises(StoreUnavailable):
+        await soon(lasting.send("u", add_star("after")))
+    with pytest.raises(StoreUnavailable):
+        await soon(lasting.ping())
+
+
+def flip(file: Path, universe_id: str, version: int) -> None:
+    """Change one bit of an entry, as a disk may."""
+    connection = sqlite3.connect(file)
+    with connection:
+        where = "WHERE universe_id = ? AND version = ?"
+        (body,) = connection.execute(f"SELECT body FROM log {where}", (universe_id, version)).fetchone()
+        damaged = bytes(body[:-3]) + bytes([body[-3] ^ 1]) + bytes(body[-2:])
+        connection.execute(f"UPDATE log SET body = ? {where}", (damaged, universe_id, version))
+    connection.close()
+
+
+async def test_a_damaged_entry_is_named_and_what_came_before_it_can_be_read_and_branched(file: Path) -> None:
+    async with UniverseService(SqliteStore(file)).running() as service:
+        await service.create("Hven", universe_id="u")
+        await service.create("Other", universe_id="v")
+        await service.send("u", [add_star(f"s{n}") for n in range(1, 7)])
+        await service.send("v", TICK)
+    flip(file, "u", 4)
+    async with UniverseService(SqliteStore(file)).running() as service:
+        for asked in (service.look("u"), service.send("u", TICK), service.look("u", 5), service.undo("u")):
+            with pytest.raises(LogDamaged, match="4") as caught:
+                await asked
+            assert (caught.value.ids["sequence"], caught.value.ids["universeId"]) == (4, "u")
+        assert (await state_of(service, version=3))["rootIds"] == ["s1", "s2", "s3"]
+        branch = await service.branch("u", version=3)
+        assert (await service.send(branch.id, TICK)).version == 2
+        assert (await service.send("v", TICK)).version == 2
+        verdict = await verify(service.store, "u")
+        assert [problem["sequence"] for problem in verdict.problems] == [4]
+
+
+async def test_a_damaged_entry_before_a_snapshot_keeps_nobody_from_going_on(file: Path) -> None:
+    async with UniverseService(SqliteStore(file), snapshot_every=5).running() as service:
+        await service.create("Hven", universe_id="u")
+        for number in range(1, 8):
+            await service.send("u", add_star(f"s{number}"))
+    flip(file, "u", 2)
+    async with UniverseService(SqliteStore(file), snapshot_every=5).running() as service:
+        assert (await service.send("u", TICK)).version == 8
+        assert len((await state_of(service))["rootIds"]) == 7
+        with pytest.raises(LogDamaged):
+            await service.look("u", 3)
+        verdict = await verify(service.store, "u")
+        assert [problem["sequence"] for problem in verdict.problems] == [2]

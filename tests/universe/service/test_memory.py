@@ -1,0 +1,139 @@
+"""What is kept in memory and what on disk: universes come and go from memory and lose nothing."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.universe.domain.samples import add_star
+from tests.universe.service.speaking import assert_whole, soon, state_of, until_told, version_of, versions_in
+from tests.universe.service.stores import TroubledStore
+from universe.service import universes as universes_module
+from universe.service.universes import UniverseService
+from universe.store.rebuilding import rebuild
+from universe.store.sqlite import SqliteStore
+
+TICK = {"type": "tick"}
+
+
+async def made(service: UniverseService, count: int) -> list[str]:
+    ids = [f"u{n}" for n in range(count)]
+    for universe_id in ids:
+        await service.create("Many", universe_id=universe_id)
+    return ids
+
+
+async def test_universes_that_leave_memory_lose_nothing(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(universes_module, "KEPT_LIVE", 2)
+    async with UniverseService(SqliteStore(file), snapshot_every=3).running() as service:
+        ids = await made(service, 6)
+        for turn in range(5):
+            for universe_id in ids:
+                result = await service.send(universe_id, add_star(f"s{turn}"))
+                assert result.version == turn + 1
+        for universe_id in ids:
+            assert (await state_of(service, universe_id))["rootIds"] == [f"s{n}" for n in range(5)]
+            await assert_whole(service, universe_id)
+
+
+async def test_a_universe_with_a_listener_stays_in_memory_and_tells_all(
+    store: TroubledStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(universes_module, "KEPT_LIVE", 2)
+    async with UniverseService(store).running() as service:
+        ids = await made(service, 6)
+        async with service.listening("u0") as live:
+            feed = live.listen()
+            for universe_id in ids[1:]:
+                await service.send(universe_id, TICK)
+            await service.send("u0", TICK)
+            assert versions_in(feed) == [1]
+
+
+async def test_every_listener_is_told_also_when_more_universes_have_listeners_than_are_kept_without(
+    store: TroubledStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(universes_module, "KEPT_LIVE", 3)
+    async with UniverseService(store).running() as service, AsyncExitStack() as listeners:
+        feeds = {
+            universe_id: (await listeners.enter_async_context(service.listening(universe_id))).listen()
+            for universe_id in await made(service, 5)
+        }
+        for universe_id in feeds:
+            await service.send(universe_id, TICK)
+        assert {universe_id: versions_in(feed) for universe_id, feed in feeds.items()} == dict.fromkeys(feeds, [1])
+
+
+async def test_a_universe_asked_for_by_many_at_once_is_read_once(store: TroubledStore) -> None:
+    async with UniverseService(store).running() as service:
+        await service.create("Hven", universe_id="u")
+        await service.send("u", [TICK] * 500)
+    async with UniverseService(store).running() as service:
+        store.entries_read = 0
+        seen = await soon(asyncio.gather(*(service.look("u") for _ in range(20))))
+        assert {one.version for one in seen} == {500}
+        assert store.entries_read <= 500
+
+
+async def restarted(store: TroubledStore, every: int, commands: list[dict[str, Any]]) -> None:
+    """Each time the service ends, what it had begun to write is written."""
+    async with UniverseService(store, snapshot_every=every).running() as service:
+        for command in commands:
+            await service.send("u", command)
+
+
+async def test_snapshots_are_written_and_thinned_and_a_start_reads_little_more_than_the_last(
+    store: TroubledStore,
+) -> None:
+    async with UniverseService(store, snapshot_every=5).running() as service:
+        await service.create("Hven", universe_id="u")
+    for _ in range(121):
+        await restarted(store, 5, [TICK] * 5)
+    versions = await store.snapshot_versions("u")
+    assert versions[-2:] == [600, 605]
+    assert {50 * n for n in range(1, 13)} <= set(versions)
+    assert len(versions) <= 16
+    async with UniverseService(store, snapshot_every=5).running() as service:
+        store.entries_read = 0
+        assert await version_of(service) == 605
+        assert store.entries_read <= 5
+        assert (await state_of(service, version=333))["time"] == 333
+        await assert_whole(service)
+
+
+async def test_a_snapshot_is_written_though_commands_come_in_lists(store: TroubledStore) -> None:
+    async with UniverseService(store, snapshot_every=5).running() as service:
+        await service.create("Hven", universe_id="u")
+        await service.send("u", [TICK] * 13)
+    assert await store.snapshot_versions("u") == [13]
+    assert (await rebuild(store, "u")).state.time == 13
+
+
+async def test_a_service_that_ends_has_written_all_that_it_answered(file: Path) -> None:
+    async with UniverseService(SqliteStore(file), snapshot_every=2).running() as service:
+        await service.create("Hven", universe_id="u")
+        for _ in range(9):
+            await service.send("u", TICK)
+        served = await state_of(service)
+    async with UniverseService(SqliteStore(file)).running() as again:
+        assert await state_of(again) == served
+        assert await version_of(again) == 9
+        await assert_whole(again)
+
+
+async def test_a_feed_that_nobody_listens_to_is_forgotten_and_begins_again_where_the_universe_is(
+    service: UniverseService,
+) -> None:
+    async with service.listening("u") as live:
+        live.listen()
+        await service.send("u", TICK)
+    service.beat()
+    await service.send("u", TICK)
+    async with service.listening("u") as live:
+        feed = live.listen()
+        assert feed.version == 2
+        await service.send("u", TICK)
+        await until_told(feed, 3)
+        assert versions_in(feed, 2) == [3]

@@ -1,0 +1,129 @@
+"""Two services over one file, as two processes have them: each sees and tells what the other does."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.universe.domain.samples import EMPTY_STATE, add_star
+from tests.universe.service.speaking import SOON_S, assert_whole, soon, state_of, until_told, version_of, versions_in
+from universe.errors import UniverseNotFound
+from universe.service.universes import UniverseService
+from universe.store.port import Change
+from universe.store.sqlite import SqliteStore
+
+TICK = {"type": "tick"}
+
+
+@pytest.fixture
+async def here(lasting: UniverseService) -> UniverseService:
+    return lasting
+
+
+@pytest.fixture
+async def there(here: UniverseService, file: Path) -> AsyncIterator[UniverseService]:
+    assert here is not None
+    async with UniverseService(SqliteStore(file)).running() as running:
+        await heard_from(here, running)
+        yield running
+
+
+async def heard_from(here: UniverseService, there: UniverseService) -> None:
+    """Until each is told of what the other does; what was done before a service began is nothing it is told of."""
+    for one, other in ((here, there), (there, here)):
+        told = asyncio.Event()
+        leave = other.on_change(lambda change, told=told: told.set() if change.universe_id == "probe" else None)
+        await one.create("Probe", universe_id="probe")
+        async with asyncio.timeout(SOON_S):
+            while not told.is_set():
+                await one.send("probe", TICK)
+                try:
+                    async with asyncio.timeout(0.5):
+                        await told.wait()
+                except TimeoutError:
+                    continue
+        leave()
+        await one.delete("probe")
+
+
+async def test_what_is_done_in_one_process_is_seen_at_once_in_the_other(
+    here: UniverseService, there: UniverseService
+) -> None:
+    for number in range(1, 6):
+        await here.send("u", add_star(f"s{number}"))
+        assert await version_of(there) == number
+        assert await state_of(there) == await state_of(here)
+    await there.undo("u")
+    assert await state_of(here) == await state_of(there)
+
+
+async def test_listeners_in_both_processes_are_told_the_same_in_the_same_order(
+    here: UniverseService, there: UniverseService
+) -> None:
+    async with here.listening("u") as one, there.listening("u") as other:
+        feeds = [one.listen(), other.listen()]
+        for number in range(20):
+            await (here, there)[number % 2].send("u", add_star(f"s{number}"))
+        await here.undo("u")
+        for feed in feeds:
+            await until_told(feed, 21)
+            assert versions_in(feed) == list(range(1, 22))
+        assert feeds[0].after(0) == feeds[1].after(0)
+
+
+async def test_a_listener_hears_of_a_process_that_alone_writes(here: UniverseService, there: UniverseService) -> None:
+    async with there.listening("u") as live:
+        feed = live.listen()
+        await here.send("u", [TICK] * 5)
+        await until_told(feed, 5)
+        assert versions_in(feed) == [1, 2, 3, 4, 5]
+
+
+async def test_a_universe_deleted_in_one_process_is_gone_in_the_other_and_its_listeners_are_told(
+    here: UniverseService, there: UniverseService
+) -> None:
+    await there.send("u", TICK)
+    async with there.listening("u") as live:
+        feed = live.listen()
+        await here.delete("u")
+        async with asyncio.timeout(SOON_S):
+            while not feed.is_closed:
+                await feed.wait()
+    with pytest.raises(UniverseNotFound):
+        await there.send("u", TICK)
+    with pytest.raises(UniverseNotFound):
+        await there.look("u")
+
+
+async def test_a_universe_made_in_one_process_is_known_and_told_of_in_the_other(
+    here: UniverseService, there: UniverseService
+) -> None:
+    told: asyncio.Queue[Change] = asyncio.Queue()
+    there.on_change(told.put_nowait)
+    made = await here.create("New")
+    assert (await there.send(made.id, TICK)).version == 1
+    async with asyncio.timeout(SOON_S):
+        while (await told.get()).universe_id != made.id:
+            pass
+
+
+async def test_a_universe_deleted_and_made_again_in_one_process_is_the_new_one_in_the_other(
+    here: UniverseService, there: UniverseService
+) -> None:
+    await there.send("u", [add_star("old"), TICK, TICK])
+    await here.delete("u")
+    await here.create("Again", universe_id="u")
+    assert await state_of(there) == EMPTY_STATE
+    assert (await soon(there.send("u", add_star("new")))).version == 1
+    assert (await state_of(there))["rootIds"] == ["new"]
+    await assert_whole(there)
+
+
+async def test_a_universe_renamed_in_one_process_has_its_name_in_the_other(
+    here: UniverseService, there: UniverseService
+) -> None:
+    await there.send("u", TICK)
+    await here.rename("u", "Stjerneborg")
+    assert (await there.look("u")).record.name == "Stjerneborg"
+    assert [one.name for one in await there.records(limit=10)] == ["Stjerneborg"]

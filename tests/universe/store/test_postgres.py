@@ -1,0 +1,442 @@
+"""Universes in PostgreSQL: a server that goes and comes back, others that listen, and what it cannot keep."""
+
+# pyright: reportPrivateUsage=false
+
+import asyncio
+import logging
+import re
+import signal
+import sys
+import traceback
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import unquote
+
+import orjson
+import pytest
+
+from tests.universe.postgres_server import GUARDED, PostgresServer
+from tests.universe.store.material import AT, EVERY_USE, SOON_S, entries, entry, listening, log_of, made, record
+from tests.universe.store.processes import acknowledged, appending, finished
+from tests.universe.store.wire import Wire, wire_to
+from universe.errors import LogDamaged, MalformedRequest, StoreUnavailable
+from universe.store import postgres_listening
+from universe.store.address import store_at
+from universe.store.port import Change
+from universe.store.postgres import PostgresStore
+from universe.store.rebuilding import rebuild
+from uraniborg.kernel.errors import MissingExtra
+from uraniborg.kernel.logging import redact
+from uraniborg.kernel.sqlite import DatabaseNewer
+
+PASSWORD = "p@ss/w:rd%?#ü-9f3a7c"
+MODULES = ("postgres", "postgres_connecting", "postgres_listening", "postgres_schema", "postgres_statements")
+
+
+@asynccontextmanager
+async def opened(dsn: str, patience_s: float = 20) -> AsyncGenerator[PostgresStore]:
+    store = PostgresStore(dsn, patience_s=patience_s)
+    await store.open()
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@pytest.fixture
+async def store(postgres_dsn: str) -> AsyncIterator[PostgresStore]:
+    async with opened(postgres_dsn) as store:
+        yield store
+
+
+@pytest.fixture
+async def wire(postgres_server: PostgresServer) -> AsyncIterator[Wire]:
+    async with wire_to(postgres_server.socket) as wire:
+        yield wire
+
+
+@pytest.fixture
+def schema(postgres_dsn: str) -> str:
+    return postgres_dsn.rpartition("=")[2]
+
+
+@pytest.fixture
+async def far(postgres_server: PostgresServer, wire: Wire, schema: str) -> AsyncIterator[PostgresStore]:
+    """A store at the end of the wire, in the same place as `store`, which loses patience soon."""
+    async with opened(postgres_server.dsn(host=wire.host, search_path=schema), patience_s=0.5) as store:
+        yield store
+
+
+async def works_again(use: Callable[[], Awaitable[Any]]) -> None:
+    """Within reasonable time, that is: whoever asks at once may be told that the old connection is lost."""
+    async with asyncio.timeout(SOON_S):
+        while True:
+            try:
+                await use()
+            except StoreUnavailable:
+                await asyncio.sleep(0.01)
+            else:
+                return
+
+
+async def is_down(store: PostgresStore) -> None:
+    for name, use in EVERY_USE.items():
+        with pytest.raises(StoreUnavailable) as caught:
+            await use(store)
+        assert caught.value.message.startswith("The PostgreSQL database cannot be used: "), name
+        assert caught.value.hint
+
+
+class TestServerThatGoes:
+    @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT])
+    async def test_everything_works_again_once_the_server_is_back(
+        self, store: PostgresStore, postgres_server: PostgresServer, how: signal.Signals
+    ) -> None:
+        await made(store, count=3)
+        async with listening(store) as heard:
+            postgres_server.stop(how)
+            try:
+                await is_down(store)
+            finally:
+                postgres_server.start()
+            await works_again(store.ping)
+            assert await log_of(store) == entries(1, 3)
+            await works_again(lambda: store.append("u", 3, [entry(4)]))
+            await heard.until(Change("u", 4))
+
+    async def test_what_was_acknowledged_survives_a_crash_of_the_server(
+        self, store: PostgresStore, postgres_server: PostgresServer, postgres_dsn: str
+    ) -> None:
+        await made(store)
+        last = 0
+        async with appending(postgres_dsn, batch=3) as process:
+            for _ in range(10):
+                last = await acknowledged(process) or 0
+            postgres_server.stop(signal.SIGQUIT)
+            try:
+                while (more := await acknowledged(process)) is not None:
+                    last = more
+            finally:
+                postgres_server.start()
+        await works_again(store.ping)
+        log = await log_of(store)
+        assert len(log) >= last >= 30
+        assert len(log) % 3 == 0
+        assert [one.version for one in log] == list(range(1, len(log) + 1))
+        assert all(one.is_whole("u") for one in log)
+
+    async def test_a_store_cannot_be_opened_without_a_server_and_can_be_with_one(
+        self, wire: Wire, postgres_server: PostgresServer, schema: str
+    ) -> None:
+        store = PostgresStore(postgres_server.dsn(host=wire.host, search_path=schema))
+        wire.cut()
+        with pytest.raises(StoreUnavailable):
+            await store.open()
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await store.ping()
+        wire.mend()
+        await store.open()
+        await store.ping()
+        await store.close()
+
+    @pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere.invalid"])
+    async def test_a_server_that_is_not_there_is_unavailable(self, address: str) -> None:
+        with pytest.raises(StoreUnavailable, match="cannot be reached"):
+            await PostgresStore(f"postgresql://u@{address}/x").open()
+
+    async def test_nobody_waits_for_ever_for_a_server_that_does_not_answer(
+        self, far: PostgresStore, wire: Wire
+    ) -> None:
+        await made(far, count=1)
+        wire.die()
+        async with asyncio.timeout(SOON_S):
+            outcomes = await asyncio.gather(*(far.ping() for _ in range(30)), return_exceptions=True)
+            assert {type(outcome) for outcome in outcomes} == {StoreUnavailable}
+            with pytest.raises(StoreUnavailable, match="in time"):
+                await far.append("u", 1, [entry(2)])
+        wire.mend()
+        await works_again(far.ping)
+        assert await log_of(far) in (entries(1, 1), [*entries(1, 1), entry(2)])
+
+    async def test_a_store_whose_server_does_not_answer_can_be_closed(
+        self, postgres_server: PostgresServer, wire: Wire, schema: str
+    ) -> None:
+        store = PostgresStore(postgres_server.dsn(host=wire.host, search_path=schema), patience_s=0.3)
+        await store.open()
+        wire.die()
+        async with asyncio.timeout(SOON_S):
+            await store.close()
+
+    async def test_who_waits_for_a_lock_too_long_is_told_and_the_next_is_served(
+        self, store: PostgresStore, far: PostgresStore, postgres_server: PostgresServer, schema: str
+    ) -> None:
+        await made(store, count=1)
+        async with store._database.connection() as holding, holding.transaction():
+            await holding.execute("SELECT FROM universes WHERE id = 'u' FOR UPDATE")
+            with pytest.raises(StoreUnavailable, match=r"too long|in time"):
+                await far.append("u", 1, [entry(2)])
+        assert await log_of(store) == entries(1, 1)
+        await works_again(lambda: far.append("u", 1, [entry(2)]))
+
+    async def test_those_who_give_up_waiting_do_not_use_up_the_connections(self, store: PostgresStore) -> None:
+        await made(store, count=1)
+        async with store._database.connection() as holding, holding.transaction():
+            await holding.execute("SELECT FROM universes WHERE id = 'u' FOR UPDATE")
+            for _ in range(15):
+                waiting = asyncio.create_task(store.append("u", 1, [entry(2)]))
+                await store.record("u")
+                waiting.cancel()
+                await asyncio.gather(waiting, return_exceptions=True)
+                assert waiting.cancelled()
+        await asyncio.gather(*(store.ping() for _ in range(30)))
+        assert await log_of(store) == entries(1, 1)
+
+    @pytest.mark.parametrize("name", EVERY_USE)
+    async def test_a_closed_store_is_unavailable(self, store: PostgresStore, name: str) -> None:
+        await store.close()
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await EVERY_USE[name](store)
+
+    async def test_a_database_that_can_only_be_read_says_so_and_is_read(
+        self, store: PostgresStore, postgres_dsn: str
+    ) -> None:
+        await made(store, count=2)
+        async with opened(f"{postgres_dsn}&default_transaction_read_only=on") as readonly:
+            for name in ("ping", "create", "rename", "append", "put_snapshot", "delete"):
+                with pytest.raises(StoreUnavailable, match="only be read"):
+                    await EVERY_USE[name](readonly)
+            assert await log_of(readonly) == entries(1, 2)
+
+    async def test_tables_that_were_dropped_are_said_to_be_gone(
+        self, store: PostgresStore, postgres_server: PostgresServer, schema: str
+    ) -> None:
+        postgres_server.sql(f"DROP SCHEMA {schema} CASCADE")
+        with pytest.raises(StoreUnavailable, match="tables are gone"):
+            await store.ping()
+
+
+class TestListening:
+    async def test_what_moved_while_nobody_could_listen_is_told_afterwards(
+        self, store: PostgresStore, far: PostgresStore, wire: Wire
+    ) -> None:
+        for universe_id in ("still", "moved", "deleted", "made anew"):
+            await made(store, universe_id, 1)
+        async with listening(far) as heard:
+            await made(store, "last")
+            await heard.until(Change("last", 0))
+            wire.cut()
+            await store.append("moved", 1, entries(2, 4, "moved"))
+            await store.delete("deleted")
+            await store.delete("made anew")
+            await made(store, "made anew", 1)
+            await made(store, "new", 2)
+            del heard.changes[:]
+            wire.mend()
+            await heard.until(Change("moved", 4))
+            await heard.until(Change("deleted", None))
+            await heard.until(Change("made anew", None), Change("made anew", 1))
+            await heard.until(Change("new", 2))
+            await store.append("new", 2, entries(3, 3, "new"))
+            await heard.until(Change("new", 3))
+            assert "still" not in {change.universe_id for change in heard.changes}
+
+    async def test_a_connection_that_the_server_ended_is_made_anew(
+        self, store: PostgresStore, postgres_server: PostgresServer
+    ) -> None:
+        await made(store)
+        ending = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ~ 'SELECT id, version, serial'"
+        async with listening(store) as heard:
+            for version in range(3):
+                assert "t" in postgres_server.sql(f"{ending} AND pid <> pg_backend_pid()")
+                await works_again(lambda version=version: store.append("u", version, [entry(version + 1)]))
+                await heard.until(Change("u", version + 1))
+
+    async def test_a_server_that_died_without_a_word_is_noticed(
+        self, store: PostgresStore, far: PostgresStore, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(postgres_listening, "_BEAT_S", 0.1)
+        await far._listener.stop()
+        await far._listener.start()
+        async with listening(far) as heard:
+            wire.die()
+            listened = far._listener._connection
+            async with asyncio.timeout(SOON_S):
+                while far._listener._connection is listened:  # noqa: ASYNC110 - nobody tells of it
+                    await asyncio.sleep(0.01)
+            await made(store)
+            wire.mend()
+            await heard.until(Change("u", 0))
+
+    async def test_two_places_in_one_database_hear_nothing_of_each_other(
+        self, store: PostgresStore, postgres_server: PostgresServer
+    ) -> None:
+        async with (
+            opened(postgres_server.dsn(search_path=postgres_server.schema())) as other,
+            listening(store) as heard,
+            listening(other) as heard_there,
+        ):
+            await made(other, "there")
+            await made(store, "here")
+            await heard.until(Change("here", 0))
+            await heard_there.until(Change("there", 0))
+            assert heard.changes == [Change("here", 0)]
+            assert heard_there.changes == [Change("there", 0)]
+
+    async def test_who_listens_is_let_go_when_the_store_closes(self, store: PostgresStore) -> None:
+        listened = asyncio.create_task(_all_changes(store))
+        await asyncio.sleep(0)
+        await made(store)
+        await store.close()
+        assert await asyncio.wait_for(listened, SOON_S) in ([], [Change("u", 0)])
+        with pytest.raises(StoreUnavailable):
+            await anext(store.changes())
+
+    async def test_two_processes_write_at_once_and_everything_is_told(
+        self, store: PostgresStore, postgres_dsn: str
+    ) -> None:
+        await made(store)
+        async with listening(store) as heard:
+            async with appending(postgres_dsn, "a", times=25) as one, appending(postgres_dsn, "b", times=25) as two:
+                said = sorted([*await finished(one), *await finished(two)])
+            await heard.until(*(Change("u", version) for version in range(1, 51)))
+        assert said == list(range(1, 51))
+        log = await log_of(store)
+        assert all(one.is_whole("u") for one in log)
+        bodies = [orjson.loads(one.body) for one in log]
+        for writer in "ab":
+            assert [body["append"] for body in bodies if body["writer"] == writer] == list(range(25))
+
+
+async def _all_changes(store: PostgresStore) -> list[Change]:
+    return [change async for change in store.changes()]
+
+
+class TestWhatItKeeps:
+    async def test_an_append_is_one_round_trip(self, far: PostgresStore, wire: Wire) -> None:
+        await made(far)
+        for version in range(3):
+            await far.append("u", version, [entry(version + 1)])
+        before = wire.asked
+        await far.append("u", 3, [entry(4)])
+        await far.append("u", 4, entries(5, 14))
+        assert wire.asked - before == 2
+
+    async def test_a_flipped_byte_is_seen_and_named_and_the_rest_can_be_read(
+        self, store: PostgresStore, postgres_server: PostgresServer, schema: str
+    ) -> None:
+        await made(store, count=9)
+        flipping = "SET body = set_byte(body, 3, get_byte(body, 3) # 1) WHERE version = 4"
+        postgres_server.sql(f"UPDATE {schema}.universe_log {flipping}")
+        assert [one.version for one in await log_of(store) if not one.is_whole("u")] == [4]
+        with pytest.raises(LogDamaged) as caught:
+            await rebuild(store, "u")
+        assert caught.value.ids["sequence"] == 4
+        assert (await rebuild(store, "u", 3)).version == 3
+
+    async def test_what_it_cannot_keep_is_refused_as_malformed(self, store: PostgresStore) -> None:
+        await made(store)
+        for universe_id in ("a\0b", "\ud800", "x" * 2_001, "🪐" * 501):
+            with pytest.raises(MalformedRequest):
+                await store.create(record(universe_id))
+        for name in ("a\0b", "\udfff"):
+            with pytest.raises(MalformedRequest):
+                await store.create(record("other", name=name))
+            with pytest.raises(MalformedRequest):
+                await store.rename("u", name, AT)
+        assert await store.records(limit=5) == [record()]
+        assert await store.records(limit=5, before=(AT, "\0")) == []
+
+    async def test_the_longest_id_is_kept_and_told(self, store: PostgresStore) -> None:
+        longest = "".join(chr(0x1F300 + n % 500) for n in range(500))
+        async with listening(store) as heard:
+            await made(store, longest, 1)
+            await heard.until(Change(longest, 1))
+        assert await store.record(longest) == record(longest, 1)
+
+    async def test_ids_sort_alike_whatever_the_language_of_the_database(self, postgres_server: PostgresServer) -> None:
+        if int(postgres_server.sql("SHOW server_version_num")) < 150_000:
+            pytest.skip("this PostgreSQL cannot make a database that sorts by ICU's rules")
+        postgres_server.sql("CREATE DATABASE german TEMPLATE template0 LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'de'")
+        ids = ["b", "B", "a", "A", "ä", "Z", "z", "_"]
+        async with opened(postgres_server.dsn(database="german")) as store:
+            for universe_id in ids:
+                await made(store, universe_id)
+            assert [found.id for found in await store.records(limit=9)] == sorted(ids, reverse=True)
+            page = await store.records(limit=9, before=(AT, "a"))
+            assert [found.id for found in page] == ["_", "Z", "B", "A"]
+
+    async def test_a_database_that_is_not_in_utf_8_is_refused(self, postgres_server: PostgresServer) -> None:
+        postgres_server.sql("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
+        with pytest.raises(StoreUnavailable, match="UTF-8"):
+            await PostgresStore(postgres_server.dsn(database="latin")).open()
+
+    async def test_a_database_of_a_newer_version_is_refused(
+        self, store: PostgresStore, postgres_server: PostgresServer, postgres_dsn: str, schema: str
+    ) -> None:
+        postgres_server.sql(f"INSERT INTO {schema}.universe_migrations VALUES ('9999 from the future')")
+        with pytest.raises(DatabaseNewer, match="newer") as caught:
+            await PostgresStore(postgres_dsn).open()
+        assert caught.value.ids["migrations"] == ["9999 from the future"]
+
+    async def test_who_may_not_make_tables_may_use_those_that_are_there(
+        self, store: PostgresStore, postgres_server: PostgresServer, schema: str
+    ) -> None:
+        postgres_server.sql(
+            "CREATE ROLE worker LOGIN",
+            f"GRANT USAGE ON SCHEMA {schema} TO worker",
+            f"GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO worker",
+        )
+        async with opened(postgres_server.dsn(user="worker", search_path=schema)) as theirs:
+            await made(theirs, count=1)
+            await theirs.append("u", 1, [entry(2)])
+        empty = postgres_server.schema()
+        postgres_server.sql(f"GRANT USAGE ON SCHEMA {empty} TO worker")
+        with pytest.raises(StoreUnavailable, match="may not do that"):
+            await PostgresStore(postgres_server.dsn(user="worker", search_path=empty)).open()
+
+
+class TestSecrets:
+    async def test_a_password_with_every_kind_of_character_opens_and_never_shows(
+        self, postgres_server: PostgresServer, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.DEBUG)
+        quoted = "p%40ss%2Fw%3Ard%25%3F%23%C3%BC-9f3a7c"
+        assert unquote(quoted) == PASSWORD
+        postgres_server.sql(f"CREATE ROLE {GUARDED} SUPERUSER LOGIN PASSWORD '{PASSWORD}'")
+        dsn = postgres_server.dsn(user=f"{GUARDED}:{quoted}", search_path=postgres_server.schema())
+        async with opened(dsn) as store:
+            await made(store)
+            shown = [repr(store), repr(store._database), str(vars(store))]
+        assert redact(f"what {PASSWORD} and {quoted} say") == "what *** and *** say"
+        with pytest.raises(StoreUnavailable, match="refuses this user or this password") as caught:
+            await PostgresStore(dsn.replace("%C3", "wrong")).open()
+        shown += ["".join(traceback.format_exception(caught.value)), str(caught.value.body()), caplog.text]
+        assert not [text for text in shown if "9f3a7c" in text]
+
+    @pytest.mark.parametrize(
+        "dsn",
+        [
+            "postgresql://bob:s3cr3t/9f3a7c@host/x",
+            "postgresql://bob:9f3a7c:s3cr3t@/x?port=9f3a7c",
+            "postgresql://bob@[9f3a7c/x?password=s3cr3t",
+            "postgresql://bob:9f3a7c@host:s3cr3t/x",
+            "postgresql://bob:s3cr3t@host/x?sslmode=9f3a7c",
+            "postgresql://bob:s3cr3t@host/x?9f3a7c",
+        ],
+    )
+    async def test_an_address_that_is_none_is_malformed_and_nothing_of_it_shows(
+        self, dsn: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        with pytest.raises(MalformedRequest, match="no address of a PostgreSQL database") as caught:
+            await PostgresStore(dsn).open()
+        shown = "".join([*traceback.format_exception(caught.value), str(caught.value.body()), caplog.text])
+        assert not re.search("9f3a7c|s3cr3t", shown)
+
+    def test_without_its_driver_it_says_what_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in MODULES:
+            monkeypatch.delitem(sys.modules, f"universe.store.{name}")
+        monkeypatch.setitem(sys.modules, "asyncpg", None)
+        with pytest.raises(MissingExtra, match=r"PostgreSQL needs .* 'postgres'") as caught:
+            store_at("postgresql://bob@host/x")
+        assert "uraniborg[postgres]" in caught.value.hint

@@ -1,0 +1,123 @@
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from tests.uraniborg.kernel.mcp.sample_server import sample_server
+from tests.uraniborg.kernel.mcp.wire import request, wire_to
+from uraniborg.kernel.mcp import Listed, Server, list_more, make_server
+from uraniborg.kernel.mcp.dispatch import Dispatcher
+
+LIST = request("resources/list")
+STATIC = ["sample://about"]
+
+
+async def listed_in_session(server: Server) -> list[dict[str, Any]]:
+    async with wire_to(server) as wire:
+        return (await wire.ask(LIST))["result"]["resources"]
+
+
+async def listed_alone(server: Server) -> list[dict[str, Any]]:
+    _, body = await Dispatcher(server).answer(json.dumps(LIST).encode(), "2025-11-25")
+    return json.loads(body)["result"]["resources"]
+
+
+def uris(resources: list[dict[str, Any]]) -> list[str]:
+    return [resource["uri"] for resource in resources]
+
+
+@pytest.mark.parametrize("list_of", [listed_in_session, listed_alone])
+async def test_what_there_is_now_is_listed_after_what_was_registered(list_of: Any) -> None:
+    server = sample_server()
+
+    async def more() -> list[Listed]:
+        return [Listed("sample://a/text", "a", "A", "The letter.", "text/markdown"), Listed("sample://b/text", "b")]
+
+    list_more(server, more)
+    resources = await list_of(server)
+    assert uris(resources) == [*STATIC, "sample://a/text", "sample://b/text"]
+    assert resources[1] == {
+        "uri": "sample://a/text",
+        "name": "a",
+        "title": "A",
+        "description": "The letter.",
+        "mimeType": "text/markdown",
+    }
+    assert resources[2] == {"uri": "sample://b/text", "name": "b", "mimeType": "text/plain"}
+
+
+async def test_the_list_is_asked_for_anew_each_time() -> None:
+    server = sample_server()
+    there: list[Listed] = []
+
+    async def more() -> list[Listed]:
+        return there
+
+    dispatcher = Dispatcher(server)
+
+    async def ask() -> list[str]:
+        _, body = await dispatcher.answer(json.dumps(LIST).encode(), "2025-11-25")
+        return uris(json.loads(body)["result"]["resources"])
+
+    assert await ask() == STATIC
+    list_more(server, more)
+    assert await ask() == STATIC
+    there.append(Listed("sample://a/text", "a"))
+    assert await ask() == [*STATIC, "sample://a/text"]
+    there.clear()
+    assert await ask() == STATIC
+
+
+class Panic(BaseException):
+    """What extensions written in other languages raise."""
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("out of order"), asyncio.CancelledError(), Panic(), SystemExit(1)])
+async def test_one_list_that_fails_is_left_out_and_logged(
+    failure: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = sample_server()
+
+    async def broken() -> list[Listed]:
+        raise failure
+
+    async def more() -> list[Listed]:
+        return [Listed("sample://a/text", "a")]
+
+    list_more(server, broken)
+    list_more(server, more)
+    assert uris(await listed_in_session(server)) == [*STATIC, "sample://a/text"]
+    assert "resources could not be listed" in caplog.text
+    assert type(failure).__name__ in caplog.text
+
+
+async def test_what_cannot_be_listed_is_passed_over_and_the_rest_stays() -> None:
+    server = sample_server()
+
+    async def more() -> list[Listed]:
+        return [
+            Listed("no uri", "n"),
+            Listed("sample://\ud800/text", "half"),
+            Listed("sample://about", "taken"),
+            Listed("sample://量/text", "half a \ud800", "\udfff", "\ud800"),
+            Listed("sample://%E9%87%8F/text", "the same again"),
+        ]
+
+    list_more(server, more)
+    resources = await listed_in_session(server)
+    assert uris(resources) == [*STATIC, "sample://%E9%87%8F/text"]
+    assert resources[0]["name"] == "about"
+    assert resources[1]["name"].startswith("half a ")
+
+
+async def test_a_list_alone_makes_a_server_one_with_resources() -> None:
+    server = make_server("listing", version="1", instructions="")
+
+    async def more() -> list[Listed]:
+        return [Listed("sample://a/text", "a")]
+
+    assert server.protocol.introduction("2025-11-25").capabilities.resources is None
+    list_more(server, more)
+    assert server.protocol.introduction("2025-11-25").capabilities.resources is not None
+    assert uris(await listed_alone(server)) == ["sample://a/text"]

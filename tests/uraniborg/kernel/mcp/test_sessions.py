@@ -1,0 +1,247 @@
+import asyncio
+import gc
+import logging
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.uraniborg.kernel.mcp.direct import SESSION, Client, client_of
+from tests.uraniborg.kernel.mcp.sample_server import sample_server
+from tests.uraniborg.kernel.mcp.subscribable_server import subscribable_server
+from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request
+from uraniborg.kernel.mcp import Subscriptions, stateful_app
+from uraniborg.kernel.mcp.session import Session
+from uraniborg.kernel.mcp.subscriber import Subscriber
+
+PING = request("ping", id="ping")
+SUBSCRIBE = request("resources/subscribe", {"uri": "page://title"})
+
+
+async def alive(client: Client, session: str) -> bool:
+    status = (await client.post(PING, session)).status
+    assert status in (200, 404)
+    return status == 200
+
+
+async def test_a_newcomer_takes_the_place_of_the_session_unused_for_longest() -> None:
+    async with client_of(stateful_app(sample_server(), max_sessions=3)) as client:
+        first, second, third = [await client.begin() for _ in range(3)]
+        assert await alive(client, first)
+        fourth = await client.begin()
+        assert [await alive(client, each) for each in (first, second, third, fourth)] == [True, False, True, True]
+
+
+async def test_a_thousand_sessions_that_nobody_closes_lock_nobody_out() -> None:
+    async with client_of(stateful_app(sample_server(), max_sessions=100)) as client:
+        mine = await client.begin()
+        async with client.stream(mine):
+            begun = [(await client.post(INITIALIZE)).headers[SESSION] for _ in range(1_000)]
+            assert len(set(begun)) == 1_000
+            assert await alive(client, mine)
+            assert [await alive(client, each) for each in (begun[0], begun[900], begun[901], begun[-1])] == [
+                False,
+                False,
+                True,
+                True,
+            ]
+    assert leftovers() == Counter()
+
+
+async def test_a_session_with_an_open_stream_or_a_call_under_way_is_not_ended_for_another() -> None:
+    async with client_of(stateful_app(sample_server(), max_sessions=2)) as client:
+        listening, calling = await client.begin(), await client.begin()
+        waiting = client.send("POST", call("wait_forever", {}), calling)
+        assert (await waiting.next())["status"] == 200
+        async with client.stream(listening):
+            refused = await client.post(INITIALIZE)
+            assert (refused.status, refused.error["code"]) == (503, "too_many_sessions")
+            assert await alive(client, listening)
+            assert await alive(client, calling)
+        newcomer = await client.begin()
+        assert not await alive(client, listening)
+        assert await alive(client, newcomer)
+        cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+        assert (await client.post(cancel, calling)).status == 202
+        assert "error" in (await waiting.next_event())
+
+
+async def test_what_begins_no_session_ends_none() -> None:
+    async with client_of(stateful_app(sample_server(), max_sessions=1)) as client:
+        session = await client.begin()
+        for message in (PING, INITIALIZED, b"{", [INITIALIZE], request("initialize"), {**INITIALIZE, "id": 1.5}):
+            await client.post(message)
+        assert await alive(client, session)
+        assert (await client.post(INITIALIZE, accept="text/html")).status == 406
+        assert await client.begin() != session
+
+
+async def test_a_malformed_initialize_is_answered_and_begins_nothing() -> None:
+    async with client_of(stateful_app(sample_server())) as client:
+        answer = await client.post(request("initialize", {}))
+        assert answer.status == 200
+        assert SESSION not in answer.headers
+        (message,) = answer.messages
+        assert message["error"]["code"] == -32602
+        assert message["error"]["data"]["error"]["hint"]
+        assert leftovers() == Counter()
+
+
+@pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
+@pytest.mark.parametrize(
+    ("session", "status", "code"),
+    [
+        (None, 400, "session_required"),
+        ("", 400, "session_required"),
+        ("unheard-of", 404, "session_not_found"),
+        ("\xff", 404, "session_not_found"),
+        ("x" * 10_000, 404, "session_not_found"),
+    ],
+)
+async def test_a_request_to_no_session_is_refused(method: str, session: str | None, status: int, code: str) -> None:
+    async with client_of(stateful_app(sample_server())) as client:
+        for message in (PING, INITIALIZED) if method == "POST" else (None,):
+            refused = await client.ask(method, message, session)
+            assert (refused.status, refused.error["code"]) == (status, code)
+
+
+@pytest.mark.parametrize("named", [None, "", "unheard-of", "expired", "living"])
+async def test_initialize_begins_a_new_session_whatever_session_it_names(named: str | None) -> None:
+    async with client_of(stateful_app(sample_server())) as client:
+        expired, living = await client.begin(), await client.begin()
+        await client.ask("DELETE", session=expired)
+        names = {"expired": expired, "living": living}
+        begun = await client.post(INITIALIZE, names.get(named or "", named))
+        assert begun.status == 200
+        assert begun.headers[SESSION] not in {expired, living, named}
+        assert await alive(client, living)
+        assert await alive(client, begun.headers[SESSION])
+
+
+ODD_BODIES: list[tuple[Any, str]] = [
+    (b"", "invalid_json"),
+    (b"{", "invalid_json"),
+    (b"\xff\xfe\xfd", "invalid_json"),
+    ('{"jsonrpc": "2.0", "id": 1, "method": "é"}'.encode("latin-1"), "invalid_json"),
+    (b"[" * 100_000, "invalid_json"),
+    (b'{"id": ' + b"9" * 5_000 + b"}", "invalid_json"),
+    (b"1", "invalid_request"),
+    (b'"sk-secret"', "invalid_request"),
+    ({}, "invalid_request"),
+    ({"sk-secret": 1}, "invalid_request"),
+    (request("ping", id=None), "invalid_request"),
+    (request("ping", id=1.5), "invalid_request"),
+    (request("ping", id=True), "invalid_request"),
+    (request("ping", id={"sk-secret": 1}), "invalid_request"),
+    (request("ping", [1]), "invalid_request"),
+    (request("ping", id="\ud800"), "invalid_request"),
+]
+
+
+@pytest.mark.parametrize(("body", "code"), ODD_BODIES)
+async def test_what_is_no_message_is_refused_and_the_session_goes_on(
+    body: Any, code: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with client_of(stateful_app(sample_server())) as client:
+        session = await client.begin()
+        refused = await client.post(body, session)
+        assert (refused.status, refused.error["code"]) == (400, code)
+        assert b"sk-secret" not in refused.body
+        assert await alive(client, session)
+    assert "sk-secret" not in caplog.text
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+async def test_answers_to_what_was_never_asked_are_passed_over(caplog: pytest.LogCaptureFixture) -> None:
+    async with client_of(stateful_app(sample_server())) as client:
+        session = await client.begin()
+        async with client.stream(session) as stream:
+            for id_ in (1, "1", "unheard-of"):
+                said = {"jsonrpc": "2.0", "id": id_, "result": {"sk": "sk-secret"}}
+                assert (await client.post(said, session)).status == 202
+            assert await alive(client, session)
+            assert stream.heard() == 0
+    assert caplog.records == []
+
+
+async def test_a_client_that_leaves_in_the_midst_of_its_request_is_not_answered() -> None:
+    app = stateful_app(sample_server())
+    async with client_of(app) as client:
+        await client.begin()
+        parts = [{"type": "http.disconnect"}, {"type": "http.request", "body": b'{"id"', "more_body": True}]
+
+        async def receive() -> Any:
+            return parts.pop()
+
+        async def send(message: Any) -> None:
+            raise AssertionError(message)
+
+        scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": [(b"content-type", b"application/json")]}
+        async with asyncio.timeout(20):
+            await app(scope, receive, send)
+
+
+@pytest.mark.parametrize("ending", ["DELETE", "disuse", "a newcomer", "the end of the app"])
+async def test_an_ended_session_leaves_nothing_behind(ending: str) -> None:
+    server, subscribed = subscribable_server()
+    app = stateful_app(server, max_sessions=1, idle_seconds=0.3 if ending == "disuse" else 1_800)
+    async with client_of(app) as client:
+        session = await client.begin()
+        assert (await client.post(SUBSCRIBE, session)).messages[0]["result"] == {}
+        async with client.stream(session):
+            subscribed.updated("page://title")
+        assert subscribed.count == 1
+        if ending == "DELETE":
+            assert (await client.ask("DELETE", session=session)).status == 200
+        elif ending == "a newcomer":
+            assert (await client.post(INITIALIZE)).status == 200
+        if ending != "the end of the app":
+            await nobody_subscribed(subscribed)
+            assert (await client.post(PING, session)).status == 404
+    assert subscribed.count == 0
+    assert leftovers() == Counter()
+
+
+async def test_nothing_grows_over_a_thousand_sessions() -> None:
+    server, subscribed = subscribable_server()
+    async with client_of(stateful_app(server)) as client:
+        before = Counter[str]()
+        for number in range(1_001):
+            session = (await client.post(INITIALIZE)).headers[SESSION]
+            if number % 100 == 0:
+                assert (await client.post(SUBSCRIBE, session)).messages[0]["result"] == {}
+                subscribed.updated("page://title")
+            assert (await client.ask("DELETE", session=session)).status == 200
+            if number == 0:
+                await nobody_subscribed(subscribed)
+                before = census()
+        await nobody_subscribed(subscribed)
+        grown = census() - before
+    # The loop keeps up to a hundred timers that were called off, and the context of each.
+    assert {kind: count for kind, count in grown.items() if count > 250} == {}
+    assert leftovers() == Counter()
+
+
+async def nobody_subscribed(subscribed: Subscriptions) -> None:
+    async with asyncio.timeout(20):
+        while subscribed.count:  # noqa: ASYNC110 - nobody is told when a session has ended
+            await asyncio.sleep(0.01)
+
+
+def leftovers() -> Counter[str]:
+    """What there is of each thing that belongs to a session."""
+    kinds = ("StreamableHTTPServerTransport", "ServerSession", "EventSourceResponse")
+    return Counter(
+        type(thing).__name__
+        for thing in all_objects()
+        if isinstance(thing, Session | Subscriber) or type(thing).__name__ in kinds
+    )
+
+
+def census() -> Counter[str]:
+    return Counter(type(thing).__name__ for thing in all_objects())
+
+
+def all_objects() -> list[Any]:
+    gc.collect()
+    return gc.get_objects()

@@ -1,0 +1,70 @@
+import asyncio
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.uraniborg.kernel.mcp.direct import client_of
+from tests.uraniborg.kernel.mcp.test_stateless_crowds import Hall
+from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call
+from uraniborg.kernel.mcp import stateful_app
+from uraniborg.kernel.mcp.testing import http_client_for, json_of, serving
+
+CLIENTS = 64
+
+
+async def test_calls_of_64_official_clients_are_all_under_way_at_once_and_each_gets_its_own_answer() -> None:
+    hall = Hall(CLIENTS)
+
+    async def visit(url: str, number: int) -> int:
+        async with http_client_for(f"{url}/mcp") as client:
+            return json_of(await client.call_tool("enter", {"number": number}))
+
+    async with asyncio.timeout(50), serving(stateful_app(hall.server)) as url:
+        visits = [asyncio.create_task(visit(url, number)) for number in range(CLIENTS)]
+        await hall.full.wait()
+        hall.doors.set()
+        assert await asyncio.gather(*visits) == list(range(CLIENTS))
+
+
+@pytest.mark.parametrize("json_answers", [False, True])
+async def test_calls_of_one_session_are_all_under_way_at_once(json_answers: bool) -> None:
+    hall = Hall(CLIENTS)
+    async with asyncio.timeout(50), client_of(stateful_app(hall.server, json_answers=json_answers)) as client:
+        session = await client.begin()
+        calls = [
+            client.send("POST", call("enter", {"number": number}) | {"id": number}, session)
+            for number in range(CLIENTS)
+        ]
+        await hall.full.wait()
+        hall.doors.set()
+        answers = [(await each.answer()).messages[-1] for each in calls]
+    assert [answer["id"] for answer in answers] == list(range(CLIENTS))
+    assert [answer["result"]["structuredContent"]["result"] for answer in answers] == list(range(CLIENTS))
+
+
+async def test_64_clients_calling_again_and_again_lose_and_mix_up_nothing() -> None:
+    hall = Hall(1)
+    hall.doors.set()
+
+    async def visit(client: httpx.AsyncClient, visitor: int) -> list[Any]:
+        begun = await client.post("/mcp", json=INITIALIZE)
+        headers = {"mcp-session-id": begun.headers["mcp-session-id"]}
+        results: list[Any] = []
+        for number in range(10):
+            message = call("enter", {"number": visitor * 100 + number}) | {"id": number}
+            answer = await client.post("/mcp", json=message, headers=headers)
+            (line,) = [line for line in answer.text.splitlines() if line.startswith("data: ")]
+            results.append(json.loads(line[6:])["result"]["structuredContent"]["result"])
+        return results
+
+    limits = httpx.Limits(max_connections=CLIENTS)
+    async with (
+        asyncio.timeout(50),
+        serving(stateful_app(hall.server)) as url,
+        httpx.AsyncClient(base_url=url, timeout=50, limits=limits) as client,
+    ):
+        visits = await asyncio.gather(*(visit(client, visitor) for visitor in range(CLIENTS)))
+    assert visits == [[visitor * 100 + number for number in range(10)] for visitor in range(CLIENTS)]
+    assert hall.left == CLIENTS * 10

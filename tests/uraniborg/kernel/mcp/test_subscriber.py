@@ -1,0 +1,201 @@
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import anyio
+import pytest
+from pydantic import AnyUrl
+
+from uraniborg.kernel.mcp.connection import Connection
+from uraniborg.kernel.mcp.subscriber import PACE_S, Subscriber
+
+
+class FakeConnection(Connection):
+    def __init__(self, *, listening: bool = True, has_room: bool = True) -> None:
+        super().__init__()
+        self.is_listening = listening
+        self.is_roomy = has_room
+
+    @property
+    def listening(self) -> bool:
+        return self.is_listening
+
+    @property
+    def has_room(self) -> bool:
+        return self.is_roomy
+
+    def listen(self) -> None:
+        self.is_listening = True
+        assert self.when_listening is not None
+        self.when_listening()
+
+
+class FakeSession:
+    """Keeps what it is told, and when; fails first with what is in `failures`."""
+
+    def __init__(self) -> None:
+        self.failures: list[Exception] = []
+        self.told: asyncio.Queue[tuple[float, str]] = asyncio.Queue()
+        self.open = asyncio.Event()
+        self.open.set()
+
+    async def send_resource_updated(self, uri: AnyUrl) -> None:
+        await self.open.wait()
+        if self.failures:
+            raise self.failures.pop()
+        self.told.put_nowait((asyncio.get_running_loop().time(), str(uri)))
+
+    async def next(self) -> tuple[float, str]:
+        async with asyncio.timeout(20):
+            return await self.told.get()
+
+
+class Scene:
+    def __init__(self, connection: FakeConnection) -> None:
+        self.connection = connection
+        self.session = FakeSession()
+        self.subscriber = Subscriber(connection, cast("Any", self.session))
+        self._tasks_before = asyncio.all_tasks()
+
+    def updated(self, *uris: str) -> None:
+        for uri in uris:
+            self.subscriber.updated(uri)
+
+    def at_work(self) -> set[asyncio.Task[Any]]:
+        return asyncio.all_tasks() - self._tasks_before
+
+    async def at_rest(self) -> None:
+        async with asyncio.timeout(20):
+            await asyncio.gather(*self.at_work(), return_exceptions=True)
+
+
+@asynccontextmanager
+async def scene(**connection: bool) -> AsyncGenerator[Scene]:
+    made = Scene(FakeConnection(**connection))
+    yield made
+    made.subscriber.close()
+    await made.at_rest()
+
+
+def uris(count: int) -> list[str]:
+    return [f"x://{number}" for number in range(count)]
+
+
+async def test_a_burst_is_told_at_once_and_once_by_one_task() -> None:
+    async with scene() as it:
+        for _ in range(100):
+            it.updated(*uris(50))
+        assert len(it.at_work()) == 1
+        assert [(await it.session.next())[1] for _ in range(50)] == uris(50)
+        await it.at_rest()
+        assert it.session.told.empty()
+
+
+async def test_a_change_after_it_was_told_is_told_again_but_not_sooner_than_the_pace() -> None:
+    async with scene() as it:
+        it.updated("x://a")
+        first, _ = await it.session.next()
+        for _ in range(1_000):
+            it.updated("x://a")
+        second, _ = await it.session.next()
+        assert second - first >= PACE_S * 0.99
+        await it.at_rest()
+        assert it.session.told.empty()
+
+
+async def test_the_last_change_is_told_however_many_there_are() -> None:
+    async with scene() as it:
+        it.updated("x://a")
+        last_change = 0.0
+        for _ in range(4):
+            told, _ = await it.session.next()
+            it.updated("x://a")
+            last_change = asyncio.get_running_loop().time()
+        told, _ = await it.session.next()
+        assert told >= last_change
+        await it.at_rest()
+        assert it.session.told.empty()
+
+
+async def test_a_change_while_the_message_waits_to_be_sent_is_told_after_it() -> None:
+    async with scene() as it:
+        it.session.open.clear()
+        it.updated("x://a")
+        await asyncio.sleep(0)
+        it.updated("x://a", "x://a")
+        it.session.open.set()
+        await it.session.next()
+        await it.session.next()
+        await it.at_rest()
+        assert it.session.told.empty()
+
+
+async def test_who_does_not_listen_is_told_later_what_changed_meanwhile() -> None:
+    async with scene(listening=False) as it:
+        for _ in range(100):
+            it.updated("x://a", "x://b")
+        assert it.at_work() == set()
+        it.connection.listen()
+        assert {(await it.session.next())[1] for _ in range(2)} == {"x://a", "x://b"}
+        await it.at_rest()
+        assert it.session.told.empty()
+
+
+async def test_who_stops_listening_is_told_the_rest_later() -> None:
+    async with scene(has_room=False) as it:
+        it.updated("x://a")
+        assert len(it.at_work()) == 1
+        it.connection.is_listening = False
+        await it.at_rest()
+        it.connection.is_roomy = True
+        it.connection.listen()
+        assert (await it.session.next())[1] == "x://a"
+
+
+async def test_who_has_no_room_costs_one_task_and_gets_all_of_it_in_the_end() -> None:
+    async with scene(has_room=False) as stalled, scene() as other:
+        for _ in range(100):
+            stalled.updated(*uris(20))
+        assert len(stalled.at_work()) == 1
+        other.updated("x://a")
+        assert (await other.session.next())[1] == "x://a"
+        stalled.connection.is_roomy = True
+        assert [(await stalled.session.next())[1] for _ in range(20)] == uris(20)
+
+
+async def test_what_is_forgotten_meanwhile_is_not_told() -> None:
+    async with scene(has_room=False) as it:
+        it.updated("x://a", "x://b")
+        await asyncio.sleep(0)
+        it.subscriber.forget("x://a")
+        it.connection.is_roomy = True
+        assert (await it.session.next())[1] == "x://b"
+
+
+@pytest.mark.parametrize("failure", [anyio.ClosedResourceError(), anyio.BrokenResourceError()])
+async def test_a_session_that_is_ending_is_left_alone(failure: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    async with scene() as it:
+        it.session.failures.append(failure)
+        it.updated("x://a")
+        await it.at_rest()
+    assert caplog.records == []
+
+
+async def test_a_failure_is_logged_and_the_next_change_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    async with scene() as it:
+        it.session.failures.append(RuntimeError("a bad day"))
+        it.updated("x://a")
+        await it.at_rest()
+        assert "a bad day" in caplog.text
+        it.updated("x://b")
+        assert (await it.session.next())[1] == "x://b"
+
+
+async def test_nothing_goes_on_once_it_is_closed() -> None:
+    async with scene(has_room=False) as it:
+        it.updated("x://a")
+        assert len(it.at_work()) == 1
+        it.subscriber.close()
+        await it.at_rest()
+        assert it.connection.when_listening is None

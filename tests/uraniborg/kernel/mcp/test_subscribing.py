@@ -1,0 +1,224 @@
+import asyncio
+import gc
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import AnyUrl
+
+from tests.uraniborg.kernel.mcp import subscribable_server as script
+from tests.uraniborg.kernel.mcp.sample_server import sample_server
+from tests.uraniborg.kernel.mcp.subscribable_server import subscribable_server
+from tests.uraniborg.kernel.mcp.wire import INITIALIZE, Wire, call, request, wire_to
+from uraniborg.kernel.mcp import Server, Subscriptions, make_server, stateful_app, stateless_app, subscriptions
+from uraniborg.kernel.mcp.dispatch import Dispatcher
+from uraniborg.kernel.mcp.subscriber import Subscriber
+from uraniborg.kernel.mcp.testing import (
+    ClientSession,
+    connected,
+    http_client_for,
+    json_of,
+    serving,
+    stdio_client_for,
+)
+
+TITLE, FIRST = "page://title", "page://number/1"
+
+
+class Ear:
+    """Hears of changes."""
+
+    def __init__(self) -> None:
+        self._heard: asyncio.Queue[str] = asyncio.Queue()
+
+    def __call__(self, uri: str) -> None:
+        self._heard.put_nowait(uri)
+
+    async def next(self) -> str:
+        async with asyncio.timeout(20):
+            return await self._heard.get()
+
+
+@asynccontextmanager
+async def in_memory(ear: Ear) -> AsyncGenerator[ClientSession]:
+    async with connected(subscribable_server()[0], on_updated=ear) as client:
+        yield client
+
+
+@asynccontextmanager
+async def over_stdio(ear: Ear) -> AsyncGenerator[ClientSession]:
+    root = str(Path(__file__).parents[4])
+    async with stdio_client_for(
+        sys.executable, ["-m", script.__name__], {"PYTHONPATH": root}, cwd=root, on_updated=ear
+    ) as client:
+        yield client
+
+
+@asynccontextmanager
+async def over_http(ear: Ear) -> AsyncGenerator[ClientSession]:
+    async with (
+        serving(stateful_app(subscribable_server()[0])) as url,
+        http_client_for(f"{url}/mcp", on_updated=ear) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("client_hearing", [in_memory, over_stdio, over_http])
+async def test_the_official_client_hears_of_what_it_subscribed_to_and_of_nothing_else(client_hearing: Any) -> None:
+    ear = Ear()
+    async with client_hearing(ear) as client:
+        await client.subscribe_resource(AnyUrl(TITLE))
+        await client.subscribe_resource(AnyUrl(FIRST))
+        assert json_of(await client.call_tool("change", {"uri": TITLE})) == 2
+        assert await ear.next() == TITLE
+        await client.unsubscribe_resource(AnyUrl(TITLE))
+        for uri in (TITLE, "page://number/2", FIRST):
+            assert json_of(await client.call_tool("change", {"uri": uri})) == 1
+        assert await ear.next() == FIRST
+
+
+async def subscribe(wire: Wire, uri: str) -> dict[str, Any]:
+    return await wire.ask(request("resources/subscribe", {"uri": uri}, id=f"subscribe {uri}"))
+
+
+async def test_that_one_can_subscribe_is_said_where_one_can() -> None:
+    able, _ = subscribable_server()
+    for server, expected in ((able, True), (sample_server(), False)):
+        async with wire_to(server, initialized=False) as wire:
+            capabilities = (await wire.ask(INITIALIZE))["result"]["capabilities"]
+        assert capabilities["resources"] == {"subscribe": expected, "listChanged": False}
+
+
+async def test_without_a_session_nobody_can_subscribe() -> None:
+    server, subscribed = subscribable_server()
+    async with serving(stateless_app(server)) as url, http_client_for(f"{url}/mcp") as client:
+        capabilities = client.get_server_capabilities()
+        assert capabilities is not None
+        assert capabilities.resources is not None
+        assert capabilities.resources.subscribe is False
+    for method in ("resources/subscribe", "resources/unsubscribe"):
+        body = b'{"jsonrpc": "2.0", "id": 1, "method": "%b", "params": {"uri": "page://title"}}' % method.encode()
+        answer = await Dispatcher(server).answer(body, "2025-11-25")
+        assert b'"unknown_method"' in answer.body
+        assert b"resources/read" in answer.body
+        assert b"resources/subscribe," not in answer.body
+    assert subscribed.count == 0
+
+
+@pytest.mark.parametrize("uri", ["other://nowhere", "page://number/one", "page://number/1/2", "page://number/"])
+async def test_what_cannot_be_read_cannot_be_subscribed_to_for_the_same_reason(uri: str) -> None:
+    server, subscribed = subscribable_server()
+    async with wire_to(server) as wire:
+        refused = await subscribe(wire, uri)
+        unread = await wire.ask(request("resources/read", {"uri": uri}))
+    assert refused["error"]["data"]["error"]["hint"]
+    assert refused["error"] == unread["error"]
+    assert subscribed.count == 0
+
+
+async def test_what_is_listed_can_be_subscribed_to_even_if_it_cannot_be_read() -> None:
+    server, subscribed = subscribable_server()
+    async with wire_to(server) as wire:
+        assert (await subscribe(wire, "page://loose"))["result"] == {}
+        subscribed.updated("page://loose")
+        assert (await wire.receive())["params"] == {"uri": "page://loose"}
+
+
+async def test_there_is_a_bound_to_what_a_session_may_subscribe_to() -> None:
+    server, subscribed = subscribable_server(most=2)
+    async with wire_to(server) as wire, wire_to(server) as another:
+        for uri in (TITLE, FIRST, FIRST):
+            assert "result" in await subscribe(wire, uri)
+        refused = (await subscribe(wire, "page://number/2"))["error"]
+        assert (refused["code"], refused["data"]["error"]["code"]) == (-32602, "too_many_subscriptions")
+        assert refused["data"]["error"]["limit"] == 2
+        assert "result" in await subscribe(another, "page://number/2")
+        assert "result" in await wire.ask(request("resources/unsubscribe", {"uri": FIRST}))
+        assert "result" in await subscribe(wire, "page://number/2")
+        assert subscribed.count == 3
+
+
+async def test_to_subscribe_twice_is_to_subscribe_once() -> None:
+    server, subscribed = subscribable_server()
+    async with wire_to(server) as wire:
+        for _ in range(2):
+            assert (await subscribe(wire, TITLE))["result"] == {}
+        assert subscribed.count == 1
+        for _ in range(2):
+            assert (await wire.ask(request("resources/unsubscribe", {"uri": TITLE})))["result"] == {}
+        assert subscribed.count == 0
+
+
+async def test_a_change_is_known_by_either_spelling_of_its_uri() -> None:
+    server = sample_server()
+    subscribed = subscriptions(server)
+    async with wire_to(server) as wire:
+        await subscribe(wire, "sample://Ü/text")
+        for spelling in ("sample://Ü/text", "sample://%C3%9C/text"):
+            subscribed.updated(spelling)
+            assert (await wire.receive())["params"] == {"uri": "sample://%C3%9C/text"}
+
+
+@pytest.mark.parametrize("uri", ["", "no uri", "\ud800", "page://\ud800", "page://unknown", "x" * 100_000])
+async def test_a_change_of_what_nobody_subscribed_to_is_nothing(uri: str) -> None:
+    server, subscribed = subscribable_server()
+    subscribed.updated(uri)
+    async with wire_to(server) as wire:
+        await subscribe(wire, TITLE)
+        subscribed.updated(uri)
+        subscribed.updated(TITLE)
+        assert (await wire.receive())["params"] == {"uri": TITLE}
+
+
+async def test_a_thousand_changes_at_once_are_told_once() -> None:
+    server, _ = subscribable_server()
+    async with wire_to(server) as wire:
+        await subscribe(wire, TITLE)
+        await subscribe(wire, FIRST)
+        said = [await wire.ask(call("change", {"uri": TITLE, "times": 1_000})), await wire.receive()]
+        assert sorted(message.get("method", "answer") for message in said) == [
+            "answer",
+            "notifications/resources/updated",
+        ]
+        said = [await wire.ask(call("change", {"uri": FIRST})), await wire.receive()]
+        assert {message.get("params", {}).get("uri") for message in said} == {None, FIRST}
+
+
+async def test_all_sessions_that_subscribed_are_told() -> None:
+    server, subscribed = subscribable_server()
+    async with wire_to(server) as first, wire_to(server) as second, wire_to(server) as third:
+        await subscribe(first, TITLE)
+        await subscribe(second, TITLE)
+        await subscribe(third, FIRST)
+        subscribed.updated(TITLE)
+        subscribed.updated(FIRST)
+        heard = [(await wire.receive())["params"]["uri"] for wire in (first, second, third)]
+    assert heard == [TITLE, TITLE, FIRST]
+
+
+async def test_a_client_that_leaves_leaves_nothing_behind() -> None:
+    server, subscribed = subscribable_server()
+    before = asyncio.all_tasks()
+    async with wire_to(server) as wire:
+        await subscribe(wire, TITLE)
+        subscribed.updated(TITLE)
+        assert len(the_subscribers()) == 1
+    async with asyncio.timeout(20):
+        await asyncio.gather(*(asyncio.all_tasks() - before), return_exceptions=True)
+    assert subscribed.count == 0
+    assert the_subscribers() == []
+
+
+def the_subscribers() -> list[Subscriber]:
+    gc.collect()
+    return [thing for thing in gc.get_objects() if isinstance(thing, Subscriber)]
+
+
+def test_a_server_has_one_book_of_subscriptions() -> None:
+    server: Server = make_server("twice", version="1", instructions="")
+    assert isinstance(subscriptions(server), Subscriptions)
+    with pytest.raises(TypeError, match="already"):
+        subscriptions(server)
