@@ -39,7 +39,9 @@ async def run() -> None:
                 theirs.append(time.perf_counter() - started)
             assert len(written) > len(peer)
             ratio = sorted(ours)[ROUNDS // 2] / sorted(theirs)[ROUNDS // 2]
-            print(f"  {BODIES:,} bodies, {len(written):,} bytes: {ratio:.2f}x of orjson on a plain dictionary (claim 1.5)")
+            print(
+                f"  {BODIES:,} bodies, {len(written):,} bytes: {ratio:.2f}x of orjson on a plain dictionary (claim 1.5)"
+            )
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ def change(number: int, bodies: int) -> dict[str, Any]:
 
 
 @contextmanager
-def folder() -> Iterator[Path]:
+def folder() -> Generator[Path]:
     path = Path(tempfile.mkdtemp(prefix="universe-bench-"))
     try:
         yield path

@@ -8,14 +8,12 @@ from typing import Final
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from universe.service.feed import Feed, logged_frame
+from universe.service.feed import AT_ONCE, Feed, logged_frame
 from universe.service.live import LiveUniverse
 from universe.service.universes import UniverseService
 from universe.store.rebuilding import pages
 from uraniborg.kernel.logging import get_logger
 
-_CHUNK: Final = 64
-"""The most frames in one write, so that a slow listener is found out while little is under way."""
 _HEADERS: Final = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-cache"),
@@ -106,10 +104,9 @@ class EventStream(Response):
             frames = feed.after(version)
             if frames is None:
                 version = await self._catch_up(live, feed, version, send)
-            elif frames:
-                for start in range(0, len(frames), _CHUNK):
-                    await self._send(send, b"".join(frames[start : start + _CHUNK]))
-                version += len(frames)
+            elif frames[0]:
+                await self._send(send, frames[0])
+                version = frames[1]
             elif feed.is_closed:
                 await self._send(send, _DELETED, more=False)
                 return
@@ -124,9 +121,9 @@ class EventStream(Response):
         """Read on in the log as far as the feed has got."""
         upto = feed.version
         async for entries in pages(self._streams.service.store, live.id, after=version, upto=upto):
-            for start in range(0, len(entries), _CHUNK):
+            for start in range(0, len(entries), AT_ONCE):
                 await self._send(
-                    send, b"".join(logged_frame(live.id, entry) for entry in entries[start : start + _CHUNK])
+                    send, b"".join(logged_frame(live.id, entry) for entry in entries[start : start + AT_ONCE])
                 )
             version = entries[-1].version
         return max(version, upto)

@@ -8,6 +8,8 @@ from universe.store.port import Entry
 
 KEPT: Final = 1_024
 """How many of the last frames are at hand; who is further behind reads the log."""
+AT_ONCE: Final = 64
+"""The most frames in one write, so that a slow listener is found out while little is under way."""
 
 
 def logged_frame(universe_id: str, entry: Entry) -> bytes:
@@ -41,11 +43,13 @@ class Feed:
         self.beats = 0
         self.is_closed = False
         self._frames: deque[bytes] = deque(maxlen=KEPT)
+        self._joined: dict[int, bytes] = {}
         self._waiting: list[asyncio.Future[None]] = []
 
     def publish(self, entries: list[Entry]) -> None:
         self._frames.extend(frame(entry) for entry in entries)
         self.version = entries[-1].version
+        self._joined.clear()
         self._wake()
 
     def beat(self) -> None:
@@ -58,12 +62,21 @@ class Feed:
         self.is_closed = True
         self._wake()
 
-    def after(self, version: int) -> list[bytes] | None:
-        """The frames that follow a version; None if that is further back than frames are kept."""
+    def after(self, version: int) -> tuple[bytes, int] | None:
+        """The frames that follow a version, no more than a listener can take at once, and the version they lead to.
+
+        None if that is further back than frames are kept. Most listeners ask for the same: it is put together once.
+        """
         missing = self.version - version
         if missing > len(self._frames):
             return None
-        return [self._frames[index] for index in range(len(self._frames) - missing, len(self._frames))]
+        upto = version + min(missing, AT_ONCE)
+        joined = self._joined.get(version)
+        if joined is None:
+            first = len(self._frames) - missing
+            joined = b"".join(self._frames[index] for index in range(first, first + upto - version))
+            self._joined[version] = joined
+        return joined, upto
 
     async def wait(self) -> None:
         """Until something happens. Look first, without awaiting anything in between."""

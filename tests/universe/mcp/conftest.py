@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from itertools import count
 
 import httpx
@@ -18,31 +19,30 @@ _NUMBERS = count(1)
 @pytest.fixture(scope="session")
 def house() -> Iterator[Served]:
     """A server on a thread of its own."""
-    loop = asyncio.new_event_loop()
-    started, leaving = threading.Event(), asyncio.Event()
-    running: list[Served] = []
+    started = threading.Event()
+    running: list[tuple[Served, Callable[[], object]]] = []
 
     async def serve() -> None:
+        leaving, loop = asyncio.Event(), asyncio.get_running_loop()
         async with served() as server:
-            running.append(server)
+            running.append((server, partial(loop.call_soon_threadsafe, leaving.set)))
             started.set()
             await leaving.wait()
 
     def run() -> None:
         try:
-            loop.run_until_complete(serve())
+            asyncio.run(serve())
         finally:
             started.set()
-            loop.close()
 
     thread = threading.Thread(target=run, name="served universes")
     thread.start()
     assert started.wait(SOON_S)
+    ((server, leave),) = running
     try:
-        (server,) = running
         yield server
     finally:
-        loop.call_soon_threadsafe(leaving.set)
+        leave()
         thread.join(SOON_S)
         assert not thread.is_alive()
 

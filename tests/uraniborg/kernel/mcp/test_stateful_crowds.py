@@ -1,13 +1,10 @@
 import asyncio
-import json
-from typing import Any
 
-import httpx
 import pytest
 
-from tests.uraniborg.kernel.mcp.direct import client_of
+from tests.uraniborg.kernel.mcp.direct import Client, client_of
 from tests.uraniborg.kernel.mcp.test_stateless_crowds import Hall
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call
+from tests.uraniborg.kernel.mcp.wire import call
 from uraniborg.kernel.mcp import stateful_app
 from uraniborg.kernel.mcp.testing import http_client_for, json_of, serving
 
@@ -48,23 +45,16 @@ async def test_64_clients_calling_again_and_again_lose_and_mix_up_nothing() -> N
     hall = Hall(1)
     hall.doors.set()
 
-    async def visit(client: httpx.AsyncClient, visitor: int) -> list[Any]:
-        begun = await client.post("/mcp", json=INITIALIZE)
-        headers = {"mcp-session-id": begun.headers["mcp-session-id"]}
-        results: list[Any] = []
+    async def visit(client: Client, visitor: int) -> list[int]:
+        session = await client.begin()
+        results: list[int] = []
         for number in range(10):
-            message = call("enter", {"number": visitor * 100 + number}) | {"id": number}
-            answer = await client.post("/mcp", json=message, headers=headers)
-            (line,) = [line for line in answer.text.splitlines() if line.startswith("data: ")]
-            results.append(json.loads(line[6:])["result"]["structuredContent"]["result"])
+            answer = await client.post(call("enter", {"number": visitor * 100 + number}), session)
+            (message,) = answer.messages
+            results.append(message["result"]["structuredContent"]["result"])
         return results
 
-    limits = httpx.Limits(max_connections=CLIENTS)
-    async with (
-        asyncio.timeout(50),
-        serving(stateful_app(hall.server)) as url,
-        httpx.AsyncClient(base_url=url, timeout=50, limits=limits) as client,
-    ):
+    async with asyncio.timeout(50), client_of(stateful_app(hall.server)) as client:
         visits = await asyncio.gather(*(visit(client, visitor) for visitor in range(CLIENTS)))
     assert visits == [[visitor * 100 + number for number in range(10)] for visitor in range(CLIENTS)]
     assert hall.left == CLIENTS * 10

@@ -1,0 +1,20 @@
+"""One server for each file of tests; every test makes universes of its own."""
+
+from collections.abc import Generator
+
+import httpx
+import pytest
+
+from tests.universe.rest.serving import made, served
+
+
+@pytest.fixture(scope="module")
+def rest(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
+    with served(tmp_path_factory.mktemp("rest")) as client:
+        yield client
+
+
+@pytest.fixture
+def universe(rest: httpx.Client) -> str:
+    """The id of an empty universe."""
+    return made(rest)

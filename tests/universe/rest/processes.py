@@ -1,0 +1,62 @@
+"""`universe serve` as a process of its own, which can be killed."""
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+SOON: Final = 25.0
+"""How long anything may take before it counts as never happening."""
+
+
+class Served:
+    """A server that has said where it is."""
+
+    def __init__(self, child: subprocess.Popen[str], url: str, errors: Path) -> None:
+        self.child = child
+        self.url = url
+        self._errors = errors
+
+    @property
+    def stderr(self) -> str:
+        return self._errors.read_text()
+
+    def kill(self) -> None:
+        self.child.kill()
+        assert self.child.wait(SOON) == -signal.SIGKILL
+
+    def stop(self) -> int:
+        self.child.send_signal(signal.SIGTERM)
+        return self.child.wait(SOON)
+
+
+@contextmanager
+def serving_process(file: Path, **settings: object) -> Generator[Served]:
+    """A server of the universes in the file, on a free port, with these settings."""
+    errors = file.with_suffix(".stderr")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("URANIBORG_")}
+    environment |= {f"URANIBORG_UNIVERSE__{name.upper()}": str(value) for name, value in settings.items()}
+    environment["URANIBORG_HOME"] = str(file.parent / "home")
+    command = [sys.executable, "-m", "universe", "serve", "--db", f"sqlite:///{file}", "--port", "0", "--json"]
+    with errors.open("w") as stderr:
+        child = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=stderr, text=True, cwd=file.parent, env=environment
+        )
+    assert child.stdout is not None
+    try:
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(child.stdout, selectors.EVENT_READ)
+            assert waiting.select(SOON), "the server said nothing"
+        line = child.stdout.readline()
+        assert line, errors.read_text()
+        yield Served(child, json.loads(line)["url"], errors)
+    finally:
+        child.kill()
+        child.wait(SOON)
+        child.stdout.close()
