@@ -25,6 +25,7 @@ async def run() -> None:
         async with UniverseService(SqliteStore(path / "bench.db")).running() as service:
             made = await service.create("bench", state(BODIES))
             plain = orjson.loads(orjson.dumps(state(BODIES)))
+            written = peer = b""
             ours: list[float] = []
             theirs: list[float] = []
             for number in range(ROUNDS):

@@ -159,6 +159,11 @@ def test_attaching_a_root_takes_it_off_the_roots_and_leaves_its_orbit() -> None:
     assert orphan.rootIds == ("sun",)
 
 
+def test_attaching_what_was_no_root_leaves_the_roots_even_where_it_is_among_them() -> None:
+    odd = parse_state({**SYSTEM.plain(), "rootIds": ["sun", "moon"]})
+    assert after(attach("moon", "mars"), start=odd).rootIds == ("sun", "moon")
+
+
 def test_attaching_removes_every_listing_by_the_old_parent() -> None:
     twice = after(update("sun", children=["earth", "mars", "earth"]), start=SYSTEM)
     state = after(attach("earth", "mars"), start=twice)
