@@ -12,14 +12,15 @@ UraniborgError
 │       ├── StarNotFound, GroupNotFound, SmallBodyFieldNotFound, ProtoplanetaryDiskNotFound, NebulaNotFound,
 │       │   RingNotFound        …_not_found
 │       ├── HierarchyRefused    hierarchy_refused: it would close a circle, or nest too deep
+│       ├── TimeOverflow        time_overflow: a tick beyond all numbers
 │       ├── NotAttached         not_attached
 │       ├── ChildAlreadyInGroup child_already_in_group
 │       └── ChildNotInGroup     child_not_in_group
 ├── NotFound
 │   ├── UniverseNotFound        universe_not_found
-│   ├── VersionNotFound         version_not_found
-│   └── NothingToUndo           409 nothing_to_undo
+│   └── VersionNotFound         version_not_found
 ├── Conflict
+│   ├── NothingToUndo           nothing_to_undo
 │   ├── VersionConflict         version_conflict: somebody else was faster; `version` is the present one
 │   └── LogDamaged              503 log_damaged: an entry is not what was written; `sequence` says which
 └── Unavailable
@@ -65,6 +66,14 @@ class UnknownCommand(InvalidInput):
 class MalformedState(InvalidInput):
     code = "malformed_state"
     status = 400
+
+    def __init__(self, path: str, problem: str, *, allowed: Any = None) -> None:
+        super().__init__(
+            f"{path or 'the state'} {problem}.",
+            hint="The reference of commands and entities says what a state is made of.",
+            path=path,
+            **({} if allowed is None else {"allowed": allowed}),
+        )
 
 
 class MalformedRequest(InvalidInput):
@@ -113,6 +122,10 @@ class RingNotFound(CommandRefused):
 
 class HierarchyRefused(CommandRefused):
     code = "hierarchy_refused"
+
+
+class TimeOverflow(CommandRefused):
+    code = "time_overflow"
 
 
 class NotAttached(CommandRefused):

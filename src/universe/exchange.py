@@ -25,17 +25,13 @@ def read_document(path: Path) -> Document:
     except OSError as exc:
         raise FileMissing(f"{path} cannot be read: {exc.strerror}.", hint="Check the path.", path=str(path)) from None
     except orjson.JSONDecodeError as exc:
-        raise MalformedState(
-            f"{path.name} is no JSON: {exc.msg} at line {exc.lineno}.", hint="Give a file that `universe export` wrote."
-        ) from None
+        raise MalformedState(path.name, f"is no JSON: {exc.msg} at line {exc.lineno}") from None
     if not isinstance(content, dict):
-        raise MalformedState(f"{path.name} holds no object.", hint="Give a file that `universe export` wrote.")
+        raise MalformedState(path.name, "holds no object")
     document = cast("dict[str, Any]", content)
     if "state" not in document:
         return Document(None, document)
     state, name = document["state"], document.get("name")
     if not isinstance(state, dict):
-        raise MalformedState(
-            f"The state in {path.name} is no object.", hint="Give a file that `universe export` wrote."
-        )
+        raise MalformedState(f"The state in {path.name}", "is no object")
     return Document(name if isinstance(name, str) else None, cast("dict[str, Any]", state))

@@ -96,6 +96,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
 }
 
 _REFUSALS: Final[dict[str, tuple[str, ...]]] = {
+    "tick": ("tickFailed",),
     "addStar": ("addStarFailed",),
     "updateStar": ("starNotFound", "updateStarFailed"),
     "removeStar": ("starNotFound",),
@@ -103,7 +104,7 @@ _REFUSALS: Final[dict[str, tuple[str, ...]]] = {
     "detachStar": ("detachFailed",),
     "addGroup": ("addGroupFailed",),
     "updateGroup": ("groupNotFound", "updateGroupFailed"),
-    "removeGroup": ("groupNotFound",),
+    "removeGroup": ("groupNotFound", "removeGroupFailed"),
     "addToGroup": ("groupNotFound", "childAlreadyInGroup", "addToGroupFailed"),
     "removeFromGroup": ("groupNotFound", "childNotInGroup"),
     "moveToGroup": ("groupNotFound", "moveToGroupFailed"),

@@ -1,12 +1,14 @@
 """The 25 commands, and how one is told from what is none."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, NotRequired, cast
+from typing import Annotated, Any, Final, Literal, NotRequired
 
-from pydantic import Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
-from pydantic_core import CoreSchema, ErrorDetails
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 from typing_extensions import TypedDict
 
+from universe.domain.checking import check, check_fields, check_maps
 from universe.domain.entities import (
     CLOSED,
     TRIMMED,
@@ -19,12 +21,13 @@ from universe.domain.entities import (
     NebulaRegion,
     PlanetaryRing,
     ProtoplanetaryDisk,
+    Ref,
     SmallBodyField,
     Star,
     StarPayload,
 )
 from universe.domain.patches import patch_of
-from universe.domain.values import plain
+from universe.domain.values import Flaw, plain_object
 from universe.errors import MalformedCommand, UnknownCommand
 
 DEFAULT_DT: Final = 1
@@ -40,6 +43,20 @@ class _Shaped:
         return handler.generate_schema(self._shape)
 
 
+class _MapOf:
+    """A map of ids to entities. They are checked one by one, elsewhere; here is only said what they are."""
+
+    def __init__(self, entity: Any) -> None:
+        self._map = dict[Id, entity]
+
+    def __get_pydantic_core_schema__(self, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        self._schema = handler.generate_schema(self._map)
+        return core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
+
+    def __get_pydantic_json_schema__(self, _schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(self._schema)
+
+
 StarFields = Annotated[Entity, _Shaped(StarPayload)]
 StarPatch = Annotated[Entity, _Shaped(patch_of(Star))]
 GroupFields = Annotated[Entity, _Shaped(GroupPayload)]
@@ -50,13 +67,13 @@ DiskPatch = Annotated[Entity, _Shaped(patch_of(ProtoplanetaryDisk))]
 NebulaPatch = Annotated[Entity, _Shaped(patch_of(NebulaRegion))]
 Disk = Annotated[Entity, _Shaped(ProtoplanetaryDisk)]
 Child = Annotated[Entity, _Shaped(GroupChild)]
-Stars = Annotated[dict[str, Entity], _Shaped(dict[Id, Star])]
-Groups = Annotated[dict[str, Entity], _Shaped(dict[Id, Group])]
-Belts = Annotated[dict[str, Entity], _Shaped(dict[Id, AsteroidBelt])]
-Fields = Annotated[dict[str, Entity], _Shaped(dict[Id, SmallBodyField])]
-Disks = Annotated[dict[str, Entity], _Shaped(dict[Id, ProtoplanetaryDisk])]
-Nebulae = Annotated[dict[str, Entity], _Shaped(dict[Id, NebulaRegion])]
-Ids = list[str]
+Stars = Annotated[dict[str, Entity], _MapOf(Star)]
+Groups = Annotated[dict[str, Entity], _MapOf(Group)]
+Belts = Annotated[dict[str, Entity], _MapOf(AsteroidBelt)]
+Fields = Annotated[dict[str, Entity], _MapOf(SmallBodyField)]
+Disks = Annotated[dict[str, Entity], _MapOf(ProtoplanetaryDisk)]
+Nebulae = Annotated[dict[str, Entity], _MapOf(NebulaRegion)]
+Ids = Annotated[list[str], Field(fail_fast=True)]
 
 
 class Snapshot(TypedDict):
@@ -180,7 +197,7 @@ class MoveToGroup(TypedDict):
     type: Literal["moveToGroup"]
     childId: Id
     childType: Literal["system", "group"]
-    targetGroupId: Annotated[str | None, Field(description="null takes it out of all groups.")]
+    targetGroupId: Annotated[Ref | None, Field(description="null takes it out of all groups.")]
 
 
 class SetSmallBodyFields(TypedDict):
@@ -349,75 +366,39 @@ def type_of(kind: Any) -> str:
 KINDS: Final[dict[str, Any]] = {type_of(kind): kind for _, _, kinds in CATEGORIES for kind in kinds}
 TYPES: Final = list(KINDS)
 _OTHERS: Final = Snapshot.__annotations__.keys() - {"stars", "rootIds"}
-_CHECKS: Final[dict[str, TypeAdapter[Any]]] = {}
 
 
 def parse_command(given: Any) -> Command:
     """The command that `given` is, sharing nothing with it. Raises UnknownCommand or MalformedCommand."""
-    if not isinstance(given, Mapping):
-        raise MalformedCommand("", "is no JSON object", allowed="an object with a type")
-    command = cast("Command", plain(given))
-    name = command.get("type")
-    if not isinstance(name, str):
-        raise MalformedCommand("type", "is missing" if name is None else "is no string", allowed=", ".join(TYPES))
-    if name not in KINDS:
-        raise UnknownCommand(name, TYPES)
+    name = ""
     try:
-        check_of(name).validate_python(command)
-    except ValidationError as exc:
-        raise _malformed(name, exc) from None
+        command: Command = plain_object(given, allowed="an object with a type")
+        name = _name_of(command)
+        kind = KINDS[name]
+        check_fields(kind, command, f"the command {name}")
+        check(kind, command)
+        check_maps(command)
+        if name == "replaceSnapshot":
+            _check_snapshot(command["snapshot"])
+    except Flaw as flaw:
+        raise MalformedCommand(flaw.path, flaw.problem, allowed=flaw.allowed, command=name) from None
     if name == "tick":
         command.setdefault("dt", DEFAULT_DT)
-    elif name == "replaceSnapshot" and not _OTHERS & command["snapshot"].keys():
-        # Everything else would be gone without a word of it.
-        raise MalformedCommand("snapshot", "names nothing but bodies", allowed=f"at least one of {sorted(_OTHERS)}")
     return command
 
 
-def check_of(name: str) -> TypeAdapter[Any]:
-    """The check for this kind of command, made when it is first needed: it takes a while."""
-    if (check := _CHECKS.get(name)) is None:
-        check = _CHECKS[name] = TypeAdapter(KINDS[name])
-    return check
+def _check_snapshot(snapshot: Mapping[str, Any]) -> None:
+    check_maps(snapshot, "snapshot")
+    if not _OTHERS & snapshot.keys():
+        # Everything else would be gone without a word of it.
+        raise Flaw("names nothing but bodies", allowed=f"one of {sorted(_OTHERS)} beside", way=["snapshot"])
 
 
-def _malformed(name: str, exc: ValidationError) -> MalformedCommand:
-    errors = exc.errors(include_input=False, include_url=False)
-    problems = [{"path": _path(error), "problem": _said(error)} for error in errors[:20]]
-    first = errors[0]
-    allowed = list(KINDS[name].__annotations__) if first["type"] == "extra_forbidden" else _allowed(first)
-    return MalformedCommand(problems[0]["path"], _said(first), allowed=allowed, command=name, problems=problems)
-
-
-def _path(error: ErrorDetails) -> str:
-    return ".".join(str(part) for part in error["loc"])
-
-
-def _said(error: ErrorDetails) -> str:
-    known = {
-        "missing": "is missing",
-        "extra_forbidden": "is no field of this command",
-        "finite_number": "is not a finite number",
-        "string_type": "is no string",
-        "float_type": "is no number",
-        "int_type": "is no whole number",
-        "bool_type": "is neither true nor false",
-        "dict_type": "is no object",
-        "list_type": "is no list",
-    }
-    return known.get(error["type"]) or error["msg"].replace("Input should be", "should be").replace("String ", "")
-
-
-def _allowed(error: ErrorDetails) -> Any:
-    context = error.get("ctx", {})
-    if "expected" in context:
-        return context["expected"]
-    if error["type"].startswith("string_too"):
-        return "1 to 256 characters"
-    kinds = {
-        "string_type": "a string",
-        "float_type": "a number",
-        "int_type": "a whole number",
-        "dict_type": "an object",
-    }
-    return kinds.get(error["type"])
+def _name_of(command: Command) -> str:
+    name = command.get("type")
+    if not isinstance(name, str):
+        problem = "is missing" if name is None else "is no string"
+        raise Flaw(problem, allowed=", ".join(TYPES), way=["type"])
+    if name not in KINDS:
+        raise UnknownCommand(name, TYPES)
+    return name

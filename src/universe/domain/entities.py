@@ -6,7 +6,7 @@ of input and for the reference. Required fields are never null; fields that may 
 
 from typing import Annotated, Any, Final, Literal, NotRequired
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 from typing_extensions import TypedDict
 
 ID_CHARS: Final = 256
@@ -15,6 +15,7 @@ CLOSED: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 TRIMMED: Final = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
 
 Id = Annotated[str, Field(min_length=1, max_length=ID_CHARS)]
+Ref = Annotated[str, Field(max_length=ID_CHARS)]
 Seed = str | int | float
 Unit = Annotated[float, Field(description="From 0 to 1.")]
 Degrees = Annotated[float, Field(description="In degrees.")]
@@ -66,7 +67,7 @@ class LagrangePointMeta(TypedDict):
 
     primaryId: str
     secondaryId: str
-    pointIndex: Annotated[int, Field(ge=1, le=5)]
+    pointIndex: Annotated[float, Field(ge=1, le=5, multiple_of=1)]
     stable: bool
     pairType: Literal["starPlanet", "planetMoon"]
     label: NotRequired[str | None]
@@ -156,6 +157,12 @@ class Kepler(TypedDict):
     ]
 
 
+def _with_period(orbit: Kepler) -> Kepler:
+    if orbit.get("units") != "astronomical" and orbit.get("period") is None:
+        raise ValueError("needs a period, unless its units are astronomical")
+    return orbit
+
+
 class Source(TypedDict):
     """A publication, and which fields of the body came from it."""
 
@@ -163,12 +170,12 @@ class Source(TypedDict):
 
     id: str
     title: str
-    authors: NotRequired[list[str] | None]
+    authors: NotRequired[Annotated[list[str], Field(fail_fast=True)] | None]
     year: NotRequired[int | None]
     venue: NotRequired[str | None]
     doi: NotRequired[str | None]
     arxiv: NotRequired[str | None]
-    fields: NotRequired[list[str] | None]
+    fields: NotRequired[Annotated[list[str], Field(fail_fast=True)] | None]
 
 
 class StarOptions(TypedDict):
@@ -194,8 +201,8 @@ class StarOptions(TypedDict):
     orbitRotX: NotRequired[Degrees | None]
     orbitRotY: NotRequired[Degrees | None]
     orbitRotZ: NotRequired[Degrees | None]
-    kepler: NotRequired[Kepler | None]
-    sources: NotRequired[list[Source] | None]
+    kepler: NotRequired[Annotated[Kepler, AfterValidator(_with_period)] | None]
+    sources: NotRequired[Annotated[list[Source], Field(fail_fast=True)] | None]
 
 
 class Star(StarOptions):
@@ -208,8 +215,8 @@ class Star(StarOptions):
     mass: float
     radius: float
     color: str
-    children: list[str]
-    parentId: str | None
+    children: Annotated[list[str], Field(fail_fast=True)]
+    parentId: Ref | None
     orbitalDistance: float
     orbitalSpeed: Annotated[float, Field(description="In degrees for each simulation second.")]
     orbitalPhase: Degrees
@@ -224,7 +231,7 @@ class StarPayload(StarOptions):
     mass: float
     radius: float
     color: str
-    parentId: Annotated[str | None, Field(description="The body it orbits; null for a root.")]
+    parentId: Annotated[Ref | None, Field(description="The body it orbits; null for a root.")]
     orbitalDistance: float
     orbitalSpeed: Annotated[float, Field(description="In degrees for each simulation second.")]
     orbitalPhase: NotRequired[Annotated[float, Field(description="In degrees; 0 if left out.")] | None]
@@ -243,8 +250,8 @@ class GroupPayload(TypedDict):
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
     name: str
-    children: list[GroupChild]
-    parentGroupId: Annotated[str | None, Field(description="The group it is in; null for a root.")]
+    children: Annotated[list[GroupChild], Field(fail_fast=True)]
+    parentGroupId: Annotated[Ref | None, Field(description="The group it is in; null for a root.")]
     color: NotRequired[str | None]
     icon: NotRequired[str | None]
     position: NotRequired[Position | None]
@@ -270,7 +277,7 @@ class AsteroidBelt(TypedDict):
     eccentricity: float
     inclination: Degrees
     asteroidCount: float
-    asteroidIds: list[str]
+    asteroidIds: Annotated[list[str], Field(fail_fast=True)]
     color: NotRequired[str | None]
     beltType: NotRequired[Literal["main", "kuiper"] | None]
     regionLabel: NotRequired[str | None]
@@ -347,7 +354,7 @@ class NebulaRegion(TypedDict):
     noiseDetail: float
     seed: Seed
     dimensions: NotRequired[Annotated[Position, Field(description="Half extents of an ellipsoid.")] | None]
-    associatedGroupIds: NotRequired[list[str] | None]
+    associatedGroupIds: NotRequired[Annotated[list[str], Field(fail_fast=True)] | None]
     visible: NotRequired[bool | None]
 
 

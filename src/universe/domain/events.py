@@ -15,6 +15,7 @@ from universe.errors import (
     RingNotFound,
     SmallBodyFieldNotFound,
     StarNotFound,
+    TimeOverflow,
 )
 
 Event = dict[str, Any]
@@ -38,6 +39,8 @@ _REFUSALS: Final[dict[str, tuple[type[CommandRefused], str, str]]] = {
     "addGroupFailed": (HierarchyRefused, "'{id}' cannot be in '{parentGroupId}': {why}.", _LOOK),
     "updateGroupFailed": (HierarchyRefused, "'{id}' cannot be in '{parentGroupId}': {why}.", _LOOK),
     "addToGroupFailed": (HierarchyRefused, "'{childId}' cannot be put into '{groupId}': {why}.", _LOOK),
+    "removeGroupFailed": (HierarchyRefused, "'{id}' cannot be removed: {why}.", "Take its parent out of it first."),
+    "tickFailed": (TimeOverflow, "The time would be beyond all numbers.", "Use a smaller dt."),
     "replaceSnapshotFailed": (HierarchyRefused, "The snapshot's hierarchy is impossible at '{id}': {why}.", _LOOK),
 }
 _WHY: Final = {

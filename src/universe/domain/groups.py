@@ -40,15 +40,18 @@ def remove(draft: Draft, command: Command) -> Event:
     if group is None:
         return {"type": "groupNotFound", "id": key}
     parent = group["parentGroupId"]
+    below = [child["id"] for child in group["children"] if child["type"] == "group" and child["id"] != key]
+    if any(child in draft.groups and _problem(draft, child, parent) == "cycle" for child in below):
+        return {"type": "removeGroupFailed", "reason": "cycle", "id": key}
     draft.remove("groups", [key])
     if parent and (above := draft.groups.get(parent)) is not None:
         draft.put("groups", parent, _without(above, key))
     _drop_root(draft, key)
-    for child in group["children"]:
-        if child["type"] == "group" and (below := draft.groups.get(child["id"])) is not None:
-            draft.put("groups", child["id"], {**below, "parentGroupId": parent})
+    for child in below:
+        if (promoted := draft.groups.get(child)) is not None:
+            draft.put("groups", child, {**promoted, "parentGroupId": parent})
             if parent is None:
-                _add_root(draft, child["id"])
+                _add_root(draft, child)
     return {"type": "groupRemoved", "id": key}
 
 
@@ -59,7 +62,8 @@ def add_to(draft: Draft, command: Command) -> Event:
         return {"type": "groupNotFound", "id": key}
     if any(_same(entry, child["id"], child["type"]) for entry in group["children"]):
         return {"type": "childAlreadyInGroup", "groupId": key, "childId": child["id"]}
-    if child["type"] == "group" and (reason := _problem(draft, child["id"], key)):
+    is_there = child["type"] == "group" and child["id"] in draft.groups
+    if is_there and (reason := _problem(draft, child["id"], key)):
         return {"type": "addToGroupFailed", "reason": reason, "groupId": key, "childId": child["id"]}
     _list_in(draft, key, child)
     if child["type"] == "group" and (below := draft.groups.get(child["id"])) is not None:

@@ -1,25 +1,14 @@
 """Walks through parents and children. Each of them ends, whatever circles it is led into."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 MAX_DEPTH: Final = 1_000
-"""How deep bodies and groups may be nested."""
+"""How deep a command may put a body or group, counted on the way up from it."""
 
 Link = Literal["parentId", "parentGroupId"]
 Entities = Mapping[str, Mapping[str, Any]]
 Reason = Literal["cycle", "tooDeep"]
-
-
-class Problem(NamedTuple):
-    reason: Reason
-    id: str
-
-    @property
-    def said(self) -> str:
-        if self.reason == "cycle":
-            return "This would be below itself"
-        return f"This would be nested deeper than {MAX_DEPTH:,}"
 
 
 def problem_of(child: str, parent: str, entities: Entities, link: Link) -> Reason | None:
@@ -47,25 +36,18 @@ def _runs_in_a_circle(start: str, entities: Entities, link: Link) -> bool:
     return False
 
 
-def problem_of_all(entities: Entities, link: Link) -> Problem | None:
-    """The first entity that is its own ancestor or nested too deep."""
-    depths: dict[str, int] = {}
+def circle_in(entities: Entities, link: str) -> str | None:
+    """The first entity found to be its own ancestor."""
+    ends: set[str] = set()
     for start in entities:
-        chain: list[str] = []
-        on_chain: set[str] = set()
+        chain: dict[str, None] = {}
         current: str | None = start
-        while current and current in entities and current not in depths:
-            if current in on_chain:
-                return Problem("cycle", current)
-            on_chain.add(current)
-            chain.append(current)
+        while current and current in entities and current not in ends:
+            if current in chain:
+                return current
+            chain[current] = None
             current = entities[current].get(link)
-        depth = depths.get(current, 0) if current else 0
-        for key in reversed(chain):
-            depth += 1
-            depths[key] = depth
-            if depth > MAX_DEPTH:
-                return Problem("tooDeep", key)
+        ends.update(chain)
     return None
 
 

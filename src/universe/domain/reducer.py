@@ -1,13 +1,16 @@
 """`apply`: the one way a universe changes. No input or output, no clock, no chance."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from universe.domain import bodies, collections, groups
 from universe.domain.commands import Command, parse_command
 from universe.domain.events import Event, is_refusal
-from universe.domain.hierarchy import Problem
-from universe.domain.state import KINDS, Draft, State, Touched, hierarchy_problem, trusted_state
+from universe.domain.state import KINDS, Draft, State, Touched, check_hierarchy
+from universe.domain.values import Flaw
+
+_EXACT: Final = 2**53
 
 Handler = Callable[[Draft, Command], Event | None]
 
@@ -42,23 +45,26 @@ def reduce(state: State, command: Command) -> Outcome:
     return Outcome(draft.state(), [] if event is None else [event], draft.touched)
 
 
-def _tick(draft: Draft, command: Command) -> None:
-    draft.time += command["dt"]
+def _tick(draft: Draft, command: Command) -> Event | None:
+    time = draft.time + command["dt"]
+    if abs(time) > _EXACT:
+        time = float(time)
+    if not math.isfinite(time):
+        return {"type": "tickFailed", "reason": "overflow", "dt": command["dt"]}
+    draft.time = time
+    return None
 
 
 def _replace_snapshot(draft: Draft, command: Command) -> Event:
     snapshot = command["snapshot"]
-    after = trusted_state(snapshot)
-    if problem := hierarchy_problem(after):
-        return _refused(problem)
+    try:
+        check_hierarchy(snapshot)
+    except Flaw as circle:
+        return {"type": "replaceSnapshotFailed", "reason": "cycle", "id": circle.way[1]}
     for kind in KINDS:
         draft.put_all(kind, snapshot.get(kind) or {})
-    draft.rootIds, draft.rootGroupIds = after.rootIds, after.rootGroupIds
+    draft.rootIds, draft.rootGroupIds = tuple(snapshot["rootIds"]), tuple(snapshot.get("rootGroupIds") or ())
     return {"type": "snapshotReplaced"}
-
-
-def _refused(problem: Problem) -> Event:
-    return {"type": "replaceSnapshotFailed", "reason": problem.reason, "id": problem.id}
 
 
 _HANDLERS: Final[dict[str, Handler]] = {

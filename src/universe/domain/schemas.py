@@ -7,7 +7,8 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from universe.domain.commands import TYPES, check_of
+from universe.domain.checking import check_of
+from universe.domain.commands import KINDS, TYPES
 from universe.domain.state import StateFields
 
 OBJECT: Final[dict[str, Any]] = {
@@ -25,13 +26,13 @@ class AnyCommandShape:
         return core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
 
     def __get_pydantic_json_schema__(self, _schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {**OBJECT, "oneOf": [handler(check_of(name).core_schema) for name in TYPES]}
+        return {**OBJECT, "oneOf": [handler(check_of(KINDS[name]).core_schema) for name in TYPES]}
 
 
 @cache
 def components() -> dict[str, Any]:
     """Every schema by its name, which refer to each other as OpenAPI has it."""
-    adapters = [(name, "validation", check_of(name)) for name in TYPES]
+    adapters = [(name, "validation", check_of(KINDS[name])) for name in TYPES]
     adapters.append(("State", "validation", TypeAdapter(StateFields)))
     found, shared = TypeAdapter.json_schemas(adapters, ref_template="#/components/schemas/{model}")  # pyright: ignore[reportArgumentType]
     defs: dict[str, Any] = dict(shared.get("$defs", {}))
@@ -43,13 +44,23 @@ def components() -> dict[str, Any]:
 
 def fields_of(name: str) -> dict[str, Any]:
     """The fields of a command with their types, for people."""
-    schema = check_of(name).json_schema()
+    schema = check_of(KINDS[name]).json_schema()
     return _fields(schema, schema.get("$defs", {}), depth=2)
 
 
 def fields_in(schema: dict[str, Any]) -> dict[str, Any]:
     """The fields of one of the `components` with their types, for people."""
     return _fields(schema, components(), depth=0)
+
+
+def field_at(schema: dict[str, Any], way: list[str]) -> str:
+    """The type of the field at the end of the way, for people."""
+    defs = schema.get("$defs", {})
+    field = schema
+    for part in way:
+        field = _resolved(field, defs)
+        field = field.get("items", {}) if part.isdigit() else field.get("properties", {}).get(part, {})
+    return _type(field, defs)
 
 
 def _fields(schema: dict[str, Any], defs: dict[str, Any], depth: int) -> dict[str, Any]:

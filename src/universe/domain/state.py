@@ -4,15 +4,14 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired, cast, get_args
 
 from immutables import Map
-from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from universe.domain.checking import check, check_fields, check_maps
 from universe.domain.commands import Belts, Disks, Fields, Groups, Ids, Nebulae, Stars
 from universe.domain.entities import CLOSED, Entity
-from universe.domain.hierarchy import Problem, problem_of_all
-from universe.domain.values import plain
-from universe.errors import MalformedCommand, MalformedState
-from uraniborg.kernel.errors import invalid
+from universe.domain.hierarchy import circle_in
+from universe.domain.values import Flaw, plain_object
+from universe.errors import MalformedState
 
 Kind = Literal["stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -73,9 +72,6 @@ class StateFields(TypedDict):
     time: NotRequired[Annotated[float, "simulation seconds"]]
 
 
-_check: list[TypeAdapter[Any]] = []
-
-
 def parse_state(given: Any) -> State:
     """The state that `given` is. Raises MalformedState, also for circles in the hierarchy."""
     return trusted_state(checked_state(given))
@@ -83,24 +79,22 @@ def parse_state(given: Any) -> State:
 
 def checked_state(given: Any) -> Plain:
     """A copy of `given`, which is a state. Raises MalformedState, also for circles in the hierarchy."""
-    if not isinstance(given, Mapping):
-        raise MalformedState("A state is a JSON object.", hint=f"With any of {', '.join(StateFields.__annotations__)}.")
     try:
-        copied = plain(given)
-    except MalformedCommand as exc:
-        raise MalformedState(exc.message, hint="States are plain JSON.", **exc.ids) from None
-    if not _check:
-        _check.append(TypeAdapter(StateFields))
-    try:
-        _check[0].validate_python(copied)
-    except ValidationError as exc:
-        error = invalid(exc, what="state")
-        raise MalformedState(error.message, hint=error.hint, **error.ids) from None
-    if problem := hierarchy_problem(trusted_state(copied)):
-        raise MalformedState(
-            f"{problem.said} ({problem.id}).", hint="Give each body and group a parent above it.", path=problem.id
-        )
+        copied = plain_object(given, allowed=list(StateFields.__annotations__))
+        check_fields(StateFields, copied, "a state")
+        check(StateFields, copied)
+        check_maps(copied)
+        check_hierarchy(copied)
+    except Flaw as flaw:
+        raise MalformedState(flaw.path, flaw.problem, allowed=flaw.allowed) from None
     return copied
+
+
+def check_hierarchy(plain: Mapping[str, Any]) -> None:
+    """Raises Flaw at the first body or group that is its own ancestor."""
+    for kind, link in (("stars", "parentId"), ("groups", "parentGroupId")):
+        if (circle := circle_in(plain.get(kind) or {}, link)) is not None:
+            raise Flaw("would be below itself", allowed="something above it, or null", way=[link, circle, kind])
 
 
 def trusted_state(state: Plain) -> State:
@@ -112,11 +106,6 @@ def trusted_state(state: Plain) -> State:
         rootGroupIds=tuple(state.get("rootGroupIds") or ()),
         time=state.get("time", 0),
     )
-
-
-def hierarchy_problem(state: State) -> Problem | None:
-    """The first body or group, in the order of ids, that is its own ancestor or nested too deep."""
-    return problem_of_all(state.stars, "parentId") or problem_of_all(state.groups, "parentGroupId")
 
 
 Touched = dict[Kind, dict[str, None]]

@@ -95,7 +95,8 @@ class Database:
             return
         try:
             with said_in_our_words():
-                await asyncio.wait_for(pool.close(), self._patience_s)
+                async with asyncio.timeout(self._patience_s):
+                    await pool.close()
         except StoreUnavailable:
             pool.terminate()
 

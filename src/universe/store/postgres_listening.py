@@ -66,7 +66,8 @@ class Listener:
     async def _keep(self) -> None:
         while True:
             try:
-                await asyncio.wait_for(self._lost.wait(), _BEAT_S)
+                async with asyncio.timeout(_BEAT_S):
+                    await self._lost.wait()
             except TimeoutError:
                 if await self._is_there():
                     continue

@@ -17,6 +17,14 @@ class Event(NamedTuple):
     data: Any
 
 
+class NoStream(AssertionError):
+    """The request for a stream was refused."""
+
+    def __init__(self, status: int, body: str) -> None:
+        super().__init__(f"{status}: {body}")
+        self.status = status
+
+
 class Listener:
     """Takes what a stream says, in a task of its own, until the stream or the block that opened it ends."""
 
@@ -87,7 +95,7 @@ async def listening(http: httpx.AsyncClient, path: str, **headers: str) -> Async
     sent = {"accept": "text/event-stream", **{name.replace("_", "-"): value for name, value in headers.items()}}
     async with http.stream("GET", path, headers=sent, timeout=httpx.Timeout(SOON_S, read=None)) as response:
         if response.status_code != 200:
-            raise AssertionError(f"{response.status_code}: {(await response.aread()).decode()}")
+            raise NoStream(response.status_code, (await response.aread()).decode())
         assert response.headers["content-type"].startswith("text/event-stream")
         listener = Listener(response)
         try:

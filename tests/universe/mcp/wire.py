@@ -1,13 +1,17 @@
 """MCP sessions in raw JSON-RPC over HTTP, for what the official client would never send."""
 
+import asyncio
 import json
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Final
 
 import httpx
 
-from tests.universe.mcp.listening import Listener, listening
+from tests.universe.mcp.listening import Listener, NoStream, listening
+from tests.universe.mcp.served import SOON_S
 
 SESSION: Final = "mcp-session-id"
 NEWEST: Final = "2025-11-25"
@@ -15,8 +19,14 @@ VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 INITIALIZED: Final = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
-def request(method: str, params: Any = None, *, id: Any = 1) -> dict[str, Any]:  # noqa: A002 - its name in JSON-RPC
-    return {"jsonrpc": "2.0", "id": id, "method": method, **({} if params is None else {"params": params})}
+_IDS = count(1)
+_POLL_S: Final = 0.01
+
+
+def request(method: str, params: Any = None, *, id: Any = None) -> dict[str, Any]:  # noqa: A002 - its name in JSON-RPC
+    """A request, with an id that no other has unless one is given."""
+    named = next(_IDS) if id is None else id
+    return {"jsonrpc": "2.0", "id": named, "method": method, **({} if params is None else {"params": params})}
 
 
 def initialize(version: str = NEWEST) -> dict[str, Any]:
@@ -24,8 +34,8 @@ def initialize(version: str = NEWEST) -> dict[str, Any]:
     return request("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client})
 
 
-def call(tool: str, id: Any = 1, **arguments: Any) -> dict[str, Any]:  # noqa: A002
-    return request("tools/call", {"name": tool, "arguments": arguments}, id=id)
+def call(tool: str, **arguments: Any) -> dict[str, Any]:
+    return request("tools/call", {"name": tool, "arguments": arguments})
 
 
 def message_in(response: httpx.Response) -> dict[str, Any]:
@@ -83,12 +93,13 @@ class Session:
     async def post(self, message: Any, **headers: str) -> httpx.Response:
         return await self.wire.post(message, self.id, **{"mcp_protocol_version": self.version, **headers})
 
-    async def ask(self, method: str, params: Any = None, *, id: Any = 1) -> dict[str, Any]:  # noqa: A002
+    async def ask(self, method: str, params: Any = None) -> dict[str, Any]:
         """The JSON-RPC answer to a request."""
-        response = await self.post(request(method, params, id=id))
+        message = request(method, params)
+        response = await self.post(message)
         assert response.status_code == 200, response.text
         answer = message_in(response)
-        assert answer["id"] == id
+        assert answer["id"] == message["id"]
         return answer
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -97,6 +108,20 @@ class Session:
 
     def listening(self) -> AbstractAsyncContextManager[Listener]:
         return listening(self.wire.http, "/mcp", **{SESSION: self.id, "mcp-protocol-version": self.version})
+
+    @asynccontextmanager
+    async def listening_again(self) -> AsyncGenerator[Listener]:
+        """The stream anew, as soon as the server has noticed that the one before is closed."""
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(SOON_S):
+                listener = None
+                while listener is None:
+                    try:
+                        listener = await stack.enter_async_context(self.listening())
+                    except NoStream as refused:
+                        assert refused.status == 409
+                        await asyncio.sleep(_POLL_S)
+            yield listener
 
     async def end(self) -> httpx.Response:
         return await self.wire.send("DELETE", session=self.id, mcp_protocol_version=self.version)

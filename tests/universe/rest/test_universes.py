@@ -117,7 +117,9 @@ class TestOddIds:
         assert answer.status_code == 201, answer.text
         address = f"/universes/{quote(odd, safe='')}"
         assert rest.get(address).json()["id"] == odd
-        assert answer.headers["Location"] == address
+        location = answer.headers["Location"]
+        assert re.fullmatch(r"[!-~]+", location)
+        assert rest.get(location).json()["id"] == odd
         assert rest.post(f"{address}/commands", json=add_star(odd)).json()["events"] == [{"type": "starAdded", "id": odd}]
         assert list(rest.get(address).json()["state"]["stars"]) == [odd]
         branch = rest.post(f"{address}/branch", json={})
@@ -154,7 +156,7 @@ class TestOddIds:
         told = error(rest.get(f"/universes/{'x' * 10_000}"), 400, "malformed_request")
         assert len(str(told)) < 1_000
 
-    @pytest.mark.parametrize("path", ["/universes/a%2Fb", "/universes/%2F", "/universes/a/b", "/universes/a/b/commands"])
+    @pytest.mark.parametrize("path", ["/universes/a%2Fb", "/universes/a/b", "/universes/a/b/commands"])
     def test_a_slash_in_an_id_is_no_address(self, rest: httpx.Client, path: str) -> None:
         error(rest.get(path), 404, "no_such_address")
 
@@ -292,7 +294,6 @@ class TestListing:
 
     def test_pages_miss_none_and_repeat_none_while_universes_come_and_go(self, tmp_path: Path) -> None:
         with served(tmp_path) as client:
-            ids = [made(client, id=f"old {n} ~ 🪐", name="n") for n in range(11)] if False else []
             ids = [made(client, id=f"old~{n:02}") for n in range(11)]
             seen: list[str] = []
             cursor: dict[str, str] = {}

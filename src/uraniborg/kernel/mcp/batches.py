@@ -61,8 +61,6 @@ async def _answer(session: Session, message: Any, scope: Scope) -> bytes:
         return await _post(session, request.id, member, scope)
     except IdInUse as error:
         return refusal(request.id, error, INVALID_REQUEST)
-    except InvalidMessage as error:
-        return invalid_message(error=error).body
 
 
 async def _post(session: Session, request_id: str | int | None, message: dict[str, Any], scope: Scope) -> bytes:

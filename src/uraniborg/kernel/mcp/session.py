@@ -9,8 +9,6 @@ from starlette.types import Message, Receive, Scope, Send
 
 from uraniborg.kernel.errors import Conflict, InvalidInput
 from uraniborg.kernel.mcp.connection import Connection
-from uraniborg.kernel.mcp.protocol import InvalidMessage
-from uraniborg.kernel.text import whole_text
 
 _ROOM_TAKEN_AT_MOST: Final = 8
 
@@ -62,7 +60,7 @@ class Session(Connection):
         return None if scope is None or scope.deadline == float("inf") else scope.deadline
 
     async def handle(self, request_id: str | int | None, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request of this session. Raises IdInUse, InvalidMessage and StreamAlreadyOpen."""
+        """Answer a request of this session. Raises IdInUse and StreamAlreadyOpen."""
         if scope["method"] == "GET":
             await self._stream(scope, receive, send)
         elif request_id is None:
@@ -72,8 +70,6 @@ class Session(Connection):
 
     async def _call(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
         """The transport would give both answers to the second of two with the same id, and none to the first."""
-        if whole_text(request_id) != request_id:
-            raise InvalidMessage("The id has half a character in it.", hint="Use ids of whole characters, or numbers.")
         if request_id in self._unanswered:
             raise IdInUse
         self._unanswered.add(request_id)

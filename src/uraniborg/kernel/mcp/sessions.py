@@ -1,6 +1,5 @@
 """The sessions of an app: begun by initialize, ended by their client, by disuse, or to make room for another."""
 
-import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
@@ -16,7 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.batches import answer_batch
-from uraniborg.kernel.mcp.jsonrpc import Answer, InvalidJson, Request, refusal, request_in
+from uraniborg.kernel.mcp.jsonrpc import Answer, InvalidJson, Request, read, refusal, request_in, unreadable
 from uraniborg.kernel.mcp.protocol import InvalidMessage, Protocol, validated
 from uraniborg.kernel.mcp.session import Session
 
@@ -57,15 +56,20 @@ class Sessions:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._tasks is None:
             raise RuntimeError("The lifespan of the MCP app was not entered.")
+        named = Headers(scope=scope).get(SESSION_HEADER)
         message: Any = None
         if scope["method"] == "POST":
             # The body limit in front gathers the body into one message.
             first = await receive()
             if first["type"] != "http.request" or first.get("more_body"):
                 return  # the client left before it was all there
-            message, receive = _message_in(first), _again(first, receive)
+            receive = _again(first, receive)
+            try:
+                message = read(first.get("body", b""))
+            except ValueError:
+                await _unreadable(first.get("body", b""), self._open.get(named or ""))(scope, receive, send)
+                return
         request = request_in(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
-        named = Headers(scope=scope).get(SESSION_HEADER)
         if isinstance(request, Request) and request.method == "initialize":
             await self._begin(self._tasks, request, scope, receive, send)
         elif not named:
@@ -77,14 +81,8 @@ class Sessions:
         elif isinstance(request, Answer) and request.body:
             raise InvalidMessage
         else:
-            await self._continue(self._open[named], request, scope, receive, send)
-
-    async def _continue(
-        self, session: Session, request: Request | Answer | None, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        await session.handle(request.id if isinstance(request, Request) else None, scope, receive, send)
-        if session.transport.is_terminated:
-            await self._end(session)
+            request_id = request.id if isinstance(request, Request) else None
+            await self._open[named].handle(request_id, scope, receive, send)
 
     async def _begin(self, tasks: TaskGroup, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer an initialize request with a new session, whatever session it names: that one may be gone."""
@@ -163,14 +161,12 @@ class Sessions:
                 await transport.terminate()
 
 
-def _message_in(request: Message) -> Any:
-    """The JSON that came; None for what the transport refuses as none. Raises InvalidJson for what would break it."""
-    try:
-        return json.loads(request.get("body", b""))
-    except json.JSONDecodeError:
-        return None
-    except (ValueError, RecursionError):
-        raise InvalidJson from None
+def _unreadable(body: bytes, session: Session | None) -> Response:
+    """The answer within a session to what `read` does not take. Raises InvalidJson if there is none."""
+    answer = unreadable(body)
+    if session is None or answer.status != 200:
+        raise InvalidJson
+    return Response(answer.body, headers={SESSION_HEADER: session.id}, media_type="application/json")
 
 
 def _again(first: Message, receive: Receive) -> Receive:

@@ -45,7 +45,7 @@ class Subscriber:
 
     def _tell(self) -> None:
         if self._telling is None and self._changed and self._connection.listening:
-            # In a context of its own: the caller's would live on with it, and all that hangs on that.
+            # In a context of its own: that of the caller would live on with it, and all that hangs on it.
             self._telling = asyncio.create_task(self._tell_all(), context=Context())
 
     async def _tell_all(self) -> None:

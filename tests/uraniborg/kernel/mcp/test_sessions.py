@@ -1,5 +1,6 @@
 import asyncio
 import gc
+import json
 import logging
 from collections import Counter
 from typing import Any
@@ -73,8 +74,25 @@ async def test_what_begins_no_session_ends_none() -> None:
         for message in (PING, INITIALIZED, b"{", [INITIALIZE], request("initialize"), {**INITIALIZE, "id": 1.5}):
             await client.post(message)
         assert await alive(client, session)
-        assert (await client.post(INITIALIZE, accept="text/html")).status == 406
-        assert await client.begin() != session
+
+
+async def test_an_initialize_that_is_refused_begins_nothing() -> None:
+    before = leftovers()
+    async with client_of(stateful_app(sample_server())) as client:
+        for headers, status in (({"accept": "text/html"}, 406), ({"content_type": "text/plain"}, 400)):
+            assert (await client.post(INITIALIZE, **headers)).error
+            assert (await client.post(INITIALIZE, **headers)).status == status
+        await client.begin()
+        assert (leftovers() - before)["Session"] == 1
+
+
+async def test_a_transport_that_breaks_down_on_a_request_of_no_session_lets_go_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with client_of(stateful_app(sample_server())) as client:
+        monkeypatch.setattr("mcp.server.streamable_http.JSONRPCMessage", None)
+        answer = await client.post(PING)
+    assert (answer.status, answer.error["code"]) == (500, "internal_error")
 
 
 async def test_a_malformed_initialize_is_answered_and_begins_nothing() -> None:
@@ -136,7 +154,8 @@ ODD_BODIES: list[tuple[Any, str]] = [
     (request("ping", id=True), "invalid_request"),
     (request("ping", id={"sk-secret": 1}), "invalid_request"),
     (request("ping", [1]), "invalid_request"),
-    (request("ping", id="\ud800"), "invalid_request"),
+    (request("ping", id="\ud800"), "invalid_json"),
+    ([request("ping", {"text": "\ud800"})], "invalid_json"),
 ]
 
 
@@ -152,6 +171,18 @@ async def test_what_is_no_message_is_refused_and_the_session_goes_on(
         assert await alive(client, session)
     assert "sk-secret" not in caplog.text
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+@pytest.mark.parametrize("text", ['"\\ud83d"', "[" * 230 + "]" * 230, "[" * 500 + "]" * 500, "9" * 4_000])
+async def test_what_a_session_cannot_take_is_answered_under_its_id(text: str) -> None:
+    body = json.dumps(call("echo", {"text": "@"})).replace('"@"', text).encode()
+    async with client_of(stateful_app(sample_server())) as client:
+        session = await client.begin()
+        (message,) = (await client.post(body, session)).messages
+        assert message["id"] == 1
+        assert ("error" in message) or message["result"]["isError"]
+        assert await alive(client, session)
+        assert (await client.post(body)).status == 400
 
 
 async def test_answers_to_what_was_never_asked_are_passed_over(caplog: pytest.LogCaptureFixture) -> None:

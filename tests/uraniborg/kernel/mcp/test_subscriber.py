@@ -1,6 +1,8 @@
 import asyncio
+import gc
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from typing import Any, cast
 
 import anyio
@@ -162,6 +164,24 @@ async def test_who_has_no_room_costs_one_task_and_gets_all_of_it_in_the_end() ->
         assert (await other.session.next())[1] == "x://a"
         stalled.connection.is_roomy = True
         assert [(await stalled.session.next())[1] for _ in range(20)] == uris(20)
+
+
+async def test_what_waits_to_be_told_keeps_nothing_of_the_caller_alive() -> None:
+    class Baggage:
+        pass
+
+    carried: ContextVar[Baggage] = ContextVar("carried")
+
+    async def update(it: Scene) -> None:
+        carried.set(Baggage())
+        it.updated("x://a")
+
+    async with scene(has_room=False) as it:
+        await asyncio.create_task(update(it))
+        await asyncio.sleep(0)
+        assert len(it.at_work()) == 1
+        gc.collect()
+        assert [thing for thing in gc.get_objects() if isinstance(thing, Baggage)] == []
 
 
 async def test_what_is_forgotten_meanwhile_is_not_told() -> None:

@@ -1,0 +1,63 @@
+"""A store in memory that breaks down in ways no store should."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Final, Literal
+
+from universe.store.memory import MemoryStore
+from universe.store.port import Entry, KeyUse, Record
+
+SECRET: Final = "postgresql://tycho:hunter2@db.internal/universes"
+Where = Literal["record", "append", "entries"]
+
+
+class BrokenStore(MemoryStore):
+    """Works until told otherwise; then one of its methods raises, with something in the text nobody should see."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._broken: Where | None = None
+        self._failure: BaseException = RuntimeError()
+        self._gate = asyncio.Event()
+        self._gate.set()
+        self.waiting = asyncio.Event()
+
+    @contextmanager
+    def broken(self, where: Where, failure: BaseException | None = None) -> Iterator[None]:
+        self._broken, self._failure = where, failure or RuntimeError(f"cannot connect to {SECRET}")
+        try:
+            yield
+        finally:
+            self._broken = None
+
+    @asynccontextmanager
+    async def holding(self) -> AsyncGenerator[None]:
+        """Nothing is written before the block ends; `waiting` is set once something is to be."""
+        self._gate.clear()
+        self.waiting.clear()
+        try:
+            yield
+        finally:
+            self._gate.set()
+
+    async def record(self, universe_id: str) -> Record | None:
+        self._break_down("record")
+        return await super().record(universe_id)
+
+    async def append(
+        self, universe_id: str, expected: int, entries: Sequence[Entry], keys: Sequence[KeyUse] = ()
+    ) -> None:
+        self._break_down("append")
+        if not self._gate.is_set():
+            self.waiting.set()
+            await self._gate.wait()
+        await super().append(universe_id, expected, entries, keys)
+
+    async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+        self._break_down("entries")
+        return await super().entries(universe_id, after=after, limit=limit, upto=upto)
+
+    def _break_down(self, where: Where) -> None:
+        if self._broken == where:
+            raise self._failure

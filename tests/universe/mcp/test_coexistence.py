@@ -1,0 +1,232 @@
+"""MCP beside REST: the routes that were there are as they were, and neither stream hears the other."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.requirements import requirement
+from tests.universe.domain.samples import add_star, command
+from tests.universe.mcp.agents import agent, send
+from tests.universe.mcp.listening import Event, Listener, commands_of
+from tests.universe.mcp.processes import serve
+from tests.universe.mcp.served import Served
+from tests.universe.mcp.wire import Session, Wire, request
+
+TICK = command("tick")
+UPDATED = "notifications/resources/updated"
+
+
+def uri_of(universe_id: str) -> str:
+    return f"universe://universes/{universe_id}"
+
+
+async def subscribed(wire: Wire, *universe_ids: str) -> Session:
+    session = await wire.begin()
+    for universe_id in universe_ids:
+        assert (await session.ask("resources/subscribe", {"uri": uri_of(universe_id)}))["result"] == {}
+    return session
+
+
+async def updates(stream: Listener, last: str) -> list[Event]:
+    """What an MCP stream says until it tells of the last universe; all of it must be notifications of updates."""
+    events = await stream.until(lambda event: event.data.get("params", {}).get("uri") == uri_of(last))
+    for event in events:
+        assert event.data.keys() == {"jsonrpc", "method", "params"}
+        assert event.data["method"] == UPDATED
+    return events
+
+
+def assert_commands(events: list[Event], versions: range) -> None:
+    """These events of a command stream are commands, of these versions, and nothing else."""
+    assert [event.id for event in events] == [str(version) for version in versions]
+    for event in events:
+        assert event.name == "command"
+        assert event.data.keys() == {"version", "command", "events"}
+
+
+# The routes
+
+
+async def rest_tour(http: httpx.AsyncClient, universe_id: str) -> list[tuple[str, int, Any]]:
+    """Every route a client of REST used before there was MCP, and what it answered, apart from times."""
+    asked: list[tuple[str, str, Any]] = [
+        ("POST", "/universes", {"name": "Hven", "id": universe_id}),
+        ("GET", "/health", None),
+        ("GET", f"/universes/{universe_id}", None),
+        ("POST", f"/universes/{universe_id}/commands", add_star("sun")),
+        ("POST", f"/universes/{universe_id}/commands", command("removeStar", id="none")),
+        ("POST", f"/universes/{universe_id}/commands", {}),
+        ("PUT", f"/universes/{universe_id}", {"name": "Uraniborg"}),
+        ("GET", f"/universes/{universe_id}/history", None),
+        ("GET", f"/universes/{universe_id}/positions", None),
+        ("POST", f"/universes/{universe_id}/undo", None),
+        ("GET", "/universes/u-missing", None),
+        ("GET", "/openapi.json", None),
+        ("GET", "/docs", None),
+        ("GET", "/nowhere", None),
+        ("DELETE", f"/universes/{universe_id}", None),
+        ("GET", f"/universes/{universe_id}", None),
+    ]
+    seen: list[tuple[str, int, Any]] = []
+    for method, path, body in asked:
+        said = await http.request(method, path, json=body)
+        kind = said.headers.get("content-type", "")
+        keys = sorted(said.json()) if kind == "application/json" and said.content else kind
+        seen.append((f"{method} {path}", said.status_code, keys))
+    return seen
+
+
+@requirement("UN-24")
+async def test_rest_answers_the_same_without_mcp_beside_it_and_after_it(hven: Served, wire: Wire, u: str) -> None:
+    before = await rest_tour(hven.http, f"{u}-tour")
+    session = await subscribed(wire, u)
+    async with session.listening(), agent(hven.mcp):
+        beside = await rest_tour(hven.http, f"{u}-tour")
+    await session.end()
+    after = await rest_tour(hven.http, f"{u}-tour")
+    assert before == beside == after
+    assert [status for _, status, _ in before] == [
+        201, 200, 200, 200, 422, 400, 200, 200, 200, 200, 404, 200, 200, 404, 204, 404
+    ]  # fmt: skip
+
+
+@requirement("UN-24")
+async def test_health_universes_and_commands_answer_as_ever(hven: Served, wire: Wire, u: str) -> None:
+    async with (await wire.begin()).listening():
+        health = (await hven.http.get("/health")).json()
+        listed = (await hven.http.get("/universes")).json()
+        done = await hven.send(u, TICK)
+    assert health["ok"] is True
+    assert isinstance(health["uptime"], int)
+    assert u in {record["id"] for record in listed["universes"]}
+    assert all("state" not in record for record in listed["universes"])
+    assert done.keys() == {"nextState", "events", "version"}
+
+
+@requirement("UN-24")
+async def test_a_universe_may_be_called_like_the_endpoint(hven: Served, wire: Wire) -> None:
+    await hven.make("mcp", add_star("sun"))
+    session = await wire.begin()
+    assert not (await session.call("send_universe_command", universeId="mcp", command=TICK)).get("isError")
+    assert (await hven.record("mcp"))["version"] == 2
+    await hven.delete("mcp")
+
+
+@requirement("UN-24")
+async def test_the_addresses_of_rest_know_nothing_of_sessions(hven: Served, wire: Wire, u: str) -> None:
+    session = await wire.begin()
+    for path in ("/health", "/universes", f"/universes/{u}"):
+        said = await hven.http.get(path, headers={"mcp-session-id": session.id})
+        assert said.status_code == 200
+        assert "mcp-session-id" not in said.headers
+
+
+# Both streams at once
+
+
+@requirement("UN-25", "UN-24")
+async def test_both_streams_hear_what_is_theirs_and_nothing_of_the_other(hven: Served, wire: Wire, u: str) -> None:
+    await hven.make(f"{u}-other")
+    session = await subscribed(wire, u, f"{u}-other")
+    async with session.listening() as mcp, commands_of(hven.http, u) as rest, agent(hven.mcp) as client:
+        await hven.send(u, TICK)
+        await send(client, u, add_star("mars", "sun"))
+        await session.call("send_universe_command", universeId=u, command=command("removeStar", id="mars"))
+        await session.ask("tools/list")
+        await hven.send(f"{u}-other", TICK)
+        await hven.send(u, TICK)
+        told = await updates(mcp, f"{u}-other")
+        heard = await rest.take(4)
+    assert {event.data["params"]["uri"] for event in told} == {uri_of(u), uri_of(f"{u}-other")}
+    assert_commands(heard, range(4, 8))
+    assert [event.data["command"]["type"] for event in heard] == ["tick", "addStar", "removeStar", "tick"]
+
+
+@requirement("UN-25")
+async def test_the_command_stream_goes_on_when_the_mcp_stream_is_closed_or_its_session_ends(
+    hven: Served, wire: Wire, u: str
+) -> None:
+    session = await subscribed(wire, u)
+    async with commands_of(hven.http, u) as rest:
+        async with session.listening() as mcp:
+            await hven.send(u, TICK)
+            await updates(mcp, u)
+        await hven.send(u, TICK)
+        async with session.listening_again() as mcp:
+            await updates(mcp, u)
+            await session.end()
+            assert await mcp.rest() == []
+        await hven.send(u, TICK)
+        assert_commands(await rest.take(3), range(4, 7))
+
+
+@requirement("UN-25")
+async def test_the_mcp_stream_goes_on_when_the_command_stream_is_closed(hven: Served, wire: Wire, u: str) -> None:
+    session = await subscribed(wire, u)
+    async with session.listening() as mcp:
+        async with commands_of(hven.http, u) as rest:
+            await hven.send(u, TICK)
+            assert_commands(await rest.take(1), range(4, 5))
+            await updates(mcp, u)
+        await hven.send(u, TICK)
+        await updates(mcp, u)
+        assert (await session.ask("ping"))["result"] == {}
+
+
+@requirement("UN-25")
+async def test_a_universe_deleted_under_both_streams_ends_the_one_that_was_about_it(
+    hven: Served, wire: Wire, u: str
+) -> None:
+    await hven.make(f"{u}-other")
+    session = await subscribed(wire, u, f"{u}-other")
+    async with session.listening() as mcp, commands_of(hven.http, u) as rest:
+        await hven.send(u, TICK)
+        await hven.delete(u)
+        events = await rest.rest()
+        await hven.send(f"{u}-other", TICK)
+        await updates(mcp, f"{u}-other")
+    assert [event.name for event in events] == ["command", "deleted"]
+
+
+@requirement("UN-25")
+async def test_an_mcp_stream_is_no_way_to_hear_commands_and_the_other_is_no_way_to_speak_mcp(
+    hven: Served, wire: Wire, u: str
+) -> None:
+    session = await wire.begin()
+    async with session.listening() as mcp, commands_of(hven.http, u, mcp_session_id=session.id) as rest:
+        assert (await wire.send("GET", session=session.id)).status_code == 409
+        await hven.send(u, TICK)
+        assert_commands(await rest.take(1), range(4, 5))
+        assert (await hven.http.post(f"/universes/{u}/events", json=request("ping"))).status_code == 405
+        await session.end()
+        assert await mcp.rest() == [], "who has not subscribed hears nothing"
+
+
+@requirement("UN-25")
+async def test_what_one_stream_missed_is_replayed_to_it_and_not_to_the_other(hven: Served, wire: Wire, u: str) -> None:
+    session = await subscribed(wire, u)
+    async with session.listening() as mcp:
+        await hven.send(u, TICK)
+        await updates(mcp, u)
+        async with commands_of(hven.http, u, last_event_id="1") as rest:
+            assert_commands(await rest.take(3), range(2, 5))
+        await session.end()
+        assert await mcp.rest() == []
+
+
+@requirement("UN-24", "UN-25")
+async def test_both_streams_of_the_real_server_are_independent(tmp_path: Path) -> None:
+    with serve(tmp_path) as announced:
+        async with httpx.AsyncClient(base_url=announced["url"], timeout=20) as http, asyncio.timeout(30):
+            for universe_id in ("u", "other"):
+                assert (await http.post("/universes", json={"name": "Hven", "id": universe_id})).status_code == 201
+            session = await subscribed(Wire(http), "u", "other")
+            async with session.listening() as mcp, commands_of(http, "u") as rest:
+                for _ in range(3):
+                    assert (await http.post("/universes/u/commands", json=TICK)).status_code == 200
+                await session.call("send_universe_command", universeId="u", command=TICK)
+                await session.call("send_universe_command", universeId="other", command=TICK)
+                await updates(mcp, "other")
+                assert_commands(await rest.take(4), range(1, 5))

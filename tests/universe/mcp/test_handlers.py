@@ -1,0 +1,348 @@
+"""What the reading tools answer: the state, whole and in parts, and the listing of commands."""
+
+from typing import Any
+
+import pytest
+
+from tests.requirements import requirement
+from tests.universe.domain import samples
+from tests.universe.domain.samples import add_star
+from tests.universe.mcp.agents import TOOLS, agent, answer, failure, send, state_of, strictly
+from tests.universe.mcp.served import Served, served
+from universe.service.universes import UniverseService
+from universe.store.memory import MemoryStore
+from uraniborg.kernel.mcp.testing import text_of
+
+KEYS = set(samples.EMPTY_STATE)
+CATEGORIES = {
+    "Simulation": ["tick"],
+    "Star CRUD": ["addStar", "updateStar", "removeStar"],
+    "Star hierarchy": ["attachStar", "detachStar"],
+    "Group CRUD": ["addGroup", "updateGroup", "removeGroup"],
+    "Group hierarchy": ["addToGroup", "removeFromGroup", "moveToGroup"],
+    "Small body fields": ["setSmallBodyFields", "updateSmallBodyField", "removeSmallBodyField"],
+    "Protoplanetary disks": [
+        "setProtoplanetaryDisks",
+        "addProtoplanetaryDisk",
+        "updateProtoplanetaryDisk",
+        "removeProtoplanetaryDisk",
+    ],
+    "Nebulae": ["setNebulae", "updateNebula", "removeNebula"],
+    "Rings": ["updateRing", "removeRing"],
+    "Snapshot": ["replaceSnapshot"],
+}
+"""The ten categories as the specification words them."""
+
+
+def crowd(count: int, name: str = "Tyge") -> dict[str, Any]:
+    """A state with this many bodies around one."""
+    below = [f"b{number}" for number in range(count)]
+    stars = {"sun": samples.a_body("sun", None, below, name="Sun")}
+    stars |= {key: samples.a_body(key, "sun", name=name) for key in below}
+    return samples.a_snapshot(stars=stars, rootIds=["sun"])
+
+
+# The state
+
+
+@requirement("UN-6", "UN-12")
+async def test_the_state_is_the_one_that_rest_has(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        told = await state_of(client, u)
+    assert told == await hven.state(u)
+    assert told.keys() == KEYS
+
+
+@requirement("UN-6")
+async def test_the_state_of_a_universe_with_three_bodies_has_the_three(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        stars = (await state_of(client, u))["stars"]
+    assert stars.keys() == {"sun", "earth", "moon"}
+    assert stars["moon"] == samples.a_body("moon", "earth")
+    assert stars["earth"]["children"] == ["moon"]
+
+
+@requirement("UN-6")
+async def test_what_another_process_wrote_into_the_store_is_read(u: str) -> None:
+    store = MemoryStore()
+    async with served(store) as server, agent(server.mcp) as client:
+        await server.make(u)
+        assert (await state_of(client, u))["time"] == 0
+        async with UniverseService(store).running() as other:
+            await other.send(u, samples.command("tick", dt=41))
+        assert (await state_of(client, u))["time"] == 41
+
+
+@requirement("UN-6", "UN-12")
+async def test_an_empty_universe_has_the_empty_state(hven: Served, u: str) -> None:
+    await hven.make(f"{u}-empty")
+    async with agent(hven.mcp) as client:
+        assert await state_of(client, f"{u}-empty") == samples.EMPTY_STATE
+
+
+@requirement("UN-6", "UN-12")
+async def test_ten_thousand_bodies_come_whole_where_no_limit_is_set(hven: Served, u: str) -> None:
+    await hven.make(f"{u}-large", state=crowd(10_000))
+    async with agent(hven.mcp) as client:
+        told = await state_of(client, f"{u}-large")
+    assert len(told["stars"]) == 10_001
+    assert told == await hven.state(f"{u}-large")
+
+
+@requirement("UN-6")
+async def test_only_the_entities_asked_for_are_told(hven: Served, u: str) -> None:
+    await hven.send(u, [samples.add_group("g"), samples.example("setNebulae")])
+    async with agent(hven.mcp) as client:
+        told = await state_of(client, u, ids=["earth", "n", "g"])
+    assert {kind: list(entities) for kind, entities in told.items() if isinstance(entities, dict) and entities} == {
+        "stars": ["earth"],
+        "groups": ["g"],
+        "nebulae": ["n"],
+    }
+    assert told["stars"]["earth"] == (await hven.state(u))["stars"]["earth"]
+    assert told["notFound"] == []
+
+
+@requirement("UN-6")
+async def test_ids_that_are_not_there_are_listed(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        told = await state_of(client, u, ids=["sun", "vulcan", "__proto__", "toString"])
+    assert told["stars"].keys() == {"sun"}
+    assert told["notFound"] == ["vulcan", "__proto__", "toString"]
+
+
+@requirement("UN-6")
+async def test_no_ids_are_no_entities(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        told = await state_of(client, u, ids=[])
+    assert (told["stars"], told["notFound"]) == ({}, [])
+
+
+@requirement("UN-6")
+async def test_only_the_fields_asked_for_are_told(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        told = await state_of(client, u, fields=["name", "children", "ring"])
+        both = await state_of(client, u, ids=["sun"], fields=["mass"])
+    assert told["stars"] == {
+        "sun": {"name": "Tyge", "children": ["earth"]},
+        "earth": {"name": "Tyge", "children": ["moon"]},
+        "moon": {"name": "Tyge", "children": []},
+    }
+    assert both["stars"] == {"sun": {"mass": 3.5}}
+
+
+@requirement("UN-6")
+async def test_an_earlier_version_is_told_as_it_was(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        for version, bodies in enumerate([[], ["sun"], ["sun", "earth"], ["sun", "earth", "moon"]]):
+            told = await state_of(client, u, version=version)
+            assert list(told["stars"]) == bodies
+            assert told == await hven.state(u, version=version)
+        part = await state_of(client, u, version=2, ids=["earth", "moon"])
+    assert part["stars"]["earth"]["children"] == []
+    assert part["notFound"] == ["moon"]
+
+
+@requirement("UN-6", "UN-16")
+async def test_a_version_that_is_not_there_is_an_error_that_says_which_are(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        error = await failure(client, "get_universe_state", universeId=u, version=4)
+    assert error["code"] == "version_not_found"
+    assert error["universeId"] == u
+    assert "0 to 3" in error["allowed"] + error["hint"]
+
+
+@requirement("UN-2")
+@pytest.mark.parametrize(
+    ("argument", "given"),
+    [
+        ("version", -1),
+        ("version", 1.5),
+        ("version", "latest"),
+        ("version", True),
+        ("maxBytes", 0),
+        ("maxBytes", "many"),
+        ("ids", "sun"),
+        ("ids", [1]),
+        ("fields", {"name": True}),
+    ],
+)
+async def test_an_option_of_the_wrong_kind_is_refused_by_name(
+    hven: Served, u: str, argument: str, given: Any
+) -> None:
+    async with agent(hven.mcp) as client:
+        error = await failure(client, "get_universe_state", universeId=u, **{argument: given})
+    assert error["argument"] == argument
+    assert argument in error["message"]
+
+
+# When the state is larger than wanted
+
+
+@requirement("UN-6", "UN-12")
+async def test_a_state_within_the_limit_comes_whole_and_one_byte_more_does_not(hven: Served, u: str) -> None:
+    await hven.send(u, [add_star(f"planet {number}", "sun", name="Ærø") for number in range(20)])
+    async with agent(hven.mcp) as client:
+        size = len(text_of(await client.call_tool("get_universe_state", {"universeId": u})).encode())
+        assert await state_of(client, u, maxBytes=size) == await hven.state(u)
+        assert (await state_of(client, u, maxBytes=size - 1))["isSummary"] is True
+
+
+@requirement("UN-6", "UN-12")
+@pytest.mark.parametrize("limit", [1_000, 2_000, 65_536])
+async def test_a_larger_state_becomes_a_summary_that_fits_and_says_how_to_go_on(
+    hven: Served, u: str, limit: int
+) -> None:
+    large = f"{u}-large"
+    await hven.make(large, state=crowd(600, name="Tycho Brahé 🌟"))
+    whole = await hven.state(large)
+    async with agent(hven.mcp) as client:
+        size = len(text_of(await client.call_tool("get_universe_state", {"universeId": large})).encode())
+        said = text_of(await client.call_tool("get_universe_state", {"universeId": large, "maxBytes": limit}))
+        summary = strictly(said)
+        part = await state_of(client, large, ids=[summary["roots"][0]["id"]], fields=["children"])
+    assert len(said.encode()) <= limit < size
+    assert (summary["id"], summary["version"]) == (large, 1)
+    assert summary["stateBytes"] == pytest.approx(size, rel=0.01)
+    assert summary["counts"]["stars"] == 601
+    assert summary["isSummary"] is True
+    assert all(word in summary["hint"] for word in ("get_universe_state", "ids", "fields"))
+    assert part["stars"] == {"sun": {"children": whole["stars"]["sun"]["children"]}}
+
+
+@requirement("UN-6")
+async def test_a_summary_counts_the_roots_for_which_there_is_no_room(hven: Served, u: str) -> None:
+    many = f"{u}-many"
+    stars = {f"root {number}": samples.a_body(f"root {number}", name="R" * 50) for number in range(500)}
+    await hven.make(many, state=samples.a_snapshot(stars=stars, rootIds=list(stars)))
+    async with agent(hven.mcp) as client:
+        for limit in (1_000, 3_000, 10_000):
+            summary = await state_of(client, many, maxBytes=limit)
+            assert len(summary["roots"]) + summary["rootsNotShown"] == 500, limit
+
+
+@requirement("UN-6")
+async def test_the_limit_holds_for_a_part_of_the_state_too(hven: Served, u: str) -> None:
+    large = f"{u}-large"
+    await hven.make(large, state=crowd(600))
+    async with agent(hven.mcp) as client:
+        named = await state_of(client, large, fields=["name"], maxBytes=5_000)
+        few = await state_of(client, large, ids=["sun", "b1"], fields=["name"], maxBytes=5_000)
+    assert named["isSummary"] is True
+    assert few["stars"] == {"sun": {"name": "Sun"}, "b1": {"name": "Tyge"}}
+
+
+# The listing
+
+
+@requirement("UN-7", "UN-13")
+async def test_the_listing_has_the_ten_categories_in_the_words_of_the_specification(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        result = await client.call_tool("list_universe_commands", {"universeId": u})
+    listed = strictly(text_of(result))["categories"]
+    assert {one["name"]: [command["type"] for command in one["commands"]] for one in listed} == CATEGORIES
+    assert [one["name"] for one in listed] == list(CATEGORIES)
+    assert all(name in text_of(result) for name in CATEGORIES)
+    assert result.structuredContent == strictly(text_of(result))
+
+
+@requirement("UN-7", "UN-13")
+async def test_every_command_is_listed_with_its_fields_an_example_and_its_refusals(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        listed = (await answer(client, "list_universe_commands", universeId=u))["categories"]
+    commands = {command["type"]: command for one in listed for command in one["commands"]}
+    for kind, command in commands.items():
+        assert command.keys() >= {"type", "fields", "example", "refusals"}
+        assert command["example"]["type"] == kind
+        assert command["example"].keys() - {"type"} <= command["fields"].keys(), kind
+        for name, field in command["fields"].items():
+            assert field["type"], (kind, name)
+            assert isinstance(field["required"], bool)
+            assert not field["required"] or name in command["example"], (kind, name)
+    assert commands["tick"]["fields"]["dt"]["default"] == 1
+    assert commands["tick"]["refusals"] == []
+    assert any("starNotFound" in refusal for refusal in commands["updateStar"]["refusals"])
+    assert commands["addStar"]["fields"]["payload"]["fields"]["mass"] == {"type": "number", "required": True}
+
+
+@requirement("UN-7")
+async def test_every_listed_example_is_a_command_that_the_server_understands(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        listed = (await answer(client, "list_universe_commands", universeId=u))["categories"]
+        for example in (command["example"] for one in listed for command in one["commands"]):
+            result = await client.call_tool("send_universe_command", {"universeId": u, "command": example})
+            said = strictly(text_of(result))
+            assert not result.isError or "event" in said["error"], said
+
+
+@requirement("UN-7")
+async def test_the_listing_is_the_same_for_every_id_there_is_or_not(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        texts = {
+            text_of(await client.call_tool("list_universe_commands", {"universeId": each}))
+            for each in (u, "u-missing", "", "__proto__", "🌌", "x" * 1_000)
+        }
+        await send(client, u, samples.example("replaceSnapshot"))
+        texts.add(text_of(await client.call_tool("list_universe_commands", {"universeId": u})))
+    assert len(texts) == 1
+
+
+@requirement("UN-7")
+async def test_one_category_is_listed_by_its_name_or_its_slug(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        whole = (await answer(client, "list_universe_commands", universeId=u))["categories"]
+        for one in whole:
+            for name in (one["name"], one["slug"]):
+                told = await answer(client, "list_universe_commands", universeId=u, category=name)
+                assert told == {"categories": [one]}
+    assert [one["slug"] for one in whole] == [name.lower().replace(" ", "-") for name in CATEGORIES]
+
+
+@requirement("UN-7")
+@pytest.mark.parametrize("category", ["stars", "", "Stars"])
+async def test_an_unknown_category_is_an_error_with_those_there_are(hven: Served, u: str, category: str) -> None:
+    async with agent(hven.mcp) as client:
+        error = await failure(client, "list_universe_commands", universeId=u, category=category)
+    assert len(error["allowed"]) == 10
+    assert {"star-crud", "simulation", "snapshot"} < set(error["allowed"])
+
+
+# Every result
+
+
+@requirement("UN-10", "UN-11", "UN-12")
+@pytest.mark.parametrize("tool", sorted(TOOLS))
+async def test_a_success_is_text_that_is_json_and_not_marked_as_an_error(hven: Served, u: str, tool: str) -> None:
+    command = {"command": samples.command("tick")} if tool == "send_universe_command" else {}
+    async with agent(hven.mcp) as client:
+        result = await client.call_tool(tool, {"universeId": u, **command})
+    assert result.isError is False
+    assert [block.type for block in result.content] == ["text"]
+    assert isinstance(strictly(text_of(result)), dict)
+    assert "\n" not in text_of(result), "replies are not indented"
+
+
+@requirement("UN-10")
+async def test_a_failure_is_text_and_marked_as_an_error(hven: Served, u: str) -> None:
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("get_universe_state", {"universeId": "u-missing"}),
+        ("get_universe_state", {}),
+        ("list_universe_commands", {"universeId": u, "category": "none"}),
+        ("send_universe_command", {"universeId": u, "command": {"type": "none"}}),
+        ("send_universe_command", {"universeId": u, "command": samples.command("removeStar", id="none")}),
+        ("no_such_tool", {}),
+    ]
+    async with agent(hven.mcp) as client:
+        for tool, arguments in wrong:
+            result = await client.call_tool(tool, arguments)
+            assert result.isError is True
+            assert [block.type for block in result.content] == ["text"]
+            assert text_of(result).strip()
+
+
+@requirement("UN-12")
+async def test_odd_texts_come_back_as_they_were(hven: Served, u: str) -> None:
+    odd = 'Ö "\\\u2028\u2029\x85\t\n</script> 𝒜 🌟\x00'
+    async with agent(hven.mcp) as client:
+        await send(client, u, add_star("odd", name=odd))
+        assert (await state_of(client, u))["stars"]["odd"]["name"] == odd

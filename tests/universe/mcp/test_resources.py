@@ -1,0 +1,308 @@
+"""What can be read beside the tools, and who is told when it changes."""
+
+import asyncio
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from mcp.types import TextResourceContents
+from pydantic import AnyUrl
+
+from tests.universe.domain import samples
+from tests.universe.domain.samples import add_star, command
+from tests.universe.mcp.agents import agent, refused, send
+from tests.universe.mcp.served import Served, served, soon
+from tests.universe.mcp.wire import Wire
+from uraniborg.kernel.mcp.testing import ClientSession, McpError
+
+TICK = command("tick")
+REFERENCES = {"universe://reference/commands", "universe://reference/concepts"}
+ODD_IDS = ["🌌", "a b", "__proto__", "50%", "ü?x=1#y", "..", "a:b@c"]
+
+
+def uri_of(universe_id: str) -> str:
+    return f"universe://universes/{quote(universe_id, safe='')}"
+
+
+async def listed_by(client: ClientSession) -> dict[str, Any]:
+    return {str(resource.uri): resource for resource in (await client.list_resources()).resources}
+
+
+async def read(client: ClientSession, uri: str) -> TextResourceContents:
+    (content,) = (await client.read_resource(AnyUrl(uri))).contents
+    assert isinstance(content, TextResourceContents)
+    return content
+
+
+async def summary_of(client: ClientSession, universe_id: str) -> dict[str, Any]:
+    return json.loads((await read(client, uri_of(universe_id))).text)
+
+
+async def error_of(asked: Any) -> Any:
+    """The JSON-RPC error of a request that fails, with the one error shape in its data."""
+    with pytest.raises(McpError) as caught:
+        await asked
+    data = caught.value.error.data
+    assert data is not None
+    assert data.keys() == {"error"}
+    assert data["error"].keys() >= {"code", "message", "hint"}
+    return caught.value.error
+
+
+class Updates:
+    """What a client is told of, as it comes."""
+
+    def __init__(self) -> None:
+        self._told: asyncio.Queue[str] = asyncio.Queue()
+
+    def __call__(self, uri: str) -> None:
+        self._told.put_nowait(uri)
+
+    async def next(self) -> str:
+        return await soon(self._told.get())
+
+    async def until(self, uri: str) -> list[str]:
+        """Everything up to the first update of this resource."""
+        told = [await self.next()]
+        while told[-1] != uri:
+            told.append(await self.next())
+        return told
+
+
+async def subscribe(client: ClientSession, universe_id: str) -> None:
+    await client.subscribe_resource(AnyUrl(uri_of(universe_id)))
+
+
+# What there is
+
+
+async def test_the_references_and_every_universe_are_listed(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        listed = await listed_by(client)
+        assert REFERENCES | {uri_of(u)} <= listed.keys()
+        assert all(one.name and one.description and one.mimeType for one in listed.values())
+        assert (listed[uri_of(u)].name, listed[uri_of(u)].title) == (u, "Hven")
+        for uri in REFERENCES:
+            content = await read(client, uri)
+            assert content.mimeType == listed[uri].mimeType == "text/markdown"
+            assert len(content.text) > 500
+
+
+async def test_the_reference_has_every_command_and_category(hven: Served) -> None:
+    async with agent(hven.mcp) as client:
+        text = (await read(client, "universe://reference/commands")).text
+    for kind in samples.EXAMPLES:
+        assert f"`{kind}`" in text
+    for category in ("Simulation", "Star CRUD", "Small body fields", "Protoplanetary disks", "Snapshot"):
+        assert f"## {category}" in text
+
+
+async def test_a_template_shows_how_any_universe_is_read(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        (template,) = (await client.list_resource_templates()).resourceTemplates
+        assert template.description
+        uri = template.uriTemplate.replace("{universe_id}", u)
+        assert json.loads((await read(client, uri)).text)["id"] == u
+
+
+async def test_a_universe_is_told_in_short(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        content = await read(client, uri_of(u))
+        summary = json.loads(content.text)
+    assert content.mimeType == "application/json"
+    assert (summary["id"], summary["name"], summary["version"], summary["time"]) == (u, "Hven", 3, 0)
+    assert summary["counts"]["stars"] == 3
+    assert summary["roots"] == [{"id": "sun", "name": "Tyge", "bodyType": None, "children": 1}]
+    assert "get_universe_state" in summary["hint"]
+
+
+async def test_a_universe_is_listed_as_soon_as_it_is_made_and_no_longer_once_deleted(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        assert uri_of(f"{u}-new") not in await listed_by(client)
+        await hven.make(f"{u}-new")
+        assert uri_of(f"{u}-new") in await listed_by(client)
+        await hven.delete(f"{u}-new")
+        assert uri_of(f"{u}-new") not in await listed_by(client)
+        error = await error_of(read(client, uri_of(f"{u}-new")))
+    assert error.data["error"]["code"] == "universe_not_found"
+
+
+async def test_odd_ids_are_listed_and_read_and_subscribed_to() -> None:
+    told = Updates()
+    async with served() as server, agent(server.mcp, on_updated=told) as client:
+        for each in ODD_IDS:
+            said = await server.http.post("/universes", json={"name": "Odd", "id": each})
+            assert said.status_code == 201, each
+        listed = {one.name: str(one.uri) for one in (await client.list_resources()).resources}
+        for each in ODD_IDS:
+            assert json.loads((await read(client, listed[each])).text)["id"] == each
+            await client.subscribe_resource(AnyUrl(listed[each]))
+            await send(client, each, TICK)
+            assert await told.next() == listed[each]
+
+
+async def test_more_universes_than_are_listed_can_be_read(hven: Served) -> None:
+    async with served() as server, agent(server.mcp) as client:
+        for number in range(105):
+            await server.make(f"u-{number}")
+        listed = await listed_by(client)
+        assert 100 <= len(listed.keys() - REFERENCES) <= 105
+        assert {(await summary_of(client, f"u-{number}"))["version"] for number in (0, 50, 104)} == {0}
+
+
+@pytest.mark.parametrize(
+    "uri", ["universe://reference/nothing", "universe://universes", "universe://universes/a/b", "file:///etc/passwd"]
+)
+async def test_a_resource_that_is_not_there_is_an_error_that_names_those_that_are(hven: Served, uri: str) -> None:
+    async with agent(hven.mcp) as client:
+        error = await error_of(client.read_resource(AnyUrl(uri)))
+    assert error.code == -32002
+    assert set(error.data["error"]["allowed"]) > REFERENCES
+
+
+async def test_a_universe_that_is_not_there_is_an_error_that_names_it(hven: Served) -> None:
+    async with agent(hven.mcp) as client:
+        error = await error_of(read(client, uri_of("u-missing")))
+    assert error.code == -32002
+    assert (error.data["error"]["code"], error.data["error"]["universeId"]) == ("universe_not_found", "u-missing")
+
+
+# Who is told
+
+
+async def test_a_subscriber_is_told_of_commands_by_another_client_and_by_rest(hven: Served, u: str) -> None:
+    told = Updates()
+    async with agent(hven.mcp, on_updated=told) as subscriber, agent(hven.mcp) as other:
+        await subscribe(subscriber, u)
+        await send(other, u, TICK)
+        assert await told.next() == uri_of(u)
+        await hven.send(u, TICK)
+        assert await told.next() == uri_of(u)
+        await send(subscriber, u, TICK)
+        assert await told.next() == uri_of(u)
+        assert (await summary_of(subscriber, u))["version"] == 6
+
+
+async def test_a_subscriber_is_told_of_a_state_that_was_put_and_of_an_undo(hven: Served, u: str) -> None:
+    told = Updates()
+    async with agent(hven.mcp, on_updated=told) as client:
+        await subscribe(client, u)
+        state = samples.a_snapshot(time=7)
+        assert (await hven.http.put(f"/universes/{u}", json={"state": state})).status_code == 200
+        assert await told.next() == uri_of(u)
+        assert (await hven.http.post(f"/universes/{u}/undo")).status_code == 200
+        assert await told.next() == uri_of(u)
+        assert (await summary_of(client, u))["counts"]["stars"] == 3
+
+
+async def test_a_subscriber_is_told_of_a_new_name(hven: Served, u: str) -> None:
+    told = Updates()
+    async with agent(hven.mcp, on_updated=told) as client:
+        await subscribe(client, u)
+        await hven.http.put(f"/universes/{u}", json={"name": "Uraniborg"})
+        await hven.make(f"{u}-after")
+        await subscribe(client, f"{u}-after")
+        await hven.send(f"{u}-after", TICK)
+        assert (await summary_of(client, u))["name"] == "Uraniborg"
+        assert await told.until(uri_of(f"{u}-after")) == [uri_of(u), uri_of(f"{u}-after")]
+
+
+async def test_a_subscriber_to_a_universe_that_is_deleted_is_told_and_finds_nothing(hven: Served, u: str) -> None:
+    told = Updates()
+    async with agent(hven.mcp, on_updated=told) as client:
+        await subscribe(client, u)
+        await hven.delete(u)
+        assert await told.next() == uri_of(u)
+        assert (await error_of(read(client, uri_of(u)))).data["error"]["code"] == "universe_not_found"
+        await client.unsubscribe_resource(AnyUrl(uri_of(u)))
+
+
+async def test_a_universe_made_again_under_its_id_is_told_of_once_more(hven: Served, u: str) -> None:
+    told = Updates()
+    async with agent(hven.mcp, on_updated=told) as client:
+        await subscribe(client, u)
+        await hven.delete(u)
+        assert await told.next() == uri_of(u)
+        await hven.make(u)
+        assert await told.next() == uri_of(u)
+        assert (await summary_of(client, u))["version"] == 0
+
+
+async def test_nobody_is_told_of_other_universes_or_after_unsubscribing(hven: Served, u: str) -> None:
+    told = Updates()
+    for more in ("left", "other", "last"):
+        await hven.make(f"{u}-{more}")
+    async with agent(hven.mcp, on_updated=told) as client:
+        for more in ("left", "last"):
+            await subscribe(client, f"{u}-{more}")
+        await client.unsubscribe_resource(AnyUrl(uri_of(f"{u}-left")))
+        for more in ("left", "other", "last"):
+            await hven.send(f"{u}-{more}", TICK)
+        assert await told.next() == uri_of(f"{u}-last")
+
+
+async def test_nobody_is_told_of_a_command_that_was_refused(hven: Served, u: str) -> None:
+    told = Updates()
+    await hven.make(f"{u}-last")
+    async with agent(hven.mcp, on_updated=told) as client:
+        for each in (u, f"{u}-last"):
+            await subscribe(client, each)
+        await refused(client, u, command("removeStar", id="nobody"))
+        await send(client, f"{u}-last", TICK)
+        assert await told.next() == uri_of(f"{u}-last")
+
+
+async def test_each_session_is_told_of_what_it_subscribed_to(hven: Served, u: str) -> None:
+    first, second = Updates(), Updates()
+    await hven.make(f"{u}-other")
+    async with agent(hven.mcp, on_updated=first) as one, agent(hven.mcp, on_updated=second) as other:
+        await subscribe(one, u)
+        await subscribe(other, f"{u}-other")
+        await hven.send(u, TICK)
+        await hven.send(f"{u}-other", TICK)
+        assert await first.next() == uri_of(u)
+        assert await second.next() == uri_of(f"{u}-other")
+
+
+async def test_what_happens_before_the_stream_is_open_is_told_once_it_is(hven: Served, wire: Wire, u: str) -> None:
+    session = await wire.begin()
+    assert (await session.ask("resources/subscribe", {"uri": uri_of(u)}))["result"] == {}
+    await hven.send(u, TICK)
+    async with session.listening() as stream:
+        event = await stream.next()
+    assert event.data == {
+        "jsonrpc": "2.0",
+        "method": "notifications/resources/updated",
+        "params": {"uri": uri_of(u)},
+    }
+
+
+async def test_many_commands_at_once_do_not_drown_a_subscriber(hven: Served, u: str) -> None:
+    told = Updates()
+    await hven.make(f"{u}-last")
+    async with agent(hven.mcp, on_updated=told) as client:
+        for each in (u, f"{u}-last"):
+            await subscribe(client, each)
+        for _ in range(5):
+            await hven.send(u, [TICK] * 200, wanted="events")
+        await hven.send(f"{u}-last", TICK)
+        assert len(await told.until(uri_of(f"{u}-last"))) < 20
+        assert (await summary_of(client, u))["version"] == 1_003
+
+
+@pytest.mark.parametrize("uri", ["universe://universes/u-missing", "universe://reference/nothing"])
+async def test_nobody_can_subscribe_to_what_is_not_there(hven: Served, uri: str) -> None:
+    async with agent(hven.mcp) as client:
+        error = await error_of(client.subscribe_resource(AnyUrl(uri)))
+    assert error.code == -32002
+
+
+async def test_the_bodies_of_a_large_universe_stay_out_of_its_summary(hven: Served, u: str) -> None:
+    roots = [add_star(f"root {number}") for number in range(300)]
+    await hven.send(u, roots, wanted="events")
+    async with agent(hven.mcp) as client:
+        content = await read(client, uri_of(u))
+    summary = json.loads(content.text)
+    assert len(content.text) < 10_000
+    assert len(summary["roots"]) + summary["rootsNotShown"] == 301

@@ -1,0 +1,245 @@
+"""The endpoint as HTTP sees it: methods, addresses, headers, versions, sizes, and who may call."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.requirements import requirement
+from tests.universe.mcp.agents import TOOLS, agent, send, state_of
+from tests.universe.mcp.processes import serve
+from tests.universe.mcp.served import Served, served
+from tests.universe.mcp.wire import (
+    INITIALIZED,
+    NEWEST,
+    SESSION,
+    VERSIONS,
+    Wire,
+    call,
+    initialize,
+    message_in,
+    refusal_in,
+    request,
+)
+
+METHODS = ("POST", "GET", "DELETE")
+
+
+@requirement("UN-17", "UN-20", "UN-21")
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
+async def test_initialize_is_answered_with_a_session_at_either_spelling(wire: Wire, path: str) -> None:
+    asked = initialize()
+    begun = await wire.send("POST", asked, path=path)
+    assert begun.status_code == 200
+    assert begun.headers[SESSION].strip()
+    message = message_in(begun)
+    assert (message["jsonrpc"], message["id"]) == ("2.0", asked["id"])
+    assert message["result"]["serverInfo"]["name"] == "universe"
+    assert message["result"]["instructions"].strip()
+
+
+@requirement("UN-17")
+async def test_tools_and_subscribable_resources_are_offered_and_nothing_else(wire: Wire) -> None:
+    offered = message_in(await wire.post(initialize()))["result"]["capabilities"]
+    assert offered.keys() == {"tools", "resources"}
+    assert offered["resources"]["subscribe"] is True
+
+
+@requirement("UN-18")
+async def test_a_call_in_a_session_is_answered(wire: Wire, u: str) -> None:
+    session = await wire.begin()
+    asked = call("get_universe_state", universeId=u)
+    response = await session.post(asked)
+    assert response.status_code == 200
+    answer = message_in(response)
+    assert answer["id"] == asked["id"]
+    assert json.loads(answer["result"]["content"][0]["text"])["stars"].keys() == {"sun", "earth", "moon"}
+
+
+@requirement("UN-18")
+async def test_a_get_in_a_session_opens_a_stream(wire: Wire) -> None:
+    session = await wire.begin()
+    async with session.listening() as stream:
+        assert stream.response.status_code == 200
+        assert stream.response.headers["content-type"].startswith("text/event-stream")
+
+
+@requirement("UN-18", "UN-22")
+async def test_a_delete_in_a_session_ends_it(wire: Wire) -> None:
+    session = await wire.begin()
+    ended = await session.end()
+    assert ended.is_success
+    assert (await session.post(request("ping"))).status_code == 404
+
+
+@requirement("UN-18")
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "HEAD", "OPTIONS", "TRACE"])
+async def test_no_other_method_is_taken(wire: Wire, method: str) -> None:
+    response = await wire.send(method)
+    assert response.status_code == 405
+    assert {allowed.strip() for allowed in response.headers["allow"].split(",")} == set(METHODS)
+
+
+@requirement("UN-20")
+async def test_the_session_is_named_on_every_answer_that_belongs_to_it(wire: Wire) -> None:
+    session = await wire.begin()
+    answers = [
+        await session.post(request("ping")),
+        await session.post(request("tools/list")),
+        await session.post(call("get_universe_state", universeId="u-missing")),
+        await session.post(request("no/such/method")),
+        await session.post(INITIALIZED),
+    ]
+    assert [answer.headers.get(SESSION) for answer in answers] == [session.id] * 5
+    async with session.listening() as stream:
+        assert stream.response.headers[SESSION] == session.id
+
+
+@requirement("UN-18")
+async def test_a_message_that_needs_no_answer_gets_an_empty_one(wire: Wire) -> None:
+    session = await wire.begin()
+    response = await session.post({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}})
+    assert (response.status_code, response.content) == (202, b"")
+
+
+# Versions of the protocol
+
+
+@requirement("UN-17")
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_version_that_both_know_is_spoken(wire: Wire, u: str, version: str) -> None:
+    session = await wire.begin(version, mcp_protocol_version=version)
+    assert not (await session.call("get_universe_state", universeId=u)).get("isError")
+
+
+@requirement("UN-17")
+@pytest.mark.parametrize("version", ["2099-01-01", "1.0", ""])
+async def test_who_asks_for_an_unknown_version_is_offered_the_newest(wire: Wire, version: str) -> None:
+    assert message_in(await wire.post(initialize(version)))["result"]["protocolVersion"] == NEWEST
+
+
+@requirement("UN-17")
+@pytest.mark.parametrize("method", METHODS)
+async def test_an_unknown_version_in_the_header_is_refused_with_those_there_are(wire: Wire, method: str) -> None:
+    session = await wire.begin()
+    response = await wire.send(method, request("ping"), session.id, mcp_protocol_version="1999-01-01")
+    assert response.status_code == 400
+    assert set(VERSIONS) <= set(refusal_in(response)["allowed"])
+    assert (await session.post(request("ping"))).status_code == 200
+
+
+# Who may call
+
+
+@requirement("UN-17")
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://localhost.evil.example", "http://127.0.0.1:80@evil.example"]
+)
+async def test_a_foreign_origin_is_refused_by_every_method(wire: Wire, origin: str) -> None:
+    session = await wire.begin()
+    for method in METHODS:
+        refused = await wire.send(method, initialize() if method == "POST" else None, session.id, origin=origin)
+        assert (refused.status_code, refusal_in(refused)["code"]) == (403, "origin_not_allowed"), method
+    assert (await session.post(request("ping"))).status_code == 200
+
+
+@requirement("UN-17")
+@pytest.mark.parametrize("origin", ["http://localhost:5173", "http://127.0.0.1", "https://[::1]:8443"])
+async def test_pages_of_this_machine_may_call_and_read_the_session(wire: Wire, origin: str) -> None:
+    begun = await wire.post(initialize(), origin=origin)
+    assert begun.status_code == 200
+    assert begun.headers["access-control-allow-origin"] in (origin, "*")
+    assert SESSION in begun.headers["access-control-expose-headers"].lower()
+
+
+@requirement("UN-17")
+async def test_a_browser_that_asks_first_is_let_through(wire: Wire) -> None:
+    asked = {"origin": "http://localhost:5173", "access-control-request-method": "DELETE"}
+    wanted = "content-type, mcp-session-id, mcp-protocol-version, last-event-id"
+    asked["access-control-request-headers"] = wanted
+    response = await wire.http.options("/mcp", headers=asked)
+    assert response.status_code == 200
+    assert "DELETE" in response.headers["access-control-allow-methods"]
+
+
+@requirement("UN-17")
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example:80", ""])
+async def test_a_foreign_host_is_refused_by_every_method(wire: Wire, host: str) -> None:
+    for method in METHODS:
+        refused = await wire.send(method, initialize() if method == "POST" else None, host=host)
+        assert (refused.status_code, refusal_in(refused)["code"]) == (421, "host_not_allowed"), method
+
+
+@requirement("UN-17")
+async def test_settings_let_others_in_and_ask_them_for_a_token() -> None:
+    settings = {"allow_origins": ["https://app.example"], "allow_hosts": ["sky.example"], "token": "sesame"}
+    async with served(**settings) as server:
+        wire = Wire(server.http)
+        friend = {"origin": "https://app.example", "host": "sky.example"}
+        assert refusal_in(await wire.post(initialize(), **friend))["code"] == "not_authorized"
+        assert (await wire.post(initialize(), **friend, authorization="Bearer simsim")).status_code == 401
+        assert (await wire.post(initialize(), **friend, authorization="Bearer sesame")).status_code == 200
+        assert (await wire.post(initialize(), origin="https://other.example")).status_code == 403
+        assert (await server.http.get("/health")).status_code == 200
+
+
+# What is sent
+
+
+@requirement("UN-17")
+async def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_told() -> None:
+    async with served(body_limit=1_000) as server:
+        wire = Wire(server.http)
+        session = await wire.begin()
+        told = await session.post(request("ping", {"padding": "x" * 1_000}))
+
+        async def parts() -> Any:
+            for _ in range(3):
+                yield b" " * 500
+
+        headers = {"content-type": "application/json", SESSION: session.id}
+        untold = await server.http.post("/mcp", content=parts(), headers=headers)
+        for refused in (told, untold):
+            assert (refused.status_code, refusal_in(refused)["code"]) == (413, "body_too_large")
+        assert (await session.post(request("ping"))).status_code == 200
+
+
+@requirement("UN-17")
+@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", ""])
+async def test_a_body_that_is_not_said_to_be_json_is_refused(wire: Wire, content_type: str) -> None:
+    session = await wire.begin()
+    response = await session.post(request("ping"), content_type=content_type)
+    assert response.status_code in (400, 415)
+    assert refusal_in(response)["code"] == "unsupported_media_type"
+
+
+@requirement("UN-17")
+@pytest.mark.parametrize("accept", ["*/*", "application/json, text/event-stream", "text/event-stream, application/json"])
+async def test_whoever_takes_both_kinds_of_answer_gets_one(wire: Wire, accept: str) -> None:
+    assert (await wire.post(initialize(), accept=accept)).status_code == 200
+
+
+@requirement("UN-17")
+async def test_whoever_takes_no_kind_of_answer_is_told_which_there_are(wire: Wire) -> None:
+    refused = await wire.post(initialize(), accept="text/html")
+    assert refused.status_code == 406
+    assert refusal_in(refused)["code"] == "not_acceptable"
+
+
+# The server as people start it
+
+
+@requirement("UN-17", "UN-18", "UN-24")
+async def test_the_command_serves_agents_and_rest_and_keeps_what_they_did(tmp_path: Path) -> None:
+    with serve(tmp_path) as announced:
+        assert announced["mcp"] == f"{announced['url']}/mcp"
+        async with httpx.AsyncClient(base_url=announced["url"], timeout=20) as http, agent(announced["mcp"]) as client:
+            assert (await http.post("/universes", json={"name": "Hven", "id": "u-1"})).status_code == 201
+            assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
+            assert (await send(client, "u-1", {"type": "tick"}))["version"] == 1
+    with serve(tmp_path) as announced:
+        async with agent(announced["mcp"]) as client:
+            assert (await state_of(client, "u-1"))["time"] == 1
+            assert (await send(client, "u-1", {"type": "tick"}))["version"] == 2

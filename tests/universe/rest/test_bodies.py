@@ -1,0 +1,130 @@
+"""Bodies that are no JSON, too large, too deep or called something else."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.universe.domain.samples import a_body, add_star
+from tests.universe.rest.serving import error, version_of
+
+LIMIT = 10_000_000
+TICK = b'{"type":"tick"}'
+
+
+def post(rest: httpx.Client, universe: str, content: Any, **headers: str) -> httpx.Response:
+    return rest.post(f"/universes/{universe}/commands", content=content, headers=headers)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"tick",
+        b'{"type":"tick",}',
+        b"{'type':'tick'}",
+        b'{"type":"tick","dt":NaN}',
+        b'{"type":"tick","dt":Infinity}',
+        b'{"type":"tick","dt":-Infinity}',
+        b'{"type":"tick","dt":1e999}',
+        b'{"type":"tick","dt":01}',
+        b'{"type":"ti\xff"}',
+        b'{"type":"\\ud800"}',
+        b'\xef\xbb\xbf{"type":"tick"}',
+        '{"type":"tick"}'.encode("utf-16"),
+        b'{"type":"tick"}{"type":"tick"}',
+        b'{"type":"tick"}\x00',
+        b"[" * 100_000,
+        b"[" * 100_000 + b"]" * 100_000,
+        b'{"a":' * 50_000 + b"1" + b"}" * 50_000,
+    ],
+    ids=lambda content: repr(content[:20]),
+)
+def test_what_is_no_json_is_400_and_says_where(rest: httpx.Client, universe: str, content: bytes) -> None:
+    told = error(post(rest, universe, content), 400, "malformed_request")
+    assert (told["line"], told["column"]) >= (1, 1)
+    error(rest.post("/universes", content=content), 400, "malformed_request")
+    error(rest.put(f"/universes/{universe}", content=content), 400, "malformed_request")
+    assert version_of(rest, universe) == 0
+
+
+@pytest.mark.parametrize("depth", [100, 300, 1_000])
+def test_what_is_nested_too_deep_is_400_and_a_little_less_is_kept(
+    rest: httpx.Client, universe: str, depth: int
+) -> None:
+    def written(given: Any, levels: int) -> str:
+        return json.dumps(given).replace('"DEEP"', "[" * levels + "]" * levels)
+
+    error(post(rest, universe, written(add_star("a", note="DEEP"), depth)), 400)
+    state = {"state": {"stars": {"a": a_body("a", note="DEEP")}}}
+    error(rest.put(f"/universes/{universe}", content=written(state, depth)), 400)
+    assert version_of(rest, universe) == 0
+    assert post(rest, universe, written(add_star("a", note="DEEP"), 50)).status_code == 200
+
+
+def test_ten_million_bytes_are_read_and_one_more_is_413(rest: httpx.Client, universe: str) -> None:
+    assert post(rest, universe, TICK + b" " * (LIMIT - len(TICK))).status_code == 200
+    told = error(post(rest, universe, TICK + b" " * (LIMIT - len(TICK) + 1)), 413, "body_too_large")
+    assert told["limit"] == LIMIT
+    assert f"{LIMIT:,}" in told["hint"]
+    assert version_of(rest, universe) == 1
+    for answer in (
+        rest.post("/universes", content=b" " * (LIMIT + 1)),
+        rest.put(f"/universes/{universe}", content=b" " * (LIMIT + 1)),
+    ):
+        error(answer, 413, "body_too_large")
+
+
+def test_a_body_that_does_not_say_how_long_it_is_is_cut_off_at_the_limit(rest: httpx.Client, universe: str) -> None:
+    def chunks(count: int) -> Iterator[bytes]:
+        yield TICK
+        for _ in range(count):
+            yield b" " * 1_000_000
+
+    assert post(rest, universe, chunks(9)).status_code == 200
+    error(post(rest, universe, chunks(11)), 413, "body_too_large")
+    assert version_of(rest, universe) == 1
+
+
+def test_a_command_of_nearly_the_limit_is_taken_and_told_in_full(rest: httpx.Client, universe: str) -> None:
+    name = "n" * (LIMIT - 1_000)
+    answer = rest.post(
+        f"/universes/{universe}/commands", params={"return": "events"}, json=add_star("big", note=name)
+    )
+    assert answer.status_code in (200, 400), answer.text[:300]
+    assert version_of(rest, universe) == (answer.status_code == 200)
+    assert rest.get("/health").status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/octet-stream", "application/x-www-form-urlencoded", ""])
+def test_json_is_read_whatever_it_is_called(rest: httpx.Client, universe: str, kind: str) -> None:
+    assert post(rest, universe, TICK, **{"Content-Type": kind}).status_code == 200
+
+
+def test_forms_and_files_are_no_json(rest: httpx.Client, universe: str) -> None:
+    address = f"/universes/{universe}/commands"
+    error(rest.post(address, data={"type": "tick"}), 400, "malformed_request")
+    error(rest.post(address, files={"command": TICK}), 400, "malformed_request")
+    error(rest.post(address, content=b"\x1f\x8b\x08\x00", headers={"Content-Encoding": "gzip"}), 400)
+
+
+def test_a_chain_of_a_hundred_thousand_groups_is_refused_in_bounded_time(rest: httpx.Client, universe: str) -> None:
+    groups = {
+        str(n): {"id": str(n), "name": "g", "children": [], "parentGroupId": str(n - 1) if n else None}
+        for n in range(100_000)
+    }
+    snapshot = {"stars": {}, "rootIds": [], "groups": groups, "rootGroupIds": ["0"]}
+    answer = post(rest, universe, json.dumps({"type": "replaceSnapshot", "snapshot": snapshot}))
+    assert error(answer, 422, "hierarchy_refused")["event"]["type"] == "replaceSnapshotFailed"
+    assert version_of(rest, universe) == 0
+
+
+@pytest.mark.parametrize("dt", [1e308, 2**63])
+def test_time_never_leaves_what_json_can_say(rest: httpx.Client, universe: str, dt: float) -> None:
+    for _ in range(3):
+        answer = rest.post(f"/universes/{universe}/commands", json={"type": "tick", "dt": dt})
+        assert answer.status_code in (200, 400, 422), answer.text
+    assert isinstance(rest.get(f"/universes/{universe}").json()["state"]["time"], (int, float))

@@ -1,0 +1,306 @@
+"""Commands over HTTP: what is answered, and with which status."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.requirements import requirement
+from tests.universe.domain.samples import EMPTY_STATE, EXAMPLES, add_group, add_star, below, example
+from tests.universe.domain.strategies import FLAT
+from tests.universe.rest.serving import error, made, sent, state_of, version_of
+
+TICK = {"type": "tick"}
+LOST = {"type": "removeStar", "id": "lost"}
+
+
+def post(rest: httpx.Client, universe: str, body: Any, **more: Any) -> httpx.Response:
+    return rest.post(f"/universes/{universe}/commands", json=body, **more)
+
+
+@requirement("UN-24")
+def test_a_command_answers_with_the_state_the_events_the_version_and_its_tag(rest: httpx.Client, universe: str) -> None:
+    answer = post(rest, universe, add_star("sun"))
+    assert answer.status_code == 200
+    said = answer.json()
+    assert said.keys() == {"nextState", "events", "version"}
+    assert (said["events"], said["version"]) == ([{"type": "starAdded", "id": "sun"}], 1)
+    assert said["nextState"] == state_of(rest, universe)
+    assert answer.headers["ETag"] == '"1"'
+
+
+def test_a_bare_tick_is_one_second(rest: httpx.Client, universe: str) -> None:
+    said = sent(rest, universe, TICK)
+    assert (said["nextState"]["time"], said["events"]) == (1, [])
+
+
+def test_every_command_is_taken_and_is_in_the_history_as_it_was_sent(rest: httpx.Client, universe: str) -> None:
+    sent(rest, universe, [add_star("sun"), add_star("earth", "sun"), add_group("g"), example("setNebulae")])
+    before = version_of(rest, universe)
+    for kind in EXAMPLES:
+        sent(rest, universe, [add_star("sun"), add_star("earth", "sun"), example("updateRing"), add_group("g")])
+        sent(rest, universe, [example("setNebulae"), example("setSmallBodyFields"), example("setProtoplanetaryDisks")])
+        if kind == "removeFromGroup":
+            sent(rest, universe, {"type": "addToGroup", "groupId": "g", "child": below("sun", "system")})
+        given = example(kind)
+        said = sent(rest, universe, given)
+        page = rest.get(f"/universes/{universe}/history", params={"after": said["version"] - 1}).json()
+        (entry,) = page["entries"]
+        assert (entry["kind"], entry["command"], entry["events"]) == ("command", given, said["events"])
+        assert page["next"] is None
+    assert version_of(rest, universe) > before
+
+
+def test_the_light_forms_answer_without_the_state(rest: httpx.Client, universe: str) -> None:
+    light = sent(rest, universe, add_star("sun"), params={"return": "events"})
+    assert light == {"events": [{"type": "starAdded", "id": "sun"}], "version": 1}
+    changes = sent(rest, universe, add_star("earth", "sun"), params={"return": "changes"})
+    assert changes["version"] == 2
+    stars = state_of(rest, universe)["stars"]
+    assert changes["changed"] == {"stars": stars}
+    assert changes["removed"] == {}
+    assert changes["stateBytes"] > 100
+    gone = sent(rest, universe, {"type": "removeStar", "id": "sun"}, params={"return": "changes"})
+    assert gone["changed"] == {}
+    assert sorted(gone["removed"]["stars"]) == ["earth", "sun"]
+    full = sent(rest, universe, TICK, params={"return": "state"})
+    assert full["nextState"] == state_of(rest, universe)
+
+
+def test_who_follows_the_changes_has_the_state(rest: httpx.Client, universe: str) -> None:
+    """Applied to the state before, what is said to have changed gives the state after, but for the lists of roots."""
+    following = state_of(rest, universe)
+    moves = [
+        FLAT,
+        {"type": "tick", "dt": 2.5},
+        {"type": "attachStar", "childId": "🪐", "parentId": "42"},
+        {"type": "removeStar", "id": "42"},
+        {"type": "removeGroup", "id": "🪐"},
+        {"type": "setNebulae", "nebulae": {}},
+    ]
+    for given in [*moves, *([[one] for one in moves[:3]])]:
+        said = sent(rest, universe, given, params={"return": "changes"})
+        for kind, entities in said["changed"].items():
+            following[kind].update(entities)
+        for kind, keys in said["removed"].items():
+            for key in keys:
+                following[kind].pop(key, None)
+        following["time"] = said["time"]
+        present = state_of(rest, universe)
+        assert {**following, "rootIds": [], "rootGroupIds": []} == {**present, "rootIds": [], "rootGroupIds": []}
+
+
+def test_an_answer_of_unknown_size_is_refused(rest: httpx.Client, universe: str) -> None:
+    told = error(post(rest, universe, TICK, params={"return": "all"}), 400, "malformed_request")
+    assert told["argument"] == "return"
+    assert version_of(rest, universe) == 0
+
+
+def test_a_refusal_is_422_with_the_event_of_the_reducer_and_changes_nothing(rest: httpx.Client, universe: str) -> None:
+    told = error(post(rest, universe, LOST), 422, "star_not_found")
+    assert told["event"] == {"type": "starNotFound", "id": "lost"}
+    assert (told["universeId"], told["command"]) == (universe, "removeStar")
+    assert "lost" in told["message"]
+    assert (version_of(rest, universe), state_of(rest, universe)) == (0, EMPTY_STATE)
+
+
+REFUSALS: list[tuple[dict[str, Any], str]] = [
+    ({"type": "updateStar", "id": "x", "payload": {}}, "star_not_found"),
+    ({"type": "attachStar", "childId": "sun", "parentId": "x"}, "star_not_found"),
+    ({"type": "attachStar", "childId": "sun", "parentId": "sun"}, "hierarchy_refused"),
+    ({"type": "attachStar", "childId": "sun", "parentId": "earth"}, "hierarchy_refused"),
+    ({"type": "detachStar", "childId": "sun"}, "not_attached"),
+    (add_star("sun", "sun"), "hierarchy_refused"),
+    ({"type": "updateStar", "id": "sun", "payload": {"parentId": "earth"}}, "hierarchy_refused"),
+    ({"type": "updateGroup", "id": "x", "payload": {}}, "group_not_found"),
+    ({"type": "removeGroup", "id": "x"}, "group_not_found"),
+    ({"type": "addToGroup", "groupId": "g", "child": below("sun", "system")}, "child_already_in_group"),
+    ({"type": "addToGroup", "groupId": "g", "child": below("g")}, "hierarchy_refused"),
+    ({"type": "removeFromGroup", "groupId": "g", "childId": "x"}, "child_not_in_group"),
+    ({"type": "moveToGroup", "childId": "g", "childType": "group", "targetGroupId": "g"}, "hierarchy_refused"),
+    ({"type": "updateSmallBodyField", "id": "x", "patch": {}}, "small_body_field_not_found"),
+    ({"type": "updateProtoplanetaryDisk", "id": "x", "patch": {}}, "protoplanetary_disk_not_found"),
+    ({"type": "updateNebula", "id": "x", "patch": {}}, "nebula_not_found"),
+    ({"type": "updateRing", "planetId": "x", "patch": {}}, "star_not_found"),
+    ({"type": "removeRing", "planetId": "sun"}, "ring_not_found"),
+]
+
+
+@pytest.mark.parametrize(("command", "code"), REFUSALS)
+def test_each_way_to_be_refused_has_its_code(
+    rest: httpx.Client, universe: str, command: dict[str, Any], code: str
+) -> None:
+    group = add_group("g", None, below("sun", "system"))
+    sent(rest, universe, [add_star("sun"), add_star("earth", "sun"), group])
+    told = error(post(rest, universe, command), 422, code)
+    assert told["event"]["type"].endswith(("NotFound", "Failed", "AlreadyInGroup", "NotInGroup"))
+    assert version_of(rest, universe) == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({}, "type"),
+        ({"type": None}, "type"),
+        ({"type": 5}, "type"),
+        ({"type": ""}, "type"),
+        ({"type": "explode"}, "type"),
+        ({"type": "tick", "dt": "5"}, "dt"),
+        ({"type": "tick", "dt": None}, "dt"),
+        ({"type": "tick", "dt": True}, "dt"),
+        ({"type": "tick", "speed": 1}, "speed"),
+        ({"type": "addStar"}, "id"),
+        ({"type": "addStar", "id": ""}, "id"),
+        ({"type": "addStar", "id": "x" * 10_240, "payload": {}}, "id"),
+        ({"type": "addStar", "id": "a", "payload": {"name": "x"}}, "payload.mass"),
+        ({"type": "addStar", "star": {"name": "x"}}, "id"),
+        ({"type": "removeStar", "starId": "a"}, "id"),
+        ({"type": "moveToGroup", "childId": "a", "childType": "group"}, "targetGroupId"),
+        ({"type": "moveToGroup", "childId": "a", "childType": "star", "targetGroupId": None}, "childType"),
+        ({"type": "setNebulae"}, "nebulae"),
+        ({"type": "replaceSnapshot"}, "snapshot"),
+        ({"type": "addProtoplanetaryDisk", "disk": {}}, "disk.id"),
+    ],
+)
+def test_a_malformed_command_is_400_with_the_path_of_what_is_wrong(
+    rest: httpx.Client, universe: str, body: Any, path: str
+) -> None:
+    told = error(post(rest, universe, body), 400)
+    assert told["code"] in ("malformed_command", "unknown_command")
+    assert told["path"] == path or path in json.dumps(told)
+    assert told["universeId"] == universe
+    assert len(json.dumps(told)) < 4_000
+    assert version_of(rest, universe) == 0
+
+
+@pytest.mark.parametrize("body", [5, "tick", [], [[]], [None], [TICK, "tick"], True, [[TICK]]])
+def test_what_is_neither_a_command_nor_a_list_of_them_is_400(rest: httpx.Client, universe: str, body: Any) -> None:
+    error(post(rest, universe, body), 400, "malformed_command")
+    assert version_of(rest, universe) == 0
+
+
+def test_malformed_is_told_before_not_found(rest: httpx.Client) -> None:
+    error(post(rest, "u-missing", {"type": "explode"}), 400, "unknown_command")
+
+
+def test_a_list_is_done_whole_and_answers_once(rest: httpx.Client, universe: str) -> None:
+    said = sent(rest, universe, [add_star("sun"), TICK, add_star("earth", "sun")])
+    assert (said["version"], len(said["events"])) == (3, 2)
+    told = error(post(rest, universe, [TICK, add_star("moon"), LOST, TICK]), 422, "star_not_found")
+    assert told["index"] == 2
+    told = error(post(rest, universe, [TICK, {"type": "tick", "dt": "x"}]), 400, "malformed_command")
+    assert told["index"] == 1
+    assert version_of(rest, universe) == 3
+
+
+def test_a_version_expected_in_vain_is_409_with_the_present_one(rest: httpx.Client, universe: str) -> None:
+    sent(rest, universe, TICK, params={"expectedVersion": 0})
+    sent(rest, universe, TICK, headers={"If-Match": '"1"'})
+    for how in ({"params": {"expectedVersion": 1}}, {"headers": {"If-Match": '"1"'}}):
+        told = error(post(rest, universe, TICK, **how), 409, "version_conflict")
+        assert (told["universeId"], told["version"], told["expectedVersion"]) == (universe, 2, 1)
+    assert version_of(rest, universe) == 2
+
+
+@pytest.mark.parametrize("expected", ["-1", "x", "1.5", str(2**53 + 1), ""])
+def test_an_expected_version_that_is_none_is_refused(rest: httpx.Client, universe: str, expected: str) -> None:
+    answer = post(rest, universe, TICK, params={"expectedVersion": expected})
+    assert error(answer, 400)["argument"] == "expectedVersion"
+
+
+def test_of_two_writers_who_saw_the_same_version_one_is_told_of_the_other(rest: httpx.Client, universe: str) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        asked = [threads.submit(post, rest, universe, add_star(f"s{n}"), headers={"If-Match": '"0"'}) for n in range(8)]
+        statuses = sorted(one.result().status_code for one in asked)
+    assert statuses == [200] + [409] * 7
+    assert version_of(rest, universe) == 1
+
+
+def test_a_repeated_request_is_done_once_and_answered_alike(rest: httpx.Client, universe: str) -> None:
+    key = {"Idempotency-Key": "6f1c"}
+    first = post(rest, universe, add_star("sun"), headers=key)
+    sent(rest, universe, TICK)
+    again = post(rest, universe, add_star("sun"), headers=key)
+    assert (again.status_code, again.json(), again.headers["ETag"]) == (200, first.json(), '"1"')
+    told = error(post(rest, universe, add_star("moon"), headers=key), 422, "idempotency_key_reused")
+    assert (told["key"], told["universeId"]) == ("6f1c", universe)
+    assert version_of(rest, universe) == 2
+
+
+def test_clients_that_retry_at_once_with_their_keys_are_each_served_once(rest: httpx.Client, universe: str) -> None:
+    with ThreadPoolExecutor(16) as threads:
+        asked = [
+            threads.submit(sent, rest, universe, add_star(f"s{n % 10}"), headers={"Idempotency-Key": f"k{n % 10}"})
+            for n in range(40)
+        ]
+        versions = sorted({one.result()["version"] for one in asked})
+    assert versions == list(range(1, 11))
+    assert version_of(rest, universe) == 10
+
+
+def test_many_clients_at_once_lose_nothing(rest: httpx.Client) -> None:
+    universes = [made(rest), made(rest)]
+    with ThreadPoolExecutor(16) as threads:
+        asked = [threads.submit(sent, rest, universes[n % 2], add_star(f"s{n}")) for n in range(200)]
+        for one in asked:
+            one.result()
+    for place, universe in enumerate(universes):
+        record = rest.get(f"/universes/{universe}").json()
+        assert record["version"] == 100
+        assert record["state"]["stars"].keys() == {f"s{n}" for n in range(200) if n % 2 == place}
+
+
+class TestHistory:
+    def test_history_is_paged_and_light(self, rest: httpx.Client, universe: str) -> None:
+        sent(rest, universe, [add_star(f"s{n}") for n in range(5)])
+        rest.put(f"/universes/{universe}", json={"state": {"time": 4}})
+        entries: list[dict[str, Any]] = []
+        after: int | None = 0
+        while after is not None:
+            page = rest.get(f"/universes/{universe}/history", params={"after": after, "limit": 2}).json()
+            entries += page["entries"]
+            after = page["next"]
+        assert [one["version"] for one in entries] == [1, 2, 3, 4, 5, 6]
+        assert [one["kind"] for one in entries] == ["command"] * 5 + ["restore"]
+        assert entries[0]["command"] == add_star("s0")
+        assert entries[5].keys() == {"version", "kind", "at", "events"}
+        assert entries[5]["events"] == [{"type": "stateRestored", "reason": "put"}]
+
+    @pytest.mark.parametrize(("name", "value"), [("after", "-1"), ("after", "x"), ("limit", "0"), ("limit", "1001")])
+    def test_an_impossible_page_is_refused(self, rest: httpx.Client, universe: str, name: str, value: str) -> None:
+        assert error(rest.get(f"/universes/{universe}/history", params={name: value}), 400)["argument"] == name
+
+    def test_undo_restore_and_branch_lead_where_they_say(self, rest: httpx.Client, universe: str) -> None:
+        sent(rest, universe, [add_star("a"), add_star("b")])
+        answer = rest.post(f"/universes/{universe}/undo")
+        assert (answer.status_code, answer.headers["ETag"]) == (200, '"3"')
+        undone = answer.json()
+        assert list(undone["nextState"]["stars"]) == ["a"]
+        assert undone["events"] == [{"type": "stateRestored", "reason": "undo", "toVersion": 1}]
+        forward = rest.post(f"/universes/{universe}/restore", json={"version": 2}, params={"return": "changes"}).json()
+        assert (forward["version"], forward["changed"]["stars"].keys()) == (4, {"a", "b"})
+        branch = rest.post(f"/universes/{universe}/branch", json={"version": 1, "name": "Side"})
+        assert branch.status_code == 201
+        assert rest.get(branch.headers["Location"]).json() == branch.json()
+        assert (branch.json()["name"], list(branch.json()["state"]["stars"])) == ("Side", ["a"])
+        assert version_of(rest, universe) == 4
+
+    def test_nothing_to_undo_is_409(self, rest: httpx.Client, universe: str) -> None:
+        assert error(rest.post(f"/universes/{universe}/undo"), 409, "nothing_to_undo")["universeId"] == universe
+
+    def test_going_back_over_a_version_not_seen_is_409(self, rest: httpx.Client, universe: str) -> None:
+        sent(rest, universe, TICK)
+        for how in ({"headers": {"If-Match": '"0"'}}, {"params": {"expectedVersion": 0}}):
+            error(rest.post(f"/universes/{universe}/undo", **how), 409, "version_conflict")
+            error(rest.post(f"/universes/{universe}/restore", json={"version": 0}, **how), 409, "version_conflict")
+
+    @pytest.mark.parametrize("body", [{}, {"version": "1"}, {"version": -1}, {"version": 1.5}, {"version": True}, [], 1])
+    def test_a_restore_to_no_version_is_refused(self, rest: httpx.Client, universe: str, body: Any) -> None:
+        error(rest.post(f"/universes/{universe}/restore", json=body), 400, "malformed_request")
+
+    @pytest.mark.parametrize("action", ["restore", "branch"])
+    def test_a_version_there_is_not_is_404(self, rest: httpx.Client, universe: str, action: str) -> None:
+        answer = rest.post(f"/universes/{universe}/{action}", json={"version": 9})
+        assert error(answer, 404, "version_not_found")["universeId"] == universe

@@ -1,0 +1,180 @@
+"""The OpenAPI document is sound, complete and true."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Generator
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.universe.domain.samples import EXAMPLES, add_star, example
+from tests.universe.domain.strategies import FLAT
+from tests.universe.rest.serving import SOON, made, sent, served
+
+ROUTES = {
+    ("/health", "get"),
+    ("/universes", "get"),
+    ("/universes", "post"),
+    ("/universes/{universe_id}", "get"),
+    ("/universes/{universe_id}", "put"),
+    ("/universes/{universe_id}", "delete"),
+    ("/universes/{universe_id}/commands", "post"),
+    ("/universes/{universe_id}/events", "get"),
+    ("/universes/{universe_id}/positions", "get"),
+    ("/universes/{universe_id}/history", "get"),
+    ("/universes/{universe_id}/undo", "post"),
+    ("/universes/{universe_id}/restore", "post"),
+    ("/universes/{universe_id}/branch", "post"),
+}
+
+
+ENDLESS = {("/universes/{universe_id}/events", "get")}
+
+
+@pytest.fixture(scope="module")
+def document(rest: httpx.Client) -> dict[str, Any]:
+    answer = rest.get("/openapi.json")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/json")
+    return answer.json()
+
+
+def operations(document: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(path, verb): one for path, verbs in document["paths"].items() for verb, one in verbs.items()}
+
+
+def test_every_address_but_health_is_in_the_document(document: dict[str, Any]) -> None:
+    assert document["openapi"].startswith("3.1")
+    assert operations(document).keys() >= ROUTES - {("/health", "get")}
+    assert operations(document).keys() <= ROUTES
+
+
+def test_health_is_in_the_document(document: dict[str, Any]) -> None:
+    assert ("/health", "get") in operations(document)
+
+
+def test_every_address_is_described_and_named_once(document: dict[str, Any]) -> None:
+    found = operations(document).values()
+    assert max(Counter(one["operationId"] for one in found).values()) == 1
+    for one in found:
+        assert one["summary"]
+        assert one["description"]
+        assert {"200", "201", "204"} & one["responses"].keys()
+
+
+def test_the_document_is_sound(document: dict[str, Any]) -> None:
+    for (path, _), operation in operations(document).items():
+        parameters = operation.get("parameters", [])
+        assert {one["name"] for one in parameters if one["in"] == "path"} == set(re.findall(r"\{(\w+)\}", path))
+        schemas = [one["schema"] for one in parameters]
+        for part in (operation.get("requestBody", {}), *operation["responses"].values()):
+            schemas += [one["schema"] for one in part.get("content", {}).values() if "schema" in one]
+        for schema in schemas:
+            jsonschema.Draft202012Validator.check_schema(schema)
+        for response in operation["responses"].values():
+            assert response["description"]
+    for reference in re.findall(r'"\$ref":\s*"([^"]+)"', json.dumps(document)):
+        found: Any = document
+        for part in reference.removeprefix("#/").split("/"):
+            found = found[part]
+    for schema in document["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_every_status_that_an_address_gives_is_in_the_document(document: dict[str, Any]) -> None:
+    found = operations(document)
+    for place, statuses in {
+        ("/universes", "post"): {"201", "400", "409", "413", "503"},
+        ("/universes/{universe_id}", "get"): {"200", "304", "400", "404", "503"},
+        ("/universes/{universe_id}", "put"): {"200", "400", "404", "409", "413", "503"},
+        ("/universes/{universe_id}", "delete"): {"204", "404", "503"},
+        ("/universes/{universe_id}/commands", "post"): {"200", "400", "404", "409", "413", "422", "503"},
+        ("/universes/{universe_id}/undo", "post"): {"200", "404", "409", "503"},
+    }.items():
+        assert statuses <= found[place]["responses"].keys()
+
+
+def validator(document: dict[str, Any], name: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(
+        {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
+    )
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_the_schema_of_commands_takes_each_and_refuses_it_without_its_fields(
+    document: dict[str, Any], kind: str
+) -> None:
+    checker = validator(document, "Command")
+    checker.validate(example(kind))  # pyright: ignore[reportUnknownMemberType]
+    assert not checker.is_valid({**example(kind), "surplus": 1})  # pyright: ignore[reportUnknownMemberType]
+    for field in example(kind):
+        if (kind, field) != ("tick", "dt"):
+            cut = {name: value for name, value in example(kind).items() if name != field}
+            assert not checker.is_valid(cut)  # pyright: ignore[reportUnknownMemberType]
+
+
+def test_the_document_shows_records_results_states_and_errors_as_they_are_sent(
+    rest: httpx.Client, document: dict[str, Any]
+) -> None:
+    universe = made(rest)
+    result = sent(rest, universe, FLAT)
+    record = rest.get(f"/universes/{universe}").json()
+    refusal = rest.post(f"/universes/{universe}/commands", json={"type": "removeStar", "id": "x"}).json()
+    listed = rest.get("/universes").json()
+    shown = {"Result": result, "Universe": record, "State": record["state"], "ErrorBody": refusal, "FactsList": listed}
+    for name, value in shown.items():
+        validator(document, name).validate(value)  # pyright: ignore[reportUnknownMemberType]
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
+    """The document of a server with one universe in which something is, ."""
+    with served(tmp_path_factory.mktemp("api")) as client:
+        made(client, id="known")
+        sent(client, "known", [FLAT, add_star("sun"), *([{"type": "tick"}] * 5)])
+        schema = schemathesis.openapi.from_url(f"{client.base_url}/openapi.json")
+        yield schema
+
+
+_TRUE_OF_ALL = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode))
+@pytest.mark.parametrize(("path", "method"), sorted(ROUTES - {("/health", "get")} - ENDLESS))
+def test_whatever_is_sent_the_answer_is_one_of_those_documented(
+    api: Any, path: str, method: str, mode: GenerationMode
+) -> None:
+    @settings(
+        max_examples=12,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        deadline=None,
+        derandomize=True,
+        database=None,
+    )
+    @given(case=api[path][method].as_strategy(generation_mode=mode), is_known=st.integers(0, 3))
+    def check(case: schemathesis.Case, is_known: int) -> None:
+        if is_known and method != "delete" and "universe_id" in case.path_parameters:
+            case.path_parameters["universe_id"] = "known"
+        case.call_and_validate(checks=_TRUE_OF_ALL, timeout=SOON)
+
+    check()
