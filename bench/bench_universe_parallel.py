@@ -65,7 +65,8 @@ async def _rpc(
 
 
 async def check(url: str, name: str, client: Any) -> None:
-    limits = httpx.Limits(max_connections=CLIENTS, max_keepalive_connections=CLIENTS)
+    # Connections are given up before the server does, which would cut a request off.
+    limits = httpx.Limits(max_connections=CLIENTS, max_keepalive_connections=CLIENTS, keepalive_expiry=2)
     heard: list[list[str]] = [[] for _ in range(LISTENERS)]
     async with AsyncExitStack() as stack:
         http = await stack.enter_async_context(httpx.AsyncClient(timeout=120, limits=limits))

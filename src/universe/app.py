@@ -23,7 +23,7 @@ from universe.store.port import Store
 from universe.stream import Streams
 from uraniborg.kernel.hosts import LOOPBACK, names_of
 from uraniborg.kernel.mcp import stateful_app
-from uraniborg.kernel.web import AnswersHead, Gate, answer_errors, with_cors
+from uraniborg.kernel.web import AnswersHead, EndsWithServer, Gate, answer_errors, with_cors
 
 HEALTH: Final = "/health"
 MCP_PATHS: Final = ("/mcp", "/mcp/")
@@ -55,12 +55,13 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
     token = config.token.get_secret_value() if config.token else None
     hosts = names_of(config.host, config.allow_hosts)
     guarded = Gate(app, token=token, hosts=hosts, origins=origins, open_paths=(HEALTH,))
-    return with_cors(
+    answering = with_cors(
         AnswersHead(guarded, except_at=MCP_PATHS),
         origins,
         methods=["GET", "POST", "PUT", "DELETE"],
         expose=["ETag", "Location", "Mcp-Session-Id"],
     )
+    return EndsWithServer(answering, streams.close)
 
 
 def _routes(service: UniverseService, streams: Streams, config: UniverseConfig) -> list[BaseRoute]:

@@ -34,6 +34,12 @@ class Streams:
         self._heartbeat_s = heartbeat_s
         self._stall_s = stall_s
         self._open: set[EventStream] = set()
+        self.is_closing = False
+
+    def close(self) -> None:
+        """End all streams, so that the server can."""
+        self.is_closing = True
+        self.service.beat()
 
     @property
     def count(self) -> int:
@@ -109,6 +115,9 @@ class EventStream(Response):
                 version = frames[1]
             elif feed.is_closed:
                 await self._send(send, _DELETED, more=False)
+                return
+            elif self._streams.is_closing:
+                await self._send(send, b"", more=False)
                 return
             elif feed.beats != beats:
                 await self._send(send, _HEARTBEAT)

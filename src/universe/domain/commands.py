@@ -8,7 +8,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 from typing_extensions import TypedDict
 
-from universe.domain.checking import check, check_fields, check_maps
+from universe.domain.checking import check, check_fields, check_maps, check_of
 from universe.domain.entities import (
     CLOSED,
     TRIMMED,
@@ -49,12 +49,11 @@ class _MapOf:
     def __init__(self, entity: Any) -> None:
         self._map = dict[Id, entity]
 
-    def __get_pydantic_core_schema__(self, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        self._schema = handler.generate_schema(self._map)
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
 
     def __get_pydantic_json_schema__(self, _schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return handler(self._schema)
+        return handler(check_of(self._map).core_schema)
 
 
 StarFields = Annotated[Entity, _Shaped(StarPayload)]

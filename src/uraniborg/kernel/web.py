@@ -4,7 +4,8 @@ import hmac
 import os
 import socket
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from starlette.applications import Starlette
@@ -161,6 +162,20 @@ class AnswersHead:
         await self._app({**scope, "method": "GET"}, receive, without_body)
 
 
+class EndsWithServer:
+    """An app with answers that have no end of their own: `end` is called when the server is told to stop.
+
+    ASGI tells an app of it only once all answers are finished.
+    """
+
+    def __init__(self, app: ASGIApp, end: Callable[[], None]) -> None:
+        self._app = app
+        self.end = end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+
 def with_cors(app: ASGIApp, origins: Collection[str], *, methods: Sequence[str], expose: Sequence[str]) -> ASGIApp:
     """Lets the browsers of these origins call `app` and read its answers; LOOPBACK is any origin of this machine."""
     from starlette.middleware.cors import CORSMiddleware
@@ -206,6 +221,8 @@ def run_server(app: ASGIApp | str, *, host: str, port: int, workers: int = 1, fa
     """Serve until interrupted. With several workers `app` is the import path of a factory."""
     import uvicorn
 
+    from uraniborg.kernel.running import EndingServer
+
     config: dict[str, Any] = {
         "host": host,
         "port": port,
@@ -218,8 +235,9 @@ def run_server(app: ASGIApp | str, *, host: str, port: int, workers: int = 1, fa
     }
     if workers > 1:
         uvicorn.run(app, workers=workers, **config)
-    else:
-        uvicorn.run(app, **config)
+        return
+    with suppress(KeyboardInterrupt):
+        EndingServer(uvicorn.Config(app, **config)).run()
 
 
 def say(line: str) -> None:

@@ -38,6 +38,7 @@ def serve(home: Path, *options: str) -> Generator[dict[str, Any]]:
             _, stderr = process.communicate(timeout=_PATIENCE_S)
             raise AssertionError(f"the server did not start: {stderr}")
         announced = json.loads(line)
+        assert "url" in announced, announced
         _wait_for(announced["url"])
         yield announced
         process.send_signal(signal.SIGINT)

@@ -292,6 +292,11 @@ class TestListening:
         with pytest.raises(StoreUnavailable):
             await anext(store.changes())
 
+    async def test_a_store_may_be_closed_at_the_very_moment_its_connection_is_lost(self, store: PostgresStore) -> None:
+        async with asyncio.timeout(SOON_S):
+            store._listener._lost.set()
+            await store.close()
+
     async def test_two_processes_write_at_once_and_everything_is_told(
         self, store: PostgresStore, postgres_dsn: str
     ) -> None:

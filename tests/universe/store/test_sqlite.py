@@ -92,8 +92,10 @@ class TestGroups:
 
     async def test_what_is_refused_takes_nobody_else_along(self, store: SqliteStore) -> None:
         await made(store)
+        await made(store, "half")
         outcomes = await asyncio.gather(
-            Gate(store).open_for(5),
+            Gate(store).open_for(6),
+            store.append("half", 0, [entry(1, "half")], [KeyUse("k", b"", 1, 2**70)]),
             store.append("u", 0, entries(1, 2)),
             store.append("u", 0, entries(1, 3)),
             store.create(record()),
@@ -101,7 +103,10 @@ class TestGroups:
             store.append("u", 2, entries(3, 4)),
             return_exceptions=True,
         )
-        assert [type(outcome) for outcome in outcomes[1:]] == [type(None), Superseded, Conflict, type(None), type(None)]
+        failures = [type(outcome) for outcome in outcomes[1:] if outcome is not None]
+        assert failures == [OverflowError, Superseded, Conflict]
+        assert await store.record("half") == record("half")
+        assert await log_of(store, "half") == []
         assert await log_of(store) == entries(1, 4)
         assert await store.record("other")
 

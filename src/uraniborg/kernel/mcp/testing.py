@@ -19,6 +19,7 @@ from mcp.types import CallToolResult, ResourceUpdatedNotification, ServerNotific
 from starlette.types import ASGIApp
 
 from uraniborg.kernel.mcp.server import Server
+from uraniborg.kernel.running import EndingServer
 
 __all__ = [
     "ClientSession",
@@ -92,7 +93,7 @@ async def serving(app: ASGIApp) -> AsyncGenerator[str]:
         listener.bind(("127.0.0.1", 0))
         listener.listen(1_024)
         config = uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1)
-        server = _Uvicorn(config)
+        server = EndingServer(config)
         task = asyncio.create_task(server.serve(sockets=[listener]))
         try:
             await server.ready.wait()
@@ -100,18 +101,6 @@ async def serving(app: ASGIApp) -> AsyncGenerator[str]:
         finally:
             server.should_exit = True
             await task
-
-
-class _Uvicorn(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        try:
-            await super().startup(sockets)
-        finally:
-            self.ready.set()
 
 
 def text_of(result: CallToolResult) -> str:
