@@ -10,13 +10,13 @@ else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test check bench docs clean conformance-tools
+.PHONY: demo test check bench docs clean conformance-tools postgres-server
 .DEFAULT_GOAL := demo
 
-demo: $(VENV)/core.stamp ## replay a search end to end: no network, no key
+demo: $(VENV)/core.stamp ## all parts end to end: no network, no key
 	@$(BIN)/uraniborg demo
 
-test: check conformance-tools ## everything that must hold
+test: check conformance-tools postgres-server ## everything that must hold
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 check: $(VENV)/dev.stamp ## style, types, import contracts, requirement ledger
@@ -36,11 +36,15 @@ $(CONFORMANCE)/node_modules/.package-lock.json: $(CONFORMANCE)/package-lock.json
 	    && touch node_modules/.package-lock.json; } \
 	  || echo "The npm registry cannot be reached: the conformance tests will be skipped." >&2; fi
 
+postgres-server: ## PostgreSQL for the tests of universes, where it can be had
+	@tools/postgres_server
+
 bench: $(VENV)/dev.stamp ## every performance claim, against its peer in the same run
 	@for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 docs: $(VENV)/dev.stamp ## regenerate the generated pages
 	@$(BIN)/python -m tests.requirements.ledger --write
+	@$(BIN)/python tools/write_universe_pages.py
 
 clean:
 	@rm -rf $(VENV)

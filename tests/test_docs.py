@@ -13,13 +13,14 @@ import pytest
 
 from paper_library.config import LibraryConfig
 from paper_search.config import AppConfig
+from universe.config import UniverseConfig
 from uraniborg.recordings import RECORDING
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 
 
-RUN = re.compile(r"(?:[A-Z_]+=\S+ )*(?:python -m paper_search|uraniborg|paper-library)\b")
+RUN = re.compile(r"(?:[A-Z_]+=\S+ )*(?:python -m paper_search|uraniborg|paper-library|universe)\b")
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -95,12 +96,18 @@ def test_every_setting_is_documented() -> None:
     assert [name for name in _settings(AppConfig) if f"`{name}`" not in page] == []
     library = (ROOT / "docs" / "reference" / "library.md").read_text(encoding="utf-8")
     assert [name for name in _settings(LibraryConfig) if f"`{name}`" not in library] == []
+    universe = (ROOT / "docs" / "reference" / "universe.md").read_text(encoding="utf-8")
+    assert [name for name in _settings(UniverseConfig) if f"`{name}`" not in universe] == []
 
 
 def test_every_error_code_is_documented() -> None:
     import paper_library.errors
     import paper_library.serving
     import paper_search.errors
+    import universe.domain.catalogue
+    import universe.errors
+    import universe.exchange
+    import universe.systems.catalogue
     import uraniborg.kernel.errors
     import uraniborg.kernel.files
     import uraniborg.kernel.hosts
@@ -114,6 +121,10 @@ def test_every_error_code_is_documented() -> None:
             paper_search.errors,
             paper_library.errors,
             paper_library.serving,
+            universe.errors,
+            universe.exchange,
+            universe.domain.catalogue,
+            universe.systems.catalogue,
             uraniborg.kernel.errors,
             uraniborg.kernel.files,
             uraniborg.kernel.hosts,
@@ -133,6 +144,24 @@ def test_every_source_is_documented() -> None:
     assert [name for name in KNOWN if f"`{name}`" not in page] == []
 
 
+UNIVERSE = (
+    "serve",
+    "new",
+    "list",
+    "send",
+    "undo",
+    "branch",
+    "history",
+    "show",
+    "plot",
+    "export",
+    "import",
+    "cite",
+    "nbody",
+    "verify",
+    "commands",
+    "delete",
+)
 LIBRARY = ("build", "search", "show", "stats", "verify", "diff", "sample", "serve")
 
 
@@ -142,6 +171,7 @@ LIBRARY = ("build", "search", "show", "stats", "verify", "diff", "sample", "serv
         *((name, "guides/command-line.md") for name in ("paper_search", "uraniborg demo", "uraniborg inbox")),
         *((name, "guides/command-line.md") for name in ("uraniborg decide", "uraniborg version")),
         *((f"paper_library {name}", "reference/library.md") for name in LIBRARY),
+        *((f"universe {name}", "reference/universe.md") for name in UNIVERSE),
     ],
 )
 def test_every_option_of_a_command_is_documented(command: str, page_name: str) -> None:
@@ -157,3 +187,12 @@ def test_every_option_of_a_command_is_documented(command: str, page_name: str) -
     options = set(re.findall(r"--[a-z][a-z-]+", done.stdout)) - {"--help"}
     assert options
     assert sorted(option for option in options if f"`{option}" not in page) == []
+
+
+def test_the_pages_about_universes_say_what_the_code_says() -> None:
+    from universe.domain.catalogue import as_markdown
+    from universe.pages import concepts_text
+
+    pages = {"reference/universe-commands.md": as_markdown(), "concepts/universes.md": concepts_text()}
+    for name, text in pages.items():
+        assert (ROOT / "docs" / name).read_text(encoding="utf-8") == text.rstrip() + "\n", "run `make docs`"

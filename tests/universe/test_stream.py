@@ -5,6 +5,7 @@ import json
 import random
 import socket
 import sqlite3
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from time import monotonic
@@ -15,10 +16,32 @@ import pytest
 
 from tests.requirements import requirement
 from tests.universe.domain.samples import add_star
-from tests.universe.rest.listening import SOON, Event, listeners, listening, send, server, until_listeners
+from tests.universe.rest.listening import SOON, Event, client_of, listeners, listening, send, server, until_listeners
 from tests.universe.rest.processes import serving_process
+from tests.universe.rest.serving import in_thread
+from universe.app import make_app
+from universe.config import UniverseConfig
+from universe.store.sqlite import SqliteStore
 
 TICK = {"type": "tick"}
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One server for all tests that want nothing special of it."""
+    store = SqliteStore(tmp_path_factory.mktemp("streams") / "universes.db")
+    with in_thread(make_app(UniverseConfig(), store)) as address:
+        yield address
+
+
+@pytest.fixture
+async def client(url: str) -> AsyncIterator[httpx.AsyncClient]:
+    """A client, and an empty universe `u`."""
+    async with client_of(url) as connected:
+        await connected.delete("/universes/u")
+        await until_listeners(connected, 0)
+        assert (await connected.post("/universes", json={"name": "Hven", "id": "u"})).status_code == 201
+        yield connected
 
 
 def ids(events: list[Event]) -> list[int | None]:
@@ -26,8 +49,8 @@ def ids(events: list[Event]) -> list[int | None]:
 
 
 @requirement("UN-24")
-async def test_a_command_is_told_with_its_version_as_id_and_its_events(tmp_path: Path) -> None:
-    async with server(tmp_path) as client, listening(client) as stream:
+async def test_a_command_is_told_with_its_version_as_id_and_its_events(client: httpx.AsyncClient) -> None:
+    async with listening(client) as stream:
         assert stream.headers["Content-Type"].split(";")[0] == "text/event-stream"
         assert stream.headers["Cache-Control"] == "no-cache"
         await send(client, add_star("sun"))
@@ -47,8 +70,8 @@ async def test_a_command_is_told_with_its_version_as_id_and_its_events(tmp_path:
         assert stream.retry is not None
 
 
-async def test_a_refused_command_is_told_to_nobody(tmp_path: Path) -> None:
-    async with server(tmp_path) as client, listening(client) as stream:
+async def test_a_refused_command_is_told_to_nobody(client: httpx.AsyncClient) -> None:
+    async with listening(client) as stream:
         assert (await client.post("/universes/u/commands", json={"type": "removeStar", "id": "x"})).status_code == 422
         assert (await client.post("/universes/u/commands", json={"type": "explode"})).status_code == 400
         assert (await client.post("/universes/u/commands", json=[TICK, {"type": "removeStar", "id": "x"}])).is_error
@@ -56,17 +79,17 @@ async def test_a_refused_command_is_told_to_nobody(tmp_path: Path) -> None:
         assert ids(await stream.take(1)) == [1]
 
 
-async def test_a_list_is_told_one_by_one(tmp_path: Path) -> None:
-    async with server(tmp_path) as client, listening(client) as stream:
+async def test_a_list_is_told_one_by_one(client: httpx.AsyncClient) -> None:
+    async with listening(client) as stream:
         await send(client, [add_star("a"), TICK, add_star("b")])
         events = await stream.take(3)
         assert ids(events) == [1, 2, 3]
         assert [event.data["command"]["type"] for event in events] == ["addStar", "tick", "addStar"]
 
 
-async def test_text_with_line_ends_stays_in_one_event(tmp_path: Path) -> None:
+async def test_text_with_line_ends_stays_in_one_event(client: httpx.AsyncClient) -> None:
     name = "a\nid: 99\r\n\r\nevent: deleted\ndata: {}\n\n\u2028\u2029\x85\x0b"
-    async with server(tmp_path) as client, listening(client) as stream:
+    async with listening(client) as stream:
         await send(client, add_star(name, note=name))
         event = await stream.next()
         assert event is not None
@@ -78,84 +101,78 @@ async def test_text_with_line_ends_stays_in_one_event(tmp_path: Path) -> None:
 class TestReplay:
     @pytest.mark.parametrize("how", ["since", "last"])
     async def test_who_was_away_is_told_all_that_came_since_and_then_what_comes(
-        self, tmp_path: Path, how: str
+        self, client: httpx.AsyncClient, how: str
     ) -> None:
-        async with server(tmp_path) as client:
-            await send(client, [add_star(f"s{n}") for n in range(1, 11)])
-            for away_since in (0, 1, 9, 10):
-                async with listening(client, **{how: away_since}) as stream:
-                    events = await stream.take(10 - away_since)
-                    assert ids(events) == list(range(away_since + 1, 11))
-                    assert [one.data["command"]["id"] for one in events] == [f"s{one.id}" for one in events]
-            async with listening(client, **{how: 4}) as stream:
-                await send(client, TICK)
-                assert ids(await stream.take(7)) == [5, 6, 7, 8, 9, 10, 11]
+        await send(client, [add_star(f"s{n}") for n in range(1, 11)])
+        for away_since in (0, 1, 9, 10):
+            async with listening(client, **{how: away_since}) as stream:
+                events = await stream.take(10 - away_since)
+                assert ids(events) == list(range(away_since + 1, 11))
+                assert [one.data["command"]["id"] for one in events] == [f"s{one.id}" for one in events]
+        async with listening(client, **{how: 4}) as stream:
+            await send(client, TICK)
+            assert ids(await stream.take(7)) == [5, 6, 7, 8, 9, 10, 11]
 
-    async def test_who_says_nothing_is_told_only_what_comes(self, tmp_path: Path) -> None:
-        async with server(tmp_path) as client:
-            await send(client, [TICK] * 5)
-            async with listening(client) as stream:
-                await send(client, TICK)
-                assert ids(await stream.take(1)) == [6]
+    async def test_who_says_nothing_is_told_only_what_comes(self, client: httpx.AsyncClient) -> None:
+        await send(client, [TICK] * 5)
+        async with listening(client) as stream:
+            await send(client, TICK)
+            assert ids(await stream.take(1)) == [6]
 
-    async def test_who_is_ahead_of_the_universe_is_told_what_comes(self, tmp_path: Path) -> None:
-        async with server(tmp_path) as client:
-            await send(client, [TICK] * 5)
-            async with listening(client, since=1_000) as stream:
-                await send(client, TICK)
-                assert ids(await stream.take(1)) == [6]
+    async def test_who_is_ahead_of_the_universe_is_told_what_comes(self, client: httpx.AsyncClient) -> None:
+        await send(client, [TICK] * 5)
+        async with listening(client, since=1_000) as stream:
+            await send(client, TICK)
+            assert ids(await stream.take(1)) == [6]
 
     async def test_a_browser_that_reconnects_to_the_address_it_began_with_is_told_nothing_twice(
-        self, tmp_path: Path
+        self, client: httpx.AsyncClient
     ) -> None:
         """It repeats the whole address, `since` too, and adds the id of the last event it was told of."""
-        async with server(tmp_path) as client:
-            await send(client, [TICK] * 5)
-            async with listening(client, since=0, last=5) as stream:
-                await send(client, TICK)
-                assert ids(await stream.take(1)) == [6]
+        await send(client, [TICK] * 5)
+        async with listening(client, since=0, last=5) as stream:
+            await send(client, TICK)
+            assert ids(await stream.take(1)) == [6]
 
     @pytest.mark.parametrize("how", ["since", "last"])
     async def test_whoever_leaves_and_comes_back_again_and_again_misses_nothing_and_hears_nothing_twice(
-        self, tmp_path: Path, how: str
+        self, client: httpx.AsyncClient, how: str
     ) -> None:
         chance = random.Random(1572)
-        total = 400
+        total = 200
         heard: list[Event] = []
 
         async def write(client: httpx.AsyncClient, start: int) -> None:
             for number in range(start, total, 4):
                 await send(client, add_star(f"s{number}"))
 
-        async with server(tmp_path) as client:
-            writing = [asyncio.create_task(write(client, start)) for start in range(4)]
-            visits = 0
-            while len(heard) < total:
-                visits += 1
-                async with listening(client, **{how: len(heard)}) as stream:
-                    heard += await stream.take(min(chance.randrange(0, 25), total - len(heard)))
-            await asyncio.gather(*writing)
-            assert visits > 10
-            assert ids(heard) == list(range(1, total + 1))
-            assert {one.data["command"]["id"] for one in heard} == {f"s{n}" for n in range(total)}
+        writing = [asyncio.create_task(write(client, start)) for start in range(4)]
+        visits = 0
+        while len(heard) < total:
+            visits += 1
+            async with listening(client, **{how: len(heard)}) as stream:
+                heard += await stream.take(min(chance.randrange(0, 25), total - len(heard)))
+        await asyncio.gather(*writing)
+        assert visits > 10
+        assert ids(heard) == list(range(1, total + 1))
+        assert {one.data["command"]["id"] for one in heard} == {f"s{n}" for n in range(total)}
 
-    async def test_who_is_thousands_behind_is_told_all_while_more_comes(self, tmp_path: Path) -> None:
-        async with server(tmp_path) as client:
-            for _ in range(5):
-                await send(client, [TICK] * 600)
+    async def test_who_is_thousands_behind_is_told_all_while_more_comes(self, client: httpx.AsyncClient) -> None:
+        for _ in range(5):
+            await send(client, [TICK] * 600)
 
-            async def write() -> None:
-                for _ in range(20):
-                    await send(client, [TICK] * 10)
+        async def write() -> None:
+            for _ in range(20):
+                await send(client, [TICK] * 10)
 
-            writing = asyncio.create_task(write())
-            async with listening(client, since=0) as stream:
-                assert ids(await stream.take(3_200)) == list(range(1, 3_201))
-            await writing
+        writing = asyncio.create_task(write())
+        async with listening(client, since=0) as stream:
+            assert ids(await stream.take(3_200)) == list(range(1, 3_201))
+        await writing
 
-    async def test_who_falls_thousands_behind_while_listening_is_told_all(self, tmp_path: Path) -> None:
+    async def test_who_falls_thousands_behind_while_listening_is_told_all(self, client: httpx.AsyncClient) -> None:
         note = "n" * 10_000
-        async with server(tmp_path) as client, listening(client) as stream:
+        async with listening(client) as stream:
             for start in range(0, 1_800, 100):
                 await send(client, [add_star(f"s{start + n}", note=note) for n in range(100)])
             events = await stream.take(1_800)
@@ -175,7 +192,7 @@ class TestReplay:
             for number in range(1, 8):
                 await send(client, add_star(f"s{number}"))
         with sqlite3.connect(tmp_path / "universes.db") as connection:
-            connection.execute("UPDATE log SET body = replace(body, 's3', 's9') WHERE version = 3")
+            connection.execute("UPDATE log SET body = CAST(replace(body, 's3', 's9') AS BLOB) WHERE version = 3")
         connection.close()
         async with server(tmp_path, snapshot_every=5) as client, listening(client, since=0) as stream:
             await send(client, TICK)
@@ -198,15 +215,14 @@ class TestReplay:
     ],
 )
 async def test_what_cannot_be_listened_to_is_refused_and_ends(
-    tmp_path: Path, path: str, headers: dict[str, str], status: int
+    client: httpx.AsyncClient, path: str, headers: dict[str, str], status: int
 ) -> None:
-    async with server(tmp_path) as client:
-        answer = await client.get(path, headers=headers)
-        assert answer.status_code == status
-        told = answer.json()["error"]
-        assert {"code", "message", "hint"} <= told.keys()
-        assert status == 400 or told["universeId"] == "u-missing"
-        assert await listeners(client) == 0
+    answer = await client.get(path, headers=headers)
+    assert answer.status_code == status
+    told = answer.json()["error"]
+    assert {"code", "message", "hint"} <= told.keys()
+    assert status == 400 or told["universeId"] == "u-missing"
+    assert await listeners(client) == 0
 
 
 async def test_a_stream_with_nothing_to_tell_says_so(tmp_path: Path) -> None:
@@ -216,8 +232,8 @@ async def test_a_stream_with_nothing_to_tell_says_so(tmp_path: Path) -> None:
         assert ids(await stream.take(1)) == [1]
 
 
-async def test_all_listeners_hear_the_same_in_the_same_order(tmp_path: Path) -> None:
-    async with server(tmp_path) as client, AsyncExitStack() as leave:
+async def test_all_listeners_hear_the_same_in_the_same_order(client: httpx.AsyncClient) -> None:
+    async with AsyncExitStack() as leave:
         streams = [await leave.enter_async_context(listening(client)) for _ in range(10)]
         writers = (send(client, add_star(f"s{n}")) for n in range(100))
         heard, *_ = await asyncio.gather(asyncio.gather(*(stream.take(100) for stream in streams)), *writers)
@@ -226,8 +242,8 @@ async def test_all_listeners_hear_the_same_in_the_same_order(tmp_path: Path) -> 
         assert await listeners(client) == 10
 
 
-async def test_a_listener_hears_only_its_own_universe(tmp_path: Path) -> None:
-    async with server(tmp_path) as client, listening(client) as stream:
+async def test_a_listener_hears_only_its_own_universe(client: httpx.AsyncClient) -> None:
+    async with listening(client) as stream:
         await client.post("/universes", json={"name": "Other", "id": "v"})
         for _ in range(5):
             await send(client, TICK, "v")
@@ -245,17 +261,18 @@ async def test_what_another_process_does_is_told_too(tmp_path: Path) -> None:
 
 
 class TestLeaving:
-    async def test_who_leaves_is_forgotten(self, tmp_path: Path) -> None:
-        async with server(tmp_path) as client:
-            async with AsyncExitStack() as leave:
-                for _ in range(20):
-                    await leave.enter_async_context(listening(client))
-                assert await listeners(client) == 20
-            await until_listeners(client, 0)
-            assert await send(client, TICK) == 1
+    async def test_who_leaves_is_forgotten(self, client: httpx.AsyncClient) -> None:
+        async with AsyncExitStack() as leave:
+            for _ in range(20):
+                await leave.enter_async_context(listening(client))
+            assert await listeners(client) == 20
+        await until_listeners(client, 0)
+        assert await send(client, TICK) == 1
 
-    async def test_a_universe_deleted_while_it_is_listened_to_ends_the_stream_with_a_word(self, tmp_path: Path) -> None:
-        async with server(tmp_path) as client, listening(client) as stream, listening(client, since=0) as other:
+    async def test_a_universe_deleted_while_it_is_listened_to_ends_the_stream_with_a_word(
+        self, client: httpx.AsyncClient
+    ) -> None:
+        async with listening(client) as stream, listening(client, since=0) as other:
             await send(client, TICK)
             assert (await client.delete("/universes/u")).status_code == 204
             for one in (stream, other):
@@ -332,7 +349,9 @@ class TestStalling:
             taken = await asyncio.to_thread(stalled.drained)
             stalled.socket.close()
             whole = taken.rpartition(b"\n\n")[0]
-            last = max([int(line.split(b": ")[1]) for line in whole.split(b"\n") if line.startswith(b"id: ")], default=0)
+            last = max(
+                [int(line.split(b": ")[1]) for line in whole.split(b"\n") if line.startswith(b"id: ")], default=0
+            )
             assert last < 301
             async with listening(client, last=last) as again:
                 assert ids(await again.take(301 - last)) == list(range(last + 1, 302))
@@ -368,16 +387,15 @@ def is_connected_to(address: tuple[str, int]) -> bool:
     return any(row[2] == remote and row[3] == "01" for row in rows)
 
 
-async def test_a_thousand_events_at_once_are_told_in_pieces_that_are_whole_events(tmp_path: Path) -> None:
-    async with server(tmp_path) as client:
-        await send(client, [TICK] * 1_000)
-        chunks: list[bytes] = []
-        async with client.stream("GET", "/universes/u/events", params={"since": 0}) as response:
-            async with asyncio.timeout(SOON):
-                async for chunk in response.aiter_raw():
-                    chunks.append(chunk)
-                    if b"id: 1000\n" in chunk:
-                        break
-        text = b"".join(chunks)
-        versions = [json.loads(line[6:])["version"] for line in text.split(b"\n") if line.startswith(b"data: ")]
-        assert versions == list(range(1, 1_001))
+async def test_a_thousand_events_at_once_are_told_in_pieces_that_are_whole_events(client: httpx.AsyncClient) -> None:
+    await send(client, [TICK] * 1_000)
+    chunks: list[bytes] = []
+    async with client.stream("GET", "/universes/u/events", params={"since": 0}) as response:
+        async with asyncio.timeout(SOON):
+            async for chunk in response.aiter_raw():
+                chunks.append(chunk)
+                if b"id: 1000\n" in chunk:
+                    break
+    text = b"".join(chunks)
+    versions = [json.loads(line[6:])["version"] for line in text.split(b"\n") if line.startswith(b"data: ")]
+    assert versions == list(range(1, 1_001))

@@ -46,6 +46,13 @@ def message_in(response: httpx.Response) -> dict[str, Any]:
     return message
 
 
+def answer_in(result: dict[str, Any]) -> Any:
+    """What the result of a call says that has succeeded."""
+    assert not result.get("isError"), result
+    (block,) = result["content"]
+    return json.loads(block["text"])
+
+
 def refusal_in(response: httpx.Response) -> dict[str, Any]:
     """What an HTTP refusal says, in the one shape that errors have. It offers no session."""
     assert response.status_code >= 400

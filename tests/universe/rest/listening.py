@@ -20,11 +20,17 @@ SOON: Final = 20.0
 
 
 @asynccontextmanager
+async def client_of(url: str) -> AsyncGenerator[httpx.AsyncClient]:
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
+    async with httpx.AsyncClient(base_url=url, timeout=SOON, limits=limits) as client:
+        yield client
+
+
+@asynccontextmanager
 async def server(folder: Path, *, store: Store | None = None, **settings: Any) -> AsyncGenerator[httpx.AsyncClient]:
     """A client of a server that keeps its universes in the folder, with a universe `u`."""
     app = make_app(UniverseConfig(**settings), store or SqliteStore(folder / "universes.db"))
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
-    async with serving(app) as url, httpx.AsyncClient(base_url=url, timeout=SOON, limits=limits) as client:
+    async with serving(app) as url, client_of(url) as client:
         if (await client.get("/universes/u")).status_code == 404:
             made = await client.post("/universes", json={"name": "Hven", "id": "u"})
             assert made.status_code == 201
@@ -63,7 +69,7 @@ class Listener:
         self.comments: list[str] = []
         self.retry: int | None = None
         self.last: int | None = None
-        self._lines: AsyncIterator[str] = response.aiter_lines()
+        self._lines = _lines_of(response)
 
     async def next(self) -> Event | None:
         """The next event; None at the end of the stream."""
@@ -119,6 +125,16 @@ class Listener:
             self.comments.append(line.removeprefix(":").strip())
         elif line:
             self.retry = int(line.removeprefix("retry:"))
+
+
+async def _lines_of(response: httpx.Response) -> AsyncIterator[str]:
+    """Lines end with a line feed here, and with nothing else that looks like an end."""
+    rest = b""
+    async for part in response.aiter_bytes():
+        *lines, rest = (rest + part).split(b"\n")
+        for line in lines:
+            yield line.decode()
+    assert rest == b"", rest
 
 
 @asynccontextmanager

@@ -24,9 +24,7 @@ class TestOrigins:
     @pytest.mark.parametrize(
         "origin", ["http://localhost:5173", "http://127.0.0.1", "https://localhost", "http://[::1]:80"]
     )
-    def test_a_page_of_this_machine_may_ask_read_and_send(
-        self, rest: httpx.Client, universe: str, origin: str
-    ) -> None:
+    def test_a_page_of_this_machine_may_ask_read_and_send(self, rest: httpx.Client, universe: str, origin: str) -> None:
         asked = rest.options(
             f"/universes/{universe}/commands",
             headers={
@@ -113,7 +111,9 @@ class TestHosts:
 
 
 class TestToken:
-    @pytest.mark.parametrize("path", ["/universes", "/universes/u", "/universes/u/events", "/", "/docs", "/openapi.json"])
+    @pytest.mark.parametrize(
+        "path", ["/universes", "/universes/u", "/universes/u/events", "/", "/docs", "/openapi.json"]
+    )
     @pytest.mark.parametrize("given", [None, "Bearer", "Bearer wrong", f"Basic {TOKEN}", TOKEN])
     def test_without_the_token_nothing_is_told(self, guarded: httpx.Client, path: str, given: str | None) -> None:
         headers = {"Authorization": given.encode()} if given else {}
@@ -141,9 +141,7 @@ class TestAddresses:
         "path", ["/nowhere", "/universes/u/nothing", "/universes/u/events/1", "/mcp/x", "/docs/x", "/%00", "/universe"]
     )
     @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
-    def test_an_address_there_is_not_is_404_in_the_one_shape(
-        self, rest: httpx.Client, method: str, path: str
-    ) -> None:
+    def test_an_address_there_is_not_is_404_in_the_one_shape(self, rest: httpx.Client, method: str, path: str) -> None:
         error(rest.request(method, path), 404, "no_such_address")
 
     @pytest.mark.parametrize(

@@ -91,9 +91,7 @@ def test_a_body_that_does_not_say_how_long_it_is_is_cut_off_at_the_limit(rest: h
 
 def test_a_command_of_nearly_the_limit_is_taken_and_told_in_full(rest: httpx.Client, universe: str) -> None:
     name = "n" * (LIMIT - 1_000)
-    answer = rest.post(
-        f"/universes/{universe}/commands", params={"return": "events"}, json=add_star("big", note=name)
-    )
+    answer = rest.post(f"/universes/{universe}/commands", params={"return": "events"}, json=add_star("big", note=name))
     assert answer.status_code in (200, 400), answer.text[:300]
     assert version_of(rest, universe) == (answer.status_code == 200)
     assert rest.get("/health").status_code == 200

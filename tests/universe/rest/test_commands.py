@@ -296,7 +296,9 @@ class TestHistory:
             error(rest.post(f"/universes/{universe}/undo", **how), 409, "version_conflict")
             error(rest.post(f"/universes/{universe}/restore", json={"version": 0}, **how), 409, "version_conflict")
 
-    @pytest.mark.parametrize("body", [{}, {"version": "1"}, {"version": -1}, {"version": 1.5}, {"version": True}, [], 1])
+    @pytest.mark.parametrize(
+        "body", [{}, {"version": "1"}, {"version": -1}, {"version": 1.5}, {"version": True}, [], 1]
+    )
     def test_a_restore_to_no_version_is_refused(self, rest: httpx.Client, universe: str, body: Any) -> None:
         error(rest.post(f"/universes/{universe}/restore", json=body), 400, "malformed_request")
 

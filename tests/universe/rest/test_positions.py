@@ -29,9 +29,7 @@ def positions(rest: httpx.Client, universe: str, **params: Any) -> dict[str, Any
 
 
 @pytest.mark.parametrize("time", [0, 1.5, -3, 1e6])
-def test_json_and_numbers_agree_and_follow_the_order_of_the_state(
-    rest: httpx.Client, system: str, time: float
-) -> None:
+def test_json_and_numbers_agree_and_follow_the_order_of_the_state(rest: httpx.Client, system: str, time: float) -> None:
     said = positions(rest, system, t=time)
     assert said["time"] == time
     assert said["ids"] == list(rest.get(f"/universes/{system}").json()["state"]["stars"])

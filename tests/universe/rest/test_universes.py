@@ -120,7 +120,9 @@ class TestOddIds:
         location = answer.headers["Location"]
         assert re.fullmatch(r"[!-~]+", location)
         assert rest.get(location).json()["id"] == odd
-        assert rest.post(f"{address}/commands", json=add_star(odd)).json()["events"] == [{"type": "starAdded", "id": odd}]
+        assert rest.post(f"{address}/commands", json=add_star(odd)).json()["events"] == [
+            {"type": "starAdded", "id": odd}
+        ]
         assert list(rest.get(address).json()["state"]["stars"]) == [odd]
         branch = rest.post(f"{address}/branch", json={})
         assert branch.status_code == 201

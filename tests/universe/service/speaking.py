@@ -63,11 +63,22 @@ async def assert_whole(service: UniverseService, universe_id: str = "u") -> None
     assert verdict.entries == await version_of(service, universe_id)
 
 
+def frames_in(feed: Feed, since: int = 0) -> bytes:
+    """All that whoever listens since a version has been told, as it goes over the wire."""
+    told = b""
+    while feed.version > since:
+        found = feed.after(since)
+        assert found is not None
+        frames, upto = found
+        assert since < upto <= feed.version
+        told, since = told + frames, upto
+    return told
+
+
 def versions_in(feed: Feed, since: int = 0) -> list[int]:
     """The versions that whoever listens since a version has been told of."""
-    frames = feed.after(since)
-    assert frames is not None
-    return [int(frame.split(b"\n")[0].removeprefix(b"id: ")) for frame in frames]
+    lines = frames_in(feed, since).split(b"\n")
+    return [int(line.removeprefix(b"id: ")) for line in lines if line.startswith(b"id: ")]
 
 
 async def until_told(feed: Feed, version: int) -> None:

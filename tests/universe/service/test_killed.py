@@ -90,6 +90,12 @@ def kill_after(served: Served, clients: list[Client], answers: int) -> None:
         assert not thread.is_alive()
 
 
+def make_universes(url: str) -> None:
+    for universe_id in UNIVERSES:
+        made = httpx.post(f"{url}/universes", json={"name": "Hven", "id": universe_id}, timeout=SOON)
+        assert made.status_code == 201
+
+
 async def logs(file: Path) -> dict[str, list[Entry]]:
     """The logs in the file, each of which is whole."""
     store = SqliteStore(file)
@@ -126,9 +132,7 @@ async def test_what_was_acknowledged_survives_and_what_was_not_is_whole_or_absen
     for round_number in range(3):
         with serving_process(file, snapshot_every=25) as served:
             if round_number == 0:
-                for universe_id in UNIVERSES:
-                    made = httpx.post(f"{served.url}/universes", json={"name": "Hven", "id": universe_id}, timeout=SOON)
-                    assert made.status_code == 201
+                make_universes(served.url)
             kill_after(served, clients, chance.randrange(40, 200))
         found = await logs(file)
         requests = [request for client in clients for request in client.requests]

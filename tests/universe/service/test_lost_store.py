@@ -77,7 +77,9 @@ async def test_commands_sent_while_the_file_is_taken_are_each_answered_truly(
     await assert_whole(impatient)
 
 
-async def test_what_is_acknowledged_after_the_file_was_removed_is_not_lost(lasting: UniverseService, file: Path) -> None:
+async def test_what_is_acknowledged_after_the_file_was_removed_is_not_lost(
+    lasting: UniverseService, file: Path
+) -> None:
     """Either the loss is noticed, or what is answered is in the file that is there afterwards."""
     await lasting.send("u", add_star("before"))
     for suffix in ("", "-wal", "-shm"):

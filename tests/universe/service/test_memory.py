@@ -63,7 +63,7 @@ async def test_every_listener_is_told_also_when_more_universes_have_listeners_th
         }
         for universe_id in feeds:
             await service.send(universe_id, TICK)
-        assert {universe_id: versions_in(feed) for universe_id, feed in feeds.items()} == dict.fromkeys(feeds, [1])
+        assert {universe_id: versions_in(feed) for universe_id, feed in feeds.items()} == {name: [1] for name in feeds}
 
 
 async def test_a_universe_asked_for_by_many_at_once_is_read_once(store: TroubledStore) -> None:

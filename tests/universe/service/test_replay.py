@@ -8,7 +8,16 @@ from typing import Any
 import orjson
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, precondition, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    multiple,
+    precondition,
+    rule,
+)
 
 from tests.universe.domain.samples import EMPTY_STATE, Json
 from tests.universe.domain.strategies import COMMANDS, FLAT, snapshots
@@ -136,9 +145,7 @@ class Replay(RuleBasedStateMachine):
     @rule(universe=universes, given=st.lists(commands, min_size=2, max_size=5))
     def send_at_once(self, universe: str, given: list[Json]) -> None:
         async def all_of_them() -> list[Any]:
-            return await asyncio.gather(
-                *(self.service.send(universe, one) for one in given), return_exceptions=True
-            )
+            return await asyncio.gather(*(self.service.send(universe, one) for one in given), return_exceptions=True)
 
         done: dict[int, tuple[Json, Result]] = {}
         for command, outcome in zip(given, self.run(all_of_them()), strict=True):

@@ -327,6 +327,15 @@ class TestWhatItKeeps:
         await far.append("u", 4, entries(5, 14))
         assert wire.asked - before == 2
 
+    async def test_what_the_promises_rest_on_does_not_depend_on_how_the_database_is_set_up(
+        self, postgres_dsn: str
+    ) -> None:
+        careless = "&synchronous_commit=off&default_transaction_isolation=serializable&statement_timeout=0"
+        asking = "SELECT current_setting(name) FROM unnest($1::text[]) AS name"
+        names = ["synchronous_commit", "transaction_isolation", "statement_timeout"]
+        async with opened(postgres_dsn + careless, patience_s=7) as store, store._database.connection() as connection:
+            assert [value for (value,) in await connection.fetch(asking, names)] == ["on", "read committed", "7s"]
+
     async def test_a_flipped_byte_is_seen_and_named_and_the_rest_can_be_read(
         self, store: PostgresStore, postgres_server: PostgresServer, schema: str
     ) -> None:
