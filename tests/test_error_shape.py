@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from pydantic import AnyUrl
+from pydantic import AnyUrl, SecretStr
 
 from tests.uraniborg.kernel.mcp import sample_server as sample
 from uraniborg.kernel.mcp import stateful_app, stateless_app
@@ -141,7 +141,50 @@ def command(*args: str) -> Surface:
     return failed
 
 
+def universe_request(method: str, path: str, status: int, **request: Any) -> Surface:
+    async def ask() -> Any:
+        from universe.app import make_app
+        from universe.config import UniverseConfig
+
+        app = make_app(UniverseConfig(db=SecretStr("memory:")))
+        async with serving(app) as url, httpx.AsyncClient(base_url=url) as client:
+            (await client.post("/universes", json={"name": "u", "id": "u"})).raise_for_status()
+            response = await client.request(method, path, **request)
+            assert response.status_code == status
+            return response.json()
+
+    return ask
+
+
+async def universe_tool() -> Any:
+    from universe.app import make_app
+    from universe.config import UniverseConfig
+
+    async with (
+        serving(make_app(UniverseConfig(db=SecretStr("memory:")))) as url,
+        http_client_for(f"{url}/mcp") as client,
+    ):
+        return await failing_tool(client, "get_universe_state", universeId="u-42")
+
+
 SURFACES: dict[str, Surface] = {
+    "universe, tool": universe_tool,
+    "universe, no such universe": universe_request("GET", "/universes/none", 404),
+    "universe, no such universe to listen to": universe_request("GET", "/universes/none/events", 404),
+    "universe, refused command": universe_request(
+        "POST", "/universes/u/commands", 422, json={"type": "removeStar", "id": "x"}
+    ),
+    "universe, malformed command": universe_request("POST", "/universes/u/commands", 400, json={"type": "warp"}),
+    "universe, no JSON": universe_request("POST", "/universes/u/commands", 400, content=b"{"),
+    "universe, refused parameter": universe_request("GET", "/universes?limit=0", 400),
+    "universe, version": universe_request(
+        "POST", "/universes/u/commands?expectedVersion=7", 409, json={"type": "tick"}
+    ),
+    "universe, origin": universe_request("GET", "/universes", 403, headers={"Origin": "http://evil.example"}),
+    "universe, no such address": universe_request("GET", "/nowhere", 404),
+    "universe, method": universe_request("PATCH", "/universes/u", 405),
+    "universe, command": command(sys.executable, "-m", "universe", "show", "nothing", "--json"),
+    "universe, command, usage": command(sys.executable, "-m", "universe", "warp", "--json"),
     "MCP in memory": mcp_in_memory,
     "library, tool": library_tool,
     "library, resource": library_resource,
