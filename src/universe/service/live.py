@@ -28,8 +28,9 @@ _log = get_logger(__name__)
 class LiveUniverse:
     """The present state of a universe, and the queue of what is to be done to it."""
 
-    def __init__(self, store: Store, clock: Clock, replica: Replica, *, snapshot_every: int) -> None:
+    def __init__(self, store: Store, clock: Clock, replica: Replica, *, made_at: str, snapshot_every: int) -> None:
         self.id = replica.id
+        self.made_at = made_at
         self.replica = replica
         self.subscribers = 0
         self.is_gone = False

@@ -95,8 +95,7 @@ class UniverseService:
         """Raises UniverseNotFound."""
         record = await self.store.record(universe_id)
         if record is None:
-            if live := self._live.pop(universe_id, None):
-                live.gone()
+            self._forget(universe_id)
             raise UniverseNotFound(universe_id)
         return record
 
@@ -109,8 +108,7 @@ class UniverseService:
         """Raises UniverseNotFound."""
         if not await self.store.delete(universe_id):
             raise UniverseNotFound(universe_id)
-        if live := self._live.pop(universe_id, None):
-            live.gone()
+        self._forget(universe_id)
 
     async def look(self, universe_id: str, version: int | None = None) -> Seen:
         """The universe as it is now, or as it was. Raises UniverseNotFound, VersionNotFound or LogDamaged."""
@@ -223,23 +221,32 @@ class UniverseService:
         return await self._load(await self.record(universe_id))
 
     async def _present(self, record: Record) -> LiveUniverse:
+        live = self._live.get(record.id)
+        if live is not None and live.made_at != record.created_at:  # deleted and made anew elsewhere
+            self._forget(record.id)
         live = await self._opened(record.id)
         if live.replica.version < record.version:
             await live.catch_up()
         return live
 
+    def _forget(self, universe_id: str) -> None:
+        if live := self._live.pop(universe_id, None):
+            live.gone()
+
     async def _load(self, record: Record) -> LiveUniverse:
         """Reads it once, however many ask at the same time."""
         task = self._loading.get(record.id)
         if task is None:
-            task = self._loading[record.id] = asyncio.create_task(self._read(record.id))
+            task = self._loading[record.id] = asyncio.create_task(self._read(record))
             task.add_done_callback(lambda _: self._loading.pop(record.id, None))
         return await asyncio.shield(task)
 
-    async def _read(self, universe_id: str) -> LiveUniverse:
-        replica = await rebuild(self.store, universe_id)
-        live = LiveUniverse(self.store, self._clock, replica, snapshot_every=self._snapshot_every)
-        self._live[universe_id] = live
+    async def _read(self, record: Record) -> LiveUniverse:
+        replica = await rebuild(self.store, record.id, record.version)
+        live = LiveUniverse(
+            self.store, self._clock, replica, made_at=record.created_at, snapshot_every=self._snapshot_every
+        )
+        self._live[record.id] = live
         self._forget_idle()
         return live
 
@@ -288,18 +295,24 @@ class UniverseService:
 
     async def _watch(self) -> None:
         async for change in self.store.changes():
-            live = self._live.get(change.universe_id)
-            if change.version is None:
-                self._live.pop(change.universe_id, None)
-                if live is not None:
-                    live.gone()
-            elif live is not None and live.replica.version < change.version:
-                try:
-                    await live.catch_up()
-                except UraniborgError as exc:
-                    _log.warning("not caught up", universe=change.universe_id, code=exc.code)
+            try:
+                await self._follow(change)
+            except UraniborgError as exc:
+                _log.warning("not caught up", universe=change.universe_id, code=exc.code)
             for listener in list(self._listeners):
                 listener(change)
+
+    async def _follow(self, change: Change) -> None:
+        """Take over what somebody did, perhaps in another process."""
+        live = self._live.get(change.universe_id)
+        if live is None:
+            return
+        if change.version is None:
+            record = await self.store.record(change.universe_id)
+            if record is None or record.created_at != live.made_at:
+                self._forget(change.universe_id)
+        elif live.replica.version < change.version:
+            await live.catch_up()
 
 
 def _is_heavy(command: Any) -> bool:

@@ -1,11 +1,11 @@
 """Universes that last as long as the process: for trying things out, and for tests."""
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from universe.errors import UniverseNotFound
 from universe.store.port import Change, Entry, KeyUse, Record, Snapshot, Superseded
+from universe.store.telling import Told
 from uraniborg.kernel.errors import Conflict
 
 
@@ -22,11 +22,12 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._kept: dict[str, _Kept] = {}
-        self._watchers: set[asyncio.Queue[Change]] = set()
+        self._told = Told()
 
     async def open(self) -> None: ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        self._told.end()
 
     async def ping(self) -> None: ...
 
@@ -36,7 +37,7 @@ class MemoryStore:
                 f"There is a universe '{record.id}' already.", hint="Choose another id.", universeId=record.id
             )
         self._kept[record.id] = _Kept(record, list(entries))
-        self._tell(Change(record.id, record.version))
+        self._told.tell(Change(record.id, record.version))
 
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
         if kept := self._kept.get(universe_id):
@@ -46,7 +47,7 @@ class MemoryStore:
     async def delete(self, universe_id: str) -> bool:
         deleted = self._kept.pop(universe_id, None) is not None
         if deleted:
-            self._tell(Change(universe_id, None))
+            self._told.tell(Change(universe_id, None))
         return deleted
 
     async def record(self, universe_id: str) -> Record | None:
@@ -68,12 +69,13 @@ class MemoryStore:
         kept.log.extend(entries)
         kept.keys.update({use.key: use for use in keys})
         kept.record = kept.record._replace(version=entries[-1].version, updated_at=entries[-1].at)
-        self._tell(Change(universe_id, entries[-1].version))
+        self._told.tell(Change(universe_id, entries[-1].version))
 
     async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
         kept = self._kept.get(universe_id)
-        last = after + limit if upto is None else min(upto, after + limit)
-        return kept.log[after:last] if kept else []
+        first = max(after, 0)
+        last = first + limit if upto is None else min(upto, first + limit)
+        return kept.log[first:last] if kept else []
 
     async def key(self, universe_id: str, key: str) -> KeyUse | None:
         kept = self._kept.get(universe_id)
@@ -96,18 +98,8 @@ class MemoryStore:
                     version: one for version, one in kept.snapshots.items() if version in (*keep, snapshot.version)
                 }
 
-    async def changes(self) -> AsyncIterator[Change]:
-        told: asyncio.Queue[Change] = asyncio.Queue()
-        self._watchers.add(told)
-        try:
-            while True:
-                yield await told.get()
-        finally:
-            self._watchers.discard(told)
-
-    def _tell(self, change: Change) -> None:
-        for told in self._watchers:
-            told.put_nowait(change)
+    def changes(self) -> AsyncIterator[Change]:
+        return self._told.changes()
 
 
 def _age(record: Record) -> tuple[str, str]:

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 EntryKind = Literal["command", "restore"]
@@ -18,8 +17,7 @@ class Record(NamedTuple):
     updated_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One entry of a log: a command with what it did, or a state that was put back; both as JSON."""
 
     version: int

@@ -55,12 +55,17 @@ class Replica:
 
 async def rebuild(store: Store, universe_id: str, upto: int | None = None) -> Replica:
     """The universe at a version, or the latest. Raises LogDamaged."""
+    if upto is None:
+        record = await store.record(universe_id)
+        upto = record.version if record else 0
     snapshot = await store.snapshot(universe_id, upto)
     replica = Replica(universe_id)
     if snapshot is not None and snapshot.is_whole(universe_id):  # if it is not, the log has it all
         replica = await offloaded(len(snapshot.state), _from_snapshot, universe_id, snapshot)
     async for entries in pages(store, universe_id, after=replica.version, upto=upto):
         await offloaded(sum(len(entry.body) for entry in entries), replica.take, entries)
+    if replica.version < upto:
+        raise _damaged(universe_id, replica.version + 1, "is missing")
     return replica
 
 
@@ -69,8 +74,7 @@ async def pages(
 ) -> AsyncIterator[list[Entry]]:
     """The entries after a version, some at a time."""
     while upto is None or after < upto:
-        last = None if upto is None else min(upto, after + PAGE)
-        entries = await store.entries(universe_id, after=after, limit=PAGE, upto=last)
+        entries = await store.entries(universe_id, after=after, limit=PAGE, upto=upto)
         if not entries:
             return
         yield entries

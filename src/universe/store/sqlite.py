@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from universe.errors import StoreUnavailable, UniverseNotFound
 from universe.store.port import Change, Entry, KeyUse, Record, Snapshot, Superseded
+from universe.store.telling import Told
 from universe.store.writing import GroupWriter
 from uraniborg.kernel.errors import Conflict
 from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, reading
@@ -22,6 +23,7 @@ _READERS: Final = 4
 _POLL_S: Final = 0.2
 """How often to look whether another process has written. Within one process nothing waits for it."""
 
+_ALL: Final = 2**62
 _LATEST: Final = ("~", "")
 """After any time."""
 
@@ -58,22 +60,40 @@ class SqliteStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="universe-reader")
+        self._file: tuple[int, int] | None = None
+        self._threads: ThreadPoolExecutor | None = None
         self._local = local()
         self._open_connections: list[sqlite3.Connection] = []
         self._writer: GroupWriter | None = None
-        self._watchers: set[asyncio.Queue[Change]] = set()
+        self._polling: asyncio.Task[None] | None = None
+        self._told = Told()
 
     async def open(self) -> None:
-        loop = asyncio.get_running_loop()
-        connection = await self._in_thread(self._connect)
-        self._writer = GroupWriter(connection, loop)
+        self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="universe-reader")
+        self._local = local()
+        try:
+            connection = await self._in_thread(self._connect)
+            watching = await self._in_thread(self._connect)  # a connection of its own counts what others write
+            number, versions = await self._in_thread(_versions, watching, None)
+        except DatabaseUnusable as exc:
+            await self.close()
+            raise _unavailable(exc) from exc
+        self._file = _file_at(self._path)
+        self._writer = GroupWriter(connection, asyncio.get_running_loop(), before=self._check_file)
+        self._polling = asyncio.create_task(self._poll(watching, number, versions or {}))
 
     async def close(self) -> None:
+        self._told.end()
+        if self._polling is not None:
+            self._polling.cancel()
+            await asyncio.gather(self._polling, return_exceptions=True)
+            self._polling = None
         if self._writer is not None:
             await asyncio.to_thread(self._writer.close)
             self._writer = None
-        await asyncio.to_thread(self._threads.shutdown)
+        if self._threads is not None:
+            await asyncio.to_thread(self._threads.shutdown)
+            self._threads = None
         for connection in self._open_connections:
             connection.close()
         self._open_connections.clear()
@@ -83,17 +103,21 @@ class SqliteStore:
 
     async def create(self, record: Record, entries: Sequence[Entry] = ()) -> None:
         await self._write(partial(_create, record=record, entries=entries))
-        self._tell(Change(record.id, record.version))
+        self._told.tell(Change(record.id, record.version))
 
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
+        if not _is_text(universe_id):
+            return False
         sql = "UPDATE universes SET name = ?, updated_at = ? WHERE id = ?"
         return await self._write(lambda connection: connection.execute(sql, (name, at, universe_id)).rowcount == 1)
 
     async def delete(self, universe_id: str) -> bool:
+        if not _is_text(universe_id):
+            return False
         sql = "DELETE FROM universes WHERE id = ?"
         deleted = await self._write(lambda connection: connection.execute(sql, (universe_id,)).rowcount == 1)
         if deleted:
-            self._tell(Change(universe_id, None))
+            self._told.tell(Change(universe_id, None))
         return deleted
 
     async def record(self, universe_id: str) -> Record | None:
@@ -107,20 +131,22 @@ class SqliteStore:
     async def append(
         self, universe_id: str, expected: int, entries: Sequence[Entry], keys: Sequence[KeyUse] = ()
     ) -> None:
+        if not _is_text(universe_id):
+            raise UniverseNotFound(universe_id)
         rows = [
             (universe_id, entry.version, entry.kind, entry.body, entry.events, entry.at, entry.digest)
             for entry in entries
         ]
         uses = [(universe_id, *use) for use in keys]
         await self._write(partial(_append, universe_id=universe_id, expected=expected, rows=rows, uses=uses))
-        self._tell(Change(universe_id, entries[-1].version))
+        self._told.tell(Change(universe_id, entries[-1].version))
 
     async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
         sql = (
             "SELECT version, kind, body, events, at, digest FROM log "
             "WHERE universe_id = ? AND version > ? AND version <= ? ORDER BY version LIMIT ?"
         )
-        rows = await self._read(sql, (universe_id, after, after + limit if upto is None else upto, limit))
+        rows = await self._read(sql, (universe_id, max(after, 0), _bounded(upto), limit))
         return [Entry(*row) for row in rows]
 
     async def key(self, universe_id: str, key: str) -> KeyUse | None:
@@ -133,7 +159,7 @@ class SqliteStore:
             "SELECT version, state, digest FROM snapshots WHERE universe_id = ? AND version <= ? "
             "ORDER BY version DESC LIMIT 1"
         )
-        rows = await self._read(sql, (universe_id, 2**62 if upto is None else upto))
+        rows = await self._read(sql, (universe_id, _bounded(upto)))
         return Snapshot(*rows[0]) if rows else None
 
     async def snapshot_versions(self, universe_id: str) -> list[int]:
@@ -151,45 +177,40 @@ class SqliteStore:
                 sql = "DELETE FROM snapshots WHERE universe_id = ? AND version NOT IN (SELECT value FROM json_each(?))"
                 connection.execute(sql, (universe_id, kept))
 
-        await self._write(work)
+        if _is_text(universe_id):
+            await self._write(work)
 
-    async def changes(self) -> AsyncIterator[Change]:
-        told: asyncio.Queue[Change] = asyncio.Queue()
-        self._watchers.add(told)
-        polling = asyncio.create_task(self._poll())
-        try:
-            while True:
-                yield await told.get()
-        finally:
-            self._watchers.discard(told)
-            polling.cancel()
+    def changes(self) -> AsyncIterator[Change]:
+        return self._told.changes()
 
-    async def _poll(self) -> None:
+    async def _poll(self, watching: sqlite3.Connection, number: int, versions: dict[str, int]) -> None:
         """Tells of what other processes wrote, which only leaves a number behind that can be looked at."""
-        seen, versions = -1, {}
-        connection = await self._in_thread(self._connect)  # the number is counted for each connection
         while True:
-            try:
-                number, now = await self._in_thread(_versions, connection, seen)
-            except DatabaseUnusable:
-                number, now = seen, None  # whoever asks for something is told
-            if now is not None:
-                for universe_id in versions.keys() - now.keys():
-                    self._tell(Change(universe_id, None))
-                for universe_id, version in now.items():
-                    if seen != -1 and versions.get(universe_id) != version:
-                        self._tell(Change(universe_id, version))
-                versions = now
-            seen = number
             await asyncio.sleep(_POLL_S)
+            try:
+                number, now = await self._in_thread(_versions, watching, number)
+            except DatabaseUnusable:
+                continue  # whoever asks for something is told
+            if now is None:
+                continue
+            for universe_id in versions.keys() - now.keys():
+                self._told.tell(Change(universe_id, None))
+            for universe_id, version in now.items():
+                if versions.get(universe_id) != version:
+                    self._told.tell(Change(universe_id, version))
+            versions = now
 
-    def _tell(self, change: Change) -> None:
-        for told in self._watchers:
-            told.put_nowait(change)
+    def _check_file(self) -> None:
+        """Raises DatabaseUnusable if the file is gone: what is written to one without a name is lost."""
+        if _file_at(self._path) != self._file:
+            raise DatabaseUnusable(
+                f"The database '{self._path.name}' was removed or replaced while it was in use.",
+                hint="Put it back, or start again.",
+            )
 
     async def _write(self, work: Callable[[sqlite3.Connection], Value]) -> Value:
         if self._writer is None:
-            raise StoreUnavailable("The store is closed.", hint="Open it first.")
+            raise _closed()
         try:
             return await self._writer.submit(work)
         except DatabaseUnusable as exc:
@@ -200,6 +221,8 @@ class SqliteStore:
             return await self._in_thread(self._fetch, sql, values)
         except DatabaseUnusable as exc:
             raise _unavailable(exc) from exc
+        except (OverflowError, UnicodeEncodeError):
+            return []  # no universe has such an id or version
 
     def _fetch(self, sql: str, values: Sequence[Any]) -> list[Any]:
         connection = getattr(self._local, "connection", None)
@@ -215,10 +238,38 @@ class SqliteStore:
         return connection
 
     async def _in_thread(self, function: Callable[..., Value], *arguments: Any) -> Value:
+        if self._threads is None:
+            raise _closed()
         return await asyncio.get_running_loop().run_in_executor(self._threads, partial(function, *arguments))
 
 
-def _versions(connection: sqlite3.Connection, seen: int) -> tuple[int, dict[str, int] | None]:
+def _bounded(version: int | None) -> int:
+    return _ALL if version is None else min(version, _ALL)
+
+
+def _closed() -> StoreUnavailable:
+    return StoreUnavailable("The store is closed.", hint="Open it first.")
+
+
+def _is_text(universe_id: str) -> bool:
+    """Whether a universe could have this id: half characters cannot be written."""
+    try:
+        universe_id.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Which file this is, whatever its name; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _versions(connection: sqlite3.Connection, seen: int | None) -> tuple[int, dict[str, int] | None]:
     """A number that changes with every commit of another connection and, if it has, all versions."""
     with reading(connection):
         (number,) = connection.execute("PRAGMA data_version").fetchone()
@@ -242,7 +293,7 @@ def _append(
         raise Superseded(found[0]) if found else UniverseNotFound(universe_id)
     _insert(connection, rows)
     if uses:
-        connection.executemany("INSERT INTO keys VALUES (?, ?, ?, ?, ?)", uses)
+        connection.executemany("INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?, ?)", uses)
 
 
 def _insert(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> None:

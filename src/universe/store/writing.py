@@ -22,8 +22,12 @@ class _Piece(NamedTuple):
 class GroupWriter:
     """Runs work on the connection, many pieces to a commit. A piece that raises leaves nothing; the others stay."""
 
-    def __init__(self, connection: sqlite3.Connection, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, loop: asyncio.AbstractEventLoop, *, before: Callable[[], None]
+    ) -> None:
+        """`before` is called before each transaction, and may raise what keeps it from being begun."""
         self._connection = connection
+        self._before = before
         self._loop = loop
         self._queue: queue.SimpleQueue[_Piece | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="universe-writer", daemon=True)
@@ -60,6 +64,7 @@ class GroupWriter:
     def _write(self, pieces: list[_Piece]) -> None:
         outcomes: list[tuple[asyncio.Future[Any], Any, BaseException | None]] = []
         try:
+            self._before()
             with transaction(self._connection):
                 outcomes = [(piece.future, *_attempt(self._connection, piece.work)) for piece in pieces]
         except Exception as exc:
@@ -85,13 +90,16 @@ def _attempt(connection: sqlite3.Connection, work: Work) -> tuple[Any, BaseExcep
     connection.execute("SAVEPOINT piece")
     try:
         value = work(connection)
-    except sqlite3.Error:
-        raise  # the whole transaction is in doubt
     except Exception as exc:
+        if isinstance(exc, DatabaseUnusable) or (isinstance(exc, sqlite3.Error) and not _is_its_own(exc)):
+            raise  # the whole transaction is in doubt
         connection.execute("ROLLBACK TO piece")
         connection.execute("RELEASE piece")
-        if isinstance(exc, DatabaseUnusable):
-            raise
         return None, exc
     connection.execute("RELEASE piece")
     return value, None
+
+
+def _is_its_own(exc: sqlite3.Error) -> bool:
+    """Whether this piece alone is at fault."""
+    return isinstance(exc, (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError))

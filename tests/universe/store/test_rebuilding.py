@@ -1,6 +1,5 @@
 """A universe is what its log says, whether it is read from the first entry or from a snapshot on."""
 
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -103,7 +102,7 @@ async def test_the_state_at_every_version_is_what_it_was(
 
 
 async def test_a_snapshot_saves_reading_what_came_before_it() -> None:
-    store = await kept([*(replace(one, body=b"lost") for one in LOG[:8]), *LOG[8:]])
+    store = await kept([*(one._replace(body=b"lost") for one in LOG[:8]), *LOG[8:]])
     await store.put_snapshot("u", snapshot_of(8))
     assert (await rebuild(store, "u")).state == STATES[LAST]
     with pytest.raises(LogDamaged):
@@ -142,7 +141,7 @@ async def test_a_damaged_snapshot_is_not_believed(damaged: Snapshot) -> None:
     ids=lambda damage: next(iter(damage)),
 )
 async def test_a_damaged_entry_is_named_and_what_came_before_can_be_read(sequence: int, damage: dict[str, Any]) -> None:
-    store = await kept([*LOG[: sequence - 1], replace(LOG[sequence - 1], **damage), *LOG[sequence:]])
+    store = await kept([*LOG[: sequence - 1], LOG[sequence - 1]._replace(**damage), *LOG[sequence:]])
     with pytest.raises(LogDamaged, match=f"Entry {sequence} ") as caught:
         await rebuild(store, "u")
     assert caught.value.ids == {"universeId": "u", "sequence": sequence}
@@ -165,7 +164,6 @@ async def test_a_missing_entry_is_named() -> None:
     assert caught.value.ids["sequence"] == 6
 
 
-@pytest.mark.xfail(strict=True, reason="nobody compares the end of the log with the version of the universe")
 async def test_a_missing_end_is_named() -> None:
     store = MemoryStore()
     await store.create(record(version=LAST), LOG[:-2])
@@ -185,9 +183,9 @@ async def test_a_universe_without_entries_is_empty() -> None:
     assert (rebuilt.version, rebuilt.state) == (0, EMPTY)
 
 
-async def test_a_version_that_is_not_there_yet_gives_the_latest() -> None:
-    rebuilt = await rebuild(await kept(), "u", LAST + 5)
-    assert (rebuilt.version, rebuilt.state) == (LAST, STATES[LAST])
+async def test_a_version_that_is_not_there_is_not_made_up() -> None:
+    with pytest.raises(LogDamaged, match=f"Entry {LAST + 1} .* is missing"):
+        await rebuild(await kept(), "u", LAST + 5)
 
 
 async def test_a_long_log_and_a_large_snapshot_give_the_same_beside_the_loop() -> None:
