@@ -1,6 +1,7 @@
 """Checking values against their types, one after the other: the first flaw is told, with what would be right."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -39,6 +40,8 @@ _SAID: Final = {
     "bool_type": "is neither true nor false",
     "dict_type": "is no object",
     "list_type": "is no list",
+    "too_short": "has too few items",
+    "too_long": "has too many items",
 }
 _ALLOWED: Final = {
     "finite_number": "a finite number",
@@ -116,6 +119,10 @@ def _allowed(kind: Any, error: ErrorDetails) -> Any:
         return _type_of(kind, [str(part) for part in error["loc"]])
     if "expected" in context:
         return context["expected"]
+    if "min_length" in context and error["type"] == "too_short":
+        return f"at least {context['min_length']} items"
+    if "max_length" in context and error["type"] == "too_long":
+        return f"at most {context['max_length']} items"
     return _ALLOWED.get(error["type"]) or error["msg"].removeprefix("Value error, ").replace("Input should be ", "")
 
 
@@ -123,4 +130,9 @@ def _type_of(kind: Any, way: list[str]) -> str:
     """What a field that is missing may be, in words."""
     from universe.domain.schemas import field_at
 
-    return field_at(check_of(kind).json_schema(), way)
+    return field_at(_schema_of(kind), way)
+
+
+@cache
+def _schema_of(kind: Any) -> dict[str, Any]:
+    return check_of(kind).json_schema()

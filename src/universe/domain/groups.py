@@ -5,7 +5,7 @@ from typing import Any
 from universe.domain.commands import Command
 from universe.domain.entities import Entity
 from universe.domain.events import Event
-from universe.domain.hierarchy import problem_of
+from universe.domain.hierarchy import line_above, problem_of
 from universe.domain.state import Draft
 
 
@@ -41,11 +41,12 @@ def remove(draft: Draft, command: Command) -> Event:
         return {"type": "groupNotFound", "id": key}
     parent = group["parentGroupId"]
     below = [child["id"] for child in group["children"] if child["type"] == "group" and child["id"] != key]
-    if any(child in draft.groups and _problem(draft, child, parent) == "cycle" for child in below):
+    above = line_above(parent, draft.groups, "parentGroupId")
+    if any(child in above for child in below):
         return {"type": "removeGroupFailed", "reason": "cycle", "id": key}
     draft.remove("groups", [key])
-    if parent and (above := draft.groups.get(parent)) is not None:
-        draft.put("groups", parent, _without(above, key))
+    if parent and (around := draft.groups.get(parent)) is not None:
+        draft.put("groups", parent, _without(around, key))
     _drop_root(draft, key)
     for child in below:
         if (promoted := draft.groups.get(child)) is not None:

@@ -21,19 +21,19 @@ def problem_of(child: str, parent: str, entities: Entities, link: Link) -> Reaso
         if entity is None:
             return None
         above = entity.get(link)
-    return None if _runs_in_a_circle(parent, entities, link) else "tooDeep"
+    # A way up that never ends only a state from elsewhere can have; nothing new closes it then.
+    line = line_above(parent, entities, link)
+    return None if entities[next(reversed(line))].get(link) in line else "tooDeep"
 
 
-def _runs_in_a_circle(start: str, entities: Entities, link: Link) -> bool:
-    """Whether the way up never ends, which only a state from elsewhere can have; nothing new closes it then."""
-    seen: set[str] = set()
-    above: str | None = start
-    while above and above in entities:
-        if above in seen:
-            return True
-        seen.add(above)
+def line_above(start: str | None, entities: Entities, link: Link) -> dict[str, None]:
+    """`start` and everything above it that is there, each once, upward."""
+    line: dict[str, None] = {}
+    above = start
+    while above and above in entities and above not in line:
+        line[above] = None
         above = entities[above].get(link)
-    return False
+    return line
 
 
 def circle_in(entities: Entities, link: str) -> str | None:

@@ -26,7 +26,11 @@ Answer = Json | _Refused | None
 
 
 def _tick(state: Json, command: Json) -> Answer:
-    state["time"] += command["dt"]
+    time = state["time"] + command["dt"]
+    if abs(time) == float("inf"):
+        return _Refused("tickFailed", reason="overflow", dt=command["dt"])
+    state["time"] = float(time) if not -(2**53) <= time <= 2**53 else time
+    return None
 
 
 def _add_star(state: Json, command: Json) -> Answer:

@@ -25,6 +25,7 @@ IDS: Final = ("a b ", "🪐", "__proto__", "42", "x" * 256)
 ids = st.sampled_from(IDS)
 names = st.sampled_from(["", "Tyge", "constructor", "naïve \u0000 %s {0}"])
 numbers = st.integers(-1000, 1000) | st.floats(-1e6, 1e6)
+aeons = st.sampled_from([2**53, -(2**53), 2**64 - 1, -(2**63), 1e308, -1e308])
 parents = st.none() | st.just("") | ids
 json_values: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | numbers | names,
@@ -94,7 +95,7 @@ def _of(kind: str, **parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Json]:
 
 
 COMMANDS: Final[dict[str, st.SearchStrategy[Json]]] = {
-    "tick": _of("tick", dt=numbers) | st.just({"type": "tick"}),
+    "tick": _of("tick", dt=numbers | aeons) | st.just({"type": "tick"}),
     "addStar": _of("addStar", id=ids, payload=payloads),
     "updateStar": _of("updateStar", id=ids, payload=star_patches),
     "removeStar": _of("removeStar", id=ids),

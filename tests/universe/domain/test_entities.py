@@ -4,10 +4,11 @@ from typing import Any, Final
 
 import pytest
 
-from tests.universe.domain.samples import POSITION, RING, Json, add_star
+from tests.universe.domain.samples import POSITION, RING, Json, a_body, add_star, command
 from universe.domain import entities
 from universe.domain.commands import parse_command
-from universe.errors import MalformedCommand
+from universe.domain.state import parse_state
+from universe.errors import MalformedCommand, MalformedState
 
 
 def names(text: str) -> set[str]:
@@ -146,7 +147,14 @@ def test_a_seed_is_text_or_a_number(seed: Any) -> None:
     assert parse_command(add_star("x", None, ring=ring))["payload"]["ring"] == ring
 
 
-@pytest.mark.parametrize("index", [0, 6, -1, 2.5, "4", True])
+@pytest.mark.parametrize("index", [1, 5, 4.0, 1.0])
+def test_a_lagrange_point_is_a_whole_number_however_it_is_written(index: float) -> None:
+    point = parse_command(add_star("x", None, lagrangePoint={**LAGRANGE, "pointIndex": index}))["payload"]
+    assert point["lagrangePoint"]["pointIndex"] == index
+    assert type(point["lagrangePoint"]["pointIndex"]) is type(index)
+
+
+@pytest.mark.parametrize("index", [0, 6, -1, 2.5, 5.000001, 0.0, "4", True, None])
 def test_there_are_five_lagrange_points(index: Any) -> None:
     error = refusal_of(lagrangePoint={**LAGRANGE, "pointIndex": index})
     assert error.ids["path"] == "payload.lagrangePoint.pointIndex"
@@ -188,10 +196,15 @@ def test_a_true_orbit_in_astronomical_units_may_leave_its_period_to_the_masses()
     assert parse_command(add_star("x", None, kepler=orbit))["payload"]["kepler"] == orbit
 
 
-@pytest.mark.xfail(strict=True, reason="a true orbit in scene units is taken without the period it cannot do without")
-@pytest.mark.parametrize("units", [{}, {"units": "scene"}, {"units": None}])
+@pytest.mark.parametrize("units", [{}, {"units": "scene"}, {"units": None}, {"period": None}])
 def test_a_true_orbit_in_scene_units_needs_its_period(units: Json) -> None:
-    assert refusal_of(kepler={"semiMajorAxis": 1, **units}).ids["path"] == "payload.kepler.period"
+    error = refusal_of(kepler={"semiMajorAxis": 1, **units})
+    assert error.ids["path"] == "payload.kepler"
+    assert error.message == "payload.kepler needs a period, unless its units are astronomical."
+    with pytest.raises(MalformedCommand, match="needs a period"):
+        parse_command(command("updateStar", id="x", payload={"kepler": {"semiMajorAxis": 1, **units}}))
+    with pytest.raises(MalformedState, match=r"stars\.x\.kepler needs a period"):
+        parse_state({"stars": {"x": a_body("x", kepler={"semiMajorAxis": 1, **units})}})
 
 
 def test_sources_of_a_body_are_publications_with_their_fields() -> None:

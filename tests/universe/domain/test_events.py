@@ -35,7 +35,8 @@ DEEP: Final = parse_state(
     }
 )
 LAST: Final = f"s{MAX_DEPTH - 1}"
-TOO_LONG: Final = {f"s{n}": a_body(f"s{n}", f"s{n - 1}" if n else None) for n in range(MAX_DEPTH + 1)}
+MUTUAL: Final = parse_state({"groups": {"a": a_group("a", None, below("b")), "b": a_group("b", "a", below("a"))}})
+LATE: Final = after(command("tick", dt=1e308))
 
 CASES: Final[list[Case]] = [
     (EMPTY, example("updateStar"), {"type": "starNotFound", "id": "sun"}, "star_not_found"),
@@ -158,9 +159,21 @@ CASES: Final[list[Case]] = [
     ),
     (
         SYSTEM,
-        command("replaceSnapshot", snapshot=a_snapshot(stars=TOO_LONG)),
-        {"type": "replaceSnapshotFailed", "reason": "tooDeep", "id": LAST.replace("999", "1000")},
+        command("replaceSnapshot", snapshot=a_snapshot(groups={"b": a_group("b", "a"), "a": a_group("a", "b")})),
+        {"type": "replaceSnapshotFailed", "reason": "cycle", "id": "b"},
         "hierarchy_refused",
+    ),
+    (
+        MUTUAL,
+        command("removeGroup", id="b"),
+        {"type": "removeGroupFailed", "reason": "cycle", "id": "b"},
+        "hierarchy_refused",
+    ),
+    (
+        LATE,
+        command("tick", dt=1e308),
+        {"type": "tickFailed", "reason": "overflow", "dt": 1e308},
+        "time_overflow",
     ),
 ]
 
@@ -175,7 +188,7 @@ def test_a_refusal_says_what_was_not_possible_and_what_to_do(state: State, given
         assert text.strip().endswith(".")
         assert not {"{", "}"} & set(text)
         assert ": ." not in text
-    named = [value for key, value in event.items() if key not in {"type", "reason"}]
+    named = [value for key, value in event.items() if key not in {"type", "reason", "dt"}]
     assert all(f"'{value}'" in error.message for value in named)
 
 

@@ -10,10 +10,20 @@ import httpx
 import pytest
 
 from tests.universe.domain.samples import add_star
+from tests.universe.mcp.processes import serve
 from tests.universe.mcp.served import SOON_S, Served, served
 from tests.universe.mcp.wire import Wire
 
 _NUMBERS = count(1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nothing here is encrypted, and every client would read all certificates there are, which takes it a while."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.delenv("SSL_CERT_FILE", raising=False)
+        patched.setenv("SSL_CERT_DIR", str(tmp_path_factory.mktemp("certificates")))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +55,13 @@ def house() -> Iterator[Served]:
         leave()
         thread.join(SOON_S)
         assert not thread.is_alive()
+
+
+@pytest.fixture(scope="session")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Where the real server is, in a process of its own, as it announced it."""
+    with serve(tmp_path_factory.mktemp("real")) as announced:
+        yield announced
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from universe.store.memory import MemoryStore
 from universe.store.port import Store
 from uraniborg.kernel.mcp.testing import serving
 
-SOON_S: Final = 20
+SOON_S: Final = 30
 """How long anything may take that is expected to happen."""
 _POLL_S: Final = 0.01
 
@@ -30,7 +30,7 @@ async def soon(awaited: Awaitable[Value]) -> Value:
 async def until(condition: Callable[[], bool]) -> None:
     """Wait for what nobody tells of."""
     async with asyncio.timeout(SOON_S):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - there is nobody to set an event
             await asyncio.sleep(_POLL_S)
 
 

@@ -1,7 +1,7 @@
 """A store in memory that breaks down in ways no store should."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Final, Literal
 
@@ -24,7 +24,7 @@ class BrokenStore(MemoryStore):
         self.waiting = asyncio.Event()
 
     @contextmanager
-    def broken(self, where: Where, failure: BaseException | None = None) -> Iterator[None]:
+    def broken(self, where: Where, failure: BaseException | None = None) -> Generator[None]:
         self._broken, self._failure = where, failure or RuntimeError(f"cannot connect to {SECRET}")
         try:
             yield

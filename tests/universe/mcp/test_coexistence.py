@@ -1,7 +1,5 @@
 """MCP beside REST: the routes that were there are as they were, and neither stream hears the other."""
 
-import asyncio
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,8 +8,7 @@ from tests.requirements import requirement
 from tests.universe.domain.samples import add_star, command
 from tests.universe.mcp.agents import agent, send
 from tests.universe.mcp.listening import Event, Listener, commands_of
-from tests.universe.mcp.processes import serve
-from tests.universe.mcp.served import Served
+from tests.universe.mcp.served import SOON_S, Served
 from tests.universe.mcp.wire import Session, Wire, request
 
 TICK = command("tick")
@@ -217,16 +214,15 @@ async def test_what_one_stream_missed_is_replayed_to_it_and_not_to_the_other(hve
 
 
 @requirement("UN-24", "UN-25")
-async def test_both_streams_of_the_real_server_are_independent(tmp_path: Path) -> None:
-    with serve(tmp_path) as announced:
-        async with httpx.AsyncClient(base_url=announced["url"], timeout=20) as http, asyncio.timeout(30):
-            for universe_id in ("u", "other"):
-                assert (await http.post("/universes", json={"name": "Hven", "id": universe_id})).status_code == 201
-            session = await subscribed(Wire(http), "u", "other")
-            async with session.listening() as mcp, commands_of(http, "u") as rest:
-                for _ in range(3):
-                    assert (await http.post("/universes/u/commands", json=TICK)).status_code == 200
-                await session.call("send_universe_command", universeId="u", command=TICK)
-                await session.call("send_universe_command", universeId="other", command=TICK)
-                await updates(mcp, "other")
-                assert_commands(await rest.take(4), range(1, 5))
+async def test_both_streams_of_the_real_server_are_independent(real: dict[str, str]) -> None:
+    async with httpx.AsyncClient(base_url=real["url"], timeout=SOON_S) as http:
+        for universe_id in ("streamed", "other"):
+            assert (await http.post("/universes", json={"name": "Hven", "id": universe_id})).status_code == 201
+        session = await subscribed(Wire(http), "streamed", "other")
+        async with session.listening() as mcp, commands_of(http, "streamed") as rest:
+            for _ in range(3):
+                assert (await http.post("/universes/streamed/commands", json=TICK)).status_code == 200
+            await session.call("send_universe_command", universeId="streamed", command=TICK)
+            await session.call("send_universe_command", universeId="other", command=TICK)
+            await updates(mcp, "other")
+            assert_commands(await rest.take(4), range(1, 5))

@@ -5,13 +5,14 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
+import httpx
 import pytest
 
 from tests.requirements import requirement
 from tests.universe.domain.samples import add_star, command
 from tests.universe.mcp.agents import agent, send
 from tests.universe.mcp.listening import Event, commands_of
-from tests.universe.mcp.served import Json, Served, served
+from tests.universe.mcp.served import SOON_S, Json, Served, served
 from tests.universe.mcp.wire import Wire, answer_in
 
 CLIENTS: Final = 64
@@ -35,13 +36,15 @@ async def sender(server: Served, *, official: bool) -> AsyncGenerator[Send]:
         async with agent(server.mcp) as client:
             yield lambda sent: send(client, "u", sent, **options)
         return
-    session = await Wire(server.http).begin()
+    # One for all would spend its time looking for a free connection.
+    async with httpx.AsyncClient(base_url=server.url, timeout=SOON_S) as http:
+        session = await Wire(http).begin()
 
-    async def tell(sent: Json) -> Json:
-        return answer_in(await session.call("send_universe_command", universeId="u", command=sent, **options))
+        async def tell(sent: Json) -> Json:
+            return answer_in(await session.call("send_universe_command", universeId="u", command=sent, **options))
 
-    yield tell
-    await session.end()
+        yield tell
+        await session.end()
 
 
 @requirement("UN-8", "UN-19")

@@ -14,8 +14,8 @@ from tests.universe.domain.samples import add_star, command
 from tests.universe.mcp.agents import agent, refused, send
 from tests.universe.mcp.served import Served, served, soon
 from tests.universe.mcp.wire import Wire
-from universe.service.universes import UniverseService
 from universe.store.memory import MemoryStore
+from universe.store.port import Record
 from uraniborg.kernel.mcp.testing import ClientSession, McpError
 
 TICK = command("tick")
@@ -134,9 +134,8 @@ async def test_odd_ids_are_listed_and_read_and_subscribed_to() -> None:
     told = Updates()
     store = MemoryStore()
     async with served(store) as server, agent(server.mcp, on_updated=told) as client:
-        async with UniverseService(store).running() as other:
-            for each in ODD_IDS:
-                await other.create("Odd", universe_id=each)
+        for each in ODD_IDS:
+            await store.create(Record(each, "Odd", 0, "2026-11-15T00:00:00.000Z", "2026-11-15T00:00:00.000Z"))
         listed = {one.name: str(one.uri) for one in (await client.list_resources()).resources}
         for each in ODD_IDS:
             assert json.loads((await read(client, listed[each])).text)["id"] == each

@@ -22,6 +22,7 @@ LARGE = 64 * 1024
 
 def padded(size: int) -> Json:
     """A state whose JSON, once the sun was given a mass of 1, has exactly this many bytes."""
+
     def bytes_of(state: Json) -> int:
         return len(dumps({**state, "time": 0}, separators=(",", ":"), ensure_ascii=False).encode())
 
@@ -153,9 +154,7 @@ async def test_what_was_sent_can_be_undone_over_rest_and_is_in_the_history(hven:
         undone = await hven.http.post(f"/universes/{u}/undo")
         assert undone.status_code == 200
         assert (await state_of(client, u))["stars"].keys() == {"sun", "earth", "moon"}
-    assert [(entry["kind"], entry["command"]) for entry in history] == [
-        ("command", command("removeStar", id="earth"))
-    ]
+    assert [(entry["kind"], entry["command"]) for entry in history] == [("command", command("removeStar", id="earth"))]
     assert history[0]["events"] == [{"type": "starRemoved", "id": "earth", "removedIds": ["earth", "moon"]}]
 
 

@@ -1,6 +1,7 @@
 """The endpoint as HTTP sees it: methods, addresses, headers, versions, sizes, and who may call."""
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from tests.requirements import requirement
 from tests.universe.mcp.agents import TOOLS, agent, send, state_of
 from tests.universe.mcp.processes import serve
-from tests.universe.mcp.served import Served, served
+from tests.universe.mcp.served import served
 from tests.universe.mcp.wire import (
     INITIALIZED,
     NEWEST,
@@ -174,7 +175,11 @@ async def test_a_foreign_host_is_refused_by_every_method(wire: Wire, host: str) 
 
 @requirement("UN-17")
 async def test_settings_let_others_in_and_ask_them_for_a_token() -> None:
-    settings = {"allow_origins": ["https://app.example"], "allow_hosts": ["sky.example"], "token": "sesame"}
+    settings: dict[str, Any] = {
+        "allow_origins": ["https://app.example"],
+        "allow_hosts": ["sky.example"],
+        "token": "sesame",
+    }
     async with served(**settings) as server:
         wire = Wire(server.http)
         friend = {"origin": "https://app.example", "host": "sky.example"}
@@ -195,7 +200,7 @@ async def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_t
         session = await wire.begin()
         told = await session.post(request("ping", {"padding": "x" * 1_000}))
 
-        async def parts() -> Any:
+        async def parts() -> AsyncIterator[bytes]:
             for _ in range(3):
                 yield b" " * 500
 
@@ -216,7 +221,9 @@ async def test_a_body_that_is_not_said_to_be_json_is_refused(wire: Wire, content
 
 
 @requirement("UN-17")
-@pytest.mark.parametrize("accept", ["*/*", "application/json, text/event-stream", "text/event-stream, application/json"])
+@pytest.mark.parametrize(
+    "accept", ["*/*", "application/json, text/event-stream", "text/event-stream, application/json"]
+)
 async def test_whoever_takes_both_kinds_of_answer_gets_one(wire: Wire, accept: str) -> None:
     assert (await wire.post(initialize(), accept=accept)).status_code == 200
 

@@ -6,10 +6,14 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
+
+import httpx
 
 SOON: Final = 25.0
 """How long anything may take before it counts as never happening."""
@@ -26,6 +30,17 @@ class Served:
     @property
     def stderr(self) -> str:
         return self._errors.read_text()
+
+    def wait_until_it_answers(self) -> None:
+        end = time.monotonic() + SOON
+        with httpx.Client(base_url=self.url, timeout=SOON) as client:
+            while True:
+                assert self.child.poll() is None, self.stderr
+                assert time.monotonic() < end, "the server never answered"
+                with suppress(httpx.TransportError):
+                    assert client.get("/health").status_code == 200
+                    return
+                threading.Event().wait(0.02)
 
     def kill(self) -> None:
         self.child.kill()
@@ -55,7 +70,9 @@ def serving_process(file: Path, **settings: object) -> Generator[Served]:
             assert waiting.select(SOON), "the server said nothing"
         line = child.stdout.readline()
         assert line, errors.read_text()
-        yield Served(child, json.loads(line)["url"], errors)
+        served = Served(child, json.loads(line)["url"], errors)
+        served.wait_until_it_answers()
+        yield served
     finally:
         child.kill()
         child.wait(SOON)

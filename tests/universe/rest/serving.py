@@ -1,8 +1,9 @@
 """The whole app over a real port, in a thread of its own, and what tests ask of its answers."""
 
 import asyncio
+import logging
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +29,7 @@ def served(folder: Path, *, store: Store | None = None, **settings: Any) -> Gene
 
 
 @contextmanager
-def in_thread(app: Any) -> Iterator[str]:
+def in_thread(app: Any) -> Generator[str]:
     """The address of the app, for as long as the block lasts."""
     said: dict[str, str] = {}
     started, leaving = threading.Event(), asyncio.Event()
@@ -50,8 +51,11 @@ def in_thread(app: Any) -> Iterator[str]:
             loop.close()
 
     thread = threading.Thread(target=run, name="served app")
+    # Two threads that write a traceback at once, this server's and the test's, can crash the interpreter.
+    logging.disable(logging.CRITICAL)
     thread.start()
     with ExitStack() as leave:
+        leave.callback(logging.disable, logging.NOTSET)
         leave.callback(thread.join, SOON)
         assert started.wait(SOON)
         leave.callback(loop.call_soon_threadsafe, leaving.set)
@@ -70,6 +74,15 @@ def error(answer: httpx.Response, status: int, code: str | None = None) -> dict[
     assert all(isinstance(told[name], str) and told[name] for name in ("code", "message", "hint"))
     assert code is None or told["code"] == code, told
     return told
+
+
+SEEN_AS: Final[list[dict[str, Any]]] = [{"headers": {"If-Match": '"0"'}}, {"params": {"expectedVersion": 0}}]
+"""The two ways to say that version 0 is what was seen."""
+
+
+def bearing(value: str) -> httpx.Headers:
+    """An Authorization header, in UTF-8."""
+    return httpx.Headers([(b"Authorization", value.encode())])
 
 
 def made(client: httpx.Client, **body: Any) -> str:

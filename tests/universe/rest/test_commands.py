@@ -10,7 +10,7 @@ import pytest
 from tests.requirements import requirement
 from tests.universe.domain.samples import EMPTY_STATE, EXAMPLES, add_group, add_star, below, example
 from tests.universe.domain.strategies import FLAT
-from tests.universe.rest.serving import error, made, sent, state_of, version_of
+from tests.universe.rest.serving import SEEN_AS, error, made, sent, state_of, version_of
 
 TICK = {"type": "tick"}
 LOST = {"type": "removeStar", "id": "lost"}
@@ -72,7 +72,7 @@ def test_the_light_forms_answer_without_the_state(rest: httpx.Client, universe: 
 def test_who_follows_the_changes_has_the_state(rest: httpx.Client, universe: str) -> None:
     """Applied to the state before, what is said to have changed gives the state after, but for the lists of roots."""
     following = state_of(rest, universe)
-    moves = [
+    moves: list[dict[str, Any]] = [
         FLAT,
         {"type": "tick", "dt": 2.5},
         {"type": "attachStar", "childId": "🪐", "parentId": "42"},
@@ -292,7 +292,7 @@ class TestHistory:
 
     def test_going_back_over_a_version_not_seen_is_409(self, rest: httpx.Client, universe: str) -> None:
         sent(rest, universe, TICK)
-        for how in ({"headers": {"If-Match": '"0"'}}, {"params": {"expectedVersion": 0}}):
+        for how in SEEN_AS:
             error(rest.post(f"/universes/{universe}/undo", **how), 409, "version_conflict")
             error(rest.post(f"/universes/{universe}/restore", json={"version": 0}, **how), 409, "version_conflict")
 

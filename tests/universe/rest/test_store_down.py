@@ -1,7 +1,7 @@
 """The database goes away under a server and comes back: 503 meanwhile, and nothing lost."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def taken(folder: Path) -> Iterator[None]:
+def taken(folder: Path) -> Generator[None]:
     holder = sqlite3.connect(folder / "universes.db", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     try:

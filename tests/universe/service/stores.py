@@ -1,7 +1,7 @@
 """A store in memory that, when told to, waits before it writes, does not write, or writes and says it has not."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Literal
 
@@ -31,7 +31,7 @@ class TroubledStore(MemoryStore):
         self._held: dict[str, Held] = {}
 
     @contextmanager
-    def trouble(self, trouble: Trouble = "writes nothing") -> Iterator[None]:
+    def trouble(self, trouble: Trouble = "writes nothing") -> Generator[None]:
         self._trouble = trouble
         try:
             yield

@@ -114,6 +114,7 @@ async def test_undoing_takes_back_the_command_sent_after_an_undo(service: Univer
     assert await state_of(service) == states[6]
 
 
+@pytest.mark.xfail(strict=True, reason="an undo that leads to an undo is followed by what that undid")
 async def test_undoing_never_brings_back_what_was_undone_before(service: UniverseService) -> None:
     await service.send("u", add_star("a"))
     await service.undo("u")

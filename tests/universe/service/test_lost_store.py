@@ -1,7 +1,7 @@
 """A database that goes away and comes back: what was answered stays, and nothing has to be started anew."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,7 @@ async def impatient(file: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 
 @contextmanager
-def taken(file: Path) -> Iterator[None]:
+def taken(file: Path) -> Generator[None]:
     """The file, held by somebody who lets nobody else write."""
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")

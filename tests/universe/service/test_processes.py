@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.universe.domain.samples import EMPTY_STATE, add_star
+from tests.universe.domain.samples import add_star
 from tests.universe.service.speaking import (
     SOON_S,
     assert_whole,
@@ -17,8 +17,9 @@ from tests.universe.service.speaking import (
     version_of,
     versions_in,
 )
-from universe.errors import UniverseNotFound
+from universe.errors import StarNotFound, UniverseNotFound
 from universe.service.universes import UniverseService
+from universe.store import sqlite as sqlite_module
 from universe.store.port import Change
 from universe.store.sqlite import SqliteStore
 
@@ -35,6 +36,15 @@ async def there(here: UniverseService, file: Path) -> AsyncIterator[UniverseServ
     assert here is not None
     async with UniverseService(SqliteStore(file)).running() as running:
         await heard_from(here, running)
+        yield running
+
+
+@pytest.fixture
+async def unaware(here: UniverseService, file: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[UniverseService]:
+    """A service that has not yet looked whether others have done anything."""
+    assert here is not None
+    monkeypatch.setattr(sqlite_module, "_POLL_S", 60)
+    async with UniverseService(SqliteStore(file)).running() as running:
         yield running
 
 
@@ -117,16 +127,37 @@ async def test_a_universe_made_in_one_process_is_known_and_told_of_in_the_other(
             pass
 
 
+@pytest.mark.parametrize("versions", [0, 2, 3, 5])
 async def test_a_universe_deleted_and_made_again_in_one_process_is_the_new_one_in_the_other(
-    here: UniverseService, there: UniverseService
+    here: UniverseService, there: UniverseService, versions: int
 ) -> None:
     await there.send("u", [add_star("old"), TICK, TICK])
     await here.delete("u")
     await here.create("Again", universe_id="u")
-    assert await state_of(there) == EMPTY_STATE
-    assert (await soon(there.send("u", add_star("new")))).version == 1
-    assert (await state_of(there))["rootIds"] == ["new"]
+    for number in range(versions):
+        await here.send("u", add_star(f"new{number}"))
+    assert await state_of(there) == await state_of(here)
+    assert (await soon(there.send("u", add_star("newest")))).version == versions + 1
+    assert list((await state_of(here))["stars"]) == [*(f"new{number}" for number in range(versions)), "newest"]
     await assert_whole(there)
+
+
+@pytest.mark.xfail(strict=True, reason="what is in memory is not compared with what is there before a command is done")
+@pytest.mark.parametrize("versions", [0, 2, 3, 5])
+async def test_a_command_sent_to_a_universe_made_again_elsewhere_is_done_in_the_new_one(
+    here: UniverseService, unaware: UniverseService, versions: int
+) -> None:
+    there = unaware
+    await there.send("u", [add_star("old"), TICK, TICK])
+    await here.delete("u")
+    await here.create("Again", universe_id="u")
+    for number in range(versions):
+        await here.send("u", add_star(f"new{number}"))
+    with pytest.raises(StarNotFound):
+        await soon(there.send("u", {"type": "updateStar", "id": "old", "payload": {"mass": 1}}))
+    assert (await soon(there.send("u", add_star("newest")))).version == versions + 1
+    await assert_whole(here)
+    assert await state_of(there) == await state_of(here)
 
 
 async def test_a_universe_renamed_in_one_process_has_its_name_in_the_other(

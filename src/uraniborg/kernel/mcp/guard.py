@@ -63,11 +63,16 @@ class _Answers:
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._scope, self._receive, self._send = scope, receive, send
         self._started = False
+        self._over = False
         self._refused: int | None = None
         self._body = b""
 
     async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and message["status"] >= 400:
+        starting = message["type"] == "http.response.start"
+        if self._over or (starting and self._started):
+            # The transport may break down after its answer, and then answers once more.
+            self._over = True
+        elif starting and message["status"] >= 400:
             self._refused = message["status"]
         elif self._refused is None:
             self._started = True

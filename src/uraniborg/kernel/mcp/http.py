@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import anyio
 from mcp.server.transport_security import RequestBodyLimitMiddleware
@@ -90,5 +90,8 @@ def _routes(path: str, endpoint: ASGIApp) -> list[BaseRoute]:
 
 
 def _is_failure(record: logging.LogRecord) -> bool:
-    """Not when a session ends while its stream is open, which the SDK reports as an error with a traceback."""
-    return not (record.exc_info and isinstance(record.exc_info[1], anyio.ClosedResourceError))
+    """Not when a session ends while it is in use, which the SDK reports as an error with a traceback."""
+    exc = record.exc_info[1] if record.exc_info else None
+    if isinstance(exc, BaseExceptionGroup):
+        return cast("BaseExceptionGroup[BaseException]", exc).split(anyio.ClosedResourceError)[1] is not None
+    return not isinstance(exc, anyio.ClosedResourceError)

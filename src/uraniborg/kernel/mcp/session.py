@@ -3,6 +3,7 @@
 from typing import Final
 from uuid import uuid4
 
+import anyio
 from mcp.server.streamable_http import GET_STREAM_KEY, StreamableHTTPServerTransport
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
@@ -10,7 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 from uraniborg.kernel.errors import Conflict, InvalidInput
 from uraniborg.kernel.mcp.connection import Connection
 
-_ROOM_TAKEN_AT_MOST: Final = 8
+ROOM_TAKEN_AT_MOST: Final = 8
 
 
 class StreamAlreadyOpen(Conflict):
@@ -51,7 +52,7 @@ class Session(Connection):
         # The transport passes on all messages of a session one by one, and while the event stream is full nothing,
         # answers to calls included. How full it is only the transport's own table of streams can tell.
         streams = self.transport._request_streams.get(GET_STREAM_KEY)  # pyright: ignore[reportPrivateUsage]
-        return streams is not None and streams[0].statistics().current_buffer_used < _ROOM_TAKEN_AT_MOST
+        return streams is not None and streams[0].statistics().current_buffer_used < ROOM_TAKEN_AT_MOST
 
     @property
     def unused_until(self) -> float | None:
@@ -61,12 +62,23 @@ class Session(Connection):
 
     async def handle(self, request_id: str | int | None, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request of this session. Raises IdInUse and StreamAlreadyOpen."""
-        if scope["method"] == "GET":
-            await self._stream(scope, receive, send)
-        elif request_id is None:
-            await self.transport.handle_request(scope, receive, send)
-        else:
-            await self._call(str(request_id), scope, receive, send)
+
+        async def send_unless_ended(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 500 and self.transport.is_terminated:
+                message = {**message, "status": 404}
+            await send(message)
+
+        try:
+            if scope["method"] == "GET":
+                await self._stream(scope, receive, send)
+            elif request_id is None:
+                await self.transport.handle_request(scope, receive, send_unless_ended)
+            else:
+                await self._call(str(request_id), scope, receive, send_unless_ended)
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            # So does a session fail that ends under a request; whoever ended it is to blame.
+            if not self.transport.is_terminated:
+                raise
 
     async def _call(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
         """The transport would give both answers to the second of two with the same id, and none to the first."""

@@ -39,9 +39,6 @@ class Sessions:
         self._open: dict[str, Session] = {}
         self._tasks: TaskGroup | None = None
 
-    def __len__(self) -> int:
-        return len(self._open)
-
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """The time in which there can be sessions; all of them end with it."""

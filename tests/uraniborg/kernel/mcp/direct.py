@@ -91,7 +91,9 @@ class Exchange:
         start = await self.next()
         async with asyncio.timeout(20):
             await self.served
-        body = b"".join(self._sent.get_nowait().get("body", b"") for _ in range(self._sent.qsize()))
+        rest = [self._sent.get_nowait() for _ in range(self._sent.qsize())]
+        assert {message["type"] for message in rest} <= {"http.response.body"}
+        body = b"".join(message.get("body", b"") for message in rest)
         return Answer(start["status"], {name.decode(): value.decode() for name, value in start["headers"]}, body)
 
     async def leave(self) -> None:

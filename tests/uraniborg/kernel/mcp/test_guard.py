@@ -168,3 +168,12 @@ async def test_a_breakdown_after_the_answer_has_begun_adds_nothing_to_it(caplog:
     answer = await ask(OPEN, app=broken)
     assert (answer.status, answer.body) == (200, b"half")
     assert "too late" in caplog.text
+
+
+async def test_a_second_answer_from_behind_is_not_passed_on() -> None:
+    async def answering_twice(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse("first")(scope, receive, send)
+        await PlainTextResponse("second", status_code=500)(scope, receive, send)
+
+    answer = await ask(OPEN, app=answering_twice)
+    assert (answer.status, answer.body) == (200, b"first")

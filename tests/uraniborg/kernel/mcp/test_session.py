@@ -7,9 +7,9 @@ from mcp.server.streamable_http import GET_STREAM_KEY, REQUEST_STREAM_BUFFER_SIZ
 from tests.uraniborg.kernel.mcp.direct import Client, client_of
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.subscribable_server import subscribable_server
-from tests.uraniborg.kernel.mcp.wire import call, request
+from tests.uraniborg.kernel.mcp.wire import INITIALIZED, call, request
 from uraniborg.kernel.mcp import Server, make_server, report_progress, stateful_app, tool
-from uraniborg.kernel.mcp.session import Session
+from uraniborg.kernel.mcp.session import ROOM_TAKEN_AT_MOST, Session
 
 PAGES = [f"page://number/{number}" for number in range(60)]
 
@@ -64,7 +64,7 @@ async def test_the_transport_still_keeps_its_event_stream_where_we_look_for_it()
     assert not session.has_room
     assert "_request_streams" in vars(session.transport)
     assert GET_STREAM_KEY == "_GET_stream"
-    assert REQUEST_STREAM_BUFFER_SIZE == 16
+    assert REQUEST_STREAM_BUFFER_SIZE > ROOM_TAKEN_AT_MOST
 
 
 async def test_of_two_streams_opened_at_once_one_is_refused() -> None:
@@ -139,6 +139,29 @@ async def test_a_session_ended_during_a_call_ends_the_call_without_a_complaint(
             assert (await client.ask("DELETE", session=session)).status == 200
             assert (await waiting.answer()).messages == []
             await ended.wait()
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+@pytest.mark.parametrize("json_answers", [False, True])
+async def test_requests_and_the_end_of_their_session_do_not_trip_over_each_other(
+    json_answers: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with client_of(stateful_app(sample_server(), json_answers=json_answers)) as client:
+        for turns in range(24):
+            session = await client.begin()
+            requests = [
+                client.send("POST", request("ping"), session),
+                client.send("POST", INITIALIZED, session),
+                client.send("GET", session=session),
+            ]
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            requests.append(client.send("DELETE", session=session))
+            requests.append(client.send("POST", request("ping", id=2), session))
+            answers = [await each.answer() for each in requests]
+            for answer in answers:
+                assert answer.status in (200, 202) or answer.error["code"] == "session_not_found"
+            assert answers[3].status == 200
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 

@@ -193,10 +193,12 @@ async def test_what_is_forgotten_meanwhile_is_not_told() -> None:
         assert (await it.session.next())[1] == "x://b"
 
 
-@pytest.mark.parametrize("failure", [anyio.ClosedResourceError(), anyio.BrokenResourceError()])
-async def test_a_session_that_is_ending_is_left_alone(failure: Exception, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("failure", [anyio.ClosedResourceError, anyio.BrokenResourceError])
+async def test_a_session_that_is_ending_is_left_alone(
+    failure: type[Exception], caplog: pytest.LogCaptureFixture
+) -> None:
     async with scene() as it:
-        it.session.failures.append(failure)
+        it.session.failures.append(failure())
         it.updated("x://a")
         await it.at_rest()
     assert caplog.records == []

@@ -1,0 +1,70 @@
+"""The official inspector's command line lists, calls and reads what the real server has."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.paper_library.conformance.node_tools import run
+from tests.requirements import requirement
+from tests.universe.domain.samples import add_star
+from tests.universe.mcp.agents import TOOLS
+
+SCRIPT = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+FAILED_CALL = 5
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+def mcp(real: dict[str, str]) -> Iterator[str]:
+    """The endpoint of a server that has, meanwhile, a universe `u-1` with a body in it."""
+    with httpx.Client(base_url=real["url"], timeout=20) as http:
+        assert http.post("/universes", json={"name": "Hven", "id": "u-1"}).status_code == 201
+        assert http.post("/universes/u-1/commands", json=add_star("sun")).status_code == 200
+        yield real["mcp"]
+        assert http.delete("/universes/u-1").status_code == 204
+
+
+def inspect(mcp: str, home: Path, *arguments: str, status: int = 0) -> Any:
+    said = run(SCRIPT, "--cli", mcp, "--transport", "http", *arguments, home=home)
+    assert said.returncode == status, said.stdout + said.stderr
+    return json.loads(said.stdout)
+
+
+@requirement("UN-1", "UN-2", "UN-3", "UN-4", "UN-5")
+def test_it_lists_the_three_tools(mcp: str, tmp_path: Path) -> None:
+    tools = {tool["name"]: tool for tool in inspect(mcp, tmp_path, "--method", "tools/list")["tools"]}
+    assert tools.keys() == TOOLS
+    for tool in tools.values():
+        assert tool["description"]
+        assert "universeId" in tool["inputSchema"]["required"]
+
+
+@requirement("UN-8", "UN-9", "UN-10")
+def test_it_sends_a_command_and_reads_the_state(mcp: str, tmp_path: Path) -> None:
+    asked = ["--tool-name", "send_universe_command", "--tool-arg", "universeId=u-1", 'command={"type":"tick"}']
+    (block,) = inspect(mcp, tmp_path, "--method", "tools/call", *asked)["content"]
+    said = json.loads(block["text"])
+    assert (said["version"], said["nextState"]["time"]) == (2, 1)
+    asked = ["--tool-name", "get_universe_state", "--tool-arg", "universeId=u-1"]
+    (block,) = inspect(mcp, tmp_path, "--method", "tools/call", *asked)["content"]
+    assert json.loads(block["text"]) == said["nextState"]
+
+
+@requirement("UN-14", "UN-16")
+def test_it_sees_a_failed_call_as_failed(mcp: str, tmp_path: Path) -> None:
+    asked = ["--tool-name", "get_universe_state", "--tool-arg", "universeId=u-missing"]
+    result = inspect(mcp, tmp_path, "--method", "tools/call", *asked, status=FAILED_CALL)
+    assert json.loads(result["content"][0]["text"])["error"]["universeId"] == "u-missing"
+
+
+def test_it_lists_and_reads_resources(mcp: str, tmp_path: Path) -> None:
+    listed = {one["uri"] for one in inspect(mcp, tmp_path, "--method", "resources/list")["resources"]}
+    assert "universe://universes/u-1" in listed
+    asked = ["--method", "resources/read", "--uri", "universe://universes/u-1"]
+    (content,) = inspect(mcp, tmp_path, *asked)["contents"]
+    assert json.loads(content["text"])["counts"]["stars"] == 1
