@@ -237,15 +237,16 @@ def export(
     """Write a universe's state as JSON, sorted by id: the same state gives the same bytes."""
     import orjson
 
-    from uraniborg.kernel.files import shown, write_atomic
+    from universe.exchange import FORMAT, write_output
+    from uraniborg.kernel.files import shown
 
     name, at, plain = _state_of(universe_id, version, db)
-    document = {"format": "uraniborg-universe/1", "name": name, "version": at, "state": plain}
+    document = {"format": FORMAT, "name": name, "version": at, "state": plain}
     written = orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     if output is None:
         sys.stdout.write(written.decode())
         return
-    write_atomic(output, written)
+    write_output(output, written)
     _print_json({"path": str(output), "version": at}) if json else _print(f"Version {at} is in {shown(output)}.")
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from universe.exchange import write_output
 from uraniborg.kernel.commands import UsageError
-from uraniborg.kernel.files import write_atomic
 
 
 def draw(plain: dict[str, Any], output: Path, *, title: str, t: float | None, scale: str) -> None:
@@ -17,4 +17,4 @@ def draw(plain: dict[str, Any], output: Path, *, title: str, t: float | None, sc
     if scale not in ("auto", "linear", "log"):
         raise UsageError(f"There is no scale '{scale[:20]}'.", hint="Use auto, linear or log.")
     drawing = plot(plain["stars"], t=plain["time"] if t is None else t, title=title, scale=scale)
-    write_atomic(output, to_png(drawing) if kind == ".png" else to_svg(drawing).encode())
+    write_output(output, to_png(drawing) if kind == ".png" else to_svg(drawing).encode())

@@ -146,7 +146,7 @@ class UniverseNotFound(NotFound):
     def __init__(self, universe_id: str) -> None:
         super().__init__(
             f"Universe not found: {universe_id[:_SHOWN]}",
-            hint="GET /universes and the MCP resources list the universes there are; "
+            hint="`universe list`, GET /universes and the MCP resources list the universes there are; "
             "`universe new` and POST /universes make one.",
             universeId=universe_id[:_SHOWN],
         )

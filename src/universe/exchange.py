@@ -1,16 +1,23 @@
 """Universes as files."""
 
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import orjson
 
 from universe.errors import MalformedState
-from uraniborg.kernel.errors import NotFound
+from uraniborg.kernel.errors import NotFound, Unavailable
+from uraniborg.kernel.files import write_atomic
+
+FORMAT: Final = "uraniborg-universe/1"
 
 
 class FileMissing(NotFound):
     code = "input_not_found"
+
+
+class Unwritable(Unavailable):
+    code = "output_unwritable"
 
 
 class Document(NamedTuple):
@@ -31,7 +38,19 @@ def read_document(path: Path) -> Document:
     document = cast("dict[str, Any]", content)
     if "state" not in document:
         return Document(None, document)
+    if document.get("format") not in (None, FORMAT):
+        raise MalformedState(f"format in {path.name}", "is of another kind or a later version", allowed=FORMAT)
     state, name = document["state"], document.get("name")
     if not isinstance(state, dict):
         raise MalformedState(f"The state in {path.name}", "is no object")
     return Document(name if isinstance(name, str) else None, cast("dict[str, Any]", state))
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Put the content there, whole or not at all. Raises Unwritable."""
+    try:
+        write_atomic(path, content)
+    except OSError as exc:
+        raise Unwritable(
+            f"{path} cannot be written: {exc.strerror}.", hint="Check the folder and the disk.", path=str(path)
+        ) from None

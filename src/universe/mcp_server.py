@@ -10,15 +10,16 @@ from universe.domain import catalogue
 from universe.domain.schemas import AnyCommandShape
 from universe.errors import MalformedRequest
 from universe.pages import concepts_text
-from universe.service.replies import Part, Wanted, part_of, record_facts, result_json, state_json, suits, summary
-from universe.service.universes import KEY_CHARS, Seen, UniverseService
+from universe.service.asking import KEY_CHARS
+from universe.service.replies import Part, Wanted, part_json, record_facts, result_json, state_json, suits, summary
+from universe.service.universes import Seen, UniverseService
 from universe.store.port import Change
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.mcp import Listed, Server, Subscriptions, list_more, make_server, resource, subscriptions, tool
 
 COMMANDS_URI: Final = "universe://reference/commands"
 CONCEPTS_URI: Final = "universe://reference/concepts"
-_LISTED: Final = 100
+_LISTED: Final = 1_000
 """How many universes are listed among the resources; all can be read."""
 _LEAST_BYTES: Final = 1_000
 
@@ -69,7 +70,7 @@ def _add_reading(server: Server, service: UniverseService) -> None:
         """
         seen = await _look(service, universeId, version)
         if ids is not None or fields is not None:
-            said = orjson.dumps(part_of(seen.replica, Part(ids, fields)))
+            said = await part_json(seen.replica, Part(ids, fields))
         else:
             said = await state_json(seen.replica)
         if maxBytes is not None and len(said) > maxBytes:
@@ -95,7 +96,7 @@ def _add_sending(server: Server, service: UniverseService) -> None:
     async def send_universe_command(
         universeId: UniverseId,  # noqa: N803
         command: Annotated[
-            dict[str, Any],
+            Any,
             AnyCommandShape(),
             Field(description='The command, such as {"type": "tick", "dt": 1}. list_universe_commands shows all.'),
         ],
@@ -118,6 +119,8 @@ def _add_sending(server: Server, service: UniverseService) -> None:
 
         A command that the universe does not allow is an error that says why, and changes nothing.
         """
+        if isinstance(command, str):  # some clients send objects as a string of JSON
+            command = _unwrapped(command)
         result = await service.send(universeId, command, expected_version=expectedVersion, key=idempotencyKey)
         return (await result_json(result, return_ or suits(result.replica))).decode()
 
@@ -168,6 +171,13 @@ async def _look(service: UniverseService, universe_id: str, at: int | None) -> S
     except UraniborgError as exc:
         exc.ids.setdefault("universeId", universe_id[:100])
         raise
+
+
+def _unwrapped(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
 
 
 def _summary_within(seen: Seen, most: int, size: int) -> bytes:

@@ -82,6 +82,7 @@ def _grow(tree: Tree, plain: dict[str, Any], depth: int) -> None:
         known = [key for key in keys if key in stars and key not in seen]
         for key in known[:_MOST_CHILDREN]:
             if lines >= _MOST_LINES:
+                tree.add(Text(f"… and more; only {_MOST_LINES} are shown", style="dim"))
                 return
             lines += 1
             seen.add(key)

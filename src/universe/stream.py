@@ -1,7 +1,6 @@
 """The event stream of a universe: everything that happened since a version, then everything as it happens."""
 
 import asyncio
-from contextlib import suppress
 from time import monotonic
 from typing import Final
 
@@ -12,6 +11,7 @@ from universe.service.feed import AT_ONCE, Feed, logged_frame
 from universe.service.live import LiveUniverse
 from universe.service.universes import UniverseService
 from universe.store.rebuilding import pages
+from uraniborg.kernel.errors import as_error
 from uraniborg.kernel.logging import get_logger
 
 _HEADERS: Final = [
@@ -97,8 +97,9 @@ class EventStream(Response):
                 self._streams.drop(self)
                 for task in (self._task, leaving):
                     task.cancel()
-                with suppress(OSError):
-                    await asyncio.gather(self._task, leaving, return_exceptions=True)
+                ended, _ = await asyncio.gather(self._task, leaving, return_exceptions=True)
+                if isinstance(ended, Exception):
+                    _log.warning("stream broken off", universe=self.universe_id, reason=as_error(ended).code)
 
     async def _run(self, live: LiveUniverse, send: Send) -> None:
         feed = live.listen()

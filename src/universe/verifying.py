@@ -3,7 +3,9 @@
 import asyncio
 import sys
 from typing import Any
+from urllib.parse import quote
 
+from universe.config import load_config
 from universe.errors import StoreUnavailable
 from universe.service.universes import UniverseService
 from universe.store.checking import Progress, Verdict, verify
@@ -45,12 +47,18 @@ async def _compare_served(service: UniverseService, verdict: Verdict, url: str) 
 def _served(url: str, universe_id: str) -> dict[str, Any]:
     import httpx
 
+    token = load_config().token
+    headers = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
     try:
-        response = httpx.get(f"{url.rstrip('/')}/universes/{universe_id}", timeout=30)
-        response.raise_for_status()
-        return response.json()
-    except httpx.HTTPError as exc:
+        response = httpx.get(f"{url.rstrip('/')}/universes/{quote(universe_id, safe='')}", timeout=30, headers=headers)
+    except (httpx.HTTPError, httpx.InvalidURL) as exc:
         raise StoreUnavailable(f"{url} does not answer: {type(exc).__name__}.", hint="Is it running there?") from None
+    if response.status_code != 200:
+        raise StoreUnavailable(
+            f"{url} answers {response.status_code} when asked for {universe_id}.",
+            hint="Is it the server of this database? A token is taken from the settings.",
+        )
+    return response.json()
 
 
 def _progress(universe_id: str) -> Progress:

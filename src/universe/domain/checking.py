@@ -123,7 +123,9 @@ def _allowed(kind: Any, error: ErrorDetails) -> Any:
         return f"at least {context['min_length']} items"
     if "max_length" in context and error["type"] == "too_long":
         return f"at most {context['max_length']} items"
-    return _ALLOWED.get(error["type"]) or error["msg"].removeprefix("Value error, ").replace("Input should be ", "")
+    return _ALLOWED.get(error["type"]) or error["msg"].removeprefix("Value error, ").replace(
+        "Input should be ", ""
+    ).removeprefix("should be ")
 
 
 def _type_of(kind: Any, way: list[str]) -> str:

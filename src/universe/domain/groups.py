@@ -48,11 +48,11 @@ def remove(draft: Draft, command: Command) -> Event:
     if parent and (around := draft.groups.get(parent)) is not None:
         draft.put("groups", parent, _without(around, key))
     _drop_root(draft, key)
-    for child in below:
-        if (promoted := draft.groups.get(child)) is not None:
-            draft.put("groups", child, {**promoted, "parentGroupId": parent})
-            if parent is None:
-                _add_root(draft, child)
+    promoted = [child for child in below if child in draft.groups]
+    for child in promoted:
+        draft.put("groups", child, {**draft.groups[child], "parentGroupId": parent})
+    if parent is None and promoted:
+        draft.rootGroupIds = (*draft.rootGroupIds, *promoted)
     return {"type": "groupRemoved", "id": key}
 
 
@@ -95,7 +95,9 @@ def move_to(draft: Draft, command: Command) -> Event:
             return {"type": "groupNotFound", "id": target}
         if kind == "group" and (reason := _problem(draft, child, target)):
             return {"type": "moveToGroupFailed", "reason": reason, "childId": child, "targetGroupId": target}
-    for key, group in list(draft.groups.items()):
+    listing = [key for key, group in draft.groups.items() if any(e["id"] == child for e in group["children"])]
+    for key in listing:
+        group = draft.groups[key]
         left = [entry for entry in group["children"] if not _same(entry, child, kind)]
         if len(left) < len(group["children"]):
             draft.put("groups", key, {**group, "children": left})

@@ -35,13 +35,14 @@ class Mirror:
         """Become `state`, which differs from the state before in no entity that was not touched."""
         for kind, keys in touched.items():
             entities, plain = state.entities(kind), self._plain[kind]
-            for key in keys:
-                now = entities.get(key)
+            for key, touch in keys.items():
+                # What is gone by now was removed by a later change.
+                now = None if touch == "removed" else entities.get(key)
                 if self._bytes is not None:
                     self._bytes += _size(key, now) - _size(key, plain.get(key))
-                if now is None:
+                if now is None or touch == "put anew":
                     plain.pop(key, None)
-                else:
+                if now is not None:
                     plain[key] = now
         roots = (state.rootIds, state.rootGroupIds)
         if self._roots != roots:

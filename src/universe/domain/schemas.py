@@ -20,10 +20,10 @@ OBJECT: Final[dict[str, Any]] = {
 
 
 class AnyCommandShape:
-    """Lets any object pass, which the service will check, and says in the schema what a command is."""
+    """Lets anything pass, which the service will check, and says in the schema what a command is."""
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
+        return core_schema.any_schema()
 
     def __get_pydantic_json_schema__(self, _schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {**OBJECT, "oneOf": [handler(check_of(KINDS[name]).core_schema) for name in TYPES]}

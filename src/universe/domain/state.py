@@ -108,8 +108,29 @@ def trusted_state(state: Plain) -> State:
     )
 
 
-Touched = dict[Kind, dict[str, None]]
-"""Which entities of which kind a change put, replaced or removed; in order."""
+Touch = Literal["put", "removed", "put anew"]
+Touched = dict[Kind, dict[str, Touch]]
+"""Which entities of which kind a change put or removed, in order; `put anew` is what was removed before."""
+
+
+def both(first: Touched, second: Touched) -> Touched:
+    """What was touched by two changes, one after the other."""
+    for kind, keys in second.items():
+        known = first.setdefault(kind, {})
+        for key, touch in keys.items():
+            if touch == "put" and known.get(key) == "removed":
+                del known[key]  # it comes back at the end
+                known[key] = "put anew"
+            elif touch != "put" or key not in known:
+                known[key] = touch
+    return first
+
+
+def difference(before: Mapping[str, Entity], after: Mapping[str, Entity]) -> dict[str, Touch]:
+    """What is touched where all entities of a kind are replaced by others."""
+    gone: dict[str, Touch] = {key: "removed" for key in before if key not in after}
+    put: dict[str, Touch] = dict.fromkeys(after, "put")
+    return gone | put
 
 
 class Draft:
@@ -161,11 +182,11 @@ class Draft:
 
     def put(self, kind: Kind, key: str, entity: Entity) -> None:
         setattr(self, kind, self.entities(kind).set(key, entity))
-        self.touched.setdefault(kind, {})[key] = None
+        self.touched.setdefault(kind, {}).setdefault(key, "put")
 
     def remove(self, kind: Kind, keys: Iterable[str]) -> None:
         entities = self.entities(kind)
-        gone = {key: None for key in keys if key in entities}
+        gone: dict[str, Touch] = {key: "removed" for key in keys if key in entities}
         with entities.mutate() as mutation:
             for key in gone:
                 del mutation[key]
@@ -174,5 +195,5 @@ class Draft:
 
     def put_all(self, kind: Kind, entities: Mapping[str, Entity]) -> None:
         """These and no others."""
-        self.touched.setdefault(kind, {}).update(dict.fromkeys([*self.entities(kind), *entities]))
+        self.touched.setdefault(kind, {}).update(difference(self.entities(kind), entities))
         setattr(self, kind, Map(entities))

@@ -80,7 +80,7 @@ def version_in(asked: dict[str, Any], *, required: bool = False) -> int | None:
 def expected_version(expected: int | None, if_match: str | None) -> int | None:
     if if_match is None or if_match.strip() == "*":
         return expected
-    tag = if_match.strip().removeprefix("W/").strip('"')
+    tag = if_match.strip().removeprefix("W/").strip('"').partition("-")[0]
     if not tag.isascii() or not tag.isdigit() or len(tag) > 16:
         raise MalformedRequest(
             "If-Match is no version.", hint='Send the ETag of an answer, such as "17".', argument="If-Match"
@@ -89,8 +89,8 @@ def expected_version(expected: int | None, if_match: str | None) -> int | None:
 
 
 def since_version(since: int | None, last: str | None) -> int | None:
-    if since is not None or last is None or not last.strip():
-        return since
+    if last is None or not last.strip():
+        return since  # who reconnects repeats the address, and tells in the header how far it has got
     if not last.isascii() or not last.isdigit() or len(last) > 16:
         raise MalformedRequest(
             "Last-Event-ID is no version.", hint="Send the id of an event, or since=N.", argument="Last-Event-ID"

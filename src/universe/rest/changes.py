@@ -2,16 +2,15 @@
 
 from typing import Annotated, Any, Final
 
-from fastapi import Depends, FastAPI, Query, Request
+from fastapi import Depends, FastAPI, Query
 from starlette.responses import Response
 
-from universe.rest.answers import etag, json_of, result_of
+from universe.rest.answers import json_of, made, result_of
 from universe.rest.asking import BodyReader, expected_version, object_of, version_in
 from universe.rest.shapes import (
     AT_VERSION,
     BRANCHED,
     COMMANDS,
-    JSON,
     LARGEST_VERSION,
     RECORD,
     RESULT,
@@ -22,7 +21,7 @@ from universe.rest.shapes import (
     Key,
     body_of,
 )
-from universe.service.replies import Wanted, entry_facts, record_json
+from universe.service.replies import Wanted, entry_facts
 from universe.service.universes import UniverseService
 
 PAGE: Final = 100
@@ -103,11 +102,10 @@ def add_time(app: FastAPI, service: UniverseService, body: BodyReader) -> None:
         responses={201: RECORD},
     )
     async def branch(  # pyright: ignore[reportUnusedFunction]
-        request: Request, universe_id: Id, given: Annotated[Any, Depends(body)]
+        universe_id: Id, given: Annotated[Any, Depends(body)]
     ) -> Response:
         """A new universe that begins as this one is, or was at a version."""
         asked = object_of(given, ("version", "name"))
         record = await service.branch(universe_id, version=version_in(asked), name=asked.get("name"))
         seen = await service.look(record.id)
-        headers = {"Location": str(request.url_for("read", universe_id=record.id).path), "ETag": etag(seen.version)}
-        return Response(await record_json(record, seen.replica), 201, headers, JSON)
+        return await made(record, seen)

@@ -6,6 +6,7 @@ import orjson
 from fastapi import FastAPI, Header, Query
 from starlette.responses import Response
 
+from universe.errors import VersionNotFound
 from universe.rest.answers import etag
 from universe.rest.asking import since_version
 from universe.rest.shapes import (
@@ -34,8 +35,16 @@ def add_streams(app: FastAPI, service: UniverseService, streams: Streams, positi
         last: Annotated[str | None, Header(alias="Last-Event-ID", description="As `since`; browsers send it.")] = None,
     ) -> Response:
         """Every command with its events as it happens, as server-sent events: `id` is the version."""
-        await service.record(universe_id)
-        return EventStream(streams, universe_id, since_version(since, last))
+        record = await service.record(universe_id)
+        after = since_version(since, last)
+        if after is not None and after > record.version:
+            raise VersionNotFound(
+                f"Universe {universe_id} has no version {after} yet.",
+                hint=f"It is at version {record.version}; leave since out to begin with what comes next.",
+                universeId=universe_id,
+                allowed=f"from 0 to {record.version}",
+            )
+        return EventStream(streams, universe_id, after)
 
     @app.get(
         "/universes/{universe_id}/positions",

@@ -6,7 +6,7 @@ from fastapi import FastAPI, Header, Path, Query
 from pydantic import BaseModel, ConfigDict
 
 from universe.domain.schemas import components
-from universe.service.universes import KEY_CHARS
+from universe.service.asking import KEY_CHARS
 
 LARGEST_VERSION: Final = 2**53
 JSON: Final = "application/json"

@@ -2,12 +2,12 @@
 
 from typing import Annotated, Any, Final
 
-from fastapi import Depends, FastAPI, Header, Query, Request
+from fastapi import Depends, FastAPI, Header, Query
 from starlette.responses import Response
 
 from universe.errors import MalformedRequest
 from universe.origins import plain_state_from
-from universe.rest.answers import etag, json_of
+from universe.rest.answers import etag, json_of, made
 from universe.rest.asking import BodyReader, expected_version, object_of, place_of
 from universe.rest.shapes import (
     JSON,
@@ -47,7 +47,7 @@ def add_universes(app: FastAPI, service: UniverseService, body: BodyReader) -> N
         openapi_extra=body_of(NEW),
         responses={201: RECORD, 409: {"model": ErrorBody}},
     )
-    async def create(request: Request, given: Annotated[Any, Depends(body)]) -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def create(given: Annotated[Any, Depends(body)]) -> Response:  # pyright: ignore[reportUnusedFunction]
         """Empty, with a state, or from a real system or a seed (`from`)."""
         asked = object_of(given, ("name", "state", "from", "id"))
         state = asked.get("state")
@@ -57,8 +57,7 @@ def add_universes(app: FastAPI, service: UniverseService, body: BodyReader) -> N
             state = await plain_state_from(asked["from"])
         record = await service.create(asked.get("name"), state, universe_id=asked.get("id"))
         seen = await service.look(record.id)
-        headers = {"Location": str(request.url_for("read", universe_id=record.id).path), "ETag": etag(seen.version)}
-        return Response(await record_json(record, seen.replica), 201, headers, JSON)
+        return await made(record, seen)
 
     @app.get("/universes/{universe_id}", summary="A universe", responses={200: RECORD, 304: {}})
     async def read(  # pyright: ignore[reportUnusedFunction]
@@ -68,8 +67,8 @@ def add_universes(app: FastAPI, service: UniverseService, body: BodyReader) -> N
     ) -> Response:
         """With its state, as it is or as it was."""
         seen = await service.look(universe_id, version)
-        headers = {"ETag": etag(seen.version), "Cache-Control": "no-cache"}
-        if etag(seen.version) in (if_none_match or ""):
+        headers = {"ETag": etag(seen.version, seen.record.name), "Cache-Control": "no-cache"}
+        if headers["ETag"] in (if_none_match or ""):
             return Response(status_code=304, headers=headers)
         return Response(await record_json(seen.record, seen.replica), 200, headers, JSON)
 
@@ -84,13 +83,12 @@ def add_universes(app: FastAPI, service: UniverseService, body: BodyReader) -> N
     ) -> Response:
         """Both are optional. A state replaces the whole of the present one, its time too, and can be undone."""
         asked = object_of(given, ("name", "state"))
-        await service.record(universe_id)
-        if "state" in asked:
-            await service.put(universe_id, asked["state"], expected_version=expected_version(expected, if_match))
-        if "name" in asked:
-            await service.rename(universe_id, asked["name"])
+        for name in asked:
+            if asked[name] is None:
+                raise MalformedRequest(f"{name} is null.", hint="Leave out what is to stay.", argument=name)
+        await service.replace(universe_id, **asked, expected_version=expected_version(expected, if_match))
         seen = await service.look(universe_id)
-        headers = {"ETag": etag(seen.version)}
+        headers = {"ETag": etag(seen.version, seen.record.name)}
         return Response(await record_json(seen.record, seen.replica), 200, headers, JSON)
 
     @app.delete("/universes/{universe_id}", summary="Delete a universe", status_code=204)

@@ -5,9 +5,9 @@ import orjson
 from universe.domain.commands import Command
 from universe.domain.events import Event, is_refusal, refusal
 from universe.domain.reducer import reduce
-from universe.domain.state import KINDS, State, Touched, trusted_state
+from universe.domain.state import KINDS, State, Touched, both, difference, trusted_state
 from universe.errors import KeyReused, VersionConflict
-from universe.service.results import Ask, Job, Restore, Result
+from universe.service.results import Ask, GoBack, Job, Restore, Result
 from universe.store.port import Entry, KeyUse
 from universe.store.rebuilding import Replica
 from uraniborg.kernel.errors import UraniborgError
@@ -41,6 +41,7 @@ class Batch:
         if ask.expected_version is not None and ask.expected_version != self._version:
             raise VersionConflict(self._id, ask.expected_version, self._version)
         first = self._version + 1
+        assert not isinstance(ask.change, GoBack)
         result = self._restore(ask.change) if isinstance(ask.change, Restore) else self._reduce(ask.change)
         if ask.key is not None:
             self.uses[ask.key] = KeyUse(ask.key, ask.digest(), first, result.version)
@@ -68,8 +69,10 @@ class Batch:
                 raise refusal(outcome.events[0], universeId=self._id, command=command["type"], **place)
             state, version = outcome.state, version + 1
             events += outcome.events
-            touched = _both(touched, outcome.touched) if touched else outcome.touched
-            entries.append(self._entry(version, orjson.dumps(command), outcome.events))
+            touched = both(touched, outcome.touched) if touched else outcome.touched
+            kind = "continued" if index else "command"
+            written = orjson.dumps(outcome.events)
+            entries.append(Entry.sealed(self._id, version, kind, orjson.dumps(command), written, self._at))
         self._state, self._version = state, version
         self._steps.append(touched)
         self.entries += entries
@@ -84,9 +87,6 @@ class Batch:
         self._steps.append(restore)
         return Result(self._version, after, [event], _difference(before, after), self._replica)
 
-    def _entry(self, version: int, body: bytes, events: list[Event]) -> Entry:
-        return Entry.sealed(self._id, version, "command", body, orjson.dumps(events), self._at)
-
 
 def check_same(use: KeyUse, ask: Ask) -> None:
     """Raises KeyReused if the key was used for another request."""
@@ -98,11 +98,17 @@ def check_same(use: KeyUse, ask: Ask) -> None:
         )
 
 
-def _both(first: Touched, second: Touched) -> Touched:
-    for kind, keys in second.items():
-        first.setdefault(kind, {}).update(keys)
-    return first
+def changed_between(before: State, after: State) -> Touched:
+    """What differs between two states."""
+    touched: Touched = {}
+    for kind in KINDS:
+        old, new = before.entities(kind), after.entities(kind)
+        if old is not new:
+            touched[kind] = {
+                key: touch for key, touch in difference(old, new).items() if old.get(key) is not new.get(key)
+            }
+    return touched
 
 
 def _difference(before: State, after: State) -> Touched:
-    return {kind: dict.fromkeys([*before.entities(kind), *after.entities(kind)]) for kind in KINDS}
+    return {kind: difference(before.entities(kind), after.entities(kind)) for kind in KINDS}

@@ -8,8 +8,10 @@ from universe.store.port import Entry
 
 KEPT: Final = 1_024
 """How many of the last frames are at hand; who is further behind reads the log."""
+KEPT_BYTES: Final = 8 * 1024 * 1024
 AT_ONCE: Final = 64
 """The most frames in one write, so that a slow listener is found out while little is under way."""
+AT_ONCE_BYTES: Final = 256 * 1024
 
 
 def logged_frame(universe_id: str, entry: Entry) -> bytes:
@@ -21,7 +23,7 @@ def logged_frame(universe_id: str, entry: Entry) -> bytes:
 
 def frame(entry: Entry) -> bytes:
     """An entry as an event of an event stream."""
-    if entry.kind == "command":
+    if entry.kind != "restore":
         return b'id: %d\nevent: command\ndata: {"version":%d,"command":%b,"events":%b}\n\n' % (
             entry.version,
             entry.version,
@@ -42,12 +44,17 @@ class Feed:
         self.version = version
         self.beats = 0
         self.is_closed = False
-        self._frames: deque[bytes] = deque(maxlen=KEPT)
-        self._joined: dict[int, bytes] = {}
+        self._frames: deque[bytes] = deque()
+        self._bytes = 0
+        self._joined: dict[int, tuple[bytes, int]] = {}
         self._waiting: list[asyncio.Future[None]] = []
 
     def publish(self, entries: list[Entry]) -> None:
-        self._frames.extend(frame(entry) for entry in entries)
+        for entry in entries:
+            self._frames.append(frame(entry))
+            self._bytes += len(self._frames[-1])
+        while len(self._frames) > KEPT or (self._bytes > KEPT_BYTES and self._frames):
+            self._bytes -= len(self._frames.popleft())
         self.version = entries[-1].version
         self._joined.clear()
         self._wake()
@@ -70,13 +77,20 @@ class Feed:
         missing = self.version - version
         if missing > len(self._frames):
             return None
-        upto = version + min(missing, AT_ONCE)
-        joined = self._joined.get(version)
-        if joined is None:
-            first = len(self._frames) - missing
-            joined = b"".join(self._frames[index] for index in range(first, first + upto - version))
-            self._joined[version] = joined
-        return joined, upto
+        known = self._joined.get(version)
+        if known is None:
+            known = self._joined[version] = self._join(version, len(self._frames) - missing)
+        return known
+
+    def _join(self, version: int, first: int) -> tuple[bytes, int]:
+        frames: list[bytes] = []
+        size = 0
+        for index in range(first, min(first + AT_ONCE, len(self._frames))):
+            frames.append(self._frames[index])
+            size += len(frames[-1])
+            if size > AT_ONCE_BYTES:
+                break
+        return b"".join(frames), version + len(frames)
 
     async def wait(self) -> None:
         """Until something happens. Look first, without awaiting anything in between."""

@@ -9,16 +9,18 @@ import orjson
 from universe.errors import TooBusy, UniverseNotFound
 from universe.service.batch import Batch, check_same
 from universe.service.feed import Feed
-from universe.service.results import Ask, Job, Result
+from universe.service.results import Ask, GoBack, Job, Repeated, Result
 from universe.store.port import Entry, Snapshot, Store, Superseded
-from universe.store.rebuilding import Replica, pages, rebuild
-from uraniborg.kernel.clock import Clock
-from uraniborg.kernel.errors import UraniborgError
+from universe.store.rebuilding import Replica, pages
+from uraniborg.kernel.clock import Clock, iso
+from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger
 
 BATCH: Final = 256
 QUEUE: Final = 10_000
 _RETRIES: Final = 50
+_LARGE: Final = 20_000
+_MANY: Final = 50
 _SPARSE: Final = 10
 """Of older snapshots every tenth is kept."""
 
@@ -67,6 +69,8 @@ class LiveUniverse:
         """The feed of what happens from now on."""
         if self._feed is None:
             self._feed = Feed(self.replica.version)
+        if self.is_gone:
+            self._feed.close()
         return self._feed
 
     def beat(self) -> None:
@@ -91,7 +95,7 @@ class LiveUniverse:
     async def _work(self) -> None:
         try:
             while self._jobs:
-                jobs, self._jobs = self._jobs[:BATCH], self._jobs[BATCH:]
+                jobs = self._next()
                 try:
                     async with self._moving:
                         await self._change(jobs)
@@ -102,6 +106,12 @@ class LiveUniverse:
                         raise
         finally:
             self._working = None
+
+    def _next(self) -> list[Job]:
+        """What is written together. Who goes back goes alone: where to is only known when all before it are written."""
+        count = next((at for at, job in enumerate(self._jobs[:BATCH]) if isinstance(job.ask.change, GoBack)), BATCH)
+        jobs, self._jobs = self._jobs[: max(count, 1)], self._jobs[max(count, 1) :]
+        return jobs
 
     async def _change(self, jobs: Sequence[Job]) -> None:
         for _ in range(_RETRIES):
@@ -116,7 +126,8 @@ class LiveUniverse:
     async def _write(self, batch: Batch) -> bool:
         """Whether the batch was written; if not, somebody else was faster."""
         try:
-            await self._store.append(self.id, self.replica.version, batch.entries, list(batch.uses.values()))
+            uses = list(batch.uses.values())
+            await self._store.append(self.id, self.replica.version, batch.entries, uses, made_at=self.made_at)
         except Superseded:
             return False
         except UniverseNotFound:
@@ -127,30 +138,38 @@ class LiveUniverse:
         return True
 
     async def _accept(self, jobs: Sequence[Job]) -> Batch:
-        batch = Batch(self.replica, timestamp(self._clock))
+        batch = Batch(self.replica, iso(self._clock.now()))
         for job in jobs:
             try:
                 answer = await self._known(job.ask, batch) if job.ask.key is not None else None
-                answer = answer or batch.add(job.ask)
+                answer = answer or await self._add(batch, job.ask)
             except UraniborgError as exc:
                 answer = exc
+            except Exception as exc:  # of one command, which must not be everybody's
+                _log.exception("unexpected error", exc=exc, universe=self.id)
+                answer = as_error(exc)
             batch.answers.append((job, answer))
         return batch
 
+    async def _add(self, batch: Batch, ask: Ask) -> Result:
+        """Beside the loop where it would take long: in large universes, and for many commands at once."""
+        state = self.replica.state
+        size = len(state.stars) + len(state.groups) + len(state.rootIds) + len(state.rootGroupIds)
+        if isinstance(ask.change, GoBack):
+            ask = ask._replace(change=await ask.change.state_at(self.replica.version))
+        if size < _LARGE and isinstance(ask.change, list) and len(ask.change) < _MANY:
+            return batch.add(ask)
+        return await asyncio.to_thread(batch.add, ask)
+
     async def _known(self, ask: Ask, batch: Batch) -> Result | None:
-        """The result of an earlier request with the same key, if there was one. Raises KeyReused."""
+        """The result of an earlier request of this batch with the same key. Raises Repeated, or KeyReused."""
         assert ask.key is not None
         if known := batch.known(ask):
             return known
-        use = await self._store.key(self.id, ask.key)
-        if use is None:
-            return None
-        check_same(use, ask)
-        entries = await self._store.entries(self.id, after=use.first - 1, limit=use.last - use.first + 1)
-        events = [event for entry in entries for event in orjson.loads(entry.events)]
-        is_present = use.last == self.replica.version
-        then = self.replica if is_present else await rebuild(self._store, self.id, use.last)
-        return Result(use.last, then.state, events, {}, self.replica)
+        if use := await self._store.key(self.id, ask.key):
+            check_same(use, ask)
+            raise Repeated(use)
+        return None
 
     async def _catch_up(self) -> None:
         async for entries in pages(self._store, self.id, after=self.replica.version):
@@ -175,12 +194,8 @@ class LiveUniverse:
             versions = await self._store.snapshot_versions(self.id)
             keep = [one for one in versions[:-2] if one // self._every % _SPARSE == 0] + versions[-2:]
             digest = Snapshot.digest_of(self.id, version, state)
-            await self._store.put_snapshot(self.id, Snapshot(version, state, digest), keep)
+            await self._store.put_snapshot(self.id, Snapshot(version, state, digest), keep, made_at=self.made_at)
         except UraniborgError as exc:
             _log.warning("snapshot not written", universe=self.id, version=version, code=exc.code)
         finally:
             self._snapshotting = None
-
-
-def timestamp(clock: Clock) -> str:
-    return clock.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -16,6 +16,7 @@ Wanted = Literal["state", "changes", "events"]
 INLINE_BYTES: Final = 64 * 1024
 """States up to this size are sent whole unless asked otherwise, and written on the loop."""
 _SHOWN_ROOTS: Final = 50
+_FEW: Final = 100
 
 
 class Part(NamedTuple):
@@ -75,9 +76,15 @@ def _changes(result: Result) -> dict[str, Any]:
     }
 
 
-def part_of(replica: Replica, part: Part) -> dict[str, Any]:
+async def part_json(replica: Replica, part: Part) -> bytes:
     """Some entities, or some fields of them, in the shape of a state."""
     plain = replica.mirror.plain()
+    if part.ids is not None and len(part.ids) < _FEW:
+        return orjson.dumps(_part_of(plain, part))
+    return await asyncio.to_thread(lambda: orjson.dumps(_part_of(plain, part)))
+
+
+def _part_of(plain: dict[str, Any], part: Part) -> dict[str, Any]:
     found: set[str] = set()
     for kind in KINDS:
         entities: dict[str, Any] = plain[kind]
@@ -138,10 +145,13 @@ async def record_json(record: Record, replica: Replica) -> bytes:
 
 def entry_facts(entry: Entry, universe_id: str) -> dict[str, Any]:
     """An entry of the log; of a state that was put back, only that it was."""
-    facts: dict[str, Any] = {"version": entry.version, "kind": entry.kind, "at": entry.at}
+    kind = "restore" if entry.kind == "restore" else "command"
+    facts: dict[str, Any] = {"version": entry.version, "kind": kind, "at": entry.at}
     if not entry.is_whole(universe_id):
         return {**facts, "damaged": True}
     events: list[Event] = orjson.loads(entry.events)
-    if entry.kind == "command":
+    if entry.kind == "continued":
+        facts["together"] = True
+    if entry.kind != "restore":
         return {**facts, "command": orjson.loads(entry.body), "events": events}
     return {**facts, "events": events}

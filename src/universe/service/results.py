@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+from collections.abc import Awaitable, Callable
 from typing import Literal, NamedTuple
 
 import orjson
@@ -9,7 +10,9 @@ import orjson
 from universe.domain.commands import Command
 from universe.domain.events import Event
 from universe.domain.state import Plain, State, Touched
+from universe.store.port import KeyUse
 from universe.store.rebuilding import Replica
+from uraniborg.kernel.errors import UraniborgError
 
 RestoreReason = Literal["create", "put", "undo", "restore", "branch"]
 
@@ -29,6 +32,12 @@ class Restore(NamedTuple):
         return orjson.dumps({"reason": self.reason, "toVersion": self.to_version, "state": self.plain})
 
 
+class GoBack(NamedTuple):
+    """Put back what was, which is only known once it is its turn: `state_at` gives it, for the version it is then."""
+
+    state_at: Callable[[int], Awaitable[Restore]]
+
+
 class Result(NamedTuple):
     """What a change did: the version and the state after it, what happened, and which entities it touched."""
 
@@ -43,14 +52,25 @@ class Result(NamedTuple):
 class Ask(NamedTuple):
     """A change that is asked for: commands, all of them or none, or a state to put back."""
 
-    change: list[Command] | Restore
+    change: list[Command] | Restore | GoBack
     expected_version: int | None = None
     key: str | None = None
 
     def digest(self) -> bytes:
         """The same for the same request: an idempotency key stands for one request only."""
+        assert not isinstance(self.change, GoBack)
         said = self.change.body() if isinstance(self.change, Restore) else orjson.dumps(self.change)
         return hashlib.blake2b(said, digest_size=16).digest()
+
+
+class Repeated(UraniborgError):
+    """A request that was answered before: not an error to whoever asked, who gets that answer."""
+
+    code = "repeated"
+
+    def __init__(self, use: KeyUse) -> None:
+        super().__init__("This was answered before.")
+        self.use = use
 
 
 class Job(NamedTuple):

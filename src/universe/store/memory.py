@@ -42,6 +42,7 @@ class MemoryStore:
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
         if kept := self._kept.get(universe_id):
             kept.record = kept.record._replace(name=name, updated_at=at)
+            self._told.tell(Change(universe_id, kept.record.version))
         return kept is not None
 
     async def delete(self, universe_id: str) -> bool:
@@ -59,10 +60,16 @@ class MemoryStore:
         return [record for record in newest if before is None or _age(record) < before][:limit]
 
     async def append(
-        self, universe_id: str, expected: int, entries: Sequence[Entry], keys: Sequence[KeyUse] = ()
+        self,
+        universe_id: str,
+        expected: int,
+        entries: Sequence[Entry],
+        keys: Sequence[KeyUse] = (),
+        *,
+        made_at: str | None = None,
     ) -> None:
         kept = self._kept.get(universe_id)
-        if kept is None:
+        if kept is None or made_at not in (None, kept.record.created_at):
             raise UniverseNotFound(universe_id)
         if kept.record.version != expected:
             raise Superseded(kept.record.version)
@@ -90,8 +97,11 @@ class MemoryStore:
         kept = self._kept.get(universe_id)
         return sorted(kept.snapshots) if kept else []
 
-    async def put_snapshot(self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = ()) -> None:
-        if kept := self._kept.get(universe_id):
+    async def put_snapshot(
+        self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
+    ) -> None:
+        kept = self._kept.get(universe_id)
+        if kept is not None and made_at in (None, kept.record.created_at):
             kept.snapshots[snapshot.version] = snapshot
             if keep:
                 kept.snapshots = {

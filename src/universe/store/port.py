@@ -2,9 +2,13 @@
 
 import hashlib
 from collections.abc import AsyncIterator, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
-EntryKind = Literal["command", "restore"]
+EntryKind = Literal["command", "continued", "restore"]
+"""`continued` is a command that took effect together with the one before it."""
+
+PAGE_BYTES: Final = 32 * 1024 * 1024
+"""How much is read from a log at once."""
 
 
 class Record(NamedTuple):
@@ -117,16 +121,26 @@ class Store(Protocol):
         ...
 
     async def append(
-        self, universe_id: str, expected: int, entries: Sequence[Entry], keys: Sequence[KeyUse] = ()
+        self,
+        universe_id: str,
+        expected: int,
+        entries: Sequence[Entry],
+        keys: Sequence[KeyUse] = (),
+        *,
+        made_at: str | None = None,
     ) -> None:
         """Add these entries, the first of which has the version `expected` + 1; all of them or none.
 
-        Raises Superseded if the log is at another version, UniverseNotFound if there is no such universe.
+        Raises Superseded if the log is at another version, UniverseNotFound if there is no such universe, or only one
+        of the same id that was made at another time than `made_at`.
         """
         ...
 
     async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
-        """Entries with versions above `after`, in order. None is checked for damage here."""
+        """Entries with versions above `after`, in order. None is checked for damage here.
+
+        Where they are large there are fewer than asked for, but always one if there is any.
+        """
         ...
 
     async def key(self, universe_id: str, key: str) -> KeyUse | None: ...
@@ -137,8 +151,10 @@ class Store(Protocol):
 
     async def snapshot_versions(self, universe_id: str) -> list[int]: ...
 
-    async def put_snapshot(self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = ()) -> None:
-        """Add a snapshot and, if `keep` names any, drop all others but those."""
+    async def put_snapshot(
+        self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
+    ) -> None:
+        """Add a snapshot and, if `keep` names any, drop all others but those. Nothing if the universe is another."""
         ...
 
     def changes(self) -> AsyncIterator[Change]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from universe.errors import MalformedRequest, StoreUnavailable, UniverseNotFound
 from universe.store import postgres_statements as sql
-from universe.store.port import Change, Entry, KeyUse, Record, Snapshot, Superseded
+from universe.store.port import PAGE_BYTES, Change, Entry, KeyUse, Record, Snapshot, Superseded
 from universe.store.postgres_connecting import Database
 from universe.store.postgres_listening import Listener
 from universe.store.postgres_schema import migrate
@@ -81,7 +81,13 @@ class PostgresStore:
         return [Record(*row) for row in rows]
 
     async def append(
-        self, universe_id: str, expected: int, entries: Sequence[Entry], keys: Sequence[KeyUse] = ()
+        self,
+        universe_id: str,
+        expected: int,
+        entries: Sequence[Entry],
+        keys: Sequence[KeyUse] = (),
+        *,
+        made_at: str | None = None,
     ) -> None:
         uses = {_key_digest(use.key): use for use in keys}
         moved = await self._fetch(
@@ -95,14 +101,17 @@ class PostgresStore:
             [use.request for use in uses.values()],
             [use.first for use in uses.values()],
             [use.last for use in uses.values()],
+            made_at,
         )
         if not moved:
             record = await self.record(universe_id)
-            raise Superseded(record.version) if record else UniverseNotFound(universe_id)
+            is_there = record is not None and made_at in (None, record.created_at)
+            raise Superseded(record.version) if record and is_there else UniverseNotFound(universe_id)
 
     async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
         last = _HIGHEST if upto is None else min(upto, _HIGHEST)
-        rows = await self._fetch(sql.ENTRIES, _keepable(universe_id), min(after, _HIGHEST), last, min(limit, _HIGHEST))
+        most = min(limit, _HIGHEST)
+        rows = await self._fetch(sql.ENTRIES, _keepable(universe_id), min(after, _HIGHEST), last, most, PAGE_BYTES)
         return [Entry(*row) for row in rows]
 
     async def key(self, universe_id: str, key: str) -> KeyUse | None:
@@ -118,9 +127,11 @@ class PostgresStore:
     async def snapshot_versions(self, universe_id: str) -> list[int]:
         return [version for (version,) in await self._fetch(sql.SNAPSHOT_VERSIONS, _keepable(universe_id))]
 
-    async def put_snapshot(self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = ()) -> None:
+    async def put_snapshot(
+        self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
+    ) -> None:
         kept = [*keep, snapshot.version] if keep else []
-        await self._fetch(sql.PUT_SNAPSHOT, _keepable(universe_id), *snapshot, kept)
+        await self._fetch(sql.PUT_SNAPSHOT, _keepable(universe_id), *snapshot, kept, made_at)
 
     def changes(self) -> AsyncIterator[Change]:
         return self._listener.changes()

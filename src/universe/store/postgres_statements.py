@@ -18,7 +18,10 @@ CREATE: Final = """
     SELECT pg_notify('universes_' || 'universes'::regclass::oid, concat_ws(' ', version, serial, id)) FROM made
 """
 
-RENAME: Final = "UPDATE universes SET name = $2, updated_at = $3 WHERE id = $1 RETURNING 1"
+RENAME: Final = """
+    WITH named AS (UPDATE universes SET name = $2, updated_at = $3 WHERE id = $1 RETURNING id, version, serial)
+    SELECT pg_notify('universes_' || 'universes'::regclass::oid, concat_ws(' ', version, serial, id)) FROM named
+"""
 
 DELETE: Final = """
     WITH gone AS (DELETE FROM universes WHERE id = $1 RETURNING id, serial)
@@ -27,7 +30,8 @@ DELETE: Final = """
 
 APPEND: Final = """
     WITH moved AS (
-      UPDATE universes SET version = $3, updated_at = $4 WHERE id = $1 AND version = $2 RETURNING id, version, serial
+      UPDATE universes SET version = $3, updated_at = $4
+      WHERE id = $1 AND version = $2 AND created_at = coalesce($15, created_at) RETURNING id, version, serial
     ), logged AS (
       INSERT INTO universe_log SELECT moved.id, entry.* FROM moved,
       unnest($5::bigint[], $6::text[], $7::bytea[], $8::bytea[], $9::text[], $10::bytea[]) AS entry
@@ -42,7 +46,7 @@ APPEND: Final = """
 
 PUT_SNAPSHOT: Final = """
     WITH there AS (
-      SELECT id FROM universes WHERE id = $1 FOR KEY SHARE
+      SELECT id FROM universes WHERE id = $1 AND created_at = coalesce($6, created_at) FOR KEY SHARE
     ), put AS (
       INSERT INTO universe_snapshots SELECT id, $2::bigint, $3::bytea, $4::bytea FROM there
       ON CONFLICT (universe_id, version) DO UPDATE SET state = excluded.state, digest = excluded.digest
@@ -64,8 +68,12 @@ RECORDS_BEFORE: Final = """
 VERSIONS: Final = "SELECT id, version, serial FROM universes"
 
 ENTRIES: Final = """
-    SELECT version, kind, body, events, at, digest FROM universe_log
-    WHERE universe_id = $1 AND version > $2 AND version <= $3 ORDER BY version LIMIT $4
+    SELECT version, kind, body, events, at, digest FROM universe_log WHERE universe_id = $1 AND version IN (
+      SELECT version FROM (
+        SELECT version, octet_length(body) AS size, sum(octet_length(body)) OVER (ORDER BY version) AS total
+        FROM universe_log WHERE universe_id = $1 AND version > $2 AND version <= $3 ORDER BY version LIMIT $4
+      ) AS sizes WHERE total - size < $5
+    ) ORDER BY version
 """
 
 KEY: Final = "SELECT request, first, last FROM universe_keys WHERE universe_id = $1 AND key_digest = $2"

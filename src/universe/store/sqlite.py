@@ -11,7 +11,7 @@ from threading import local
 from typing import Any, Final, TypeVar
 
 from universe.errors import StoreUnavailable, UniverseNotFound
-from universe.store.port import Change, Entry, KeyUse, Record, Snapshot, Superseded
+from universe.store.port import PAGE_BYTES, Change, Entry, KeyUse, Record, Snapshot, Superseded
 from universe.store.telling import Told
 from universe.store.writing import GroupWriter
 from uraniborg.kernel.errors import Conflict
@@ -67,6 +67,7 @@ class SqliteStore:
         self._writer: GroupWriter | None = None
         self._polling: asyncio.Task[None] | None = None
         self._told = Told()
+        self._versions: dict[str, int] = {}
 
     async def open(self) -> None:
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="universe-reader")
@@ -80,7 +81,8 @@ class SqliteStore:
             raise _unavailable(exc) from exc
         self._file = _file_at(self._path)
         self._writer = GroupWriter(connection, asyncio.get_running_loop(), before=self._check_file)
-        self._polling = asyncio.create_task(self._poll(watching, number, versions or {}))
+        self._versions = versions or {}
+        self._polling = asyncio.create_task(self._poll(watching, number))
 
     async def close(self) -> None:
         self._told.end()
@@ -103,13 +105,16 @@ class SqliteStore:
 
     async def create(self, record: Record, entries: Sequence[Entry] = ()) -> None:
         await self._write(partial(_create, record=record, entries=entries))
-        self._told.tell(Change(record.id, record.version))
+        self._tell(Change(record.id, record.version))
 
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
         if not _is_text(universe_id):
             return False
-        sql = "UPDATE universes SET name = ?, updated_at = ? WHERE id = ?"
-        return await self._write(lambda connection: connection.execute(sql, (name, at, universe_id)).rowcount == 1)
+        sql = "UPDATE universes SET name = ?, updated_at = ? WHERE id = ? RETURNING version"
+        renamed = await self._write(lambda connection: connection.execute(sql, (name, at, universe_id)).fetchone())
+        if renamed:
+            self._tell(Change(universe_id, renamed[0]))
+        return renamed is not None
 
     async def delete(self, universe_id: str) -> bool:
         if not _is_text(universe_id):
@@ -117,7 +122,7 @@ class SqliteStore:
         sql = "DELETE FROM universes WHERE id = ?"
         deleted = await self._write(lambda connection: connection.execute(sql, (universe_id,)).rowcount == 1)
         if deleted:
-            self._told.tell(Change(universe_id, None))
+            self._tell(Change(universe_id, None))
         return deleted
 
     async def record(self, universe_id: str) -> Record | None:
@@ -129,7 +134,13 @@ class SqliteStore:
         return [Record(*row) for row in await self._read(sql, (*(before or _LATEST), limit))]
 
     async def append(
-        self, universe_id: str, expected: int, entries: Sequence[Entry], keys: Sequence[KeyUse] = ()
+        self,
+        universe_id: str,
+        expected: int,
+        entries: Sequence[Entry],
+        keys: Sequence[KeyUse] = (),
+        *,
+        made_at: str | None = None,
     ) -> None:
         if not _is_text(universe_id):
             raise UniverseNotFound(universe_id)
@@ -138,15 +149,19 @@ class SqliteStore:
             for entry in entries
         ]
         uses = [(universe_id, *use) for use in keys]
-        await self._write(partial(_append, universe_id=universe_id, expected=expected, rows=rows, uses=uses))
-        self._told.tell(Change(universe_id, entries[-1].version))
+        work = partial(_append, universe_id=universe_id, expected=expected, rows=rows, uses=uses, made_at=made_at)
+        await self._write(work)
+        self._tell(Change(universe_id, entries[-1].version))
 
     async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
         sql = (
-            "SELECT version, kind, body, events, at, digest FROM log "
-            "WHERE universe_id = ? AND version > ? AND version <= ? ORDER BY version LIMIT ?"
+            "SELECT version, kind, body, events, at, digest FROM log WHERE universe_id = ?1 AND version IN ("
+            "SELECT version FROM "
+            "(SELECT version, length(body) AS size, SUM(length(body)) OVER (ORDER BY version) AS total "
+            "FROM log WHERE universe_id = ?1 AND version > ?2 AND version <= ?3 ORDER BY version LIMIT ?4) "
+            "WHERE total - size < ?5) ORDER BY version"
         )
-        rows = await self._read(sql, (universe_id, max(after, 0), _bounded(upto), limit))
+        rows = await self._read(sql, (universe_id, max(after, 0), _bounded(upto), limit, PAGE_BYTES))
         return [Entry(*row) for row in rows]
 
     async def key(self, universe_id: str, key: str) -> KeyUse | None:
@@ -166,10 +181,12 @@ class SqliteStore:
         sql = "SELECT version FROM snapshots WHERE universe_id = ? ORDER BY version"
         return [version for (version,) in await self._read(sql, (universe_id,))]
 
-    async def put_snapshot(self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = ()) -> None:
+    async def put_snapshot(
+        self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
+    ) -> None:
         def work(connection: sqlite3.Connection) -> None:
-            there = connection.execute("SELECT 1 FROM universes WHERE id = ?", (universe_id,)).fetchone()
-            if there is None:
+            there = connection.execute("SELECT created_at FROM universes WHERE id = ?", (universe_id,)).fetchone()
+            if there is None or made_at not in (None, there[0]):
                 return
             connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", (universe_id, *snapshot))
             if keep:
@@ -183,7 +200,15 @@ class SqliteStore:
     def changes(self) -> AsyncIterator[Change]:
         return self._told.changes()
 
-    async def _poll(self, watching: sqlite3.Connection, number: int, versions: dict[str, int]) -> None:
+    def _tell(self, change: Change) -> None:
+        """Tell of what was done here, so that it is not told again as done elsewhere."""
+        if change.version is None:
+            self._versions.pop(change.universe_id, None)
+        else:
+            self._versions[change.universe_id] = change.version
+        self._told.tell(change)
+
+    async def _poll(self, watching: sqlite3.Connection, number: int) -> None:
         """Tells of what other processes wrote, which only leaves a number behind that can be looked at."""
         while True:
             await asyncio.sleep(_POLL_S)
@@ -193,12 +218,11 @@ class SqliteStore:
                 continue  # whoever asks for something is told
             if now is None:
                 continue
-            for universe_id in versions.keys() - now.keys():
-                self._told.tell(Change(universe_id, None))
+            for universe_id in self._versions.keys() - now.keys():
+                self._tell(Change(universe_id, None))
             for universe_id, version in now.items():
-                if versions.get(universe_id) != version:
-                    self._told.tell(Change(universe_id, version))
-            versions = now
+                if self._versions.get(universe_id) != version:
+                    self._tell(Change(universe_id, version))
 
     def _check_file(self) -> None:
         """Raises DatabaseUnusable if the file is gone: what is written to one without a name is lost."""
@@ -285,11 +309,21 @@ def _create(connection: sqlite3.Connection, record: Record, entries: Sequence[En
 
 
 def _append(
-    connection: sqlite3.Connection, universe_id: str, expected: int, rows: list[tuple[Any, ...]], uses: list[Any]
+    connection: sqlite3.Connection,
+    universe_id: str,
+    expected: int,
+    rows: list[tuple[Any, ...]],
+    uses: list[Any],
+    made_at: str | None,
 ) -> None:
-    sql = "UPDATE universes SET version = ?, updated_at = ? WHERE id = ? AND version = ?"
-    if connection.execute(sql, (expected + len(rows), rows[-1][5], universe_id, expected)).rowcount == 0:
-        found = connection.execute("SELECT version FROM universes WHERE id = ?", (universe_id,)).fetchone()
+    sql = (
+        "UPDATE universes SET version = ?, updated_at = ? "
+        "WHERE id = ? AND version = ? AND created_at = ifnull(?, created_at)"
+    )
+    values = (expected + len(rows), rows[-1][5], universe_id, expected, made_at)
+    if connection.execute(sql, values).rowcount == 0:
+        sql = "SELECT version FROM universes WHERE id = ? AND created_at = ifnull(?, created_at)"
+        found = connection.execute(sql, (universe_id, made_at)).fetchone()
         raise Superseded(found[0]) if found else UniverseNotFound(universe_id)
     _insert(connection, rows)
     if uses:

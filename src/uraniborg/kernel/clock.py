@@ -15,6 +15,11 @@ class SystemClock:
         return datetime.now(UTC)
 
 
+def iso(moment: datetime) -> str:
+    """The moment in UTC as ISO 8601 has it, to the microsecond: two that differ are written differently."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
 class FrozenClock:
     """A clock that stands still, for tests and replays."""
 

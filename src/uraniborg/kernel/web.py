@@ -4,8 +4,8 @@ import hmac
 import os
 import socket
 import sys
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from starlette.applications import Starlette
@@ -21,6 +21,8 @@ from uraniborg.kernel.logging import get_logger, register_secret
 
 _log = get_logger(__name__)
 _DRAIN_S: Final = 5
+_GIVE_UP_MS: Final = 60_000
+_BACKLOG: Final = 2_048
 _LOOPBACK_ORIGIN: Final = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?"
 _CORS_HEADERS: Final = (
     "Accept",
@@ -236,8 +238,24 @@ def run_server(app: ASGIApp | str, *, host: str, port: int, workers: int = 1, fa
     if workers > 1:
         uvicorn.run(app, workers=workers, **config)
         return
-    with suppress(KeyboardInterrupt):
-        EndingServer(uvicorn.Config(app, **config)).run()
+    with suppress(KeyboardInterrupt), _listening(host, port) as listener:
+        EndingServer(uvicorn.Config(app, **config)).run(sockets=[listener])
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Generator[socket.socket]:
+    """A socket at this address, whose connections end when nobody takes what is sent for long.
+
+    The protocol is named so that the loop sends small answers at once.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _GIVE_UP_MS)
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
+        yield listener
 
 
 def say(line: str) -> None:

@@ -115,7 +115,7 @@ def test_a_body_is_removed_with_everything_below_it() -> None:
     assert found.events == [{"type": "starRemoved", "id": "earth", "removedIds": ["earth", "moon"]}]
     assert set(found.state.stars) == {"sun", "mars"}
     assert children(found.state, "sun") == ["mars"]
-    assert found.touched == {"stars": {"earth": None, "moon": None, "sun": None}}
+    assert found.touched == {"stars": {"earth": "removed", "moon": "removed", "sun": "put"}}
     assert accepted(SYSTEM, command("removeStar", id="sun")).state == EMPTY
 
 

@@ -165,7 +165,7 @@ def test_one_change_among_ten_thousand_bodies_copies_none_of_the_others() -> Non
     stars = {f"s{number}": a_body(f"s{number}") for number in range(10_000)}
     before = parse_state({"stars": stars, "groups": {"g": a_group("g")}})
     found = reduce(before, command("updateStar", id="s5000", payload={"mass": 1}))
-    assert found.touched == {"stars": {"s5000": None}}
+    assert found.touched == {"stars": {"s5000": "put"}}
     assert [key for key in stars if found.state.stars[key] is not before.stars[key]] == ["s5000"]
     assert all(found.state.entities(kind) is before.entities(kind) for kind in KINDS if kind != "stars")
 

@@ -234,7 +234,11 @@ def test_a_draft_remembers_what_it_touched_and_shares_the_rest() -> None:
     draft.put("stars", "sun", a_body("sun"))
     draft.remove("groups", ["g", "ghost"])
     draft.put_all("nebulae", {"m": a_nebula("m")})
-    assert draft.touched == {"stars": {"sun": None}, "groups": {"g": None}, "nebulae": {"n": None, "m": None}}
+    assert draft.touched == {
+        "stars": {"sun": "put"},
+        "groups": {"g": "removed"},
+        "nebulae": {"n": "removed", "m": "put"},
+    }
     changed = draft.state()
     assert changed.stars["earth"] is state.stars["earth"]
     assert changed.groups["h"] is state.groups["h"]

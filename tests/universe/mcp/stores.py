@@ -1,12 +1,12 @@
 """A store in memory that breaks down in ways no store should."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from universe.store.memory import MemoryStore
-from universe.store.port import Entry, KeyUse, Record
+from universe.store.port import Entry, Record
 
 SECRET: Final = "postgresql://tycho:hunter2@db.internal/universes"
 Where = Literal["record", "append", "entries"]
@@ -41,22 +41,20 @@ class BrokenStore(MemoryStore):
         finally:
             self._gate.set()
 
-    async def record(self, universe_id: str) -> Record | None:
+    async def record(self, *arguments: Any, **options: Any) -> Record | None:
         self._break_down("record")
-        return await super().record(universe_id)
+        return await super().record(*arguments, **options)
 
-    async def append(
-        self, universe_id: str, expected: int, entries: Sequence[Entry], keys: Sequence[KeyUse] = ()
-    ) -> None:
+    async def append(self, *arguments: Any, **options: Any) -> None:
         self._break_down("append")
         if not self._gate.is_set():
             self.waiting.set()
             await self._gate.wait()
-        await super().append(universe_id, expected, entries, keys)
+        await super().append(*arguments, **options)
 
-    async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+    async def entries(self, *arguments: Any, **options: Any) -> list[Entry]:
         self._break_down("entries")
-        return await super().entries(universe_id, after=after, limit=limit, upto=upto)
+        return await super().entries(*arguments, **options)
 
     def _break_down(self, where: Where) -> None:
         if self._broken == where:

@@ -281,7 +281,6 @@ async def test_a_repeated_key_gives_the_first_answer_and_does_nothing(hven: Serv
 
 
 @requirement("UN-9")
-@pytest.mark.xfail(strict=True, reason="a repeated key is answered as if nothing had changed")
 async def test_a_repeated_key_tells_once_more_what_changed(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         mars = add_star("mars", "sun")

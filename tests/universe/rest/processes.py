@@ -70,6 +70,7 @@ def serving_process(file: Path, **settings: object) -> Generator[Served]:
             assert waiting.select(SOON), "the server said nothing"
         line = child.stdout.readline()
         assert line, errors.read_text()
+        assert "url" in json.loads(line), line
         served = Served(child, json.loads(line)["url"], errors)
         served.wait_until_it_answers()
         yield served

@@ -1,5 +1,9 @@
 """Who may call, from where and by which name; and what every wrong address and method answers."""
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -206,6 +210,21 @@ class TestAddresses:
             head = client.head(f"/universes/{universe}/events")
             assert (head.status_code, head.headers["Content-Type"].split(";")[0]) == (200, "text/event-stream")
             assert client.get("/health").json()["listeners"] == 0
+
+
+def test_a_stream_may_be_listened_to_by_a_page_of_this_machine(rest: httpx.Client, universe: str) -> None:
+    origin = "http://localhost:5173"
+    with rest.stream("GET", f"/universes/{universe}/events", headers={"Origin": origin}) as stream:
+        assert stream.headers["Access-Control-Allow-Origin"] == origin
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_others_are_not_served_without_a_token(tmp_path: Path, host: str) -> None:
+    command = [sys.executable, "-m", "universe", "serve", "--host", host, "--port", "0", "--json", "--db", "memory:"]
+    environment = {**os.environ, "URANIBORG_HOME": str(tmp_path)}
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=50, env=environment, check=False)
+    assert ended.returncode == 4
+    assert json.loads(ended.stdout)["error"]["code"] == "insecure_bind"
 
 
 def test_nothing_of_the_inside_is_told_of(rest: httpx.Client, tmp_path: Path) -> None:

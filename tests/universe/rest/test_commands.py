@@ -273,7 +273,8 @@ class TestHistory:
         assert error(rest.get(f"/universes/{universe}/history", params={name: value}), 400)["argument"] == name
 
     def test_undo_restore_and_branch_lead_where_they_say(self, rest: httpx.Client, universe: str) -> None:
-        sent(rest, universe, [add_star("a"), add_star("b")])
+        for name in ("a", "b"):
+            sent(rest, universe, add_star(name))
         answer = rest.post(f"/universes/{universe}/undo")
         assert (answer.status_code, answer.headers["ETag"]) == (200, '"3"')
         undone = answer.json()

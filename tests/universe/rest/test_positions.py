@@ -99,7 +99,6 @@ def test_at_a_time_beyond_all_measure_there_is_an_answer(rest: httpx.Client, sys
     assert len(positions(rest, system, t=1e308)["positions"]) == 8
 
 
-@pytest.mark.xfail(strict=True, reason="served and replayed bodies come in different orders")
 def test_the_order_is_the_same_after_the_same_version_is_read_from_the_log(rest: httpx.Client, universe: str) -> None:
     sent(rest, universe, [add_star("a"), add_star("b")])
     sent(rest, universe, [{"type": "removeStar", "id": "a"}, add_star("a")])

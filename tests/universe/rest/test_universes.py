@@ -12,7 +12,7 @@ from tests.requirements import requirement
 from tests.universe.domain.samples import EMPTY_STATE, a_body, add_star
 from tests.universe.rest.serving import SEEN_AS, error, made, sent, served, state_of, version_of
 
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z")
 STATE: dict[str, Any] = {"stars": {"x": a_body("x")}, "rootIds": ["x"], "time": 3.5}
 TICK = {"type": "tick"}
 
@@ -36,7 +36,7 @@ class TestMaking:
         assert (said["name"], said["version"], said["state"]) == ("Hven", 0, EMPTY_STATE)
         assert said["createdAt"] == said["updatedAt"]
         assert TIME.fullmatch(said["createdAt"])
-        assert answer.headers["ETag"] == '"0"'
+        assert answer.headers["ETag"] == rest.get(answer.headers["Location"]).headers["ETag"]
         assert answer.headers["Content-Type"] == "application/json"
         assert rest.get(answer.headers["Location"]).json() == said
 
@@ -109,11 +109,7 @@ class TestMaking:
         assert told["argument"] == "from"
 
 
-UNQUOTED = pytest.mark.xfail(strict=True, reason="the Location is not quoted, and beyond Latin-1 the answer is a 500")
-ODD = [
-    *("__proto__", "constructor", "50%", "+", "x" * 200, "~", "'\"<>"),
-    *(pytest.param(odd, marks=UNQUOTED) for odd in ("é", "🪐", "a b", "a?b", "a#b", "a%2Fb")),
-]
+ODD = ["__proto__", "constructor", "é", "🪐", "a b", "a?b", "a#b", "50%", "a%2Fb", "+", "x" * 200, "~", "'\"<>"]
 
 
 class TestOddIds:
@@ -178,13 +174,15 @@ class TestOddIds:
 class TestReading:
     def test_a_record_is_read_as_it_is_or_as_it_was(self, rest: httpx.Client, universe: str) -> None:
         states = [state_of(rest, universe)]
+        tags: set[str] = set()
         for number in range(3):
             sent(rest, universe, add_star(f"s{number}"))
             states.append(state_of(rest, universe))
         for version, state in enumerate(states):
             answer = rest.get(f"/universes/{universe}", params={"version": version})
             assert (answer.json()["version"], answer.json()["state"]) == (version, state)
-            assert answer.headers["ETag"] == f'"{version}"'
+            tags.add(answer.headers["ETag"])
+        assert len(tags) == 4
 
     def test_a_version_there_is_not_is_not_found_and_says_which_there_are(
         self, rest: httpx.Client, universe: str
@@ -219,7 +217,6 @@ class TestReading:
     def test_any_tag_will_do_for_a_star(self, rest: httpx.Client, universe: str) -> None:
         assert rest.get(f"/universes/{universe}", headers={"If-None-Match": "*"}).status_code == 304
 
-    @pytest.mark.xfail(strict=True, reason="the tag is the version, which a rename leaves as it is")
     def test_a_rename_is_a_change_for_who_has_the_old_record(self, rest: httpx.Client, universe: str) -> None:
         tag = rest.get(f"/universes/{universe}").headers["ETag"]
         rest.put(f"/universes/{universe}", json={"name": "Stjerneborg"})
@@ -234,8 +231,8 @@ class TestReplacing:
         assert answer.status_code == 200
         said = answer.json()
         assert (said["name"], said["version"], said["state"]) == ("New", 3, {**EMPTY_STATE, **STATE})
-        assert answer.headers["ETag"] == '"3"'
-        assert rest.get(f"/universes/{universe}").json() == said
+        present = rest.get(f"/universes/{universe}")
+        assert (present.json(), present.headers["ETag"]) == (said, answer.headers["ETag"])
         assert rest.get(f"/universes/{universe}", params={"version": 2}).json()["state"]["time"] == 9
 
     def test_a_name_alone_leaves_state_and_version(self, rest: httpx.Client, universe: str) -> None:
@@ -250,7 +247,6 @@ class TestReplacing:
         after = rest.put(f"/universes/{universe}", json={}).json()
         assert {**after, "updatedAt": ""} == {**before, "updatedAt": ""}
 
-    @pytest.mark.xfail(strict=True, reason="the state is put before the name is checked")
     def test_a_put_that_is_refused_leaves_everything_as_it_was(self, rest: httpx.Client, universe: str) -> None:
         sent(rest, universe, add_star("sun"))
         before = rest.get(f"/universes/{universe}").json()
@@ -261,7 +257,6 @@ class TestReplacing:
         error(rest.put(f"/universes/{universe}", json={"state": [], "name": "New"}), 400)
         assert rest.get(f"/universes/{universe}").json()["name"] == "Hven"
 
-    @pytest.mark.xfail(strict=True, reason="null is taken for an empty state")
     def test_a_null_does_not_empty_a_universe(self, rest: httpx.Client, universe: str) -> None:
         sent(rest, universe, add_star("sun"))
         error(rest.put(f"/universes/{universe}", json={"state": None}), 400)
@@ -277,7 +272,22 @@ class TestReplacing:
             assert answer.status_code == 200, answer.text
             assert answer.json()["version"] == version + 1
 
-    @pytest.mark.xfail(strict=True, reason="If-Match is looked at only where there is a state")
+    def test_the_tag_of_a_record_or_of_an_answer_will_do_for_the_version_that_was_seen(
+        self, rest: httpx.Client, universe: str
+    ) -> None:
+        address = f"/universes/{universe}"
+        for read in (rest.get(address), rest.post(f"{address}/commands", json=TICK), rest.get(f"{address}/positions")):
+            answer = rest.put(address, json={"name": "New"}, headers={"If-Match": read.headers["ETag"]})
+            assert answer.status_code == 200, answer.text
+        error(
+            rest.put(
+                address,
+                json={"state": {}},
+                headers={"If-Match": rest.get(address, params={"version": 0}).headers["ETag"]},
+            ),
+            409,
+        )
+
     def test_a_name_too_is_put_only_over_the_version_that_was_seen(self, rest: httpx.Client, universe: str) -> None:
         error(rest.put(f"/universes/{universe}", json={"name": "New"}, headers={"If-Match": '"7"'}), 409)
         assert rest.get(f"/universes/{universe}").json()["name"] == "Hven"

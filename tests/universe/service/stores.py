@@ -1,7 +1,7 @@
 """A store in memory that, when told to, waits before it writes, does not write, or writes and says it has not."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Literal
 
@@ -27,6 +27,8 @@ class TroubledStore(MemoryStore):
         super().__init__()
         self.appends = 0
         self.entries_read = 0
+        self.before_reading: Callable[[], Awaitable[object]] | None = None
+        """What happens once, just before entries are read."""
         self._trouble: Trouble | None = None
         self._held: dict[str, Held] = {}
 
@@ -49,18 +51,27 @@ class TroubledStore(MemoryStore):
             held.opened.set()
 
     async def append(
-        self, universe_id: str, expected: int, entries: Sequence[Entry], keys: Sequence[KeyUse] = ()
+        self,
+        universe_id: str,
+        expected: int,
+        entries: Sequence[Entry],
+        keys: Sequence[KeyUse] = (),
+        *,
+        made_at: str | None = None,
     ) -> None:
         self.appends += 1
         if held := self._held.get(universe_id):
             held.reached.set()
             await held.opened.wait()
         if self._trouble != "writes nothing":
-            await super().append(universe_id, expected, entries, keys)
+            await super().append(universe_id, expected, entries, keys, made_at=made_at)
         if self._trouble is not None:
             raise StoreUnavailable("The disk is gone.", hint="Bring it back.")
 
     async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+        if happens := self.before_reading:
+            self.before_reading = None
+            await happens()
         found = await super().entries(universe_id, after=after, limit=limit, upto=upto)
         self.entries_read += len(found)
         return found

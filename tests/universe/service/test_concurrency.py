@@ -1,7 +1,7 @@
 """Many at once: one order for everybody, and no universe waits for another."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -20,8 +20,19 @@ from tests.universe.service.speaking import (
 from tests.universe.service.stores import TroubledStore
 from universe.errors import TooBusy, UniverseNotFound, VersionConflict
 from universe.service import live as live_module
+from universe.service.results import Result
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
+
+READING: dict[str, Callable[[UniverseService], Awaitable[object]]] = {
+    "undo": lambda service: service.undo("u"),
+    "restore": lambda service: service.restore("u", 2),
+    "branch": lambda service: service.branch("u", version=2),
+    "look at a version": lambda service: service.look("u", 2),
+    "look": lambda service: service.look("u"),
+    "send": lambda service: service.send("u", {"type": "tick"}),
+}
+"""What reads the log of a universe that is not in memory."""
 
 
 @pytest.fixture
@@ -144,6 +155,28 @@ async def test_who_leaves_before_the_answer_keeps_nobody_waiting(
     await assert_whole(service)
 
 
+@pytest.mark.parametrize("back", ["undo", "restore"])
+async def test_going_back_waits_its_turn_among_those_who_never_stop_sending(
+    service: UniverseService, store: TroubledStore, back: str
+) -> None:
+    await service.send("u", [{"type": "tick"}] * 3)
+    sending: list[asyncio.Task[Result]] = []
+
+    async def somebody_sends() -> None:
+        sending.append(asyncio.create_task(service.send("u", {"type": "tick"})))
+        for _ in range(10):
+            await asyncio.sleep(0)  # it gets as far as it can
+        store.before_reading = somebody_sends
+
+    store.before_reading = somebody_sends
+    result = await soon(READING[back](service))
+    store.before_reading = None
+    assert isinstance(result, Result)
+    assert result.events[0]["type"] == "stateRestored"
+    await soon(asyncio.gather(*sending))
+    await assert_whole(service)
+
+
 async def test_more_waiting_than_may_wait_is_refused_at_once_and_the_rest_is_done(
     service: UniverseService, store: TroubledStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,6 +217,18 @@ async def test_a_universe_deleted_while_commands_wait_answers_them_all(
         assert versions_in(feed) == []
     with pytest.raises(UniverseNotFound):
         await service.send("u", {"type": "tick"})
+
+
+@pytest.mark.parametrize("asked", READING)
+async def test_a_universe_deleted_while_its_log_is_read_is_not_found(store: TroubledStore, asked: str) -> None:
+    async with UniverseService(store).running() as service:
+        await service.create("Hven", universe_id="u")
+        await service.send("u", [{"type": "tick"}] * 3)
+    async with UniverseService(store).running() as service:
+        store.before_reading = lambda: service.delete("u")
+        with pytest.raises(UniverseNotFound):
+            await soon(READING[asked](service))
+        assert store.before_reading is None
 
 
 async def test_a_universe_made_again_with_the_id_of_a_deleted_one_begins_anew(lasting: UniverseService) -> None:

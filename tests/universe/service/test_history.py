@@ -114,7 +114,18 @@ async def test_undoing_takes_back_the_command_sent_after_an_undo(service: Univer
     assert await state_of(service) == states[6]
 
 
-@pytest.mark.xfail(strict=True, reason="an undo that leads to an undo is followed by what that undid")
+async def test_what_took_effect_together_is_undone_together(service: UniverseService) -> None:
+    await service.send("u", add_star("a"))
+    await service.send("u", [add_star("b"), add_star("c"), {"type": "tick"}])
+    await service.send("u", [add_star("d"), {"type": "tick"}])
+    for remaining in (["a", "b", "c"], ["a"], []):
+        assert list((await service.undo("u")).state.rootIds) == remaining
+    with pytest.raises(NothingToUndo):
+        await service.undo("u")
+    assert (await service.restore("u", 3)).state.rootIds == ("a", "b", "c")
+    await assert_whole(service)
+
+
 async def test_undoing_never_brings_back_what_was_undone_before(service: UniverseService) -> None:
     await service.send("u", add_star("a"))
     await service.undo("u")

@@ -106,7 +106,6 @@ async def test_an_empty_list_and_one_too_long_are_refused(service: UniverseServi
     assert (await soon(service.send("u", [TICK] * LIST_COMMANDS))).version == LIST_COMMANDS
 
 
-@pytest.mark.xfail(strict=True, reason="a list is mirrored in one step, which keeps the place of what came back")
 async def test_a_body_removed_and_added_again_in_one_list_has_the_place_that_the_log_gives_it(
     lasting: UniverseService,
 ) -> None:

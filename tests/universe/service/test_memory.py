@@ -52,7 +52,6 @@ async def test_a_universe_with_a_listener_stays_in_memory_and_tells_all(
             assert versions_in(feed) == [1]
 
 
-@pytest.mark.xfail(strict=True, reason="a universe is dropped from memory between being read and being listened to")
 async def test_every_listener_is_told_also_when_more_universes_have_listeners_than_are_kept_without(
     store: TroubledStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -281,7 +281,6 @@ async def test_a_listener_to_all_universes_is_told_of_every_change_and_no_more_a
     assert told.empty()
 
 
-@pytest.mark.xfail(strict=True, reason="a listener that raises ends the watching of the store")
 async def test_a_listener_that_fails_keeps_nobody_else_from_being_told(service: UniverseService) -> None:
     told: asyncio.Queue[Change] = asyncio.Queue()
 

@@ -142,7 +142,6 @@ async def test_a_universe_deleted_and_made_again_in_one_process_is_the_new_one_i
     await assert_whole(there)
 
 
-@pytest.mark.xfail(strict=True, reason="what is in memory is not compared with what is there before a command is done")
 @pytest.mark.parametrize("versions", [0, 2, 3, 5])
 async def test_a_command_sent_to_a_universe_made_again_elsewhere_is_done_in_the_new_one(
     here: UniverseService, unaware: UniverseService, versions: int
