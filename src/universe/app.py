@@ -3,13 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from time import monotonic
 from typing import Final
 
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp
 
 from universe.config import UniverseConfig
@@ -65,11 +62,6 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
 
 
 def _routes(service: UniverseService, streams: Streams, config: UniverseConfig) -> list[BaseRoute]:
-    started = monotonic()
     api = make_rest_app(service, streams, Positions(), body_limit=config.body_limit)
-
-    async def health(_request: Request) -> Response:
-        await service.ping()
-        return JSONResponse({"ok": True, "uptime": int(monotonic() - started), "listeners": streams.count})
-
-    return [Route(HEALTH, health), *page_routes(service, api), Mount("/", api)]
+    api.router.routes.extend(page_routes(service, api))
+    return [Mount("/", api)]

@@ -8,13 +8,12 @@ from pydantic import Field
 
 from universe.domain import catalogue
 from universe.domain.schemas import AnyCommandShape
-from universe.errors import MalformedRequest
+from universe.errors import MalformedCommand, MalformedRequest
 from universe.pages import concepts_text
 from universe.service.asking import KEY_CHARS
 from universe.service.replies import Part, Wanted, part_json, record_facts, result_json, state_json, suits, summary
 from universe.service.universes import Seen, UniverseService
 from universe.store.port import Change
-from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.mcp import Listed, Server, Subscriptions, list_more, make_server, resource, subscriptions, tool
 
 COMMANDS_URI: Final = "universe://reference/commands"
@@ -49,7 +48,9 @@ def summary_uri(universe_id: str) -> str:
 
 
 def _add_reading(server: Server, service: UniverseService) -> None:
-    @tool(server, title="The state of a universe", read_only=True, idempotent=True, structured=False)
+    @tool(
+        server, title="The state of a universe", read_only=True, idempotent=True, structured=False, about=["universeId"]
+    )
     async def get_universe_state(
         universeId: UniverseId,  # noqa: N803 - the specification's name
         ids: Annotated[
@@ -68,7 +69,7 @@ def _add_reading(server: Server, service: UniverseService) -> None:
         Large universes are better read in parts: maxBytes gives a summary where the whole would be larger, ids and
         fields choose what to read. Use it before changing something and to see what a command did.
         """
-        seen = await _look(service, universeId, version)
+        seen = await service.look(universeId, version)
         if ids is not None or fields is not None:
             said = await part_json(seen.replica, Part(ids, fields))
         else:
@@ -77,7 +78,7 @@ def _add_reading(server: Server, service: UniverseService) -> None:
             said = _summary_within(seen, maxBytes, len(said))
         return said.decode()
 
-    @tool(server, title="The commands there are", read_only=True, idempotent=True)
+    @tool(server, title="The commands there are", read_only=True, idempotent=True, about=["universeId"])
     async def list_universe_commands(
         universeId: UniverseId,  # noqa: N803 - required by the specification; the listing is the same for all
         category: Annotated[
@@ -92,7 +93,7 @@ def _add_reading(server: Server, service: UniverseService) -> None:
 
 
 def _add_sending(server: Server, service: UniverseService) -> None:
-    @tool(server, title="Send a command", read_only=False, destructive=True, structured=False)
+    @tool(server, title="Send a command", read_only=False, destructive=True, structured=False, about=["universeId"])
     async def send_universe_command(
         universeId: UniverseId,  # noqa: N803
         command: Annotated[
@@ -121,6 +122,8 @@ def _add_sending(server: Server, service: UniverseService) -> None:
         """
         if isinstance(command, str):  # some clients send objects as a string of JSON
             command = _unwrapped(command)
+        if isinstance(command, list):
+            raise MalformedCommand("", "is a list", allowed="one command, an object with a type")
         result = await service.send(universeId, command, expected_version=expectedVersion, key=idempotencyKey)
         return (await result_json(result, return_ or suits(result.replica))).decode()
 
@@ -163,14 +166,6 @@ def _announce(subscribed: Subscriptions, service: UniverseService) -> None:
         subscribed.updated(summary_uri(change.universe_id))
 
     service.on_change(changed)
-
-
-async def _look(service: UniverseService, universe_id: str, at: int | None) -> Seen:
-    try:
-        return await service.look(universe_id, at)
-    except UraniborgError as exc:
-        exc.ids.setdefault("universeId", universe_id[:100])
-        raise
 
 
 def _unwrapped(text: str) -> Any:

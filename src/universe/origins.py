@@ -6,11 +6,16 @@ from typing import Any
 
 from universe.domain.state import Plain
 from universe.errors import MalformedRequest
+from uraniborg.kernel.errors import UraniborgError
 
 
 async def plain_state_from(origin: Any) -> Plain:
     """As `state_from`, beside the loop."""
-    return await asyncio.to_thread(state_from, origin)
+    try:
+        return await asyncio.to_thread(state_from, origin)
+    except UraniborgError as exc:
+        exc.ids["argument"] = "from"
+        raise
 
 
 def state_from(origin: Any, *, at: datetime | None = None) -> Plain:

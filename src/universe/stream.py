@@ -13,6 +13,7 @@ from universe.service.universes import UniverseService
 from universe.store.rebuilding import pages
 from uraniborg.kernel.errors import as_error
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.web import WANTS_NO_BODY
 
 _HEADERS: Final = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -87,6 +88,10 @@ class EventStream(Response):
             self._task.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if WANTS_NO_BODY in scope:
+            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+            await send({"type": "http.response.body", "body": b""})
+            return
         async with self._streams.service.listening(self.universe_id) as live:
             self._task = asyncio.create_task(self._run(live, send))
             leaving = asyncio.create_task(_disconnected(receive))

@@ -4,9 +4,11 @@ from typing import Any, Final
 
 import orjson
 
-from universe.domain.state import KINDS, Plain, State, Touched
+from universe.domain.state import EMPTY, KINDS, Plain, State, Touched
 
 _LISTS: Final = ("rootIds", "rootGroupIds")
+_FRAME: Final = len(orjson.dumps({**EMPTY.plain(), "time": 0})) - len("0") - 2 * len("[]")
+"""The length of what every state has, without its time and its lists."""
 
 
 class Mirror:
@@ -30,6 +32,7 @@ class Mirror:
         }
         self._roots: tuple[Any, ...] = ()
         self._bytes: int | None = None
+        self._list_bytes: int | None = None
 
     def follow(self, state: State, touched: Touched) -> None:
         """Become `state`, which differs from the state before in no entity that was not touched."""
@@ -48,6 +51,7 @@ class Mirror:
         if self._roots != roots:
             self._plain["rootIds"], self._plain["rootGroupIds"] = list(state.rootIds), list(state.rootGroupIds)
             self._roots = roots
+            self._list_bytes = None
         self._plain["time"] = state.time
 
     def plain(self) -> Plain:
@@ -59,11 +63,14 @@ class Mirror:
 
     @property
     def bytes(self) -> int:
-        """About how long the JSON is; it is counted once and kept up from then on."""
+        """How long the JSON is. It is counted once, and kept up from then on."""
         if self._bytes is None:
             self._bytes = sum(_size(key, entity) for kind in KINDS for key, entity in self._plain[kind].items())
-        return self._bytes + sum(12 * len(self._plain[name]) for name in _LISTS)
+        if self._list_bytes is None:
+            self._list_bytes = sum(len(orjson.dumps(self._plain[name])) for name in _LISTS)
+        commas = sum(max(0, len(self._plain[kind]) - 1) for kind in KINDS)
+        return _FRAME + self._bytes + self._list_bytes + commas + len(orjson.dumps(self._plain["time"]))
 
 
 def _size(key: str, entity: Any) -> int:
-    return 0 if entity is None else len(orjson.dumps(entity)) + len(key) + 4
+    return 0 if entity is None else len(orjson.dumps(entity)) + len(orjson.dumps(key)) + 1

@@ -1,5 +1,6 @@
 """What is going on: the event stream, and where everything is."""
 
+from time import monotonic
 from typing import Annotated, Literal
 
 import orjson
@@ -7,12 +8,13 @@ from fastapi import FastAPI, Header, Query
 from starlette.responses import Response
 
 from universe.errors import VersionNotFound
-from universe.rest.answers import etag
+from universe.rest.answers import etag, json_of
 from universe.rest.asking import since_version
 from universe.rest.shapes import (
     FLOATS,
     JSON,
     LARGEST_VERSION,
+    Health,
     Id,
     Version,
 )
@@ -22,6 +24,14 @@ from universe.stream import EventStream, Streams
 
 
 def add_streams(app: FastAPI, service: UniverseService, streams: Streams, positions: Positions) -> None:
+    started = monotonic()
+
+    @app.get("/health", summary="Is it well", response_model=Health)
+    async def health() -> Response:  # pyright: ignore[reportUnusedFunction]
+        """Asks the database, too: 503 if it does not answer."""
+        await service.ping()
+        return json_of({"ok": True, "uptime": int(monotonic() - started), "listeners": streams.count})
+
     @app.get(
         "/universes/{universe_id}/events",
         summary="Listen",

@@ -49,6 +49,12 @@ class Facts(BaseModel):
     updatedAt: str  # noqa: N815
 
 
+class Health(BaseModel):
+    ok: bool
+    uptime: int
+    listeners: int
+
+
 class FactsList(BaseModel):
     universes: list[Facts]
     next: str | None

@@ -51,6 +51,8 @@ def add_universes(app: FastAPI, service: UniverseService, body: BodyReader) -> N
         """Empty, with a state, or from a real system or a seed (`from`)."""
         asked = object_of(given, ("name", "state", "from", "id"))
         state = asked.get("state")
+        if "state" in asked and state is None:
+            raise MalformedRequest("state is null.", hint="Leave it out for an empty universe.", argument="state")
         if asked.get("from") is not None:
             if state is not None:
                 raise MalformedRequest("Give either state or from.", hint="One of the two.", argument="from")
@@ -68,7 +70,7 @@ def add_universes(app: FastAPI, service: UniverseService, body: BodyReader) -> N
         """With its state, as it is or as it was."""
         seen = await service.look(universe_id, version)
         headers = {"ETag": etag(seen.version, seen.record.name), "Cache-Control": "no-cache"}
-        if headers["ETag"] in (if_none_match or ""):
+        if headers["ETag"] in (if_none_match or "") or (if_none_match or "").strip() == "*":
             return Response(status_code=304, headers=headers)
         return Response(await record_json(seen.record, seen.replica), 200, headers, JSON)
 

@@ -73,13 +73,9 @@ def _is_whole(text: str) -> bool:
 
 
 def checked_id(universe_id: Any) -> str:
-    if (
-        not isinstance(universe_id, str)
-        or not universe_id
-        or len(universe_id) > ID_CHARS
-        or not universe_id.isprintable()
-        or "/" in universe_id
-    ):
+    fits = isinstance(universe_id, str) and 0 < len(universe_id) <= ID_CHARS and universe_id.isprintable()
+    # Two names that addresses take for folders.
+    if not fits or "/" in universe_id or universe_id in (".", ".."):
         raise MalformedRequest(
             f"An id has 1 to {ID_CHARS} printable characters and no slash.",
             hint="Leave it out to have one made.",

@@ -132,8 +132,8 @@ def record_facts(record: Record) -> dict[str, Any]:
         "id": record.id,
         "name": record.name,
         "version": record.version,
-        "createdAt": record.created_at,
-        "updatedAt": record.updated_at,
+        "createdAt": _to_the_millisecond(record.created_at),
+        "updatedAt": _to_the_millisecond(record.updated_at),
     }
 
 
@@ -146,7 +146,7 @@ async def record_json(record: Record, replica: Replica) -> bytes:
 def entry_facts(entry: Entry, universe_id: str) -> dict[str, Any]:
     """An entry of the log; of a state that was put back, only that it was."""
     kind = "restore" if entry.kind == "restore" else "command"
-    facts: dict[str, Any] = {"version": entry.version, "kind": kind, "at": entry.at}
+    facts: dict[str, Any] = {"version": entry.version, "kind": kind, "at": _to_the_millisecond(entry.at)}
     if not entry.is_whole(universe_id):
         return {**facts, "damaged": True}
     events: list[Event] = orjson.loads(entry.events)
@@ -155,3 +155,7 @@ def entry_facts(entry: Entry, universe_id: str) -> dict[str, Any]:
     if entry.kind != "restore":
         return {**facts, "command": orjson.loads(entry.body), "events": events}
     return {**facts, "events": events}
+
+
+def _to_the_millisecond(at: str) -> str:
+    return f"{at[:23]}Z"

@@ -13,6 +13,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, Refused, Unavailable, UraniborgError, as_error
@@ -70,7 +71,7 @@ def answer_errors(app: Starlette) -> None:
 
     def answer(request: Request, exc: Exception) -> Response:
         if isinstance(exc, HTTPException):
-            return _routing_error(exc)
+            return _routing_error(exc, request)
         error = as_error(exc)
         if error.status >= 500 and not isinstance(exc, UraniborgError):
             _log.exception("unexpected error", exc=exc, during=f"{request.method} {request.url.path[:200]}")
@@ -80,7 +81,7 @@ def answer_errors(app: Starlette) -> None:
         app.add_exception_handler(kind, answer)
 
 
-def _routing_error(exc: HTTPException) -> Response:
+def _routing_error(exc: HTTPException, request: Request) -> Response:
     if exc.status_code == 404:
         error = NoSuchAddress(
             "There is nothing at this address.",
@@ -88,12 +89,21 @@ def _routing_error(exc: HTTPException) -> Response:
         )
         return error_response(error)
     if exc.status_code == 405:
-        allowed = (exc.headers or {}).get("Allow", "")
-        error = NotAllowedHere("This method is not possible here.", hint=f"Use {allowed or 'GET'}.")
-        return JSONResponse(error.body(), status_code=405, headers=exc.headers)
+        allowed = ", ".join(sorted(_methods_at(request)) or ["GET"])
+        error = NotAllowedHere("This method is not possible here.", hint=f"Use {allowed}.")
+        return JSONResponse(error.body(), status_code=405, headers={"Allow": allowed})
     return JSONResponse(
         {"error": {"code": "http_error", "message": str(exc.detail), "hint": ""}}, status_code=exc.status_code
     )
+
+
+def _methods_at(request: Request) -> set[str]:
+    """What is possible at the address of a request, whichever of the routes there it is."""
+    found: set[str] = set()
+    for route in request.app.router.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            found |= route.methods or set()
+    return found
 
 
 class Gate:
@@ -146,6 +156,10 @@ class Gate:
                 raise NotAuthorized("This server needs a token.", hint="Send the header Authorization: Bearer TOKEN.")
 
 
+WANTS_NO_BODY: Final = "uraniborg.wants_no_body"
+"""In the scope of a request whose body nobody will see: what has no end ends at once."""
+
+
 class AnswersHead:
     """Answers HEAD as GET without the body, where routes only know GET."""
 
@@ -161,7 +175,7 @@ class AnswersHead:
         async def without_body(message: Message) -> None:
             await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
-        await self._app({**scope, "method": "GET"}, receive, without_body)
+        await self._app({**scope, "method": "GET", WANTS_NO_BODY: True}, receive, without_body)
 
 
 class EndsWithServer:

@@ -227,7 +227,6 @@ async def test_a_breakdown_inside_is_an_error_that_tells_nothing_and_the_server_
 
 
 @requirement("UN-15", "UN-16")
-@pytest.mark.xfail(strict=True, reason="an unexpected failure does not name the universe")
 async def test_a_breakdown_inside_names_the_universe(brittle: Served, store: BrokenStore) -> None:
     unnamed: list[str] = []
     async with agent(brittle.mcp) as client:
@@ -298,28 +297,10 @@ WRONG: dict[str, tuple[str, Json]] = {
     "conflict": ("send_universe_command", {"command": TICK, "expectedVersion": 99}),
     "unknown answer": ("send_universe_command", {"command": TICK, "return": "all"}),
 }
-NAMELESS = {
-    "too small a limit",
-    "no such argument",
-    "no such category",
-    "command is missing",
-    "unknown answer",
-}
 
 
 @requirement("UN-10", "UN-16")
-@pytest.mark.parametrize(
-    "why",
-    [
-        pytest.param(
-            why,
-            marks=pytest.mark.xfail(strict=True, reason="a refused argument does not say in which universe"),
-        )
-        if why in NAMELESS
-        else why
-        for why in WRONG
-    ],
-)
+@pytest.mark.parametrize("why", WRONG)
 async def test_every_error_names_the_universe(hven: Served, u: str, why: str) -> None:
     tool, arguments = WRONG[why]
     given = {"universeId": u, **arguments}

@@ -37,7 +37,6 @@ async def test_arguments_that_are_no_object_are_refused(wire: Wire, u: str, argu
         [],
         "ping",
         7,
-        pytest.param(None, marks=pytest.mark.xfail(strict=True, reason="null is said not to be JSON")),
         True,
         {"jsonrpc": "2.0"},
         {"jsonrpc": "1.0", "id": 1, "method": "ping"},

@@ -144,7 +144,6 @@ async def test_odd_ids_are_listed_and_read_and_subscribed_to() -> None:
             assert await told.next() == listed[each]
 
 
-@pytest.mark.xfail(strict=True, reason="an id of one or two dots is taken, and then no address leads to it")
 @pytest.mark.parametrize("dots", [".", ".."])
 async def test_an_id_that_no_address_can_have_is_not_given(hven: Served, dots: str) -> None:
     said = await hven.http.post("/universes", json={"name": "Dots", "id": dots})

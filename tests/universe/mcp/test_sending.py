@@ -202,7 +202,6 @@ async def test_a_universe_that_grows_beyond_64_kib_is_answered_with_its_state_un
 
 
 @requirement("UN-9")
-@pytest.mark.xfail(strict=True, reason="the size of a state is estimated, without the ids of its roots in full")
 async def test_a_universe_of_roots_with_long_ids_is_large_when_it_is(hven: Served, u: str) -> None:
     ids = [f"{number:03}{'x' * 240}" for number in range(100)]
     state = samples.a_snapshot(stars={key: samples.a_body(key) for key in ids}, rootIds=ids)

@@ -175,7 +175,6 @@ class TestAddresses:
         assert any(one in told["hint"] for one in allowed)
         assert rest.get(f"/universes/{universe}").status_code == 200
 
-    @pytest.mark.xfail(strict=True, reason="Allow names the methods of one route only")
     @pytest.mark.parametrize(
         ("path", "allowed"), [("/universes", {"GET", "POST"}), ("/universes/{}", {"GET", "PUT", "DELETE"})]
     )
@@ -185,7 +184,6 @@ class TestAddresses:
         answer = rest.patch(path.format(universe))
         assert allowed <= {one.strip() for one in answer.headers["Allow"].split(",")}
 
-    @pytest.mark.xfail(strict=True, reason="answered with 404, as the routes of the API come after")
     @pytest.mark.parametrize("path", ["/health", "/", "/docs"])
     def test_a_page_cannot_be_posted_to(self, rest: httpx.Client, path: str) -> None:
         error(rest.post(path), 405, "method_not_allowed")
@@ -202,7 +200,6 @@ class TestAddresses:
     def test_head_of_what_is_not_there_is_404(self, rest: httpx.Client) -> None:
         assert rest.head("/universes/u-missing").status_code == 404
 
-    @pytest.mark.xfail(strict=True, reason="HEAD opens the endless stream and holds the connection")
     def test_head_of_a_stream_ends_and_leaves_the_connection_for_the_next(
         self, rest: httpx.Client, universe: str
     ) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,12 @@ from tests.universe.service.speaking import (
     versions_in,
 )
 from tests.universe.service.stores import TroubledStore
-from universe.errors import TooBusy, UniverseNotFound, VersionConflict
+from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
 from universe.service import live as live_module
 from universe.service.results import Result
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
+from uraniborg.kernel.errors import NotFound
 
 READING: dict[str, Callable[[UniverseService], Awaitable[object]]] = {
     "undo": lambda service: service.undo("u"),
@@ -229,6 +231,29 @@ async def test_a_universe_deleted_while_its_log_is_read_is_not_found(store: Trou
         with pytest.raises(UniverseNotFound):
             await soon(READING[asked](service))
         assert store.before_reading is None
+
+
+@pytest.mark.xfail(
+    strict=True, reason="that there is one of the same id again makes its missing entries look like damage"
+)
+@pytest.mark.parametrize("asked", READING)
+async def test_a_universe_made_again_while_its_log_is_read_is_not_taken_for_a_damaged_one(
+    store: TroubledStore, asked: str
+) -> None:
+    async with UniverseService(store).running() as service:
+        await service.create("Hven", universe_id="u")
+        await service.send("u", [{"type": "tick"}] * 3)
+    async with UniverseService(store).running() as service:
+
+        async def made_again() -> None:
+            await service.delete("u")
+            await service.create("Again", universe_id="u")
+
+        store.before_reading = made_again
+        with suppress(NotFound, NothingToUndo):
+            await soon(READING[asked](service))
+        assert store.before_reading is None
+        await assert_whole(service)
 
 
 async def test_a_universe_made_again_with_the_id_of_a_deleted_one_begins_anew(lasting: UniverseService) -> None:

@@ -15,7 +15,7 @@ from uraniborg.kernel.text import whole_text
 
 RESOURCE_NOT_FOUND: Final = -32002
 _LONGEST_TEXT: Final = 1_000
-_LONGEST_ITEM: Final = 100
+_LONGEST_ITEM: Final = 300
 _MOST_ITEMS: Final = 20
 _SURELY_SHALLOW: Final = 190
 # What only orjson writes, or writes otherwise than pydantic does, is left to pydantic.

@@ -3,7 +3,7 @@
 import inspect
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar
 from urllib.parse import unquote
@@ -25,6 +25,8 @@ from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
 
 Function = TypeVar("Function", bound=AsyncFunction)
 
+_SHOWN: Final = 100
+
 _REQUESTS_OF: Final[dict[str, tuple[type, ...]]] = {
     "tools": (types.ListToolsRequest, types.CallToolRequest),
     "resources": (types.ListResourcesRequest, types.ListResourceTemplatesRequest, types.ReadResourceRequest),
@@ -45,6 +47,7 @@ class _Tool:
     function: AsyncFunction
     arguments: Arguments
     structured: bool
+    about: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,7 @@ class Server(FastMCP[Any]):
         description: str,
         annotations: types.ToolAnnotations,
         structured: bool,
+        about: Sequence[str] = (),
     ) -> None:
         """Offer `function` as a tool. Raises TypeError where `tool` does."""
         _check_function(function, description)
@@ -137,7 +141,7 @@ class Server(FastMCP[Any]):
             structured_output=False,
         )
         registered.parameters = arguments.schema
-        self._known_tools[name] = _Tool(function, arguments, structured)
+        self._known_tools[name] = _Tool(function, arguments, structured, tuple(about))
         self._offer("tools")
 
     def register_resource(
@@ -177,7 +181,11 @@ class Server(FastMCP[Any]):
         except BaseException as exc:
             if ends_the_call(exc):
                 raise
-            return failure(noted(exc, during=f"tool {name[:80]}"))
+            error = noted(exc, during=f"tool {name[:80]}")
+            for argument in self._known_tools[name].about if name in self._known_tools else ():
+                if isinstance(value := arguments.get(argument), str):
+                    error.ids.setdefault(argument, value[:_SHOWN])
+            return failure(error)
 
     async def read_resource(self, uri: AnyUrl | str) -> list[ReadResourceContents]:
         """Read a resource. Raises the SDK's protocol error, with the error body as its data, and nothing else."""
@@ -245,12 +253,14 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     structured: bool = True,
+    about: Sequence[str] = (),
 ) -> Callable[[Function], Function]:
     """Offers an async function as a tool of `server` and leaves the function itself as it is.
 
     What it returns becomes one text block: a string as it is, a dict, list or pydantic model as compact JSON, which is
     sent as structured content too unless `structured` is off. What it raises becomes an error result. Its docstring is
-    the description, its signature the input schema.
+    the description, its signature the input schema. `about` names arguments that say what a call is about: every error
+    of it carries them.
 
     Raises TypeError for a function that is not async, has no description, or whose name is taken.
     """
@@ -270,6 +280,7 @@ def tool(
             description=description or inspect.getdoc(function) or "",
             annotations=annotations,
             structured=structured,
+            about=about,
         )
         return function
 
