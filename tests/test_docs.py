@@ -150,6 +150,7 @@ UNIVERSE = (
     "list",
     "send",
     "undo",
+    "restore",
     "branch",
     "history",
     "show",

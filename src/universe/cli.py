@@ -76,7 +76,7 @@ def new(
     json: Json = False,
 ) -> None:
     """Make a universe: empty, from a real system, or grown from a seed."""
-    from universe.origins import state_from
+    from universe.origins import name_of, state_from
     from universe.reporting import tell_made
     from universe.service.replies import record_facts
     from universe.service.universes import UniverseService
@@ -84,10 +84,10 @@ def new(
     state = None if origin is None else state_from(origin, at=_date(at))
 
     async def make(service: UniverseService) -> dict[str, Any]:
-        record = await service.create(name or origin or "Universe", state, universe_id=id_)
+        record = await service.create(name or name_of(origin), state, universe_id=id_)
         return {**record_facts(record), "bodies": len(state["stars"]) if state else 0}
 
-    made = _run(db, make)
+    made = _run(db, make, makes=True)
     _print_json(made) if json else tell_made(made)
 
 
@@ -147,6 +147,25 @@ def undo(universe_id: UniverseId, db: Db = None, json: Json = False) -> None:
 
 
 @app.command()
+def restore(
+    universe_id: UniverseId,
+    version: Annotated[int, typer.Option(min=0, help="The version to go back to, or forward again.")],
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Go back to a version, or forward again: nothing of the history is lost."""
+    from universe.reporting import tell_result
+    from universe.service.universes import UniverseService
+
+    async def change(service: UniverseService) -> dict[str, Any]:
+        result = await service.restore(universe_id, version)
+        return {"version": result.version, "events": result.events}
+
+    done = _run(db, change)
+    _print_json(done) if json else tell_result(done)
+
+
+@app.command()
 def branch(
     universe_id: UniverseId,
     version: Version = None,
@@ -186,7 +205,7 @@ def history(
         return [entry_facts(entry, universe_id) for entry in entries]
 
     entries = _run(db, read)
-    _print_json({"entries": entries}) if json else tell_history(entries)
+    _print_json({"entries": entries}) if json else tell_history(entries, after)
 
 
 @app.command()
@@ -217,11 +236,12 @@ def plot(
     """Draw the orbits seen from above."""
     from universe.drawing import draw
     from uraniborg.kernel.files import shown
+    from uraniborg.kernel.logging import printable
 
     name, at, plain = _state_of(universe_id, version, db)
     draw(plain, output, title=name, t=t, scale=scale)
     said = {"path": str(output), "version": at, "bodies": len(plain["stars"])}
-    _print_json(said) if json else _print(f"{len(plain['stars']):,} bodies drawn in {shown(output)}.")
+    _print_json(said) if json else _print(f"The orbits of {printable(name)} are in {shown(output)}.")
 
 
 @app.command()
@@ -270,7 +290,7 @@ def import_universe(
         record = await service.create(name or document.name or source.stem, document.state, universe_id=id_)
         return {**record_facts(record), "bodies": len(document.state.get("stars") or {})}
 
-    made = _run(db, make)
+    made = _run(db, make, makes=True)
     _print_json(made) if json else tell_made(made)
 
 
@@ -281,30 +301,36 @@ def cite(universe_id: UniverseId, version: Version = None, db: Db = None, json: 
 
     _, _, plain = _state_of(universe_id, version, db)
     sources = sources_of(plain["stars"])
-    _print_json({"sources": sources, "bibtex": bibtex(sources)}) if json else _print(bibtex(sources).rstrip())
+    if json:
+        _print_json({"sources": sources, "bibtex": bibtex(sources)})
+    elif sources:
+        _print(bibtex(sources).rstrip())
+    else:
+        sys.stderr.write("No body of this universe names a source.\n")
 
 
 @app.command()
 def nbody(
     universe_id: UniverseId,
-    days: Annotated[float, typer.Option(help="For how long, in days.")] = 3_652.5,
-    step: Annotated[float, typer.Option(help="The length of a step, in days.")] = 0.5,
+    days: Annotated[float, typer.Option(help="For how long, in days; may be negative.")] = 365.25,
+    step: Annotated[
+        float | None, typer.Option(help="The length of a step, in days; one that fits the quickest orbit if left out.")
+    ] = None,
     body: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="A body to take part; may be repeated. All if left out.")
     ] = None,
-    method: Annotated[
-        str, typer.Option(help="yoshida4 (4th order) or leapfrog (2nd order, twice as fast).")
-    ] = "yoshida4",
+    method: Annotated[str, typer.Option(help="leapfrog, yoshida4 or yoshida6: of order 2, 4 and 6.")] = "yoshida4",
     db: Db = None,
     json: Json = False,
-) -> None:
-    """Let bodies pull at each other, and tell how well energy and angular momentum were kept."""
+) -> int:
+    """Let bodies pull at each other, and tell how well energy and angular momentum were kept. Exits with 4 if badly."""
     from universe.reporting import tell_nbody
     from universe.simulating import simulate
 
     _, _, plain = _state_of(universe_id, None, db)
     said = simulate(plain, body, days=days, step=step, method=method)
     _print_json(said) if json else tell_nbody(said)
+    return 0 if said["trustworthy"] else 4
 
 
 @app.command()
@@ -362,12 +388,24 @@ def run(arguments: Sequence[str]) -> NoReturn:
     run_app(app, arguments, name="universe")
 
 
-def _run(db: str | None, work: "Callable[[Any], Awaitable[Value]]") -> Value:
+def _run(db: str | None, work: "Callable[[Any], Awaitable[Value]]", *, makes: bool = False) -> Value:
+    if db is not None and not makes:
+        _check_there(db)
+
     async def body() -> Value:
         async with _service(db) as service:
             return await work(service)
 
     return asyncio.run(body())
+
+
+def _check_there(db: str) -> None:
+    """Raises DatabaseMissing for the address of a file that is not there: looking must not make it."""
+    from uraniborg.kernel.sqlite import DatabaseMissing
+
+    path = Path(db.removeprefix("sqlite:///")).expanduser()
+    if db.startswith("sqlite:///") and not path.is_file():
+        raise DatabaseMissing(f"There is no database at {path}.", hint="`universe new` makes one.", name=path.name)
 
 
 @asynccontextmanager

@@ -33,6 +33,7 @@ from typing import Any
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
 
 _SHOWN = 100
+_REFERENCE = "`universe commands`, list_universe_commands and /docs show every command with its fields."
 
 
 class MalformedCommand(InvalidInput):
@@ -43,7 +44,7 @@ class MalformedCommand(InvalidInput):
         place = path[:200] or "the command"
         super().__init__(
             f"{place} {problem}.",
-            hint="list_universe_commands shows every command with its fields and an example.",
+            hint=_REFERENCE,
             path=path[:200],
             **({} if allowed is None else {"allowed": allowed}),
             **ids,
@@ -57,7 +58,7 @@ class UnknownCommand(InvalidInput):
     def __init__(self, given: str, allowed: list[str]) -> None:
         super().__init__(
             f"There is no command '{given[:80]}'.",
-            hint="list_universe_commands shows every command with its fields and an example.",
+            hint=_REFERENCE,
             path="type",
             allowed=", ".join(allowed),
         )
@@ -143,12 +144,14 @@ class ChildNotInGroup(CommandRefused):
 class UniverseNotFound(NotFound):
     code = "universe_not_found"
 
-    def __init__(self, universe_id: str) -> None:
+    def __init__(self, universe_id: str, known: list[str] | None = None) -> None:
+        """`known` are some that there are."""
         super().__init__(
             f"Universe not found: {universe_id[:_SHOWN]}",
             hint="`universe list`, GET /universes and the MCP resources list the universes there are; "
             "`universe new` and POST /universes make one.",
             universeId=universe_id[:_SHOWN],
+            **({"known": known} if known is not None else {}),
         )
 
 

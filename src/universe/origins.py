@@ -2,11 +2,23 @@
 
 import asyncio
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from universe.domain.state import Plain
 from universe.errors import MalformedRequest
 from uraniborg.kernel.errors import UraniborgError
+
+_NAMES: Final = {
+    "solar-system": "Solar System",
+    "trappist-1": "TRAPPIST-1",
+    "kepler-90": "Kepler-90",
+    "alpha-centauri": "Alpha Centauri",
+}
+
+
+def name_of(origin: str | None) -> str:
+    """What to call a universe that nobody has named."""
+    return "Universe" if origin is None else _NAMES.get(origin, origin)
 
 
 async def plain_state_from(origin: Any) -> Plain:

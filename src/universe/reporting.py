@@ -14,6 +14,13 @@ from uraniborg.kernel.logging import printable
 
 _MOST_CHILDREN: Final = 40
 _MOST_LINES: Final = 400
+_RESTORED: Final = {
+    "create": "made",
+    "branch": "branched off",
+    "put": "state replaced",
+    "undo": "undone",
+    "restore": "restored",
+}
 _SIGNS: Final = {
     "star": "★",
     "planet": "●",
@@ -36,10 +43,10 @@ def tell_list(found: list[dict[str, Any]]) -> None:
         out.print("No universes yet. `universe new --from solar-system` makes one.")
         return
     table = Table(box=None, pad_edge=False)
-    for column in ("name", "id", "version", "changed"):
-        table.add_column(column, justify="right" if column == "version" else "left", overflow="fold")
+    for column in ("id", "version", "changed (UTC)", "name"):
+        table.add_column(column, justify="right" if column == "version" else "left", no_wrap=column != "name")
     for one in found:
-        table.add_row(_safe(one["name"]), _safe(one["id"]), f"{one['version']:,}", one["updatedAt"])
+        table.add_row(_safe(one["id"]), f"{one['version']:,}", _minute(one["updatedAt"]), _safe(one["name"]))
     out.print(table)
 
 
@@ -50,12 +57,16 @@ def tell_result(done: dict[str, Any]) -> None:
     out.print(f"Version {done['version']:,}: {said}{more}.")
 
 
-def tell_history(entries: list[dict[str, Any]]) -> None:
+def tell_history(entries: list[dict[str, Any]], after: int) -> None:
     out = _console()
     if not entries:
-        out.print("Nothing has been done to it.")
+        out.print(f"Nothing has been done to it after version {after:,}." if after else "Nothing has been done to it.")
     for entry in entries:
-        out.print(f"[bold]{entry['version']:>6,}[/bold]  {entry['at']}  {_entry(entry)}")
+        out.print(f"[bold]{entry['version']:>6,}[/bold]  {_minute(entry['at'])}  {_entry(entry)}")
+
+
+def _minute(at: str) -> str:
+    return at[:16].replace("T", " ")
 
 
 def tell_tree(name: str, version: int, plain: dict[str, Any], depth: int) -> None:
@@ -69,6 +80,10 @@ def tell_tree(name: str, version: int, plain: dict[str, Any], depth: int) -> Non
     }
     counted = [f"{count:,} {kind}" for kind, count in others.items() if count]
     out.print(f"{len(plain['stars']):,} bodies" + "".join(f", {one}" for one in counted))
+    stray = [key for key, body in plain["stars"].items() if body["parentId"] and body["parentId"] not in plain["stars"]]
+    if stray:
+        named = ", ".join(_safe(key) for key in stray[:5])
+        out.print(f"[yellow]{len(stray):,} orbit what is not there[/yellow], and so are not in the tree: {named}")
 
 
 def _grow(tree: Tree, plain: dict[str, Any], depth: int) -> None:
@@ -99,10 +114,12 @@ def _grow(tree: Tree, plain: dict[str, Any], depth: int) -> None:
 def tell_nbody(said: dict[str, Any]) -> None:
     out = _console()
     energy, momentum = said["energyDrift"], said["angularMomentumDrift"]
-    steps = said["days"] / said["step"]
-    out.print(f"{len(said['bodies']):,} bodies, {said['days']:g} days in {steps:,.0f} steps ({_safe(said['method'])})")
+    steps = max(1, round(abs(said["days"]) / said["step"]))
+    out.print(f"{len(said['bodies']):,} bodies, {said['days']:g} days, {steps:,} steps ({_safe(said['method'])})")
     out.print(f"  energy drift            at most {energy['max']:.2e}, at the end {energy['final']:.2e}")
     out.print(f"  angular momentum drift  at most {momentum['max']:.2e}, at the end {momentum['final']:.2e}")
+    if not said["trustworthy"]:
+        out.print("  [red]Not to be trusted[/red]: the energy was not kept. Take a shorter step.")
 
 
 def tell_verdicts(verdicts: Iterable[Verdict]) -> None:
@@ -144,14 +161,32 @@ def _is_hex(color: str) -> bool:
 def _entry(entry: dict[str, Any]) -> str:
     if entry.get("damaged"):
         return "[red]damaged[/red]"
+    happened = ", ".join(_event(event) for event in entry["events"][:3])
     if entry["kind"] == "command":
-        return _safe(entry["command"]["type"]) + "  " + ", ".join(_event(event) for event in entry["events"][:3])
+        passed = f" {entry['command']['dt']:g}" if entry["command"]["type"] == "tick" else ""
+        return (
+            _safe(entry["command"]["type"]) + passed + "  " + ", ".join(_event(event) for event in entry["events"][:3])
+        )
     return ", ".join(_event(event) for event in entry["events"][:3])
 
 
 def _event(event: dict[str, Any]) -> str:
+    if event["type"] == "stateRestored":
+        return _restored(event)
     about = [str(value) for name, value in event.items() if name != "type" and isinstance(value, (str, int))]
     return _safe(f"{event['type']} {' '.join(about)}".strip()[:120])
+
+
+def _restored(event: dict[str, Any]) -> str:
+    said = {
+        "create": "made",
+        "branch": "branched off",
+        "put": "state replaced",
+        "undo": "undone",
+        "restore": "restored",
+    }
+    back = f": back to version {event['toVersion']:,}" if "toVersion" in event else ""
+    return said[event["reason"]] + back
 
 
 def _safe(text: str) -> str:

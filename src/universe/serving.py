@@ -1,5 +1,6 @@
 """`universe serve`: settings, options and a port, put together."""
 
+import asyncio
 import json
 import sys
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from universe.config import UniverseConfig, load_config
+from universe.store.address import store_at
 from uraniborg.kernel.errors import MissingExtra, invalid
 from uraniborg.kernel.hosts import authority_of
 from uraniborg.kernel.logging import configure_logging
@@ -29,6 +31,7 @@ def serve(options: dict[str, Any], *, as_json: bool) -> None:
     check_bind(config.host, token, insecure=config.insecure)
     port = take_port(config.host, config.port)
     address = f"http://{authority_of(config.host)}:{port}"
+    asyncio.run(_try(config))
     app = make_app(config)
     if as_json:
         sys.stdout.write(json.dumps({"url": address, "mcp": f"{address}/mcp"}) + "\n")
@@ -38,6 +41,13 @@ def serve(options: dict[str, Any], *, as_json: bool) -> None:
     if config.insecure and not token:
         say("No token is needed: everyone who can reach this address can change every universe.")
     run_server(app, host=config.host, port=port)
+
+
+async def _try(config: UniverseConfig) -> None:
+    """Raises what keeps the database from being used, before anybody is told that it is served."""
+    store = store_at(config.address)
+    await store.open()
+    await store.close()
 
 
 def configured(options: dict[str, Any]) -> UniverseConfig:

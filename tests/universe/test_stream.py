@@ -79,9 +79,8 @@ async def test_a_command_is_told_with_its_version_as_id_and_its_events(client: h
             {"version": 1, "command": add_star("sun"), "events": [{"type": "starAdded", "id": "sun"}]},
         )
         await send(client, TICK)
-        ticked = await stream.next()
-        assert ticked == Event(2, "command", {"version": 2, "command": {"type": "tick", "dt": 1}, "events": []}) or (
-            ticked == Event(2, "command", {"version": 2, "command": TICK, "events": []})
+        assert await stream.next() == Event(
+            2, "command", {"version": 2, "command": {"type": "tick", "dt": 1}, "events": []}
         )
         await client.post("/universes/u/undo")
         restored = {"type": "stateRestored", "reason": "undo", "toVersion": 1}

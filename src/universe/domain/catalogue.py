@@ -63,7 +63,7 @@ _NEBULA: Final = {
 EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     "tick": {"type": "tick", "dt": 1},
     "addStar": {"type": "addStar", "id": "earth", "payload": _STAR},
-    "updateStar": {"type": "updateStar", "id": "earth", "payload": {"mass": 3.003e-6, "eccentricity": 0.0167}},
+    "updateStar": {"type": "updateStar", "id": "earth", "payload": {"name": "Terra", "color": "#3FA7FF"}},
     "removeStar": {"type": "removeStar", "id": "earth"},
     "attachStar": {"type": "attachStar", "childId": "moon", "parentId": "earth"},
     "detachStar": {"type": "detachStar", "childId": "moon"},

@@ -20,7 +20,7 @@ from universe.errors import (
 
 Event = dict[str, Any]
 
-_LOOK: Final = "get_universe_state shows what there is."
+_LOOK: Final = "The state shows what there is."
 
 _REFUSALS: Final[dict[str, tuple[type[CommandRefused], str, str]]] = {
     "starNotFound": (StarNotFound, "There is no body '{id}'.", _LOOK),

@@ -2,10 +2,10 @@
 
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 
-from universe.rest.asking import BodyReader, refuse
+from universe.rest.asking import BodyReader, check_parameters, refuse
 from universe.rest.changes import add_commands, add_time
 from universe.rest.live import add_streams
 from universe.rest.shapes import ErrorBody, add_schemas
@@ -24,6 +24,7 @@ def make_rest_app(service: UniverseService, streams: Streams, positions: Positio
         description="Universes changed by commands alone, kept in a log that loses nothing, and streamed live.",
         docs_url=None,
         redoc_url=None,
+        dependencies=[Depends(check_parameters)],
         responses={status: {"model": ErrorBody} for status in (400, 404, 405, 413, 421, 503)},
     )
     answer_errors(app)

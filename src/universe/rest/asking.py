@@ -30,6 +30,8 @@ class BodyReader:
             if size > self._limit:
                 raise self._too_large()
             parts.append(part)
+        if not size:
+            return None
         try:
             return orjson.loads(b"".join(parts))
         except orjson.JSONDecodeError as exc:
@@ -105,6 +107,19 @@ def place_of(cursor: str | None) -> tuple[str, str] | None:
     if not tilde:
         raise MalformedRequest("This is no cursor.", hint="Use `next` of the page before.", argument="cursor")
     return made_at, universe_id
+
+
+async def check_parameters(request: Request) -> None:
+    """Raises MalformedRequest for a parameter that the address has not: a guard misspelt is no guard."""
+    known = [str(field.alias) for field in request.scope["route"].dependant.query_params]
+    for name in request.query_params:
+        if name not in known:
+            raise MalformedRequest(
+                f"There is no parameter '{name[:80]}' here.",
+                hint=f"Use {', '.join(known)}." if known else "This address takes none.",
+                argument=name[:80],
+                allowed=known,
+            )
 
 
 async def refuse(_request: Request, exc: Exception) -> Response:

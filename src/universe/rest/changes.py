@@ -105,7 +105,7 @@ def add_time(app: FastAPI, service: UniverseService, body: BodyReader) -> None:
         universe_id: Id, given: Annotated[Any, Depends(body)]
     ) -> Response:
         """A new universe that begins as this one is, or was at a version."""
-        asked = object_of(given, ("version", "name"))
+        asked = object_of({} if given is None else given, ("version", "name"))
         record = await service.branch(universe_id, version=version_in(asked), name=asked.get("name"))
         seen = await service.look(record.id)
         return await made(record, seen)

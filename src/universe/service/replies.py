@@ -80,11 +80,12 @@ async def part_json(replica: Replica, part: Part) -> bytes:
     """Some entities, or some fields of them, in the shape of a state."""
     plain = replica.mirror.plain()
     if part.ids is not None and len(part.ids) < _FEW:
-        return orjson.dumps(_part_of(plain, part))
-    return await asyncio.to_thread(lambda: orjson.dumps(_part_of(plain, part)))
+        return orjson.dumps(_part_of(plain, part, replica.version))
+    version = replica.version
+    return await asyncio.to_thread(lambda: orjson.dumps(_part_of(plain, part, version)))
 
 
-def _part_of(plain: dict[str, Any], part: Part) -> dict[str, Any]:
+def _part_of(plain: dict[str, Any], part: Part, version: int) -> dict[str, Any]:
     found: set[str] = set()
     for kind in KINDS:
         entities: dict[str, Any] = plain[kind]
@@ -94,6 +95,7 @@ def _part_of(plain: dict[str, Any], part: Part) -> dict[str, Any]:
         if part.fields is not None:
             entities = {key: _fields(entity, part.fields) for key, entity in entities.items()}
         plain[kind] = entities
+    plain["version"] = version
     if part.ids is not None:
         plain["notFound"] = [key for key in part.ids if key not in found]
     return plain

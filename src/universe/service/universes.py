@@ -41,6 +41,7 @@ KEPT_LIVE: Final = 64
 """How many universes nobody is using stay in memory."""
 SNAPSHOT_EVERY: Final = 500
 _ATTEMPTS: Final = 20
+_NAMED: Final = 10
 
 _log = get_logger(__name__)
 
@@ -94,7 +95,8 @@ class UniverseService:
         record = await self.store.record(universe_id)
         if record is None:
             self._forget(universe_id)
-            raise UniverseNotFound(universe_id)
+            known = [one.id for one in await self.store.records(limit=_NAMED)]
+            raise UniverseNotFound(universe_id, known)
         return record
 
     async def rename(self, universe_id: str, name: Any) -> None:
@@ -294,8 +296,9 @@ class UniverseService:
         try:
             return await rebuild(self.store, universe_id, version)
         except LogDamaged:
-            await self.record(universe_id)  # what was deleted meanwhile is not damaged
-            raise
+            # What was deleted meanwhile, and perhaps made anew, is not damaged.
+            _check_version(universe_id, version, (await self.record(universe_id)).version)
+            return await rebuild(self.store, universe_id, version)
 
     async def _undone(self, universe_id: str, version: int) -> int:
         """The version before the last change that stands; -1 if none does."""
@@ -309,6 +312,8 @@ class UniverseService:
                 # What took effect together is undone together.
                 return next(entry.version for entry in reversed(entries) if entry.kind != "continued") - 1
             (event,) = orjson.loads(last.events)
+            if event["reason"] in ("create", "branch"):
+                return -1
             if event["reason"] != "undo":
                 return version - 1
             version = event["toVersion"]

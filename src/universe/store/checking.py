@@ -59,6 +59,10 @@ async def verify(store: Store, universe_id: str, progress: Progress | None = Non
         verdict.entries = last
         if progress is not None:
             progress(last, record.version)
+    if beyond := await store.entries(universe_id, after=record.version, limit=1):
+        now = await store.record(universe_id)
+        if now is not None and now.version == record.version:
+            verdict.add(beyond[0].version, f"the log goes on, but the universe is at {record.version}")
     if last != record.version:
         verdict.add(last + 1, f"the log ends at {last}, the universe is at {record.version}")
     if replica is not None and verdict.is_whole:

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import local
 from typing import Any, Final, TypeVar
 
-from universe.errors import StoreUnavailable, UniverseNotFound
+from universe.errors import LogDamaged, StoreUnavailable, UniverseNotFound
 from universe.store.port import PAGE_BYTES, Change, Entry, KeyUse, Record, Snapshot, Superseded
 from universe.store.telling import Told
 from universe.store.writing import GroupWriter
@@ -325,7 +325,15 @@ def _append(
         sql = "SELECT version FROM universes WHERE id = ? AND created_at = ifnull(?, created_at)"
         found = connection.execute(sql, (universe_id, made_at)).fetchone()
         raise Superseded(found[0]) if found else UniverseNotFound(universe_id)
-    _insert(connection, rows)
+    try:
+        _insert(connection, rows)
+    except sqlite3.IntegrityError as exc:
+        raise LogDamaged(
+            f"The log of universe {universe_id} goes on after version {expected}, where it should end.",
+            hint="`universe verify` lists all damage.",
+            universeId=universe_id,
+            sequence=expected + 1,
+        ) from exc
     if uses:
         connection.executemany("INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?, ?)", uses)
 

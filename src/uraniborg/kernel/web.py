@@ -228,7 +228,7 @@ def check_bind(host: str, token: str | None, *, insecure: bool) -> None:
         return
     raise InsecureBind(
         f"Others can reach {host}, and there is no token to keep them out.",
-        hint="Set a token (--token, or the environment), or say --insecure if everyone may read.",
+        hint="Set a token (--token, or the environment), or say --insecure if everyone may do whatever it offers.",
         host=host,
     )
 

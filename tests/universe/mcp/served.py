@@ -48,7 +48,8 @@ class Served:
 
     async def make(self, universe_id: str, *commands: Json, state: Json | None = None) -> None:
         """A universe to which these commands were sent."""
-        said = await self.http.post("/universes", json={"id": universe_id, "name": "Hven", "state": state})
+        asked = {"id": universe_id, "name": "Hven"} | ({} if state is None else {"state": state})
+        said = await self.http.post("/universes", json=asked)
         assert said.status_code == 201, said.text
         if commands:
             await self.send(universe_id, list(commands), wanted="events")

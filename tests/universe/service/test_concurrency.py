@@ -233,9 +233,6 @@ async def test_a_universe_deleted_while_its_log_is_read_is_not_found(store: Trou
         assert store.before_reading is None
 
 
-@pytest.mark.xfail(
-    strict=True, reason="that there is one of the same id again makes its missing entries look like damage"
-)
 @pytest.mark.parametrize("asked", READING)
 async def test_a_universe_made_again_while_its_log_is_read_is_not_taken_for_a_damaged_one(
     store: TroubledStore, asked: str
