@@ -164,10 +164,8 @@ def _entry(entry: dict[str, Any]) -> str:
     happened = ", ".join(_event(event) for event in entry["events"][:3])
     if entry["kind"] == "command":
         passed = f" {entry['command']['dt']:g}" if entry["command"]["type"] == "tick" else ""
-        return (
-            _safe(entry["command"]["type"]) + passed + "  " + ", ".join(_event(event) for event in entry["events"][:3])
-        )
-    return ", ".join(_event(event) for event in entry["events"][:3])
+        return f"{_safe(entry['command']['type'])}{passed}  {happened}"
+    return happened
 
 
 def _event(event: dict[str, Any]) -> str:
@@ -178,15 +176,8 @@ def _event(event: dict[str, Any]) -> str:
 
 
 def _restored(event: dict[str, Any]) -> str:
-    said = {
-        "create": "made",
-        "branch": "branched off",
-        "put": "state replaced",
-        "undo": "undone",
-        "restore": "restored",
-    }
     back = f": back to version {event['toVersion']:,}" if "toVersion" in event else ""
-    return said[event["reason"]] + back
+    return _RESTORED[event["reason"]] + back
 
 
 def _safe(text: str) -> str:

@@ -32,7 +32,7 @@ def make_rest_app(service: UniverseService, streams: Streams, positions: Positio
     body = BodyReader(body_limit)
     add_universes(app, service, body)
     add_commands(app, service, body)
-    add_time(app, service, body)
+    add_time(app, service, body, BodyReader(body_limit, or_nothing=True))
     add_streams(app, service, streams, positions)
     add_schemas(app)
     return app

@@ -15,8 +15,10 @@ from uraniborg.kernel.web import error_response
 class BodyReader:
     """Reads the JSON of a request, up to a limit."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, *, or_nothing: bool = False) -> None:
+        """With `or_nothing` there need not be a body: it is None then."""
         self._limit = limit
+        self._or_nothing = or_nothing
 
     async def __call__(self, request: Request) -> Any:
         """Raises TooLarge or MalformedRequest."""
@@ -30,7 +32,7 @@ class BodyReader:
             if size > self._limit:
                 raise self._too_large()
             parts.append(part)
-        if not size:
+        if not size and self._or_nothing:
             return None
         try:
             return orjson.loads(b"".join(parts))

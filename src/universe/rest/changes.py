@@ -48,7 +48,7 @@ def add_commands(app: FastAPI, service: UniverseService, body: BodyReader) -> No
         return await result_of(result, wanted)
 
 
-def add_time(app: FastAPI, service: UniverseService, body: BodyReader) -> None:
+def add_time(app: FastAPI, service: UniverseService, body: BodyReader, body_if_any: BodyReader) -> None:
     @app.get("/universes/{universe_id}/history", summary="What happened")
     async def history(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
@@ -102,7 +102,7 @@ def add_time(app: FastAPI, service: UniverseService, body: BodyReader) -> None:
         responses={201: RECORD},
     )
     async def branch(  # pyright: ignore[reportUnusedFunction]
-        universe_id: Id, given: Annotated[Any, Depends(body)]
+        universe_id: Id, given: Annotated[Any, Depends(body_if_any)]
     ) -> Response:
         """A new universe that begins as this one is, or was at a version."""
         asked = object_of({} if given is None else given, ("version", "name"))

@@ -223,7 +223,7 @@ async def test_history_in_pages_is_the_whole_log(service: UniverseService) -> No
     assert await service.history("u", after=8) == []
 
 
-async def test_the_history_of_a_universe_made_with_a_state_begins_with_it_and_can_be_undone(
+async def test_the_history_of_a_universe_made_with_a_state_begins_with_it_and_is_not_undone_further(
     service: UniverseService,
 ) -> None:
     given = {"stars": {"x": a_body("x")}, "rootIds": ["x"], "time": 3}
@@ -232,7 +232,9 @@ async def test_the_history_of_a_universe_made_with_a_state_begins_with_it_and_ca
     (entry,) = await service.history(made.id)
     assert orjson.loads(entry.events) == [{"type": "stateRestored", "reason": "create"}]
     assert await state_of(service, made.id, 0) == EMPTY_STATE
-    await service.undo(made.id)
+    with pytest.raises(NothingToUndo):
+        await service.undo(made.id)
+    await service.restore(made.id, 0)
     assert await state_of(service, made.id) == EMPTY_STATE
     await assert_whole(service, made.id)
 

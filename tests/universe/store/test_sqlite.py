@@ -119,7 +119,7 @@ class TestGroups:
             store.append("other", 0, entries(1, 1, "other")),
             return_exceptions=True,
         )
-        assert isinstance(broken, sqlite3.IntegrityError)
+        assert isinstance(broken, LogDamaged)
         assert whole is None
 
     async def test_reading_does_not_wait_for_writing(self, store: SqliteStore) -> None:

@@ -1,0 +1,136 @@
+"""`universe serve` as a process: how it starts, whom it lets in, what keeps it from starting, and how it ends."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+
+from tests.universe.rest.listening import client_of, listening, send
+from tests.universe.rest.processes import Served, serving_process
+
+PROMPTLY: Final = 5.0
+ENDED: Final = (0, 130, -signal.SIGINT)
+
+
+def refused(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """What `universe serve` says where it cannot."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("URANIBORG_")}
+    return subprocess.run(
+        [sys.executable, "-m", "universe", "serve", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=25,
+        check=False,
+        cwd=folder,
+        env={**env, "URANIBORG_HOME": str(folder / "home")},
+    )
+
+
+def interrupted(served: Served) -> int:
+    served.child.send_signal(signal.SIGINT)
+    return served.child.wait(PROMPTLY)
+
+
+def test_it_says_where_it_is_in_one_line_and_answers_there(tmp_path: Path) -> None:
+    with serving_process(tmp_path / "u.db") as served:
+        answer = httpx.get(f"{served.url}/health", timeout=PROMPTLY)
+        assert answer.status_code == 200
+        assert answer.json()["listeners"] == 0
+        assert interrupted(served) in ENDED
+        assert served.child.stdout is not None
+        assert served.child.stdout.read() == ""
+        assert served.stderr == ""
+
+
+async def test_an_interrupt_ends_it_promptly_though_somebody_listens(tmp_path: Path) -> None:
+    with serving_process(tmp_path / "u.db") as served:
+        async with client_of(served.url) as client:
+            assert (await client.post("/universes", json={"name": "Hven", "id": "u"})).status_code == 201
+            async with listening(client) as stream:
+                assert await send(client, {"type": "tick"}) == 1
+                assert interrupted(served) in ENDED
+                assert [event.id for event in await stream.rest()] == [1]
+        assert "Traceback" not in served.stderr
+
+
+def test_what_was_sent_before_the_end_is_there_after_it(tmp_path: Path) -> None:
+    with serving_process(tmp_path / "u.db") as served, httpx.Client(base_url=served.url, timeout=PROMPTLY) as client:
+        client.post("/universes", json={"name": "Hven", "id": "u"})
+        assert client.post("/universes/u/commands", json={"type": "tick"}).json()["version"] == 1
+        interrupted(served)
+    with serving_process(tmp_path / "u.db") as served:
+        assert httpx.get(f"{served.url}/universes/u", timeout=PROMPTLY).json()["state"]["time"] == 1
+
+
+def test_a_token_given_as_an_option_is_asked_for(tmp_path: Path) -> None:
+    with serving_process(tmp_path / "u.db", token="open-sesame-42") as served:
+        with httpx.Client(base_url=served.url, timeout=PROMPTLY) as client:
+            assert client.get("/universes").status_code == 401
+            assert client.get("/universes", headers={"Authorization": "Bearer open-sesame-42"}).status_code == 200
+        assert "open-sesame-42" not in served.stderr
+
+
+def no_database(folder: Path) -> str:
+    (folder / "u.db").write_bytes(b"this is no database" * 100)
+    return f"sqlite:///{folder}/u.db"
+
+
+def no_folder(folder: Path) -> str:
+    (folder / "file").write_text("")
+    return f"sqlite:///{folder}/file/u.db"
+
+
+def no_server(folder: Path) -> str:
+    return f"postgresql://somebody:open-sesame-42@/u?host={folder}"
+
+
+@pytest.mark.parametrize("address_in", [no_database, no_folder, no_server])
+def test_a_database_that_cannot_be_opened_is_told_in_two_lines_before_anything_else(
+    tmp_path: Path, address_in: Callable[[Path], str]
+) -> None:
+    done = refused(tmp_path, "--port", "0", "--db", address_in(tmp_path))
+    assert (done.returncode, done.stdout) == (5, "")
+    error, hint = done.stderr.splitlines()
+    assert error.startswith("error: ")
+    assert hint.startswith("hint: ")
+    assert "open-sesame-42" not in done.stderr
+
+
+def test_a_database_that_cannot_be_opened_is_told_in_one_line_of_json(tmp_path: Path) -> None:
+    done = refused(tmp_path, "--port", "0", "--db", no_database(tmp_path), "--json")
+    assert done.returncode == 5
+    (line,) = done.stdout.splitlines()
+    assert json.loads(line)["error"]["code"] == "store_unavailable"
+
+
+@contextmanager
+def taken_port() -> Generator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        yield taken.getsockname()[1]
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+    with taken_port() as port:
+        done = refused(tmp_path, "--port", str(port), "--json")
+    error = json.loads(done.stdout)["error"]
+    assert (done.returncode, error["code"], error["port"]) == (5, "port_taken", port)
+    assert "--port" in error["hint"]
+    assert not list(tmp_path.rglob("*.db"))
+
+
+def test_an_address_that_others_can_reach_needs_a_token(tmp_path: Path) -> None:
+    done = refused(tmp_path, "--host", "0.0.0.0", "--port", "0", "--json")
+    error = json.loads(done.stdout)["error"]
+    assert (done.returncode, error["code"]) == (4, "insecure_bind")
+    assert "--token" in error["hint"]
+    assert "--insecure" in error["hint"]
+    assert not list(tmp_path.rglob("*.db"))

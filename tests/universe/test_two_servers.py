@@ -1,0 +1,124 @@
+"""Two servers of one PostgreSQL database: one order, one state, one end for everybody."""
+
+import asyncio
+import json
+import os
+import selectors
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+
+from tests.universe.domain.samples import add_star
+from tests.universe.rest.listening import Event, Listener, client_of, listening, send
+from tests.universe.rest.processes import SOON, Served
+
+CLIENTS: Final = 8
+EACH: Final = 25
+ALL: Final = CLIENTS * EACH
+
+
+@contextmanager
+def starting(folder: Path, name: str, dsn: str) -> Generator[Served]:
+    """A server that has yet to say where it is."""
+    errors = folder / f"{name}.stderr"
+    env = {key: value for key, value in os.environ.items() if not key.startswith("URANIBORG_")}
+    with errors.open("w") as stderr:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "universe", "serve", "--db", dsn, "--port", "0", "--json"],
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            cwd=folder,
+            env={**env, "URANIBORG_HOME": str(folder / name)},
+        )
+    assert child.stdout is not None
+    try:
+        yield Served(child, "", errors)
+    finally:
+        child.kill()
+        child.wait(SOON)
+        child.stdout.close()
+
+
+def wait_for(server: Served) -> str:
+    """Where it is, once it answers there."""
+    assert server.child.stdout is not None
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(server.child.stdout, selectors.EVENT_READ)
+        assert waiting.select(SOON), "the server said nothing"
+    line = server.child.stdout.readline()
+    assert line, server.stderr
+    server.url = json.loads(line)["url"]
+    server.wait_until_it_answers()
+    return server.url
+
+
+@pytest.fixture
+def urls(postgres_dsn: str, tmp_path: Path) -> Generator[tuple[str, str]]:
+    """Two servers that were started at once on an empty database."""
+    with starting(tmp_path, "one", postgres_dsn) as one, starting(tmp_path, "other", postgres_dsn) as other:
+        yield wait_for(one), wait_for(other)
+        for server in (one, other):
+            server.stop()
+            assert "Traceback" not in server.stderr
+
+
+@asynccontextmanager
+async def both(urls: tuple[str, str]) -> AsyncGenerator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
+    """A client of each, and a universe `u` that the first made."""
+    async with client_of(urls[0]) as one, client_of(urls[1]) as other:
+        assert (await one.post("/universes", json={"name": "Hven", "id": "u"})).status_code == 201
+        yield one, other
+
+
+async def one_client(url: str, number: int) -> list[int]:
+    """The versions that the commands of one client led to."""
+    async with client_of(url) as client:
+        return [await send(client, add_star(f"s{number}-{turn}")) for turn in range(EACH)]
+
+
+def told(events: list[Event]) -> list[tuple[int | None, str]]:
+    return [(event.id, event.data["command"]["id"]) for event in events]
+
+
+async def test_commands_to_both_are_all_kept_once_and_told_by_both_in_one_order(urls: tuple[str, str]) -> None:
+    async with both(urls) as (one, other), AsyncExitStack() as streams:
+        heard: list[Listener] = [await streams.enter_async_context(listening(client)) for client in (one, other)]
+        async with asyncio.timeout(SOON):
+            versions = await asyncio.gather(*(one_client(urls[number % 2], number) for number in range(CLIENTS)))
+        assert all(mine == sorted(mine) for mine in versions)
+        assert sorted(version for mine in versions for version in mine) == list(range(1, ALL + 1))
+
+        by_one, by_other = [told(await stream.take(ALL)) for stream in heard]
+        assert by_one == by_other
+        assert [version for version, _ in by_one] == list(range(1, ALL + 1))
+        acknowledged = {
+            (version, f"s{number}-{turn}") for number, mine in enumerate(versions) for turn, version in enumerate(mine)
+        }
+        assert set(by_one) == acknowledged
+
+        served = [(await client.get("/universes/u")).json() for client in (one, other)]
+        assert served[0] == served[1]
+        assert served[0]["version"] == ALL
+        assert sorted(served[0]["state"]["rootIds"]) == sorted(name for _, name in acknowledged)
+
+
+async def test_what_one_deletes_ends_the_stream_of_the_other(urls: tuple[str, str]) -> None:
+    async with both(urls) as (one, other), listening(other) as stream:
+        assert await send(one, {"type": "tick"}) == 1
+        assert (await one.delete("/universes/u")).is_success
+        assert [event.name for event in await stream.rest()] == ["command", "deleted"]
+        assert (await other.get("/universes/u")).status_code == 404
+
+
+async def test_of_two_that_expect_the_same_version_at_two_servers_one_is_refused(urls: tuple[str, str]) -> None:
+    async with both(urls) as clients, asyncio.timeout(SOON):
+        body = {"command": {"type": "tick"}, "expectedVersion": 0}
+        answers = await asyncio.gather(*(client.post("/universes/u/commands", json=body) for client in clients))
+        assert sorted(answer.status_code for answer in answers) == [200, 409]
