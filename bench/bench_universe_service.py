@@ -17,6 +17,7 @@ from universes import change, folder, state
 from universe.service.universes import UniverseService
 from universe.store.port import Entry
 from universe.store.sqlite import SqliteStore
+from uraniborg.kernel.running import settle
 
 BODIES: Final = 100
 CLIENTS: Final = 64
@@ -73,6 +74,7 @@ def raw_rates(path: Path, entries: list[Entry]) -> tuple[float, float]:
 
 
 def main() -> None:
+    settle()  # as the server does when it starts
     shares: list[tuple[float, float]] = []
     for number in range(ROUNDS):
         with folder() as path:

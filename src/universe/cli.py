@@ -81,6 +81,8 @@ def new(
     from universe.service.replies import record_facts
     from universe.service.universes import UniverseService
 
+    if at is not None and origin is None:
+        raise UsageError("--at needs --from.", hint="A date belongs to the Solar System: --from solar-system.")
     state = None if origin is None else state_from(origin, at=_date(at))
 
     async def make(service: UniverseService) -> dict[str, Any]:
@@ -241,7 +243,7 @@ def plot(
     name, at, plain = _state_of(universe_id, version, db)
     draw(plain, output, title=name, t=t, scale=scale)
     said = {"path": str(output), "version": at, "bodies": len(plain["stars"])}
-    _print_json(said) if json else _print(f"The orbits of {printable(name)} are in {shown(output)}.")
+    _print_json(said) if json else _print(f"The orbits of {printable(name, keep='')} are in {shown(output)}.")
 
 
 @app.command()
@@ -389,7 +391,7 @@ def run(arguments: Sequence[str]) -> NoReturn:
 
 
 def _run(db: str | None, work: "Callable[[Any], Awaitable[Value]]", *, makes: bool = False) -> Value:
-    if db is not None and not makes:
+    if not makes:
         _check_there(db)
 
     async def body() -> Value:
@@ -399,10 +401,16 @@ def _run(db: str | None, work: "Callable[[Any], Awaitable[Value]]", *, makes: bo
     return asyncio.run(body())
 
 
-def _check_there(db: str) -> None:
+def _check_there(db: str | None) -> None:
     """Raises DatabaseMissing for the address of a file that is not there: looking must not make it."""
+    from universe.config import load_config
     from uraniborg.kernel.sqlite import DatabaseMissing
 
+    if db is None:
+        set_ = load_config().db
+        if set_ is None:
+            return
+        db = set_.get_secret_value()
     path = Path(db.removeprefix("sqlite:///")).expanduser()
     if db.startswith("sqlite:///") and not path.is_file():
         raise DatabaseMissing(f"There is no database at {path}.", hint="`universe new` makes one.", name=path.name)

@@ -147,9 +147,9 @@ def tell_commands(categories: list[dict[str, Any]]) -> None:
 def _body(key: str, body: dict[str, Any]) -> Text:
     sign = _SIGNS.get(body.get("bodyType") or "star", "●")
     color = body["color"] if isinstance(body.get("color"), str) and _is_hex(body["color"]) else "default"
-    text = Text.assemble((sign, color), " ", (printable(body["name"])[:60], "bold"))
+    text = Text.assemble((sign, color), " ", (printable(body["name"], keep="")[:60], "bold"))
     if key != body["name"]:
-        text.append(f"  {printable(key)[:60]}", "dim")
+        text.append(f"  {printable(key, keep='')[:60]}", "dim")
     text.append(f"  mass {body['mass']:g}, at {body['orbitalDistance']:g}", "dim")
     return text
 
@@ -181,7 +181,7 @@ def _restored(event: dict[str, Any]) -> str:
 
 
 def _safe(text: str) -> str:
-    return escape(printable(text))
+    return escape(printable(text, keep=""))
 
 
 def _console() -> Console:

@@ -6,16 +6,18 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import httpx
 import pytest
 
 from tests.universe.rest.listening import client_of, listening, send
 from tests.universe.rest.processes import Served, serving_process
+from universe.cli import run
+
+Told = Callable[..., tuple[object, dict[str, Any]]]
 
 PROMPTLY: Final = 5.0
 ENDED: Final = (0, 130, -signal.SIGINT)
@@ -62,23 +64,6 @@ async def test_an_interrupt_ends_it_promptly_though_somebody_listens(tmp_path: P
         assert "Traceback" not in served.stderr
 
 
-def test_what_was_sent_before_the_end_is_there_after_it(tmp_path: Path) -> None:
-    with serving_process(tmp_path / "u.db") as served, httpx.Client(base_url=served.url, timeout=PROMPTLY) as client:
-        client.post("/universes", json={"name": "Hven", "id": "u"})
-        assert client.post("/universes/u/commands", json={"type": "tick"}).json()["version"] == 1
-        interrupted(served)
-    with serving_process(tmp_path / "u.db") as served:
-        assert httpx.get(f"{served.url}/universes/u", timeout=PROMPTLY).json()["state"]["time"] == 1
-
-
-def test_a_token_given_as_an_option_is_asked_for(tmp_path: Path) -> None:
-    with serving_process(tmp_path / "u.db", token="open-sesame-42") as served:
-        with httpx.Client(base_url=served.url, timeout=PROMPTLY) as client:
-            assert client.get("/universes").status_code == 401
-            assert client.get("/universes", headers={"Authorization": "Bearer open-sesame-42"}).status_code == 200
-        assert "open-sesame-42" not in served.stderr
-
-
 def no_database(folder: Path) -> str:
     (folder / "u.db").write_bytes(b"this is no database" * 100)
     return f"sqlite:///{folder}/u.db"
@@ -112,25 +97,37 @@ def test_a_database_that_cannot_be_opened_is_told_in_one_line_of_json(tmp_path: 
     assert json.loads(line)["error"]["code"] == "store_unavailable"
 
 
-@contextmanager
-def taken_port() -> Generator[int]:
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Told:
+    """The exit code and the error of a `universe serve` that must not come to serving."""
+
+    def started(*_args: object, **_options: object) -> None:
+        pytest.fail("it was served")
+
+    def answer(*arguments: str) -> tuple[object, dict[str, Any]]:
+        with pytest.raises(SystemExit) as ended:
+            run(["serve", *arguments, "--json"])
+        return ended.value.code, json.loads(capsys.readouterr().out)["error"]
+
+    monkeypatch.setattr("uraniborg.kernel.web.run_server", started)
+    monkeypatch.setattr("universe.serving.configure_logging", lambda: None)
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    return answer
+
+
+def test_a_port_that_is_taken_is_told(told: Told, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        yield taken.getsockname()[1]
-
-
-def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
-    with taken_port() as port:
-        done = refused(tmp_path, "--port", str(port), "--json")
-    error = json.loads(done.stdout)["error"]
-    assert (done.returncode, error["code"], error["port"]) == (5, "port_taken", port)
+        port = taken.getsockname()[1]
+        code, error = told("--port", str(port))
+    assert (code, error["code"], error["port"]) == (5, "port_taken", port)
     assert "--port" in error["hint"]
     assert not list(tmp_path.rglob("*.db"))
 
 
-def test_an_address_that_others_can_reach_needs_a_token(tmp_path: Path) -> None:
-    done = refused(tmp_path, "--host", "0.0.0.0", "--port", "0", "--json")
-    error = json.loads(done.stdout)["error"]
-    assert (done.returncode, error["code"]) == (4, "insecure_bind")
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
+def test_an_address_that_others_can_reach_needs_a_token(told: Told, tmp_path: Path, host: str) -> None:
+    code, error = told("--host", host, "--port", "0")
+    assert (code, error["code"]) == (4, "insecure_bind")
     assert "--token" in error["hint"]
     assert "--insecure" in error["hint"]
     assert not list(tmp_path.rglob("*.db"))

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from tests.universe.domain.samples import add_star
+from tests.universe.postgres_server import PostgresServer
 from tests.universe.rest.listening import Event, Listener, client_of, listening, send
 from tests.universe.rest.processes import SOON, Served
 
@@ -59,10 +60,12 @@ def wait_for(server: Served) -> str:
     return server.url
 
 
-@pytest.fixture
-def urls(postgres_dsn: str, tmp_path: Path) -> Generator[tuple[str, str]]:
+@pytest.fixture(scope="module")
+def urls(postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[str, str]]:
     """Two servers that were started at once on an empty database."""
-    with starting(tmp_path, "one", postgres_dsn) as one, starting(tmp_path, "other", postgres_dsn) as other:
+    dsn = postgres_server.dsn(search_path=postgres_server.schema())
+    folder = tmp_path_factory.mktemp("servers")
+    with starting(folder, "one", dsn) as one, starting(folder, "other", dsn) as other:
         yield wait_for(one), wait_for(other)
         for server in (one, other):
             server.stop()
@@ -71,8 +74,9 @@ def urls(postgres_dsn: str, tmp_path: Path) -> Generator[tuple[str, str]]:
 
 @asynccontextmanager
 async def both(urls: tuple[str, str]) -> AsyncGenerator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
-    """A client of each, and a universe `u` that the first made."""
+    """A client of each, and a universe `u` that the first made anew."""
     async with client_of(urls[0]) as one, client_of(urls[1]) as other:
+        await one.delete("/universes/u")
         assert (await one.post("/universes", json={"name": "Hven", "id": "u"})).status_code == 201
         yield one, other
 
@@ -119,6 +123,10 @@ async def test_what_one_deletes_ends_the_stream_of_the_other(urls: tuple[str, st
 
 async def test_of_two_that_expect_the_same_version_at_two_servers_one_is_refused(urls: tuple[str, str]) -> None:
     async with both(urls) as clients, asyncio.timeout(SOON):
-        body = {"command": {"type": "tick"}, "expectedVersion": 0}
-        answers = await asyncio.gather(*(client.post("/universes/u/commands", json=body) for client in clients))
+        answers = await asyncio.gather(
+            *(
+                client.post("/universes/u/commands", params={"expectedVersion": 0}, json={"type": "tick"})
+                for client in clients
+            )
+        )
         assert sorted(answer.status_code for answer in answers) == [200, 409]

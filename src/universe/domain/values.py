@@ -65,7 +65,8 @@ def _copy_object(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     name: Any = None
     try:
         for name, item in value.items():
-            _check_key(name)
+            if type(name) is not str or not name.isascii():
+                _check_key(name)
             kind = cast("object", type(item))
             # Most values are short texts and small numbers.
             if (kind is str and item.isascii()) or item is None or kind is bool:
@@ -92,8 +93,7 @@ def _copy_list(value: Sequence[Any], depth: int) -> list[Any]:
 def _check_key(name: Any) -> None:
     if type(name) is not str:
         raise Flaw("is a key that is no string", allowed="strings as keys")
-    if not name.isascii():
-        _whole(name)
+    _whole(name)
 
 
 def _whole(text: str) -> str:

@@ -50,15 +50,15 @@ class LiveUniverse:
     def is_idle(self) -> bool:
         return not self._jobs and self._working is None and self.subscribers == 0
 
-    async def submit(self, ask: Ask) -> Result:
-        """The result of a change, once it is on disk. Raises CommandRefused, VersionConflict, StoreUnavailable, …"""
+    def submit(self, ask: Ask) -> asyncio.Future[Result]:
+        """The result of a change, once it is on disk. It raises CommandRefused, VersionConflict, StoreUnavailable, …"""
         if len(self._jobs) >= QUEUE:
             raise TooBusy(f"{QUEUE:,} changes of this universe wait already.", hint="Try again in a moment.")
         job = Job(ask, asyncio.get_running_loop().create_future())
         self._jobs.append(job)
         if self._working is None:
             self._working = asyncio.create_task(self._work())
-        return await job.future
+        return job.future
 
     async def catch_up(self) -> None:
         """Take over what others have written."""
@@ -139,10 +139,13 @@ class LiveUniverse:
 
     async def _accept(self, jobs: Sequence[Job]) -> Batch:
         batch = Batch(self.replica, iso(self._clock.now()))
+        is_large = self._is_large()
         for job in jobs:
             try:
                 answer = await self._known(job.ask, batch) if job.ask.key is not None else None
-                answer = answer or await self._add(batch, job.ask)
+                if answer is None:
+                    is_quick = not is_large and isinstance(job.ask.change, list) and len(job.ask.change) < _MANY
+                    answer = batch.add(job.ask) if is_quick else await self._add(batch, job.ask)
             except UraniborgError as exc:
                 answer = exc
             except Exception as exc:  # of one command, which must not be everybody's
@@ -151,14 +154,14 @@ class LiveUniverse:
             batch.answers.append((job, answer))
         return batch
 
-    async def _add(self, batch: Batch, ask: Ask) -> Result:
-        """Beside the loop where it would take long: in large universes, and for many commands at once."""
+    def _is_large(self) -> bool:
         state = self.replica.state
-        size = len(state.stars) + len(state.groups) + len(state.rootIds) + len(state.rootGroupIds)
+        return len(state.stars) + len(state.groups) + len(state.rootIds) + len(state.rootGroupIds) > _LARGE
+
+    async def _add(self, batch: Batch, ask: Ask) -> Result:
+        """Beside the loop: in large universes, and for many commands at once, it takes long."""
         if isinstance(ask.change, GoBack):
             ask = ask._replace(change=await ask.change.state_at(self.replica.version))
-        if size < _LARGE and isinstance(ask.change, list) and len(ask.change) < _MANY:
-            return batch.add(ask)
         return await asyncio.to_thread(batch.add, ask)
 
     async def _known(self, ask: Ask, batch: Batch) -> Result | None:

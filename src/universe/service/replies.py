@@ -141,8 +141,10 @@ def record_facts(record: Record) -> dict[str, Any]:
 
 async def record_json(record: Record, replica: Replica) -> bytes:
     """A universe with its state."""
-    facts = orjson.dumps(record_facts(record._replace(version=replica.version)))
-    return b'%b,"state":%b}' % (facts[:-1], await state_json(replica))
+    facts = record_facts(record._replace(version=replica.version))
+    if replica.mirror.bytes <= INLINE_BYTES:
+        return orjson.dumps({**facts, "state": replica.mirror.plain()})
+    return await asyncio.to_thread(orjson.dumps, {**facts, "state": replica.mirror.plain()})
 
 
 def entry_facts(entry: Entry, universe_id: str) -> dict[str, Any]:

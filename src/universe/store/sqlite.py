@@ -24,6 +24,8 @@ _POLL_S: Final = 0.2
 """How often to look whether another process has written. Within one process nothing waits for it."""
 
 _ALL: Final = 2**62
+_ROWS: Final = 100
+_INSERT: Final = [f"INSERT INTO log VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?)'] * rows)}" for rows in range(_ROWS + 1)]  # noqa: S608
 _LATEST: Final = ("~", "")
 """After any time."""
 
@@ -37,9 +39,8 @@ _MIGRATIONS: Final = [
         ) WITHOUT ROWID;
         CREATE INDEX universes_by_age ON universes (created_at DESC, id DESC);
         CREATE TABLE log (
-          universe_id TEXT NOT NULL REFERENCES universes (id) ON DELETE CASCADE,
-          version INTEGER NOT NULL, kind TEXT NOT NULL, body BLOB NOT NULL, events BLOB NOT NULL,
-          at TEXT NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (universe_id, version)
+          universe_id TEXT NOT NULL, version INTEGER NOT NULL, kind TEXT NOT NULL,
+          body BLOB NOT NULL, events BLOB NOT NULL, at TEXT NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (universe_id, version)
         ) WITHOUT ROWID;
         CREATE TABLE snapshots (
           universe_id TEXT NOT NULL REFERENCES universes (id) ON DELETE CASCADE,
@@ -119,8 +120,7 @@ class SqliteStore:
     async def delete(self, universe_id: str) -> bool:
         if not _is_text(universe_id):
             return False
-        sql = "DELETE FROM universes WHERE id = ?"
-        deleted = await self._write(lambda connection: connection.execute(sql, (universe_id,)).rowcount == 1)
+        deleted = await self._write(partial(_delete, universe_id=universe_id))
         if deleted:
             self._tell(Change(universe_id, None))
         return deleted
@@ -308,6 +308,12 @@ def _create(connection: sqlite3.Connection, record: Record, entries: Sequence[En
     _insert(connection, [(record.id, e.version, e.kind, e.body, e.events, e.at, e.digest) for e in entries])
 
 
+def _delete(connection: sqlite3.Connection, universe_id: str) -> bool:
+    # The log refers to no other table, which would be looked up for every entry written.
+    connection.execute("DELETE FROM log WHERE universe_id = ?", (universe_id,))
+    return connection.execute("DELETE FROM universes WHERE id = ?", (universe_id,)).rowcount == 1
+
+
 def _append(
     connection: sqlite3.Connection,
     universe_id: str,
@@ -339,7 +345,10 @@ def _append(
 
 
 def _insert(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> None:
-    connection.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+    """Many rows in each statement: between statements the interpreter may turn to another thread for long."""
+    for first in range(0, len(rows), _ROWS):
+        some = rows[first : first + _ROWS]
+        connection.execute(_INSERT[len(some)], [value for row in some for value in row])
 
 
 def _unavailable(exc: DatabaseUnusable) -> StoreUnavailable:

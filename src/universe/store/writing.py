@@ -66,7 +66,10 @@ class GroupWriter:
         try:
             self._before()
             with transaction(self._connection):
-                outcomes = [(piece.future, *_attempt(self._connection, piece.work)) for piece in pieces]
+                if len(pieces) == 1:
+                    outcomes = [(pieces[0].future, pieces[0].work(self._connection), None)]
+                else:
+                    outcomes = [(piece.future, *_attempt(self._connection, piece.work)) for piece in pieces]
         except Exception as exc:
             outcomes = [(piece.future, None, exc) for piece in pieces]
         self._tell(outcomes)

@@ -32,7 +32,7 @@ def fail(error: UraniborgError, *, as_json: bool) -> int:
 
 def _labelled(label: str, style: str, text: str) -> str:
     painted = f"\x1b[{style}m{label}:\x1b[0m" if use_color(sys.stderr) else f"{label}:"
-    return f"{painted} {printable(redact(text))}\n"
+    return f"{painted} {printable(redact(text), keep='')}\n"
 
 
 def run(main: Callable[[], int | None], *, as_json: bool = False) -> NoReturn:

@@ -237,7 +237,7 @@ def run_server(app: ASGIApp | str, *, host: str, port: int, workers: int = 1, fa
     """Serve until interrupted. With several workers `app` is the import path of a factory."""
     import uvicorn
 
-    from uraniborg.kernel.running import EndingServer
+    from uraniborg.kernel.running import EndingServer, settle
 
     config: dict[str, Any] = {
         "host": host,
@@ -252,6 +252,7 @@ def run_server(app: ASGIApp | str, *, host: str, port: int, workers: int = 1, fa
     if workers > 1:
         uvicorn.run(app, workers=workers, **config)
         return
+    settle()
     with suppress(KeyboardInterrupt), _listening(host, port) as listener:
         EndingServer(uvicorn.Config(app, **config)).run(sockets=[listener])
 
