@@ -40,7 +40,8 @@ _MIGRATIONS: Final = [
         CREATE INDEX universes_by_age ON universes (created_at DESC, id DESC);
         CREATE TABLE log (
           universe_id TEXT NOT NULL, version INTEGER NOT NULL, kind TEXT NOT NULL,
-          body BLOB NOT NULL, events BLOB NOT NULL, at TEXT NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (universe_id, version)
+          body BLOB NOT NULL, events BLOB NOT NULL, at TEXT NOT NULL, digest BLOB NOT NULL,
+          PRIMARY KEY (universe_id, version)
         ) WITHOUT ROWID;
         CREATE TABLE snapshots (
           universe_id TEXT NOT NULL REFERENCES universes (id) ON DELETE CASCADE,
