@@ -1,0 +1,15 @@
+"""The command line: make universes, change them, look at them, serve them."""
+
+from collections.abc import Sequence
+from typing import Final, NoReturn
+
+from universe.cli import serving, making, changing, looking  # noqa: I001 # isort: skip
+from universe.cli.shared import app
+from uraniborg.kernel.commands import run_app
+
+ROOMS: Final = (serving, making, changing, looking)
+"""Each has added its commands, in the order in which the help lists them."""
+
+
+def run(arguments: Sequence[str]) -> NoReturn:
+    run_app(app, arguments, name="universe")

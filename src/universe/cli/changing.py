@@ -1,0 +1,72 @@
+"""Changing universes, and going back."""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from universe.cli.shared import (
+    Db,
+    Json,
+    UniverseId,
+    app,
+    json_of,
+    print_json,
+    run_with,
+)
+
+
+@app.command()
+def send(
+    universe_id: UniverseId,
+    command: Annotated[str, typer.Argument(metavar="JSON", help="A command, or a list of commands; - reads stdin.")],
+    expected_version: Annotated[int | None, typer.Option(min=0, help="Refuse unless it is at this version.")] = None,
+    key: Annotated[str | None, typer.Option(help="An idempotency key: repeated with it, it is done once.")] = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Send a command, or several of which all or none take effect."""
+    from universe.reporting import tell_result
+    from universe.service.universes import UniverseService
+
+    given = json_of(sys.stdin.read() if command == "-" else command)
+
+    async def change(service: UniverseService) -> dict[str, Any]:
+        result = await service.send(universe_id, given, expected_version=expected_version, key=key)
+        return {"version": result.version, "events": result.events}
+
+    done = run_with(db, change)
+    print_json(done) if json else tell_result(done)
+
+
+@app.command()
+def undo(universe_id: UniverseId, db: Db = None, json: Json = False) -> None:
+    """Undo the last change; again, the one before it."""
+    from universe.reporting import tell_result
+    from universe.service.universes import UniverseService
+
+    async def change(service: UniverseService) -> dict[str, Any]:
+        result = await service.undo(universe_id)
+        return {"version": result.version, "events": result.events}
+
+    done = run_with(db, change)
+    print_json(done) if json else tell_result(done)
+
+
+@app.command()
+def restore(
+    universe_id: UniverseId,
+    version: Annotated[int, typer.Option(min=0, help="The version to go back to, or forward again.")],
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Go back to a version, or forward again: nothing of the history is lost."""
+    from universe.reporting import tell_result
+    from universe.service.universes import UniverseService
+
+    async def change(service: UniverseService) -> dict[str, Any]:
+        result = await service.restore(universe_id, version)
+        return {"version": result.version, "events": result.events}
+
+    done = run_with(db, change)
+    print_json(done) if json else tell_result(done)
