@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
-from universe.cli import serving, making, changing, looking  # noqa: I001 # isort: skip
+from universe.cli import serving, making, changing, looking  # isort: skip
 from universe.cli.shared import app
 from uraniborg.kernel.commands import run_app
 
