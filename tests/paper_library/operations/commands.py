@@ -94,12 +94,19 @@ class Served:
     def workers(self) -> list[int]:
         """The processes that answer, where there are several."""
         listed = Path(f"/proc/{self.child.pid}/task/{self.child.pid}/children").read_text().split()
-        commands = {int(pid): Path(f"/proc/{pid}/cmdline").read_bytes() for pid in listed}
-        return [pid for pid, line in commands.items() if b"spawn_main" in line]
+        return [int(pid) for pid in listed if b"spawn_main" in _command_line(pid)]
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         self.child.send_signal(how)
         return self.child.wait(SOON)
+
+
+def _command_line(pid: str) -> bytes:
+    """How a process was started; nothing if it has just ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
 
 
 @contextmanager
