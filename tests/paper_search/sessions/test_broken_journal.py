@@ -477,7 +477,9 @@ def test_what_may_only_be_read_is_named_and_the_session_goes_on_once_it_may_be_w
                 answer.is_clear(UNUSABLE).leaks_nothing(home)
             server.was_never_surprised()
             allow_writing(home / "data")
-            state = approve(server, session_id, 0).state
+            # What was asked while it could not be written may still be on its way to fail.
+            answers = (approve(server, session_id, 0) for _ in range(50))
+            state = next(answer for answer in answers if not answer.is_error).state
             assert (state["checkpoint_kind"], state["iteration"]) == (REVIEW, 1)
             finish(server, session_id)
     finally:
