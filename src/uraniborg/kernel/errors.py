@@ -12,10 +12,12 @@ UraniborgError            code, message, hint and the ids concerned
 A part derives its own leaves from these and gives each a stable snake_case `code`.
 """
 
-from typing import Any, ClassVar, cast
+import sys
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 
 class UraniborgError(Exception):
@@ -87,8 +89,10 @@ def as_error(exc: BaseException) -> UraniborgError:
     exc = _only_member(exc)
     if isinstance(exc, UraniborgError):
         return exc
-    if isinstance(exc, ValidationError):
-        return invalid(exc, what=exc.title)
+    # Whoever raised one has loaded pydantic; whoever has not need not pay for it.
+    if (pydantic := sys.modules.get("pydantic")) and isinstance(exc, pydantic.ValidationError):
+        refusal = cast("ValidationError", exc)
+        return invalid(refusal, what=refusal.title)
     return InternalError(
         "Something went wrong inside Uraniborg.",
         hint="The log has the details. Trying again is safe.",
@@ -96,7 +100,7 @@ def as_error(exc: BaseException) -> UraniborgError:
     )
 
 
-def invalid(exc: ValidationError, *, what: str) -> InvalidInput:
+def invalid(exc: "ValidationError", *, what: str) -> InvalidInput:
     """A pydantic failure as an InvalidInput that names each offending field and never repeats its value."""
     problems = [
         {"path": ".".join(str(part) for part in error["loc"]) or "(root)", "problem": _problem(error)}
@@ -111,7 +115,7 @@ def invalid(exc: ValidationError, *, what: str) -> InvalidInput:
     )
 
 
-def _problem(error: ErrorDetails) -> str:
+def _problem(error: "ErrorDetails") -> str:
     # The one built-in message that repeats what was sent.
     if error["type"] == "union_tag_invalid":
         return f"Input should be one of {error.get('ctx', {}).get('expected_tags', 'the known kinds')}"

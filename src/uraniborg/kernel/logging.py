@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from typing import Any, Final, TextIO, cast
 from urllib.parse import quote
 
-from pydantic import SecretBytes, SecretStr
-
 from uraniborg.kernel.errors import InvalidInput
 
 MASK: Final = "***"
@@ -77,7 +75,7 @@ class Redactor:
             return self._text(value)
         if isinstance(value, bytes):
             return self._text(value.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-        if isinstance(value, SecretStr | SecretBytes):
+        if _is_secret(value):
             return MASK
         if depth < _DEEPEST and isinstance(value, Mapping):
             items = cast(Mapping[Any, Any], value).items()
@@ -112,6 +110,12 @@ class Redactor:
         while self._known and self._known.search(text):
             text = self._known.sub(MASK, text)
         return text
+
+
+def _is_secret(value: Any) -> bool:
+    """Whether it is a secret by its type. Whoever has one has loaded pydantic, which is slow to import."""
+    pydantic = sys.modules.get("pydantic")
+    return pydantic is not None and isinstance(value, (pydantic.SecretStr, pydantic.SecretBytes))
 
 
 def _spellings(char: str) -> str:

@@ -1,20 +1,22 @@
 """Typed settings from the environment, a dotenv file and a TOML file, in that order; and the folders we use."""
 
+import dataclasses
 import json
 import os
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
-
-from pydantic import BaseModel, SecretStr, ValidationError
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import shown
 from uraniborg.kernel.logging import redact, register_secret
 
-M = TypeVar("M", bound=BaseModel)
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+M = TypeVar("M")
 Keys = tuple[str, ...]
 
 
@@ -65,7 +67,8 @@ def load_settings(
     4. the table `[section]` of `file`, of `$URANIBORG_CONFIG`, or of `uraniborg.toml` in `config_dir()`;
     5. the model's defaults.
 
-    Every secret read is registered with the log's redactor. Raises InvalidConfig for anything unknown or malformed.
+    The model is one of pydantic's, or a dataclass, which costs nothing where nothing is set. Every secret read is
+    registered with the log's redactor. Raises InvalidConfig for anything unknown or malformed.
     """
     env = os.environ if env is None else env
     given = [
@@ -75,6 +78,10 @@ def load_settings(
         ),
         *_from_variables(env, section, aliases or {}),
     ]
+    if not given and dataclasses.is_dataclass(model):
+        return model()
+    from pydantic import TypeAdapter, ValidationError
+
     merged: dict[str, Any] = {}
     origin: dict[Keys, str] = {}
     for setting in given:
@@ -82,7 +89,7 @@ def load_settings(
             _put(merged, leaf.path, leaf.value)
             origin[leaf.path] = leaf.label
     try:
-        return model.model_validate(merged)
+        return TypeAdapter(model).validate_python(merged)
     except ValidationError as exc:
         raise _refusal(exc, section, origin) from None
 
@@ -212,6 +219,8 @@ def _flat(annotation: Any, setting: _Setting) -> Iterator[_Setting]:
     given: object = setting.value
     table = cast(dict[str, Any], given) if isinstance(given, dict) else {}
     if not table:
+        from pydantic import SecretStr
+
         if SecretStr in _alternatives(annotation) and isinstance(given, str):
             register_secret(given)
         yield setting
@@ -229,8 +238,8 @@ def _child(annotation: Any, key: str, setting: _Setting, depth: int) -> Any:
         container = get_origin(kind) or kind
         if kind is Any:
             return Any
-        if isinstance(container, type) and issubclass(container, BaseModel):
-            fields |= {name: field.annotation for name, field in container.model_fields.items()}
+        if _is_model(container):
+            fields |= _fields(container)
         elif isinstance(container, type) and issubclass(container, Mapping):
             return get_args(kind)[1] if get_args(kind) else Any
     if key in fields:
@@ -246,13 +255,25 @@ def _child(annotation: Any, key: str, setting: _Setting, depth: int) -> Any:
     )
 
 
+def _is_model(kind: Any) -> bool:
+    from pydantic import BaseModel
+
+    return dataclasses.is_dataclass(kind) or (isinstance(kind, type) and issubclass(kind, BaseModel))
+
+
+def _fields(model: Any) -> dict[str, Any]:
+    if dataclasses.is_dataclass(model):
+        return get_type_hints(model, include_extras=True)
+    return {name: field.annotation for name, field in model.model_fields.items()}
+
+
 def _parsed(annotation: Any, setting: _Setting) -> Any:
     kinds = _alternatives(annotation)
     if not setting.value and types.NoneType in kinds:
         return None
     containers = [get_origin(kind) or kind for kind in kinds if kind is not types.NoneType]
-    structured = (BaseModel, Mapping, list, tuple, set, frozenset)
-    if not all(isinstance(kind, type) and issubclass(kind, structured) for kind in containers):
+    structured = (Mapping, list, tuple, set, frozenset)
+    if not all(_is_model(kind) or (isinstance(kind, type) and issubclass(kind, structured)) for kind in containers):
         return setting.value
     try:
         return json.loads(setting.value)
@@ -282,7 +303,7 @@ def _put(tree: dict[str, Any], path: Keys, value: Any) -> None:
         tree[path[-1]] = value
 
 
-def _refusal(exc: ValidationError, section: str, origin: Mapping[Keys, str]) -> InvalidConfig:
+def _refusal(exc: "ValidationError", section: str, origin: Mapping[Keys, str]) -> InvalidConfig:
     problems: list[dict[str, str]] = []
     for error in exc.errors(include_input=False, include_url=False, include_context=False):
         loc = tuple(str(part) for part in error["loc"])
