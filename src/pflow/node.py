@@ -1,0 +1,56 @@
+"""What a node is given, and what it may answer. A node is a function of its parameters and this context."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from pflow.ir.model import DEFAULT_ACTION
+
+
+class Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+class Keeper(Protocol):
+    """Keeps what nodes of one run share, such as a connection to a server, and closes it when the run ends."""
+
+    async def keep(self, key: str, make: Callable[[], Awaitable[Closable]]) -> Any:
+        """What `make` made for this key: once in a run, however many ask."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where a node runs. Relative paths of its parameters are meant from `folder`."""
+
+    run_id: str
+    workflow: str
+    node_id: str
+    home: Path
+    """The pflow home: `~/.pflow` unless told otherwise."""
+    folder: Path
+    spool: Path
+    """Where output goes that is too large for a value. It is made when it is needed."""
+    timeout: float | None = None
+    """Seconds after which the engine gives up on the node. It cancels a coroutine, and abandons a thread."""
+    keeper: Keeper | None = None
+    """Only for coroutines that run beside the engine, not for those on a cluster."""
+    say: Callable[[str], None] = field(default=lambda _: None)
+    """Tells whoever waits how it goes."""
+
+    def path(self, given: str) -> Path:
+        """The file that a parameter names."""
+        return self.folder / Path(given).expanduser()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a node gave, and the action that chooses the edge to follow. A node may return its outputs alone."""
+
+    outputs: Mapping[str, Any]
+    action: str = DEFAULT_ACTION
+
+
+Function = Callable[[dict[str, Any], Context], Any]
+"""Plain functions run in a thread, coroutine functions on the engine's loop. They return a mapping or an Outcome."""
