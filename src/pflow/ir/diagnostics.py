@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 Severity = Literal["error", "warning"]
 _SHOWN: Final = 20
+_SEARCHED: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,5 +53,8 @@ def nearest(word: str, known: Iterable[str], *, least: float = 60.0) -> str | No
     """The known word that was probably meant."""
     from rapidfuzz import fuzz, process  # most workflows have nothing misspelt
 
-    found = process.extractOne(word, list(known), scorer=fuzz.WRatio, score_cutoff=least)
+    words = list(known)
+    if len(words) > _SEARCHED:  # among so many, and perhaps for as many, it would take too long
+        return None
+    found = process.extractOne(word, words, scorer=fuzz.WRatio, score_cutoff=least)
     return found[0] if found else None

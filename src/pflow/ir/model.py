@@ -74,6 +74,8 @@ class Node:
     timeout: float | None = None
     reuse: bool = True
     """Whether a result of a run before may stand for it: `"resume": "never"` says no."""
+    effect: str | None = None
+    """What it does to the world, where its type says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

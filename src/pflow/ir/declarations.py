@@ -1,0 +1,148 @@
+"""What a workflow says of its inputs and outputs."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from pflow.ir.coercion import coerced
+from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
+from pflow.ir.model import Input, Output
+from pflow.redaction import is_sensitive
+
+NAME_RULE: Final = "a letter or `_`, then letters, digits, `_` or `-`, at most 100 characters"
+_NAME: Final = re.compile(r"[^\W\d][\w-]{0,99}")
+_TYPES: Final = {
+    "string": "string",
+    "str": "string",
+    "text": "string",
+    "number": "number",
+    "float": "number",
+    "integer": "integer",
+    "int": "integer",
+    "boolean": "boolean",
+    "bool": "boolean",
+    "object": "object",
+    "dict": "object",
+    "array": "array",
+    "list": "array",
+    "any": "any",
+}
+TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "any")
+_INPUT_KEYS: Final = ("type", "required", "default", "description", "stdin", "secret")
+_OUTPUT_KEYS: Final = ("source", "type", "description", "stdout")
+_INPUT_EXAMPLE: Final = {"type": "string", "required": True, "description": "What it is for"}
+_OUTPUT_EXAMPLE: Final = {"source": "${node.output}", "description": "What it is"}
+
+Plain = dict[str, Any]
+
+
+def is_name(text: str) -> bool:
+    """Whether a template can refer to it."""
+    return _NAME.fullmatch(text) is not None
+
+
+def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
+    inputs: dict[str, Input] = {}
+    for name, told in _declared(plain, "inputs", _INPUT_EXAMPLE, found).items():
+        path = f"inputs.{name}"
+        _check_keys(told, _INPUT_KEYS, path, "an input", _INPUT_EXAMPLE, found)
+        kind = _read_type(told, path, found)
+        has_default = "default" in told
+        required = told.get("required", not has_default)
+        if not isinstance(required, bool):
+            found.append(error("bad_declaration", f"{path}.required", "`required` is true or false.", example=True))
+            required = True
+        if required and has_default:
+            message = f"'{name}' is required and has a default, which is used when it is not given."
+            found.append(warning("default_of_required", f"{path}.required", message, hint="Leave `required` out."))
+        if has_default and told["default"] is not None and not coerced(told["default"], kind)[1]:
+            message = f"The default of '{name}' is not of its type, {kind}."
+            found.append(error("bad_default", f"{path}.default", message))
+        inputs[name] = Input(
+            name=name,
+            type=kind,
+            required=required and not has_default,
+            default=told.get("default"),
+            has_default=has_default,
+            description=str(told.get("description") or ""),
+            stdin=told.get("stdin") is True,
+            secret=told.get("secret") is True or (told.get("secret") is not False and is_sensitive(name)),
+        )
+    if len(asking := [name for name, one in inputs.items() if one.stdin]) > 1:
+        message = f"Only one input can be read from stdin; these ask for it: {', '.join(asking)}."
+        found.append(error("stdin_twice", f"inputs.{asking[1]}.stdin", message))
+    return inputs
+
+
+def read_outputs(plain: Any, found: list[Diagnostic]) -> dict[str, Output]:
+    outputs: dict[str, Output] = {}
+    for name, told in _declared(plain, "outputs", _OUTPUT_EXAMPLE, found).items():
+        path = f"outputs.{name}"
+        wrong = next((key for key in ("value", "from") if key in told and "source" not in told), None)
+        if wrong:
+            message = f"An output says `source`, not `{wrong}`."
+            found.append(error("no_source", f"{path}.{wrong}", message, example={name: {"source": told[wrong]}}))
+            continue
+        _check_keys(told, _OUTPUT_KEYS, path, "an output", _OUTPUT_EXAMPLE, found)
+        source = told.get("source")
+        if not isinstance(source, str) or not source:
+            message = "An output needs a `source`: the template of what it gives."
+            found.append(error("no_source", f"{path}.source", message, example={name: _OUTPUT_EXAMPLE}))
+            continue
+        outputs[name] = Output(
+            name=name,
+            source=_as_template(source),
+            type=_read_type(told, path, found),
+            description=str(told.get("description") or ""),
+        )
+    return outputs
+
+
+def _as_template(source: str) -> str:
+    """`node.key` and `$node.key` are understood, too."""
+    bare = source[1:] if source.startswith("$") and not source.startswith(("${", "$$")) else source
+    return f"${{{bare}}}" if "${" not in bare and re.fullmatch(r"[^\W\d][\w-]*([.\[][\w.\[\]-]+)?", bare) else source
+
+
+def _declared(plain: Any, where: str, example: Plain, found: list[Diagnostic]) -> dict[str, Plain]:
+    """The declarations that are objects under a good name; the others are told of."""
+    if plain is None:
+        return {}
+    if not isinstance(plain, dict):
+        message = f"`{where}` is an object of names and what they are."
+        found.append(error("bad_declaration", where, message, example={"name": example}))
+        return {}
+    kept: dict[str, Plain] = {}
+    for name, told in cast("Plain", plain).items():
+        if not is_name(name):
+            message = f"'{name[:80]}' is no name that templates can use: {NAME_RULE}."
+            found.append(error("bad_name", f"{where}.{name[:80]}", message, example={"repo_name": example}))
+        elif not isinstance(told, dict):
+            right = {name: {"source": told}} if where == "outputs" and isinstance(told, str) else {name: example}
+            message = f"'{name}' must be an object that says what it is."
+            found.append(error("bad_declaration", f"{where}.{name}", message, example=right))
+        else:
+            kept[name] = cast("Plain", told)
+    return kept
+
+
+def _check_keys(
+    told: Mapping[str, Any], known: tuple[str, ...], path: str, what: str, example: Plain, found: list[Diagnostic]
+) -> None:
+    for key in told:
+        if key not in known:
+            message = f"There is no '{key[:80]}' in {what}."
+            meant = nearest(key[:80], known)
+            found.append(
+                error("unknown_key", f"{path}.{key[:80]}", message, available=known, nearest=meant, example=example)
+            )
+
+
+def _read_type(told: Mapping[str, Any], path: str, found: list[Diagnostic]) -> str:
+    given = told.get("type", "any")
+    kind = _TYPES.get(given.lower()) if isinstance(given, str) else None
+    if kind is None:
+        message = f"'{str(given)[:40]}' is no type."
+        meant = nearest(str(given)[:40].lower(), TYPES)
+        found.append(error("bad_type", f"{path}.type", message, available=TYPES, nearest=meant, example="string"))
+    return kind or "any"

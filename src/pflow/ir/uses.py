@@ -1,0 +1,98 @@
+"""Where a workflow uses templates, and which variables it needs from outside."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pflow.ir.model import Node, Workflow
+from pflow.templates.parsing import Template, malformed_in, references_in, strings_in, templates_in
+
+SHELL_COMMAND: Final = ("shell", "command")
+"""The parameter, by node type and name, in which the shell has its own `${…}`."""
+INDEX: Final = "__index__"
+NESTED: Final = "workflow"
+"""The node type that runs another workflow, whose own templates are not ours."""
+_OPAQUE: Final = ("workflow_ir",)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A text with templates: of a node's parameter or batch, or of an output if `node` is None."""
+
+    node: Node | None
+    place: str
+    text: str
+    is_item: bool
+    """Whether it is resolved for each item of a batch."""
+
+    @property
+    def is_command(self) -> bool:
+        return self.node is not None and (self.node.type, self.place) == SHELL_COMMAND
+
+    def templates(self) -> list[Template]:
+        return templates_in(self.text)
+
+    def malformed(self) -> list[int]:
+        """Where a `${` begins no template, and is not the shell's."""
+        return [] if self.is_command else malformed_in(self.text)
+
+
+def uses_in(workflow: Workflow) -> Iterator[Use]:
+    """All texts of a workflow that have templates in them, in the order of the file."""
+    for node in workflow.nodes.values():
+        if node.batch is not None:
+            for place, text in strings_in(node.batch.items, "batch.items"):
+                if "${" in text:
+                    yield Use(node, place, text, is_item=False)
+        for place, text in strings_in(resolvable(node)):
+            if "${" in text:
+                yield Use(node, place, text, is_item=node.batch is not None)
+    for output in workflow.outputs.values():
+        yield Use(None, output.name, output.source, is_item=False)
+
+
+def resolvable(node: Node) -> dict[str, Any]:
+    """The parameters in which templates are ours to resolve."""
+    if node.type != NESTED:
+        return dict(node.params)
+    return {key: value for key, value in node.params.items() if key not in _OPAQUE}
+
+
+def aliases_of(use: Use) -> tuple[str, ...]:
+    return (use.node.batch.alias, INDEX) if use.node and use.node.batch and use.is_item else ()
+
+
+def variables_of(workflow: Workflow) -> list[dict[str, Any]]:
+    """The names that templates use and no node gives, with where; declared inputs that are not used are there, too."""
+    found: dict[str, dict[str, Any]] = {}
+    for use in uses_in(workflow):
+        aliases = aliases_of(use)
+        for template in use.templates():
+            for reference in references_in(template):
+                if reference.root in workflow.nodes or reference.root in aliases:
+                    continue
+                told = found.setdefault(reference.root, {"paths": [], "used_in": [], "optional": True})
+                # One choice of several may be missing.
+                told["optional"] = told["optional"] and len(template.choices) > 1
+                place = {"node": use.node.id, "param": use.place} if use.node else {"output": use.place}
+                if place not in told["used_in"]:
+                    told["used_in"].append(place)
+                if reference.text not in told["paths"]:
+                    told["paths"].append(reference.text)
+    for name in workflow.inputs:
+        found.setdefault(name, {"paths": [], "used_in": [], "optional": False})
+    return [_variable(workflow, name, told) for name, told in found.items()]
+
+
+def _variable(workflow: Workflow, name: str, told: dict[str, Any]) -> dict[str, Any]:
+    declared = workflow.inputs.get(name)
+    plain: dict[str, Any] = {
+        "name": name,
+        "declared": declared is not None,
+        "required": declared.required if declared else not told["optional"],
+        "paths": told["paths"],
+        "used_in": told["used_in"],
+    }
+    if declared and declared.has_default:
+        plain["default"] = declared.default
+    return plain

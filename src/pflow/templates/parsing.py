@@ -1,0 +1,123 @@
+"""Templates in text: where they are, and what they refer to. Pure, and blind to values."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, cast
+
+import orjson
+
+_NAME: Final = r"[^\W\d][\w-]*"
+_PLAIN: Final = rf"{_NAME}(?:\.[\w-]+|\[-?\d+\])*"
+_REFERENCE: Final = rf"{_NAME}(?:\.[\w-]+|\[(?:-?\d+|\$\{{{_PLAIN}\}})\])*"
+_LITERAL: Final = r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true\b|false\b|null\b'
+_CHOICE: Final = rf"(?:{_LITERAL}|{_REFERENCE})"
+_TEMPLATE: Final = re.compile(rf"\$\$\{{|\$\{{\s*({_CHOICE}(?:\s*\?\?\s*{_CHOICE})*)\s*\}}")
+_CHOICES: Final = re.compile(rf"({_LITERAL})|({_REFERENCE})")
+_STEP: Final = re.compile(rf"\.([\w-]+)|\[(-?\d+)\]|\[\$\{{({_PLAIN})\}}\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A name, and the way from its value to what is meant; a step may itself be a reference, to an index."""
+
+    root: str
+    steps: "tuple[str | int | Reference, ...]"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    value: Any
+
+
+Choice = Reference | Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The first choice that has a value is meant. `start` and `end` are where it stands in the text."""
+
+    choices: tuple[Choice, ...]
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """What it refers to, in the words of who wrote it."""
+        return " ?? ".join(one.text if isinstance(one, Reference) else str(one.value) for one in self.choices)
+
+
+def may_have_templates(text: str) -> bool:
+    return "${" in text
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> tuple[Template | int, ...]:
+    found: list[Template | int] = []
+    for match in _TEMPLATE.finditer(text):
+        if match[1] is None:
+            found.append(match.start())
+        else:
+            choices = tuple(_choice(one) for one in _CHOICES.finditer(match[1]))
+            found.append(Template(choices, match.start(), match.end()))
+    return tuple(found)
+
+
+def _choice(match: re.Match[str]) -> Choice:
+    return Literal(orjson.loads(match[1])) if match[1] is not None else reference(match[2])
+
+
+def reference(text: str) -> Reference:
+    """The reference that `text`, without `${` and `}`, is."""
+    end = min((at for at in (text.find("."), text.find("[")) if at >= 0), default=len(text))
+    steps: list[str | int | Reference] = []
+    for key, index, inner in _STEP.findall(text[end:]):
+        steps.append(reference(inner) if inner else int(index) if index else key)
+    return Reference(text[:end], tuple(steps), text)
+
+
+def templates_in(text: str) -> list[Template]:
+    """All templates of a text, in order."""
+    return [] if "${" not in text else [one for one in pieces_of(text) if isinstance(one, Template)]
+
+
+def pieces_of(text: str) -> tuple[Template | int, ...]:
+    """Templates, and the places of escaped `$${`, in order."""
+    # Long texts are rare, and not worth keeping.
+    return _parsed(text) if len(text) < 10_000 else _parsed.__wrapped__(text)
+
+
+def malformed_in(text: str) -> list[int]:
+    """Where there is a `${` that begins no template."""
+    known = {one if isinstance(one, int) else one.start for one in pieces_of(text)}
+    inside = [(one.start, one.end) for one in pieces_of(text) if isinstance(one, Template)]
+    places: list[int] = []
+    at = text.find("${")
+    while at >= 0:
+        is_known = at in known or at - 1 in known or any(start < at < end for start, end in inside)
+        if not is_known:
+            places.append(at)
+        at = text.find("${", at + 2)
+    return places
+
+
+def strings_in(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """All texts in a JSON value, each with the path to it."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in cast("dict[str, Any]", value).items():
+            yield from strings_in(item, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for index, item in enumerate(cast("list[Any]", value)):
+            yield from strings_in(item, f"{path}[{index}]")
+
+
+def references_in(template: Template) -> Iterator[Reference]:
+    """All references of a template, those in indexes too."""
+    for choice in template.choices:
+        if isinstance(choice, Reference):
+            yield choice
+            yield from (step for step in choice.steps if isinstance(step, Reference))
