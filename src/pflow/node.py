@@ -32,6 +32,9 @@ class Context:
     folder: Path
     spool: Path
     """Where output goes that is too large for a value. It is made when it is needed."""
+    lineage: str = ""
+    """The run that this one goes on from, or the one which that went on from, and so on: what is done once in all of
+    them, such as asking a person, goes by it."""
     timeout: float | None = None
     """Seconds after which the engine gives up on the node. It cancels a coroutine, and abandons a thread."""
     keeper: Keeper | None = None

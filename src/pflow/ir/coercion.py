@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import orjson
 
+from pflow.templates.resolving import as_text
+
 _TRUE: Final = ("true", "1", "yes", "on")
 _FALSE: Final = ("false", "0", "no", "off")
 _KINDS: Final = {
@@ -33,7 +35,7 @@ def coerced(value: Any, kind: str) -> tuple[Any, bool]:
     if value is None or kind == "any":
         return value, True
     if kind == "string":
-        return (value if isinstance(value, str) else orjson.dumps(value, default=str).decode()), True
+        return as_text(value), True
     if kind == "boolean":
         return _boolean(value)
     if kind in ("number", "integer"):
@@ -54,7 +56,9 @@ def _number(value: Any, kind: str) -> tuple[Any, bool]:
             value = int(value) if _WHOLE.fullmatch(value) else float(value)
         except ValueError:
             return value, False
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value, False
+    if isinstance(value, float) and not math.isfinite(value):
         return value, False
     if kind == "integer" and isinstance(value, float):
         return (int(value), True) if value.is_integer() else (value, False)

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 Severity = Literal["error", "warning"]
 _SHOWN: Final = 20
 _SEARCHED: Final = 1_000
+_LONGEST: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,5 +57,5 @@ def nearest(word: str, known: Iterable[str], *, least: float = 60.0) -> str | No
     words = list(known)
     if len(words) > _SEARCHED:  # among so many, and perhaps for as many, it would take too long
         return None
-    found = process.extractOne(word, words, scorer=fuzz.WRatio, score_cutoff=least)
+    found = process.extractOne(word[:_LONGEST], words, scorer=fuzz.ratio, processor=str.casefold, score_cutoff=least)
     return found[0] if found else None

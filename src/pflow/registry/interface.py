@@ -97,24 +97,29 @@ class Interface:
 
 def interface_from(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
     """The interface that a JSON object declares. Raises ValueError that says what is wrong with it."""
-    kind = _text(plain, "type")
+    check_interface(plain)
+    return checked_interface(plain, source=source, file=file)
+
+
+def checked_interface(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
+    """The same for an object that `check_interface` has nothing against."""
     effect = plain.get("effect", "effectful")
     by: tuple[str, Mapping[str, Effect]] | None = None
     if isinstance(effect, dict):
         told = cast("dict[str, Any]", effect)
-        values: dict[str, Effect] = {str(key).upper(): _effect(value) for key, value in told.get("values", {}).items()}
-        by, effect = (str(told.get("param")), values), told.get("default", "effectful")
+        by = (told["param"], {key.upper(): value for key, value in told.get("values", {}).items()})
+        effect = told.get("default", "effectful")
     return Interface(
-        type=kind,
-        description=_text(plain, "description"),
-        run=_text(plain, "run"),
-        params={key: _param(key, value) for key, value in _mapping(plain, "params").items()},
-        outputs=_outs(_mapping(plain, "outputs")),
+        type=plain["type"],
+        description=plain["description"],
+        run=plain["run"],
+        params={key: _param(key, value) for key, value in plain.get("params", {}).items()},
+        outputs=_outs(plain.get("outputs", {})),
         actions=tuple(plain.get("actions", ("default", "error"))),
-        effect=_effect(effect),
+        effect=effect,
         effect_by=by,
         version=str(plain.get("version", "1")),
-        example=_mapping(plain, "example"),
+        example=plain.get("example", {}),
         tags=tuple(plain.get("tags", ())),
         reads=tuple(plain.get("reads", ())),
         open_params=bool(plain.get("open_params", False)),
@@ -125,11 +130,56 @@ def interface_from(plain: Mapping[str, Any], *, source: Source, file: str = "") 
     )
 
 
-def _text(plain: Mapping[str, Any], key: str) -> str:
-    value = plain.get(key)
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"`{key}` must be text")
-    return value
+def check_interface(plain: Mapping[str, Any]) -> None:
+    """Raises ValueError that says what is wrong with the JSON object as an interface."""
+    for key in ("type", "description", "run"):
+        if not isinstance(plain.get(key), str) or not plain[key]:
+            raise ValueError(f"`{key}` must be text")
+    for key, value in _mapping(plain, "params").items():
+        _check_described(key, value)
+    _check_outs(_mapping(plain, "outputs"))
+    _mapping(plain, "example")
+    for key in ("actions", "tags", "reads"):
+        if key in plain and not _are_texts(plain[key]):
+            raise ValueError(f"`{key}` must be a list of texts")
+    timeout = plain.get("timeout")
+    if timeout is not None and (type(timeout) not in {int, float} or timeout <= 0):
+        raise ValueError("`timeout` must be a number of seconds")
+    _check_effect(plain.get("effect", "effectful"))
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in cast("list[Any]", value))
+
+
+def _check_effect(effect: Any) -> None:
+    told: dict[str, Any] = {"param": "", "default": effect}
+    if isinstance(effect, dict):
+        told = cast("dict[str, Any]", effect)
+    if type(told.get("param")) is not str:
+        raise ValueError("an `effect` that depends on a parameter must name it in `param`")
+    for value in (told.get("default", "effectful"), *_mapping(told, "values").values()):
+        if value not in EFFECTS:
+            raise ValueError(f"`effect` must be one of {', '.join(EFFECTS)}")
+
+
+def _check_outs(outs: Mapping[str, Any]) -> None:
+    for key, value in outs.items():
+        structure = _check_described(key, value).get("structure")
+        if structure is not None:
+            if not isinstance(structure, dict):
+                raise ValueError(f"`structure` of `{key}` must be an object")
+            _check_outs(cast("dict[str, Any]", structure))
+
+
+def _check_described(key: str, value: Any) -> dict[str, Any]:
+    described = _described(value)
+    if described is None:
+        raise ValueError(f"`{key}` must be a type, or an object that has one")
+    kind = described.get("type", "any")
+    if kind not in TYPES and not (isinstance(kind, str) and all(one in TYPES for one in kind.split("|"))):
+        raise ValueError(f"the type of `{key}` must be one of {', '.join(TYPES)}, or several joined by |")
+    return described
 
 
 def _mapping(plain: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -139,23 +189,17 @@ def _mapping(plain: Mapping[str, Any], key: str) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-def _effect(value: Any) -> Effect:
-    if value not in EFFECTS:
-        raise ValueError(f"`effect` must be one of {', '.join(EFFECTS)}")
-    return value
-
-
-def _kind(value: Any) -> str:
-    if not isinstance(value, str) or not all(one in TYPES for one in value.split("|")):
-        raise ValueError(f"a type is one of {', '.join(TYPES)}, or several joined by |")
-    return value
+def _described(value: Any) -> dict[str, Any] | None:
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value)
+    return {"type": value} if isinstance(value, str) else None
 
 
 def _param(key: str, value: Any) -> Param:
-    plain = {"type": value} if isinstance(value, str) else cast("dict[str, Any]", value)
+    plain = _described(value) or {}
     return Param(
         key=key,
-        type=_kind(plain.get("type", "any")),
+        type=plain.get("type", "any"),
         required=bool(plain.get("required", False)),
         default=plain.get("default"),
         description=str(plain.get("description", "")),
@@ -167,11 +211,11 @@ def _outs(plain: Mapping[str, Any]) -> dict[str, Out]:
 
 
 def _out(key: str, value: Any) -> Out:
-    plain = {"type": value} if isinstance(value, str) else cast("dict[str, Any]", value)
+    plain = _described(value) or {}
     structure = plain.get("structure")
     return Out(
         key=key,
-        type=_kind(plain.get("type", "any")),
+        type=plain.get("type", "any"),
         description=str(plain.get("description", "")),
-        structure=None if structure is None else _outs(cast("dict[str, Any]", structure)),
+        structure=None if structure is None else _outs(structure),
     )

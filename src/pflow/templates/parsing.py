@@ -8,14 +8,20 @@ from typing import Any, Final, cast
 
 import orjson
 
+_ENDS: Final = r"(?![\w.\[-])"
+_CONSTANT: Final = rf"(?:true|false|null){_ENDS}"
 _NAME: Final = r"[^\W\d][\w-]*"
-_PLAIN: Final = rf"{_NAME}(?:\.[\w-]+|\[-?\d+\])*"
-_REFERENCE: Final = rf"{_NAME}(?:\.[\w-]+|\[(?:-?\d+|\$\{{{_PLAIN}\}})\])*"
-_LITERAL: Final = r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true\b|false\b|null\b'
-_CHOICE: Final = rf"(?:{_LITERAL}|{_REFERENCE})"
-_TEMPLATE: Final = re.compile(rf"\$\$\{{|\$\{{\s*({_CHOICE}(?:\s*\?\?\s*{_CHOICE})*)\s*\}}")
+_INDEX: Final = r"-?\d{1,9}"
+_PLAIN: Final = rf"{_NAME}(?:\.[\w-]+|\[{_INDEX}\])*"
+_REFERENCE: Final = rf"(?!{_CONSTANT}){_NAME}(?:\.[\w-]+|\[(?:{_INDEX}|\$\{{{_PLAIN}\}})\])*"
+_LITERAL: Final = rf'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?{_ENDS}|{_CONSTANT}'
+# Atomic, so that no text makes the search try one way after the other.
+_CHOICE: Final = rf"(?>{_LITERAL}|{_REFERENCE})"
+# The first choice is a reference: `${1}` and `${"x"}` are none of ours.
+_TEMPLATE: Final = re.compile(rf"\$\$\{{|\$\{{\s*((?>{_REFERENCE})(?:\s*\?\?\s*{_CHOICE})*)\s*\}}")
+_OPENING: Final = re.compile(r"\$\{")
 _CHOICES: Final = re.compile(rf"({_LITERAL})|({_REFERENCE})")
-_STEP: Final = re.compile(rf"\.([\w-]+)|\[(-?\d+)\]|\[\$\{{({_PLAIN})\}}\]")
+_STEP: Final = re.compile(rf"\.([\w-]+)|\[({_INDEX})\]|\[\$\{{({_PLAIN})\}}\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,7 @@ class Template:
     @property
     def text(self) -> str:
         """What it refers to, in the words of who wrote it."""
-        return " ?? ".join(one.text if isinstance(one, Reference) else str(one.value) for one in self.choices)
+        return " ?? ".join(one.text if isinstance(one, Reference) else _written(one) for one in self.choices)
 
 
 def may_have_templates(text: str) -> bool:
@@ -59,14 +65,21 @@ def _parsed(text: str) -> tuple[Template | int, ...]:
     for match in _TEMPLATE.finditer(text):
         if match[1] is None:
             found.append(match.start())
-        else:
+            continue
+        try:
             choices = tuple(_choice(one) for one in _CHOICES.finditer(match[1]))
-            found.append(Template(choices, match.start(), match.end()))
+        except orjson.JSONDecodeError:  # `007`, or an escape that JSON does not know
+            continue
+        found.append(Template(choices, match.start(), match.end()))
     return tuple(found)
 
 
 def _choice(match: re.Match[str]) -> Choice:
     return Literal(orjson.loads(match[1])) if match[1] is not None else reference(match[2])
+
+
+def _written(literal: Literal) -> str:
+    return orjson.dumps(literal.value).decode()
 
 
 def reference(text: str) -> Reference:
@@ -91,15 +104,12 @@ def pieces_of(text: str) -> tuple[Template | int, ...]:
 
 def malformed_in(text: str) -> list[int]:
     """Where there is a `${` that begins no template."""
-    known = {one if isinstance(one, int) else one.start for one in pieces_of(text)}
-    inside = [(one.start, one.end) for one in pieces_of(text) if isinstance(one, Template)]
     places: list[int] = []
-    at = text.find("${")
-    while at >= 0:
-        is_known = at in known or at - 1 in known or any(start < at < end for start, end in inside)
-        if not is_known:
-            places.append(at)
-        at = text.find("${", at + 2)
+    at = 0
+    for piece in (*pieces_of(text), len(text)):
+        start, end = (piece, piece + len("$${")) if isinstance(piece, int) else (piece.start, piece.end)
+        places += [opening.start() for opening in _OPENING.finditer(text, at, start)]
+        at = end
     return places
 
 

@@ -1,6 +1,9 @@
 """Templates and values: what a text with templates stands for."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Final, cast
 
 import orjson
@@ -9,8 +12,10 @@ from pflow.errors import NodeFailed, TemplateUnresolved
 from pflow.templates.parsing import Literal, Reference, Template, pieces_of
 
 LONGEST: Final = 64 * 1024 * 1024
-"""How long a text may become that templates are put into."""
+"""How many characters and items there may be in what templates are put into."""
 _JSON_CHARS: Final = 10 * 1024 * 1024
+_SHOWN: Final = 20
+_INDEX: Final = re.compile(r"\d{1,9}")
 _ABSENT: Final = object()
 
 
@@ -41,6 +46,9 @@ class Resolution:
         self._scope = scope
         self.missing: list[Reference] = []
         self._chars = 0
+        self._size = 0
+        self._sizes: dict[int, int] = {}
+        self._put_before: list[Any] = []
 
     def resolved(self, value: Any) -> Any:
         """The same value with each template in it replaced by what it stands for."""
@@ -56,7 +64,7 @@ class Resolution:
         """What a text stands for: a value of any type if it is one template and nothing else, else a text."""
         pieces = pieces_of(text)
         if len(pieces) == 1 and isinstance(only := pieces[0], Template) and (only.start, only.end) == (0, len(text)):
-            return self.value(only)
+            return self._put(only)
         parts: list[str] = []
         at = 0
         for piece in pieces:
@@ -66,7 +74,7 @@ class Resolution:
                 parts.append("${")
                 at = piece + 3
             else:
-                parts.append(as_text(self.value(piece)))
+                parts.append(as_text(self._put(piece)))
                 at = piece.end
             self._count(parts[-2:])
         parts.append(text[at:])
@@ -75,12 +83,15 @@ class Resolution:
     def value(self, template: Template) -> Any:
         """The first of its choices that is there and not null; null if the last is. Missing ones are remembered."""
         found: Any = _ABSENT
+        absent: list[Reference] = []
         for choice in template.choices:
             found = choice.value if isinstance(choice, Literal) else self._followed(choice)
-            if found is not _ABSENT and found is not None:
+            if found is _ABSENT:
+                absent.append(cast("Reference", choice))
+            elif found is not None:
                 return found
         if found is _ABSENT:
-            self.missing += [one for one in template.choices if isinstance(one, Reference)]
+            self.missing += absent
             return None
         return found
 
@@ -99,6 +110,24 @@ class Resolution:
                 hint="Write large values to a file, or pass them on whole, as a template of their own.",
             )
 
+    def _put(self, template: Template) -> Any:
+        """The value of a template. Values may hold each other many times over: what is made of them is bounded."""
+        value = self.value(template)
+        if not isinstance(value, (str, dict, list)):
+            return value
+        kept = cast("Any", value)
+        self._put_before.append(kept)
+        if len(self._put_before) == 2:  # one alone is no larger than it was
+            self._size = _size(self._put_before[0], self._sizes)
+        if len(self._put_before) > 1:
+            self._size += _size(kept, self._sizes)
+        if self._size > LONGEST:
+            raise NodeFailed(
+                f"The values that these templates put together have more than {LONGEST:,} characters and items.",
+                hint="Use each value once, or only the part of it that is needed.",
+            )
+        return kept
+
     def _followed(self, reference: Reference) -> Any:
         value = self._scope.get(reference.root)
         for step in reference.steps:
@@ -109,21 +138,40 @@ class Resolution:
         return value
 
     def _available(self) -> list[str]:
-        names = self._scope.names()
         listed: list[str] = []
-        for reference in self.missing:
-            value = self._scope.get(reference.root)
+        for root in dict.fromkeys(one.root for one in self.missing):
+            value = self._scope.get(root)
             if isinstance(value, dict):
-                listed += [f"{reference.root}.{key}" for key in cast("dict[str, Any]", value)]
-        return list(dict.fromkeys([*listed, *names]))[:20]
+                listed += [f"{root}.{key}" for key in islice(cast("dict[str, Any]", value), _SHOWN)]
+            if len(listed) >= _SHOWN:
+                break
+        return list(dict.fromkeys([*listed, *self._scope.names()]))[:_SHOWN]
 
     def _hint(self) -> str:
         from pflow.ir.diagnostics import nearest
 
         known = self._available()
-        meant = [near for one in self.missing if (near := nearest(one.text, known)) and near != one.text]
-        told = f"Did you mean ${{{meant[0]}}}? " if meant else ""
+        nears = ((one.text, nearest(one.text, known)) for one in self.missing[:_SHOWN])
+        meant = next((near for text, near in nears if near and near != text), None)
+        told = f"Did you mean ${{{meant}}}? " if meant else ""
         return f"{told}Give it as an input, or take it from a node that ran before. `$${{x}}` means the text itself."
+
+
+def _size(value: Any, sizes: dict[int, int]) -> int:
+    """The characters and items of a value, each counted as often as it is there. `sizes` are those known."""
+    if isinstance(value, str):
+        return len(value)
+    waiting = [value]
+    while waiting:
+        one = waiting[-1]
+        items = list(cast("dict[str, Any]", one).values() if isinstance(one, dict) else cast("list[Any]", one))
+        inner: list[Any] = [item for item in items if isinstance(item, (dict, list))]
+        if unknown := [item for item in inner if id(item) not in sizes]:
+            waiting += unknown
+            continue
+        texts = sum(len(item) for item in items if isinstance(item, str))
+        sizes[id(waiting.pop())] = 1 + len(items) + texts + sum(sizes[id(item)] for item in inner)
+    return sizes[id(value)]
 
 
 def _inside(value: Any, place: Any) -> Any:
@@ -133,7 +181,7 @@ def _inside(value: Any, place: Any) -> Any:
         return cast("dict[str, Any]", value).get(str(place), _ABSENT)
     if isinstance(value, list):
         items = cast("list[Any]", value)
-        index = place if isinstance(place, int) else int(place) if str(place).isdigit() else None
+        index = place if isinstance(place, int) else int(place) if _INDEX.fullmatch(str(place)) else None
         return items[index] if index is not None and -len(items) <= index < len(items) else _ABSENT
     return _ABSENT
 
@@ -157,17 +205,31 @@ def as_text(value: Any) -> str:
     try:
         return orjson.dumps(value, default=str).decode()
     except orjson.JSONEncodeError:
+        return _long_way(value)
+
+
+def _long_way(value: Any) -> str:
+    """JSON of what the fast way refuses: integers beyond 64 bits, half characters, keys that are no text."""
+    try:
+        return json.dumps(value, default=str, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
         return str(value)
 
 
 def texts_within(value: Any) -> Iterator[str]:
-    """All texts in a value, keys too."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, item in cast("dict[Any, Any]", value).items():
-            yield str(key)
-            yield from texts_within(item)
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        for item in cast("list[Any]", value):
-            yield from texts_within(item)
+    """All texts in a value, keys and numbers too."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            for key, item in cast("dict[Any, Any]", one).items():
+                yield str(key)
+                waiting.append(item)
+        elif isinstance(one, (list, tuple, set, frozenset)):
+            waiting += cast("list[Any]", one)
+        elif isinstance(one, bytes):
+            yield one.decode(errors="replace")
+        elif isinstance(one, (int, float)) and not isinstance(one, bool):
+            yield str(one)

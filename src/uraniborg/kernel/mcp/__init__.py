@@ -17,9 +17,11 @@ from uraniborg.kernel.errors import MissingExtra
 from uraniborg.kernel.hosts import LOOPBACK
 
 try:
+    from uraniborg.kernel.mcp.cancelling import is_taken_back
     from uraniborg.kernel.mcp.http import stateful_app, stateless_app
     from uraniborg.kernel.mcp.listing import Listed, list_more
     from uraniborg.kernel.mcp.progress import report_progress
+    from uraniborg.kernel.mcp.reply import ErrorReply
     from uraniborg.kernel.mcp.server import Server, make_server, resource, tool
     from uraniborg.kernel.mcp.stdio import run_stdio
     from uraniborg.kernel.mcp.subscribing import Subscriptions, subscriptions
@@ -30,9 +32,11 @@ except ModuleNotFoundError as missing:
 
 __all__ = [
     "LOOPBACK",
+    "ErrorReply",
     "Listed",
     "Server",
     "Subscriptions",
+    "is_taken_back",
     "list_more",
     "make_server",
     "report_progress",

@@ -26,6 +26,12 @@ _PLAIN_ONLY: Final = (
 _log = get_logger(__name__)
 
 
+class ErrorReply(NamedTuple):
+    """What a tool returns that failed, and has more to say of it than an error does."""
+
+    value: Any
+
+
 class Reply(NamedTuple):
     """What a tool answered: its text, and the JSON of the same as an object where there is structured content."""
 

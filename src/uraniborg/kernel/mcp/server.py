@@ -17,10 +17,20 @@ from pydantic import AnyUrl
 from uraniborg.kernel.errors import InvalidInput, NotFound
 from uraniborg.kernel.logging import printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
+from uraniborg.kernel.mcp.cancelling import cancellation_of_this_call
 from uraniborg.kernel.mcp.listing import Listing, with_listed
 from uraniborg.kernel.mcp.progress import progress_of_this_call
 from uraniborg.kernel.mcp.protocol import Protocol
-from uraniborg.kernel.mcp.reply import Reply, as_text, ends_the_call, failure, noted, protocol_error, success
+from uraniborg.kernel.mcp.reply import (
+    ErrorReply,
+    Reply,
+    as_text,
+    ends_the_call,
+    failure,
+    noted,
+    protocol_error,
+    success,
+)
 from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
 
 Function = TypeVar("Function", bound=AsyncFunction)
@@ -62,7 +72,16 @@ class _Resource:
 class Server(FastMCP[Any]):
     """A FastMCP server that answers and fails in this project's shapes. Made by `make_server`."""
 
-    def __init__(self, name: str, *, version: str, instructions: str, prompts: bool, cleanup: Cleanup | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        version: str,
+        instructions: str,
+        prompts: bool,
+        cleanup: Cleanup | None,
+        interrupted: Cleanup | None,
+    ) -> None:
         # The SDK takes over the root logger of the process unless it finds a handler there, and reads any .env file.
         placeholder = logging.NullHandler()
         logging.getLogger().addHandler(placeholder)
@@ -79,6 +98,7 @@ class Server(FastMCP[Any]):
             kind: self._mcp_server.request_handlers.pop(kind) for kinds in _REQUESTS_OF.values() for kind in kinds
         }
         self._cleanup = cleanup
+        self._interrupted = interrupted
         self._known_tools: dict[str, _Tool] = {}
         self._known_resources: list[_Resource] = []
         self._listings: list[Listing] = []
@@ -114,7 +134,7 @@ class Server(FastMCP[Any]):
                 argument="transport",
                 allowed=["stdio"],
             )
-        run_stdio(self, cleanup=self._cleanup)
+        run_stdio(self, cleanup=self._cleanup, interrupted=self._interrupted)
 
     def register_tool(
         self,
@@ -169,7 +189,7 @@ class Server(FastMCP[Any]):
 
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
         """Call a tool and return its CallToolResult. Never raises: failures are results too."""
-        with progress_of_this_call():
+        with progress_of_this_call(), cancellation_of_this_call():
             return (await self.reply_to(name, arguments)).result()
 
     async def reply_to(self, name: str, arguments: dict[str, Any]) -> Reply:
@@ -177,6 +197,8 @@ class Server(FastMCP[Any]):
         try:
             called = self._find_tool(name)
             value = await called.function(**called.arguments.accept(arguments))
+            if isinstance(value, ErrorReply):
+                return success(value.value, structured=called.structured)._replace(is_error=True)
             return success(value, structured=called.structured)
         except BaseException as exc:
             if ends_the_call(exc):
@@ -229,17 +251,30 @@ class Server(FastMCP[Any]):
 
 
 def make_server(
-    name: str, *, version: str, instructions: str, prompts: bool = False, cleanup: Cleanup | None = None
+    name: str,
+    *,
+    version: str,
+    instructions: str,
+    prompts: bool = False,
+    cleanup: Cleanup | None = None,
+    interrupted: Cleanup | None = None,
 ) -> Server:
     """A server of this name and version that so far offers nothing; `instructions` tell an agent what it is for.
 
     Tools and resources are advertised once one is registered, prompts only if asked for. `cleanup` is awaited before
-    the server ends that `run` runs.
+    the server ends that `run` runs; `interrupted` before that, if it is a signal that ends it.
     """
     # The SDK has a line for every request, at the level of a program's own news.
     if logging.getLogger("mcp").level == logging.NOTSET:
         logging.getLogger("mcp").setLevel(logging.WARNING)
-    return Server(name, version=version, instructions=instructions, prompts=prompts, cleanup=cleanup)
+    return Server(
+        name,
+        version=version,
+        instructions=instructions,
+        prompts=prompts,
+        cleanup=cleanup,
+        interrupted=interrupted,
+    )
 
 
 def tool(
@@ -258,7 +293,8 @@ def tool(
     """Offers an async function as a tool of `server` and leaves the function itself as it is.
 
     What it returns becomes one text block: a string as it is, a dict, list or pydantic model as compact JSON, which is
-    sent as structured content too unless `structured` is off. What it raises becomes an error result. Its docstring is
+    sent as structured content too unless `structured` is off. What it raises becomes an error result, as does an
+    ErrorReply, which says the same as any other value and is marked as an error. Its docstring is
     the description, its signature the input schema. `about` names arguments that say what a call is about: every error
     of it carries them.
 

@@ -34,15 +34,18 @@ _ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 _log = get_logger(__name__)
 
 
-def run_stdio(server: "Server", *, cleanup: Cleanup | None = None, grace: float = 5.0) -> None:
+def run_stdio(
+    server: "Server", *, cleanup: Cleanup | None = None, interrupted: Cleanup | None = None, grace: float = 5.0
+) -> None:
     """Serve one client over stdin and stdout; return once it has closed stdin.
 
     What the process prints, and what its children print, goes to stderr; children read nothing from stdin. SIGINT and
     SIGTERM end the process with 130 and 143, during a call too. `cleanup` is awaited first, however the end comes, for
-    at most `grace` seconds; a second signal does not wait for it. Call it from the main thread.
+    at most `grace` seconds; a second signal does not wait for it. `interrupted` is awaited before that, and only if it
+    is a signal that ends the process: calls whose client has left run on to their end. Call it from the main thread.
     """
     source, sink = _claim_standard_streams()
-    asyncio.run(_serve(server.protocol, source, sink, cleanup, grace))
+    asyncio.run(_serve(server.protocol, source, sink, cleanup, interrupted, grace))
 
 
 def _claim_standard_streams() -> tuple[int, int]:
@@ -57,16 +60,19 @@ def _claim_standard_streams() -> tuple[int, int]:
     return source, sink
 
 
-async def _serve(protocol: Protocol, source: int, sink: int, cleanup: Cleanup | None, grace: float) -> None:
-    exit_code = _exit_code_of_first_signal(None if cleanup is None else grace)
+async def _serve(
+    protocol: Protocol, source: int, sink: int, cleanup: Cleanup | None, interrupted: Cleanup | None, grace: float
+) -> None:
+    exit_code = _exit_code_of_first_signal(None if cleanup is None and interrupted is None else grace)
     session = asyncio.create_task(_exchange(protocol, source, sink))
     await asyncio.wait([session, exit_code], return_when=asyncio.FIRST_COMPLETED)
-    if cleanup is not None:
-        try:
-            async with asyncio.timeout(grace):
-                await cleanup()
-        except Exception as exc:
-            _log.exception("cleanup failed", exc=exc)
+    for clean in (interrupted if exit_code.done() else None, cleanup):
+        if clean is not None:
+            try:
+                async with asyncio.timeout(grace):
+                    await clean()
+            except Exception as exc:
+                _log.exception("cleanup failed", exc=exc)
     if exit_code.done():
         os._exit(exit_code.result())
     await session

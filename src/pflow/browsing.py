@@ -1,0 +1,88 @@
+"""What there is to build with: node types and workflows, the best for what is asked for first."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from pflow.engine.runlog import RunLog
+from pflow.library.listing import Summary, list_workflows
+from pflow.registry.registry import Registry
+from pflow.registry.search import document, ranked
+from uraniborg.kernel.errors import UraniborgError
+
+_WORKFLOW_SHARE: Final = 0.4
+"""How much of what is told workflows may take, if there are nodes to tell of, too."""
+
+
+def browsed(home: Path, registry: Registry, query: str, include_workflows: bool, *, most_bytes: int) -> dict[str, Any]:
+    """As `browse_components` answers. `total` counts what fits the query, told or not."""
+    matches = registry.search(query)
+    nodes = [
+        {**match.interface.plain(), "score": round(match.score, 3), "matched": list(match.matched)} for match in matches
+    ]
+    if not query.strip():
+        nodes = [_brief(node) for node in nodes]
+    workflows = _workflows(home, query) if include_workflows else []
+    kept_workflows = _fitting(workflows, int(most_bytes * _WORKFLOW_SHARE) if nodes else most_bytes)
+    spent = len(orjson.dumps(kept_workflows))
+    kept_nodes = _fitting(nodes, most_bytes - spent)
+    total = len(nodes) + len(workflows)
+    is_cut = len(kept_nodes) + len(kept_workflows) < total
+    told: dict[str, Any] = {"nodes": kept_nodes}
+    if include_workflows:
+        told["workflows"] = kept_workflows
+    told |= {"total": total, "truncated": is_cut}
+    if is_cut:
+        told["hint"] = "Ask with a query of a few words to see the rest."
+    if registry.problems:
+        told["problems"] = [str(one) for one in registry.problems][:20]
+    return told
+
+
+def _brief(node: dict[str, Any]) -> dict[str, Any]:
+    """Without what only matters once a type is chosen: descriptions of single parameters and nested structures."""
+    inputs = [{key: value for key, value in one.items() if key != "description"} for one in node["inputs"]]
+    outputs = [{"key": one["key"], "type": one["type"]} for one in node["outputs"]]
+    kept = {key: value for key, value in node.items() if key not in ("score", "matched")}
+    return {**kept, "inputs": inputs, "outputs": outputs}
+
+
+def _workflows(home: Path, query: str) -> list[dict[str, Any]]:
+    counts = _counts(home)
+    summaries: dict[str, Summary] = {}
+    for one in list_workflows(home).workflows:
+        summaries.setdefault(one.name, one)
+    documents = [
+        document(one.name, description=one.description, keys=one.inputs, uses=counts.get(one.name, 0))
+        for one in summaries.values()
+    ]
+    told: list[dict[str, Any]] = []
+    for hit in ranked(query, documents):
+        one = summaries[hit.key]
+        told.append(
+            {"name": one.name, "description": one.description, "source": one.source, "inputs": list(one.inputs)}
+        )
+    return told
+
+
+def _counts(home: Path) -> dict[str, int]:
+    log = RunLog(home / "runs.db")
+    try:
+        return log.counts()
+    except UraniborgError:
+        return {}
+    finally:
+        log.close()
+
+
+def _fitting(items: list[dict[str, Any]], most_bytes: int) -> list[dict[str, Any]]:
+    """As many of the first as fit, and at least one."""
+    kept: list[dict[str, Any]] = []
+    spent = 2
+    for item in items:
+        spent += len(orjson.dumps(item)) + 1
+        if spent > most_bytes and kept:
+            break
+        kept.append(item)
+    return kept

@@ -1,0 +1,31 @@
+"""Settings of this part. Where nothing is set, nothing is loaded to read them."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from uraniborg.kernel.settings import load_settings
+
+SECTION: Final = "pflow"
+ALIASES: Final = {"PFLOW_HOME": "home", "PFLOW_TIMEOUT": "timeout", "PFLOW_CLUSTER": "cluster"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where workflows are kept, and how they are run."""
+
+    home: Path = Path("~/.pflow")
+    """The folder of workflows, nodes, checkpoints and the log of runs."""
+    timeout: float | None = None
+    """Seconds that a run may take; none unless the workflow says so."""
+    checkpoint_hours: float = 24.0
+    """For how long a failed run can be gone on with."""
+    cluster: str | None = None
+    """The address of a Dask scheduler on which nodes run; none for this process."""
+
+
+def load(env: Mapping[str, str] | None = None) -> Settings:
+    """Raises InvalidConfig."""
+    return load_settings(Settings, section=SECTION, aliases=ALIASES, env=os.environ if env is None else env)

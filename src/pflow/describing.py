@@ -1,0 +1,97 @@
+"""All there is to say of a workflow: what it takes and gives, how it goes, how it went, and what is wrong with it."""
+
+from typing import Any, Final
+
+from pflow.engine.runlog import RunLog
+from pflow.ir.checking import Checked
+from pflow.ir.drawing import mermaid
+from pflow.ir.model import Input, Workflow
+from pflow.ir.uses import variables_of
+from pflow.library.finding import Found
+from uraniborg.kernel.errors import UraniborgError
+
+_DRAWN: Final = 200
+"""A graph of more nodes helps nobody."""
+_SAMPLES: Final = {
+    "string": "text",
+    "number": 1.5,
+    "integer": 1,
+    "boolean": True,
+    "object": {},
+    "array": [],
+    "any": "…",
+}
+
+
+def described(found: Found, checked: Checked, log: RunLog) -> dict[str, Any]:
+    """As `describe_workflow` answers."""
+    stored, workflow = found.stored, checked.workflow
+    told: dict[str, Any] = {
+        "name": stored.name,
+        "description": stored.description,
+        "source": stored.source,
+        "path": stored.path,
+        "inputs": {},
+        "outputs": {},
+        "template_variables": [],
+        "nodes": [],
+        "edges": [],
+        "graph": "",
+        "example": {},
+    }
+    if workflow is not None:
+        told |= _of_workflow(stored.name, workflow)
+    told |= _history(log, stored.name)
+    told["diagnostics"] = [one.plain() for one in checked.diagnostics]
+    told["warnings"] = list(found.warnings)
+    return told
+
+
+def _of_workflow(name: str, workflow: Workflow) -> dict[str, Any]:
+    variables = variables_of(workflow)
+    return {
+        "inputs": {one.name: _input(one) for one in workflow.inputs.values()},
+        "outputs": {
+            one.name: {"type": one.type, "description": one.description, "source": one.source}
+            for one in workflow.outputs.values()
+        },
+        "template_variables": variables,
+        "nodes": [
+            {"id": node.id, "type": node.type, "purpose": node.purpose, "is_batch": node.batch is not None}
+            for node in workflow.nodes.values()
+        ],
+        "edges": [{"from": edge.source, "to": edge.target, "action": edge.action} for edge in workflow.edges],
+        "graph": mermaid(workflow) if len(workflow.nodes) <= _DRAWN else "",
+        "example": {
+            "name": name,
+            "inputs": {
+                one["name"]: _SAMPLES[workflow.inputs[one["name"]].type] if one["declared"] else "…"
+                for one in variables
+                if one["required"]
+            },
+        },
+    }
+
+
+def _input(one: Input) -> dict[str, Any]:
+    plain: dict[str, Any] = {"type": one.type, "required": one.required, "description": one.description}
+    if one.has_default:
+        plain["default"] = one.default
+    if one.secret:
+        plain["secret"] = True
+    return plain
+
+
+def _history(log: RunLog, name: str) -> dict[str, Any]:
+    try:
+        failure = log.last_failure(name)
+        told = {"statistics": log.statistics(name), "last_failure": None}
+    except UraniborgError as exc:
+        return {"statistics": {"execution_count": 0}, "last_failure": None, "log_problem": exc.message}
+    finally:
+        log.close()
+    if failure is not None:
+        told["last_failure"] = {
+            key: failure.get(key) for key in ("id", "started_at", "failed_node", "error", "duration_ms")
+        }
+    return told

@@ -1,0 +1,123 @@
+"""A node that runs once for each item of a list, some at a time if it says so."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, cast
+
+from pflow.engine.steps import Step, as_pflow_error, now_ms
+from pflow.errors import ApprovalRequired, NodeFailed
+from pflow.ir.model import Batch, Node
+from pflow.ir.uses import INDEX
+from pflow.templates.resolving import Resolution, Scope
+from uraniborg.kernel.errors import UraniborgError
+
+MOST_ITEMS: Final = 100_000
+
+RunItem = Callable[[Scope, int], Awaitable[Step]]
+
+
+async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -> Step:
+    """The outputs of all items, in their order. With `fail_fast` the first to fail ends it: nothing new is begun, and
+    what runs ends. Raises NodeFailed that names the item."""
+    items = _items(node, batch, scope)
+    began = time.perf_counter()
+    results: list[dict[str, Any] | None] = [None] * len(items)
+    durations: list[float] = []
+    errors: dict[int, UraniborgError] = {}
+    reused = 0
+    waiting = iter(range(len(items)))
+
+    async def work() -> None:
+        nonlocal reused
+        for index in waiting:
+            started = time.perf_counter()
+            try:
+                step = await run_item(Scope({batch.alias: items[index], INDEX: index}, scope), index)
+            except UraniborgError as exc:
+                errors[index] = exc
+                if batch.error_handling == "fail_fast" or isinstance(exc, ApprovalRequired):
+                    for _ in waiting:  # nobody begins another
+                        pass
+                    return
+            else:
+                results[index] = {**step.outputs, "item": items[index]}
+                reused += step.is_reused
+            durations.append(now_ms(started))
+
+    workers = min(batch.max_concurrent, len(items)) if batch.parallel else 1
+    if workers > 1:
+        await asyncio.gather(*(work() for _ in range(workers)))
+    else:
+        await work()
+    _raise_first(node, batch, errors, len(items))
+    told = [_told(index, items[index], errors[index]) for index in sorted(errors)]
+    outputs: dict[str, Any] = {
+        "results": [
+            one if one is not None else {"item": items[at], "error": _message(errors, at)}
+            for at, one in enumerate(results)
+        ],
+        "count": len(items),
+        "success_count": len(items) - len(errors),
+        "error_count": len(errors),
+        "errors": told or None,
+        "batch_metadata": _metadata(batch, durations, now_ms(began)),
+    }
+    note = f"{reused} of {len(items)} items" if reused else ""
+    return Step(outputs, "default", is_reused=bool(items) and reused == len(items), note=note)
+
+
+def _items(node: Node, batch: Batch, scope: Scope) -> list[Any]:
+    resolution = Resolution(scope)
+    items = resolution.resolved(batch.items)
+    resolution.check(node=node.id)
+    if isinstance(items, str):
+        from pflow.ir.coercion import coerced
+
+        items = coerced(items, "array")[0]
+    if not isinstance(items, list):
+        raise NodeFailed(
+            f"The items of '{node.id}' are no list, but {type(items).__name__}.",
+            hint="`batch.items` is a list, or a template that stands for one.",
+        )
+    listed = cast("list[Any]", items)
+    if len(listed) > MOST_ITEMS:
+        raise NodeFailed(f"'{node.id}' has {len(listed):,} items; {MOST_ITEMS:,} are the most.", hint="Split the list.")
+    return listed
+
+
+def _raise_first(node: Node, batch: Batch, errors: dict[int, UraniborgError], count: int) -> None:
+    asked = next((exc for exc in errors.values() if isinstance(exc, ApprovalRequired)), None)
+    if asked is not None:
+        raise asked
+    if errors and batch.error_handling == "fail_fast":
+        index = min(errors)
+        failed = as_pflow_error(errors[index])
+        failed.message = f"Item {index} of {count} of '{node.id}' failed: {failed.message}"
+        failed.args = (failed.message,)
+        failed.ids.setdefault("item", index)
+        raise failed
+
+
+def _told(index: int, item: Any, exc: UraniborgError) -> dict[str, Any]:
+    return {"index": index, "item": item, "error": exc.message, "code": exc.code}
+
+
+def _message(errors: dict[int, UraniborgError], index: int) -> str:
+    return errors[index].message if index in errors else "not run"
+
+
+def _metadata(batch: Batch, durations: list[float], total_ms: float) -> dict[str, Any]:
+    return {
+        "parallel": batch.parallel,
+        "max_concurrent": batch.max_concurrent,
+        "max_retries": batch.retry.attempts,
+        "retry_wait": batch.retry.wait,
+        "execution_mode": "parallel" if batch.parallel else "sequential",
+        "timing": {
+            "total_items_ms": total_ms,
+            "avg_item_ms": round(sum(durations) / len(durations), 3) if durations else None,
+            "min_item_ms": min(durations, default=None),
+            "max_item_ms": max(durations, default=None),
+        },
+    }

@@ -1,0 +1,268 @@
+"""Running a workflow, in a loop of its own, from whatever thread asks for it."""
+
+import asyncio
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from pflow.engine.cancelling import Cancellation, add_live, drop_live
+from pflow.engine.checkpoints import HOURS, Checkpoints, Recorder
+from pflow.engine.executors import Executor, LocalExecutor
+from pflow.engine.graphs import Child, GraphRun, Progress, outputs_of
+from pflow.engine.inputs import prepared, secret_values, unknown_inputs
+from pflow.engine.logging import NodeLog
+from pflow.engine.output import NullOutput, Output
+from pflow.engine.results import RunResult
+from pflow.engine.runlog import RunLog
+from pflow.engine.steps import Frame, as_pflow_error, now_ms
+from pflow.errors import ApprovalRequired, NodeFailed, PflowError, RunCancelled
+from pflow.ir.model import Workflow
+from pflow.node import Context
+from pflow.redaction import Secrets
+from pflow.registry.interface import Interface
+from pflow.registry.registry import Registry
+from uraniborg.kernel.errors import UraniborgError, as_error
+from uraniborg.kernel.ids import new_id
+from uraniborg.kernel.logging import get_logger
+
+_log: Final = get_logger(__name__)
+
+MakeExecutor = Callable[[Registry], Executor]
+
+
+class RunTimedOut(NodeFailed):
+    code = "run_timed_out"
+
+
+class Interfaces(dict[str, Interface]):
+    """Node types by name, looked up in a registry when they are first needed."""
+
+    def __init__(self, registry: Registry) -> None:
+        super().__init__()
+        self._registry = registry
+
+    def __missing__(self, kind: str) -> Interface:
+        interface = self._registry.get(kind)
+        if interface is None:
+            raise NodeFailed(f"There is no node type '{kind}'.", hint="`pflow browse` lists what there is.")
+        self[kind] = interface
+        return interface
+
+
+@dataclass
+class Engine:
+    """Runs workflows of one home. One is made for each run; nothing is shared between runs but what is on disk."""
+
+    home: Path
+    registry: Registry
+    child: Child
+    """Gives the workflows that nested nodes name."""
+    folder: Path = field(default_factory=Path.cwd)
+    output: Output = field(default_factory=NullOutput)
+    log: RunLog | None = None
+    keeps_checkpoints: bool = True
+    checkpoint_hours: float = HOURS
+    timeout: float | None = None
+    make_executor: MakeExecutor = LocalExecutor
+
+    def execute(
+        self,
+        workflow: Workflow,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        name: str,
+        source: str = "draft",
+        fresh: bool = False,
+        keep_results: bool = False,
+        cancellation: Cancellation | None = None,
+    ) -> RunResult:
+        """Run it to its end. Never raises for what a node does; every failure is in the result.
+
+        `fresh` forgets what an earlier run left. `keep_results` leaves a checkpoint also when all went well.
+        """
+        run = _Run(self, workflow, dict(inputs or {}), name, source, fresh, keep_results)
+        cancellation = cancellation or Cancellation()
+        add_live(cancellation)
+        try:
+            return _in_own_loop(run, cancellation)
+        finally:
+            cancellation.release()
+            drop_live(cancellation)
+
+
+def _in_own_loop(run: "_Run", cancellation: Cancellation) -> RunResult:
+    loop = asyncio.new_event_loop()
+    try:
+        task = loop.create_task(run.run())
+        cancellation.bind(loop, task)
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main:  # elsewhere signals are not ours to handle
+            with suppress(NotImplementedError, ValueError):
+                loop.add_signal_handler(signal.SIGINT, cancellation.cancel)
+        try:
+            return loop.run_until_complete(task)
+        finally:
+            if is_main:
+                with suppress(NotImplementedError, ValueError):
+                    loop.remove_signal_handler(signal.SIGINT)
+            _end_tasks(loop)
+    finally:
+        # The loop's own threads are not waited for: one of them may never end.
+        loop.close()
+
+
+def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+    if left:
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+
+
+class _Run:
+    """One run: what it is given, how far it came, and what is to be said of it."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        workflow: Workflow,
+        inputs: dict[str, Any],
+        name: str,
+        source: str,
+        fresh: bool,
+        keep_results: bool,
+    ) -> None:
+        self.engine = engine
+        self.workflow = workflow
+        self.name = name
+        self._inputs = inputs
+        self._fresh = fresh
+        self._keep = keep_results
+        self.run_id = new_id("run")
+        self.warnings: list[str] = []
+        self._secrets = Secrets()
+        self._recorder: Recorder | None = None
+        self._log = NodeLog(engine.log, self.run_id, name, source, self.warnings)
+        self._graph: GraphRun | None = None
+        self._frame: Frame | None = None
+        self._began = time.perf_counter()
+
+    async def run(self) -> RunResult:
+        self.engine.output.run_started(self.name, self.run_id, len(self.workflow.nodes))
+        error: PflowError | None = None
+        outputs: dict[str, Any] = {}
+        try:
+            outputs = await self._ran()
+        except asyncio.CancelledError:
+            error = RunCancelled(
+                "The run was cancelled.", hint="Run it again to go on from where it came to.", node=None
+            )
+        except UraniborgError as exc:
+            error = as_pflow_error(exc)
+        except Exception as exc:
+            _log.exception("unexpected error", exc=exc, run=self.run_id)
+            error = as_pflow_error(as_error(exc))
+        result = self._ended(error, outputs)
+        self.engine.output.run_finished(result.success, result.duration_ms)
+        return result
+
+    async def _ran(self) -> dict[str, Any]:
+        self._secrets = Secrets(secret_values(self.workflow, self._inputs))
+        values = prepared(self.workflow, self._inputs)
+        self._secrets = Secrets(secret_values(self.workflow, values))
+        self.warnings += unknown_inputs(self.workflow, self._inputs)
+        self._recorder = self._begin_recording()
+        resumed = self._recorder.past.lineage if self._recorder else None
+        self._log.begin(self._inputs, resumed, self._secrets)
+        executor = self.engine.make_executor(self.engine.registry)
+        self._frame = Frame(executor, self._recorder, self._secrets, self._context(executor), self.warnings, {}, [])
+        self._graph = GraphRun(
+            self.workflow,
+            values,
+            self._frame,
+            Interfaces(self.engine.registry),
+            output=self.engine.output,
+            on_node=self._log.add,
+            child=self.engine.child,
+        )
+        seconds = self.workflow.timeout or self.engine.timeout
+        try:
+            async with asyncio.timeout(seconds):
+                await self._graph.run()
+        except TimeoutError:
+            raise RunTimedOut(
+                f"The run did not end within {seconds:g} seconds.",
+                hint="Raise `timeout` of the workflow; running it again goes on from where it came to.",
+            ) from None
+        finally:
+            await executor.close()
+        if self._graph.progress.failures:
+            raise next(iter(self._graph.progress.failures.values()))
+        return outputs_of(self.workflow, self._graph.values, self.warnings)
+
+    def _begin_recording(self) -> Recorder | None:
+        if not self.engine.keeps_checkpoints:
+            return None
+        folder = self.engine.home / "checkpoints"
+        checkpoints = Checkpoints(folder, self.name, hours=self.engine.checkpoint_hours)
+        try:
+            recorder = checkpoints.begin(self.run_id, fresh=self._fresh)
+        except OSError as exc:
+            self.warnings.append(f"This run cannot be gone on with later: {exc.strerror} in the pflow home.")
+            return None
+        self.warnings += recorder.past.notices
+        return recorder
+
+    def _context(self, executor: Executor) -> Context:
+        output = self.engine.output
+        return Context(
+            run_id=self.run_id,
+            workflow=self.name,
+            node_id="",
+            home=self.engine.home,
+            folder=self.engine.folder,
+            spool=self.engine.home / "spool" / self.run_id,
+            lineage=self._recorder.lineage if self._recorder else self.run_id,
+            keeper=executor.keeper if isinstance(executor, LocalExecutor) else None,
+            say=lambda text: output.node_said("", text),
+        )
+
+    def _ended(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
+        """Write down how it ended, and tell."""
+        is_resumable = False
+        resumed_from = None
+        progress = self._graph.progress if self._graph else Progress()
+        uncertain = self._frame.uncertain if self._frame else []
+        if self._recorder is not None:
+            resumed_from = self._recorder.past.lineage
+            is_kept = self._recorder.end(keep=error is not None or self._keep)
+            is_resumable = error is not None and is_kept
+            if self._recorder.problem:
+                self.warnings.append(f"What this run did could not all be written down: {self._recorder.problem}.")
+        body = self._secrets.masked(error.body()["error"]) if error else None
+        if body is not None:
+            body.setdefault("node", None)
+        result = RunResult(
+            run_id=self.run_id,
+            workflow=self.name,
+            success=error is None,
+            outputs=self._secrets.masked(outputs),
+            duration_ms=now_ms(self._began),
+            progress=progress,
+            error=error,
+            error_body=body,
+            warnings=self._secrets.masked(self.warnings),
+            hashes=self._frame.hashes if self._frame else {},
+            uncertain=uncertain,
+            is_resumable=is_resumable,
+            resumed_from=resumed_from,
+            is_cancelled=isinstance(error, RunCancelled),
+        )
+        self._log.finish(result, is_waiting=isinstance(error, ApprovalRequired))
+        return result

@@ -1,0 +1,208 @@
+"""Running the nodes of a workflow in the order that its edges give, side by side where they allow it."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from pflow.engine.batches import run_batch
+from pflow.engine.inputs import prepared
+from pflow.engine.output import NodeStatus, Output
+from pflow.engine.schedule import Schedule
+from pflow.engine.steps import Frame, Step, as_pflow_error, now_ms, run_step
+from pflow.errors import ApprovalRequired, NodeFailed, PflowError
+from pflow.ir.model import ERROR_ACTION, Node, Workflow
+from pflow.ir.uses import NESTED, resolvable
+from pflow.registry.interface import Interface
+from pflow.templates.resolving import Resolution, Scope
+from uraniborg.kernel.errors import UraniborgError
+
+AT_ONCE: Final = 100
+"""How many nodes of one workflow run at the same time."""
+_DEEPEST: Final = 10
+
+OnNode = Callable[[str, Node, NodeStatus, Step | None, float, PflowError | None], None]
+"""Told what a node is called, how it ended, and how many milliseconds that took."""
+Child = Callable[[Mapping[str, Any]], Workflow]
+"""The workflow that the parameters of a nested node name. Raises a member of the error family."""
+
+
+@dataclass
+class Progress:
+    """How far a workflow has come."""
+
+    completed: list[str] = field(default_factory=list[str])
+    actions: dict[str, str] = field(default_factory=dict[str, str])
+    reused: list[str] = field(default_factory=list[str])
+    not_reused: dict[str, str] = field(default_factory=dict[str, str])
+    skipped: list[str] = field(default_factory=list[str])
+    failures: dict[str, PflowError] = field(default_factory=dict[str, PflowError])
+    """Of nodes that nobody was there to follow, the first to fail first."""
+
+
+class GraphRun:
+    """One workflow being run, or one within another, whose nodes are then called `outer/inner`."""
+
+    def __init__(
+        self,
+        workflow: Workflow,
+        values: dict[str, Any],
+        frame: Frame,
+        interfaces: Mapping[str, Interface],
+        *,
+        output: Output,
+        on_node: OnNode,
+        child: Child,
+        prefix: str = "",
+    ) -> None:
+        self.workflow = workflow
+        self.values = values
+        self.progress = Progress()
+        self._frame = frame
+        self._interfaces = interfaces
+        self._output = output
+        self._on_node = on_node
+        self._child = child
+        self._prefix = prefix
+        self._schedule = Schedule(workflow)
+        self._scope = Scope(values)
+
+    async def run(self) -> None:
+        """Run until nothing is left to run. Failures are in `progress`; to be cancelled cancels what runs."""
+        ready = [self._schedule.begin()]
+        running: dict[asyncio.Task[list[str]], str] = {}
+        try:
+            while ready or running:
+                if self.progress.failures:
+                    ready.clear()
+                if len(ready) == 1 and not running:
+                    ready = await self._node(self.workflow.nodes[ready[0]])
+                    continue
+                while ready and len(running) < AT_ONCE:
+                    node = ready.pop(0)
+                    running[asyncio.create_task(self._node(self.workflow.nodes[node]))] = node
+                if running:
+                    done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                    for task in done:
+                        del running[task]
+                        ready += task.result()
+        except BaseException:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+            raise
+        finally:
+            self.progress.skipped = list(self._schedule.skipped)
+
+    async def _node(self, node: Node) -> list[str]:
+        """Run a node, and tell which may begin after it."""
+        began = time.perf_counter()
+        key = self._prefix + node.id
+        self._output.node_started(key, node.type)
+        try:
+            step = await self._ran(node, key)
+        except UraniborgError as exc:
+            return self._failed(node, as_pflow_error(exc), now_ms(began))
+        except asyncio.CancelledError:
+            self._output.node_finished(key, "uncertain", now_ms(began), "interrupted")
+            raise
+        self.values[node.id] = step.outputs
+        progress = self.progress
+        progress.completed.append(node.id)
+        progress.actions[node.id] = step.action
+        if step.is_reused:
+            progress.reused.append(node.id)
+        elif step.note:
+            progress.not_reused[node.id] = step.note
+        took = now_ms(began)
+        status: NodeStatus = "reused" if step.is_reused else "completed"
+        self._on_node(key, node, status, step, took, None)
+        self._output.node_finished(key, status, took, step.note)
+        if not self._schedule.has_edge(node.id, step.action) and any(self._schedule.actions(node.id)):
+            self._note_dead_end(node, step.action)
+        return self._schedule.ended(node.id, step.action)
+
+    def _note_dead_end(self, node: Node, action: str) -> None:
+        edges = set(self._schedule.actions(node.id)) - {ERROR_ACTION}
+        if edges:
+            told = ", ".join(sorted(edges))
+            self._frame.warnings.append(f"'{node.id}' answered '{action}', and has edges for {told} only.")
+
+    def _failed(self, node: Node, exc: PflowError, took: float) -> list[str]:
+        exc.ids.setdefault("node", node.id)
+        self._on_node(self._prefix + node.id, node, "failed", None, took, exc)
+        self._output.node_finished(self._prefix + node.id, "failed", took, exc.message)
+        if isinstance(exc, ApprovalRequired) or not self._schedule.has_edge(node.id, ERROR_ACTION):
+            self.progress.failures[node.id] = exc
+            return []
+        outputs = exc.outputs if isinstance(exc, NodeFailed) else {}
+        self.values[node.id] = {**outputs, "error": exc.message}
+        self.progress.actions[node.id] = ERROR_ACTION
+        self._frame.warnings.append(f"'{node.id}' failed, and its error edge was followed: {exc.message}")
+        return self._schedule.ended(node.id, ERROR_ACTION)
+
+    async def _ran(self, node: Node, key: str) -> Step:
+        interface = self._interfaces[node.type]
+        if node.batch is None:
+            return await self._once(node, interface, self._scope, key)
+        retry = node.batch.retry if node.batch.retry.attempts > 1 else None
+
+        async def item(scope: Scope, index: int) -> Step:
+            return await self._once(node, interface, scope, f"{key}[{index}]", retry)
+
+        return await run_batch(node, node.batch, self._scope, item)
+
+    async def _once(self, node: Node, interface: Interface, scope: Scope, key: str, retry: Any = None) -> Step:
+        if node.type != NESTED:
+            return await run_step(self._frame, node, interface, scope, key=key, retry=retry)
+        return await self._nested(node, scope, key)
+
+    async def _nested(self, node: Node, scope: Scope, key: str) -> Step:
+        """A workflow within: its nodes are steps of this run, and are taken over one by one."""
+        resolution = Resolution(scope)
+        params = resolution.resolved(resolvable(node)) | {
+            name: value for name, value in node.params.items() if name not in resolvable(node)
+        }
+        resolution.check(node=node.id)
+        if key.count("/") >= _DEEPEST:
+            raise NodeFailed(f"Workflows run each other more than {_DEEPEST} deep.", hint="One may run itself.")
+        workflow = self._child(params)
+        given = cast("dict[str, Any]", params.get("inputs") or params.get("param_mapping") or {})
+        inner = GraphRun(
+            workflow,
+            prepared(workflow, given),
+            self._frame,
+            self._interfaces,
+            output=self._output,
+            on_node=self._on_node,
+            child=self._child,
+            prefix=f"{key}/",
+        )
+        await inner.run()
+        if inner.progress.failures:
+            failed, exc = next(iter(inner.progress.failures.items()))
+            exc.ids["nested_node"] = f"{key}/{failed}"
+            exc.ids["node"] = node.id
+            raise exc
+        everything = inner.progress.completed
+        is_reused = bool(everything) and len(inner.progress.reused) == len(everything)
+        note = next(iter(f"{name}: {why}" for name, why in inner.progress.not_reused.items()), "")
+        return Step(outputs_of(workflow, inner.values, self._frame.warnings), "default", is_reused, note)
+
+
+def outputs_of(workflow: Workflow, values: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]:
+    """The declared outputs that have a value. Without any declared, all that the last nodes gave."""
+    if not workflow.outputs:
+        followed = {edge.source for edge in workflow.edges if edge.action != ERROR_ACTION}
+        return {node: values[node] for node in workflow.nodes if node in values and node not in followed}
+    given: dict[str, Any] = {}
+    for output in workflow.outputs.values():
+        resolution = Resolution(Scope(values))
+        value = resolution.resolved(output.source)
+        if resolution.missing:
+            told = ", ".join(f"${{{one.text}}}" for one in resolution.missing)
+            warnings.append(f"The output '{output.name}' has no value: {told} was not given by any node that ran.")
+        else:
+            given[output.name] = value
+    return given

@@ -1,0 +1,88 @@
+"""What a run is given, made to fit what the workflow declares."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from pflow.errors import InvalidInputs, TemplateUnresolved
+from pflow.ir.coercion import coerced
+from pflow.ir.diagnostics import nearest
+from pflow.ir.model import Workflow
+from pflow.ir.uses import variables_of
+from pflow.redaction import is_sensitive
+
+
+def prepared(workflow: Workflow, given: Mapping[str, Any], env: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The values of all inputs: as given, else, for a secret, from the environment, else the default.
+
+    What is given and not declared is passed on: a template may use it. Raises TemplateUnresolved with every required
+    input that is missing, or InvalidInputs with every one that is of the wrong type.
+    """
+    env = os.environ if env is None else env
+    values = dict(given)
+    missing: list[str] = []
+    problems: list[dict[str, str]] = []
+    for name, declared in workflow.inputs.items():
+        if values.get(name) is None:
+            if declared.secret and name in env:
+                values[name] = env[name]
+            elif declared.has_default or not declared.required:
+                values[name] = declared.default
+                continue
+            else:
+                missing.append(name)
+                continue
+        values[name], fits = coerced(values[name], declared.type)
+        if not fits:
+            problems.append({"path": f"inputs.{name}", "problem": f"is not of the type {declared.type}"})
+    if missing:
+        raise _missing(workflow, missing, given)
+    if problems:
+        listed = "; ".join(f"{one['path']} {one['problem']}" for one in problems)
+        raise InvalidInputs(f"Inputs do not fit: {listed}.", hint="Give values of these types.", problems=problems)
+    return values
+
+
+def unknown_inputs(workflow: Workflow, given: Mapping[str, Any]) -> list[str]:
+    """A word of warning for each input that nothing in the workflow uses."""
+    known = [one["name"] for one in variables_of(workflow)]
+    warnings: list[str] = []
+    for name in given:
+        if name not in known:
+            meant = nearest(name[:80], known)
+            warnings.append(f"Nothing uses the input '{name[:80]}'." + (f" Did you mean '{meant}'?" if meant else ""))
+    return warnings
+
+
+def secret_values(workflow: Workflow, values: Mapping[str, Any]) -> list[Any]:
+    """The values of inputs that are secrets, by declaration or by name."""
+    return [
+        value
+        for name, value in values.items()
+        if (workflow.inputs[name].secret if name in workflow.inputs else is_sensitive(name))
+    ]
+
+
+def _missing(workflow: Workflow, missing: list[str], given: Mapping[str, Any]) -> TemplateUnresolved:
+    told = "; ".join(
+        f"{name} ({workflow.inputs[name].type}{': ' + text if (text := workflow.inputs[name].description) else ''})"
+        for name in missing
+    )
+    node = next(
+        (
+            use["node"]
+            for one in variables_of(workflow)
+            if one["name"] in missing
+            for use in one["used_in"]
+            if "node" in use
+        ),
+        None,
+    )
+    example = ", ".join(f'"{name}": …' for name in missing)
+    return TemplateUnresolved(
+        missing,
+        available=[*given],
+        message=f"Required inputs are missing: {told}.",
+        hint=f"Give them with the call: inputs = {{{example}}}",
+        node=node,
+    )

@@ -1,0 +1,55 @@
+"""What a run would do, without doing any of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pflow.engine.checkpoints import Past
+from pflow.engine.inputs import prepared, secret_values
+from pflow.engine.steps import fingerprint_of, resolved_params
+from pflow.errors import TemplateUnresolved
+from pflow.ir.graph import Graph
+from pflow.ir.model import Node, Workflow
+from pflow.ir.uses import NESTED
+from pflow.node import Context
+from pflow.redaction import Secrets
+from pflow.registry.interface import Interface
+from pflow.templates.resolving import Scope
+from uraniborg.kernel.errors import UraniborgError
+
+
+def plan(
+    workflow: Workflow,
+    inputs: Mapping[str, Any],
+    interfaces: Mapping[str, Interface],
+    past: Past,
+    context: Context,
+) -> list[dict[str, Any]]:
+    """The nodes in the order in which they would run, with their parameters as far as they are known, secrets masked,
+    and whether an earlier result would be used. Raises as `prepared` does."""
+    values = prepared(workflow, inputs)
+    secrets = Secrets(secret_values(workflow, values))
+    steps: list[dict[str, Any]] = []
+    for name in Graph.of(workflow).order():
+        node = workflow.nodes[name]
+        interface = interfaces[node.type]
+        told: dict[str, Any] = {"node": name, "type": node.type, "effect": node.effect or interface.effect}
+        if node.batch is not None or node.type == NESTED:
+            told |= {"params": dict(node.params), "will": "run", "waits_for": []}
+        else:
+            told |= _planned(node, interface, values, past, context)
+        steps.append(secrets.masked(told))
+    return steps
+
+
+def _planned(node: Node, interface: Interface, values: dict[str, Any], past: Past, context: Context) -> dict[str, Any]:
+    try:
+        params = resolved_params(node, interface, Scope(values))
+    except TemplateUnresolved as exc:
+        return {"params": dict(node.params), "will": "run", "waits_for": exc.missing}
+    except UraniborgError as exc:
+        return {"params": dict(node.params), "will": "fail", "waits_for": [], "problem": exc.message}
+    result = past.results.get((node.id, fingerprint_of(interface, params, context))) if node.reuse else None
+    if result is not None and result.outputs is not None:
+        values[node.id] = result.values()
+        return {"params": params, "will": "reuse", "waits_for": []}
+    return {"params": params, "will": "run", "waits_for": []}

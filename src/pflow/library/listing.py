@@ -1,0 +1,161 @@
+"""Which workflows there are, in brief: what each is called, is for, takes, and whether it is saved or a draft."""
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final, Literal, cast
+
+from pflow.errors import InvalidInputs, InvalidWorkflow, SecurityError
+from pflow.library.document import LONGEST_DESCRIPTION, Document, read_document
+from pflow.library.index import Entry, is_settled, remember, remembered, stamp_of
+from pflow.library.names import SUFFIX, checked_name, path_of
+from uraniborg.kernel.text import fold
+
+Source = Literal["library", "draft"]
+
+LIBRARY: Final = "workflows"
+DRAFTS: Final = "workflows/drafts"
+INDEX: Final = "cache/library.json"
+_LONGEST_PATTERN: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """`inputs` are names; `path` is relative to the home."""
+
+    name: str
+    description: str
+    inputs: tuple[str, ...]
+    updated_at: str
+    source: Source
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A file that lies among the workflows and cannot be listed as one."""
+
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Workflows are in the order of their names, a saved one before drafts of the same name."""
+
+    workflows: tuple[Summary, ...]
+    problems: tuple[Problem, ...]
+
+
+def list_workflows(home: Path) -> Listing:
+    """All workflows of the home, saved ones and drafts."""
+    return list_folders(home, {home / LIBRARY: "library", home / DRAFTS: "draft"}, home / INDEX)
+
+
+def list_folders(root: Path, kinds: Mapping[Path, Source], index: Path | None) -> Listing:
+    """The workflows in the folders, which lie under `root`. What the index knows of other folders stays in it."""
+    started_ns = time.time_ns()
+    known = remembered(index) if index else {}
+    prefixes: dict[str, Path] = {f"{folder.relative_to(root).as_posix()}/": folder for folder in kinds}
+    entries: dict[str, Entry] = {}
+    problems: list[Problem] = []
+    for prefix, folder in prefixes.items():
+        for file in _files(folder, prefix, problems):
+            path = prefix + file.name
+            try:
+                entry = _entry(file, path, kinds[folder], known.get(path))
+            except SecurityError as exc:
+                problems.append(Problem(_printable(path), exc.message))
+            except FileNotFoundError:
+                if file.is_symlink():
+                    problems.append(Problem(_printable(path), "The link leads nowhere."))
+            except OSError as exc:
+                problems.append(Problem(_printable(path), f"It cannot be read ({exc.strerror})."))
+            else:
+                entries[path] = entry
+    if index:
+        kept = {path: entry for path, entry in known.items() if f"{path.rpartition('/')[0]}/" not in prefixes}
+        kept |= {path: one for path, one in entries.items() if one is known.get(path) or is_settled(one, started_ns)}
+        if kept != known:
+            remember(index, kept)
+    return _listing(entries, problems)
+
+
+def matching(workflows: Iterable[Summary], pattern: str | None) -> list[Summary]:
+    """Those whose name the pattern fits if it has one of `*?[`, else those with all its words in name or description.
+
+    Case and accents do not count. Raises InvalidInputs for a pattern that is too long.
+    """
+    if len(pattern or "") > _LONGEST_PATTERN:
+        message = f"A pattern has at most {_LONGEST_PATTERN} characters; this one has {len(pattern or ''):,}."
+        raise InvalidInputs(message, hint="Use a word or two, or a glob such as 'report-*'.", argument="pattern")
+    wanted = fold(pattern or "").strip()
+    if any(sign in wanted for sign in "*?["):
+        return [one for one in workflows if fnmatchcase(one.name.lower(), wanted)]
+    words = wanted.split()
+    return [one for one in workflows if not words or _has_all(f"{one.name}\n{one.description}", words)]
+
+
+def _has_all(text: str, words: list[str]) -> bool:
+    folded = fold(text)
+    return all(word in folded for word in words)
+
+
+def _files(folder: Path, prefix: str, problems: list[Problem]) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as files:
+            yield from (one for one in files if one.name.endswith(SUFFIX) and not one.name.startswith("."))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as exc:
+        problems.append(Problem(prefix, f"The folder cannot be read ({exc.strerror})."))
+
+
+def _entry(file: os.DirEntry[str], path: str, kind: Source, before: Entry | None) -> Entry:
+    name = file.name.removesuffix(SUFFIX)
+    if file.is_symlink():
+        path_of(Path(file.path).parent, name)
+    stamp = stamp_of(file.stat())
+    if before is not None and before["stamp"] == stamp:
+        return before
+    checked_name(name)
+    try:
+        return {"stamp": stamp, **_said(name, kind, read_document(Path(file.path), path))}
+    except InvalidWorkflow as exc:
+        return {"stamp": stamp, "problem": exc.message}
+
+
+def _said(name: str, kind: Source, document: Document) -> dict[str, Any]:
+    declared = document.ir.get("inputs")
+    return {
+        "name": name,
+        "description": document.description[:LONGEST_DESCRIPTION],
+        "inputs": list(cast("dict[str, Any]", declared)) if isinstance(declared, dict) else [],
+        "updated_at": document.updated_at,
+        "source": source_of(kind, document),
+    }
+
+
+def source_of(kind: Source, document: Document) -> Source:
+    """The IR alone counts as a draft wherever it lies."""
+    return kind if document.is_wrapped else "draft"
+
+
+def _listing(entries: Mapping[str, Entry], problems: list[Problem]) -> Listing:
+    summaries: list[Summary] = []
+    for path, entry in entries.items():
+        if "problem" in entry:
+            problems.append(Problem(path, entry["problem"]))
+        else:
+            inputs, source = tuple(entry["inputs"]), entry["source"]
+            summaries.append(Summary(entry["name"], entry["description"], inputs, entry["updated_at"], source, path))
+    summaries.sort(key=lambda one: (one.name, one.source != "library", one.path))
+    problems.sort(key=lambda one: one.path)
+    return Listing(tuple(summaries), tuple(problems))
+
+
+def _printable(text: str) -> str:
+    return "".join(sign if sign.isprintable() else "?" for sign in text)

@@ -1,0 +1,171 @@
+"""A folder of workflows: what is in it can be loaded, saved, listed, searched and deleted by name."""
+
+import contextlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from pflow.errors import InvalidWorkflow, PflowError, SecurityError, WorkflowExists, WorkflowNotFound
+from pflow.library.document import read_document, wrapped
+from pflow.library.listing import DRAFTS, INDEX, LIBRARY, Source, Summary, list_folders, matching, source_of
+from pflow.library.names import SUFFIX, checked_name, path_of
+from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.files import AlreadyExists, create_exclusive, sync_folder
+
+
+class LibraryUnwritable(PflowError, Unavailable):
+    """The disk refused; what was there is there still."""
+
+    code = "library_unwritable"
+
+    def __init__(self, path: str, cause: OSError) -> None:
+        super().__init__(
+            f"{path} cannot be written: {cause.strerror or 'the disk refused'}. Nothing was changed.",
+            hint="Make room or set the permissions right, then try again.",
+            path=path,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A workflow as it lies on disk, unchecked. `path` is relative to the home; a raw one was never created by us."""
+
+    name: str
+    description: str
+    ir: dict[str, Any]
+    source: Source
+    path: str
+    created_at: str | None
+    updated_at: str
+
+
+class WorkflowManager:
+    """The workflows of one kind in one folder. Every method raises SecurityError for what is no name.
+
+    The library's folder has both kinds: files that hold an IR alone are drafts. `within` says whose folder it is when
+    it is not that of the kind; `root` is from where paths are told; one that `is_read_only` is left as it is.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        kind: Source,
+        *,
+        within: Source | None = None,
+        root: Path | None = None,
+        index: Path | None = None,
+        is_read_only: bool = False,
+    ) -> None:
+        self.folder = folder
+        self.kind: Source = kind
+        self._within: Source = within or kind
+        self._root = root or folder.parent
+        self._index = index
+        self.is_read_only = is_read_only
+
+    @classmethod
+    def for_library(cls, home: Path) -> Self:
+        return cls(home / LIBRARY, "library", root=home, index=home / INDEX)
+
+    @classmethod
+    def for_drafts(cls, home: Path) -> Self:
+        return cls(home / DRAFTS, "draft", root=home, index=home / INDEX)
+
+    @classmethod
+    def for_raw_drafts(cls, home: Path) -> Self:
+        """Those that lie in the library's folder."""
+        return cls(home / LIBRARY, "draft", within="library", root=home, index=home / INDEX)
+
+    def load(self, name: str) -> Stored:
+        """Raises WorkflowNotFound, InvalidWorkflow."""
+        told = self.told(name)
+        try:
+            document = read_document(self.get_path(name), told)
+        except FileNotFoundError:
+            raise self._not_found(name) from None
+        if source_of(self._within, document) != self.kind:
+            raise self._not_found(name)
+        return Stored(
+            name, document.description, document.ir, self.kind, told, document.created_at, document.updated_at
+        )
+
+    def save(self, name: str, ir: Mapping[str, Any], description: str) -> Path:
+        """Make a new file, all of it or none. Raises WorkflowExists, InvalidInputs, LibraryUnwritable."""
+        path = self._path_to_change(name)
+        content = wrapped(name, ir, description)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            create_exclusive(path, content)
+        except AlreadyExists:
+            raise self._taken(name) from None
+        except OSError as exc:
+            _take_back(path, content)
+            raise LibraryUnwritable(self.told(name), exc) from exc
+        return path
+
+    def list_all(self) -> list[Summary]:
+        """In the order of their names. Files that cannot be read are left out; `list_workflows` tells of them."""
+        listing = list_folders(self._root, {self.folder: self._within}, self._index)
+        return [one for one in listing.workflows if one.source == self.kind]
+
+    def search(self, pattern: str | None) -> list[Summary]:
+        """Those that `matching` finds for the pattern; all of them for none."""
+        return matching(self.list_all(), pattern)
+
+    def exists(self, name: str) -> bool:
+        """Whether there is one of this kind, readable or not."""
+        try:
+            self.load(name)
+        except WorkflowNotFound:
+            return False
+        except InvalidWorkflow:
+            return True
+        return True
+
+    def delete(self, name: str) -> None:
+        """Raises WorkflowNotFound, LibraryUnwritable."""
+        path = self._path_to_change(name)
+        if not self.exists(name):
+            raise self._not_found(name)
+        try:
+            path.unlink()
+            sync_folder(self.folder)
+        except FileNotFoundError:
+            raise self._not_found(name) from None
+        except OSError as exc:
+            raise LibraryUnwritable(self.told(name), exc) from exc
+
+    def get_path(self, name: str) -> Path:
+        """Where the file is, or would be."""
+        return path_of(self.folder, name)
+
+    def told(self, name: str) -> str:
+        """How people and agents are told of the file, wherever it leads: by its path from the home."""
+        return (self.folder / f"{checked_name(name)}{SUFFIX}").relative_to(self._root).as_posix()
+
+    def _path_to_change(self, name: str) -> Path:
+        path = self.get_path(name)
+        if self.is_read_only:
+            raise SecurityError(
+                f"{self.told(name)} is only read, never changed.", hint="Change the file there yourself."
+            )
+        return path
+
+    def _taken(self, name: str) -> WorkflowExists:
+        return WorkflowExists(
+            f"'{name}' already exists: {self.told(name)}. Nothing was changed.",
+            hint="Choose another name, or move the one that exists away first.",
+            name=name,
+        )
+
+    def _not_found(self, name: str) -> WorkflowNotFound:
+        return WorkflowNotFound(f"There is no workflow at {self.told(name)}.", name=name, searched=[self.told(name)])
+
+
+def _take_back(path: Path, content: bytes) -> None:
+    """A file that stands there, but perhaps not after a power cut, must not be met by whoever tries again."""
+    with contextlib.suppress(OSError):
+        if path.read_bytes() == content:
+            os.unlink(path)

@@ -1,0 +1,65 @@
+"""The one rule for names of workflows, and the way from a name to its file that cannot leave its folder."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from pflow.errors import SecurityError
+from uraniborg.kernel.files import PathRefused, confine
+
+LONGEST_NAME: Final = 50
+SUFFIX: Final = ".json"
+RULE: Final = (
+    "A name has 1 to 50 characters: letters a to z and A to Z, digits, '.', '_' and '-'. It begins with a letter or "
+    "digit, has no two dots in a row, and does not end in a dot."
+)
+_HINT: Final = "Give the name alone, such as 'daily-report': no folder, no '~', no '.json'."
+_ALLOWED: Final = re.compile(r"[A-Za-z0-9._-]*")
+_RESERVED_SUFFIX: Final = re.compile(r".*\.(?:json|tmp|lock)", re.IGNORECASE)
+# Windows opens the device, whatever follows the dot.
+_DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
+_HARMLESS: Final = re.compile(r"(?!.*\.\.)[ -.0-9;-\[\]-}]*")
+_SHOWN: Final = 20
+
+
+def checked_name(name: str) -> str:
+    """The name itself if it is one. Raises SecurityError."""
+    allowed = _ALLOWED.match(name)
+    kept = allowed[0] if allowed else ""
+    if problem := _problem(name, kept):
+        raise _refused(name, kept[:_SHOWN], problem)
+    return name
+
+
+def path_of(folder: Path, name: str) -> Path:
+    """The file of the workflow in the folder. It need not exist. Raises SecurityError, also for links that lead out."""
+    path = folder / f"{checked_name(name)}{SUFFIX}"
+    try:
+        confine(folder, path.name)
+    except PathRefused:
+        raise SecurityError(
+            f"The file of the workflow '{name}' leads out of its folder.",
+            hint="Put the file itself into the folder, not a link to it.",
+        ) from None
+    return path
+
+
+def _problem(name: str, kept: str) -> str:
+    problems = {
+        "it is empty": not name,
+        f"it has {len(name):,} characters": len(name) > LONGEST_NAME,
+        f"character {len(kept) + 1} is not allowed": len(kept) < len(name),
+        "it begins with neither a letter nor a digit": not kept[:1].isalnum(),
+        "it has two dots in a row": ".." in kept,
+        "it ends in a dot": kept.endswith("."),
+        "its ending is one that files get": bool(_RESERVED_SUFFIX.fullmatch(kept)),
+        "some systems keep it for a device": bool(_DEVICE.fullmatch(kept)),
+    }
+    return next((problem for problem, holds in problems.items() if holds), "")
+
+
+def _refused(name: str, start: str, problem: str) -> SecurityError:
+    """Repeats nothing of what may be a path or forge a line, and of the rest no more than its start."""
+    is_shown = start and _HARMLESS.fullmatch(name)
+    shown = f"'{start}{'…' if len(name) > len(start) else ''}'" if is_shown else "This"
+    return SecurityError(f"{shown} is no name of a workflow: {problem}. {RULE}", hint=_HINT)

@@ -1,0 +1,169 @@
+"""The door for agents: the MCP server that `pflow mcp serve` starts, with five tools.
+
+Importing this module loads neither the SDK nor the engine.
+"""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+
+from pydantic import Field
+
+from pflow.errors import PflowError
+from uraniborg.kernel.errors import MissingExtra, UraniborgError
+from uraniborg.kernel.terminal import fail
+
+if TYPE_CHECKING:
+    from pflow.service import Service
+    from uraniborg.kernel.mcp import Server
+
+Value = TypeVar("Value")
+
+INSTRUCTIONS: Final = """\
+Runs workflows: small JSON files of nodes (shell, http, python, files, git, GitHub, LLM, any MCP tool, paper search, \
+paper library, universes) joined by edges, with values passed on as ${node.output}.
+
+The loop:
+1. browse_components with a few words: which node types and which finished workflows there are.
+2. Write a draft with your file tools to ~/.pflow/workflows/drafts/NAME.json (read pflow://guide first).
+3. execute NAME. What is wrong is told all at once, before anything runs, with the corrected text.
+4. A run that fails leaves a checkpoint: edit the draft and execute the same name again. Nodes whose type, parameters \
+and values are unchanged are not run again; `reused_nodes` and `not_reused` say which and why.
+5. save_to_library once it works. describe_workflow tells how to call a workflow and how it went.
+
+A node of the type `approval` ends the run with approval_required: ask the person, then execute again.\
+"""
+
+_Name = Annotated[str, Field(description="Name of a workflow, without path or suffix.")]
+
+_EXITING_S: Final = 2.0
+
+
+async def browse_components(
+    query: Annotated[str, Field(description="What you need, in a few words; empty for everything.")] = "",
+    include_workflows: bool = True,
+) -> Any:
+    """Find node types, with their parameters, outputs and an example, and finished workflows. Best first."""
+    return await _answered(lambda service: service.browse(query, include_workflows))
+
+
+async def list_library(
+    pattern: Annotated[
+        str | None, Field(description="Words in name or description, or a glob such as report-*.")
+    ] = None,
+) -> Any:
+    """List the saved workflows, all or those that the pattern fits."""
+    return await _answered(lambda service: service.list_library(pattern))
+
+
+async def describe_workflow(name: _Name) -> Any:
+    """Tell all of one workflow, saved or draft: inputs, outputs, variables, graph, example call, statistics, problems."""
+    return await _answered(lambda service: service.describe(name))
+
+
+async def execute(
+    name: _Name,
+    inputs: Annotated[dict[str, Any] | None, Field(description="Values for the workflow's inputs.")] = None,
+) -> Any:
+    """Run a workflow: a saved one, or else a draft. After a failure edit the draft and call again to resume."""
+    from pflow.engine.cancelling import Cancellation
+    from pflow.progress import Reporter
+    from uraniborg.kernel.mcp import ErrorReply, is_taken_back
+
+    cancellation = Cancellation()
+    reporter = Reporter(asyncio.get_running_loop())
+    work = partial(_executed, name, inputs, reporter, cancellation)
+    try:
+        reply = await asyncio.to_thread(work)
+    except asyncio.CancelledError:
+        # Who takes a call back wants it to stop; of who is merely gone that is not known, and the run goes on.
+        if is_taken_back():
+            cancellation.cancel()
+        raise
+    await reporter.settled()
+    return reply if reply["success"] else ErrorReply(reply)
+
+
+async def save_to_library(
+    draft_name: _Name,
+    final_name: Annotated[str, Field(description="Name in the library; must be free.")],
+    description: Annotated[str, Field(description="What it does, in a sentence.")],
+) -> Any:
+    """Move a draft that works to the library. Never overwrites."""
+    return await _answered(lambda service: service.save(draft_name, final_name, description))
+
+
+async def guide() -> str:
+    """How workflows are written: the JSON format, templates, branches, batches, retries, resuming."""
+    from pflow.guide import guide_text
+
+    return await asyncio.to_thread(guide_text)
+
+
+def main() -> None:
+    """Serve one agent over stdin and stdout, until it leaves."""
+    if find_spec("mcp") is None:
+        sys.exit(fail(MissingExtra("mcp", "The workflow server"), as_json=False))
+    from uraniborg.kernel.logging import configure_logging
+
+    configure_logging()
+    if sys.stdin.isatty():
+        sys.stderr.write("pflow speaks the Model Context Protocol over stdin and stdout. To end it: Ctrl-C.\n")
+    make().run(transport="stdio")
+
+
+def make() -> "Server":
+    """The server, with its five tools and its guide."""
+    from importlib.metadata import version
+
+    from uraniborg.kernel.mcp import make_server, resource, tool
+
+    server = make_server("pflow", version=version("uraniborg"), instructions=INSTRUCTIONS, interrupted=_interrupted)
+    tool(server, title="Browse components", read_only=True, idempotent=True)(browse_components)
+    tool(server, title="List saved workflows", read_only=True, idempotent=True)(list_library)
+    tool(server, title="Describe a workflow", read_only=True, idempotent=True)(describe_workflow)
+    tool(server, title="Run a workflow", read_only=False, destructive=True, open_world=True)(execute)
+    tool(server, title="Save a draft", read_only=False)(save_to_library)
+    resource(server, "pflow://guide", title="How workflows are written", mime_type="text/markdown")(guide)
+    return server
+
+
+async def _interrupted() -> None:
+    """End what runs, its processes too; how far each run came is on disk."""
+    from pflow.engine.cancelling import cancel_all
+
+    await asyncio.to_thread(cancel_all, _EXITING_S)
+
+
+def _service() -> "Service":
+    """A new one for each request."""
+    from pflow.config import load
+    from pflow.service import Service
+
+    return Service(load())
+
+
+async def _answered(ask: Callable[["Service"], Value]) -> Any:
+    """What the service says, asked in a thread; its errors carry `success: false` as every reply of a run does."""
+    from uraniborg.kernel.mcp import ErrorReply
+
+    try:
+        return await asyncio.to_thread(lambda: ask(_service()))
+    except UraniborgError as exc:
+        if not isinstance(exc, PflowError):
+            raise
+        return ErrorReply({"success": False, **exc.body()})
+
+
+def _executed(name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any) -> dict[str, Any]:
+    from pflow.replies import bounded, refused
+
+    service = _service()
+    try:
+        result = service.execute(name, inputs, enable_repair=False, output=reporter, cancellation=cancellation)
+    except PflowError as exc:
+        return refused(exc, name)
+    return bounded(result, service.home)

@@ -1,0 +1,52 @@
+"""A question to a person, in the inbox that all parts share. It is asked once, however often the run is gone on with."""
+
+from typing import Any, Final
+
+from pflow.errors import ApprovalRequired, NodeFailed
+from pflow.node import Context, Outcome
+from uraniborg.kernel.ids import content_id
+
+_PART: Final = "pflow"
+_KIND: Final = "approval"
+
+
+def ask(params: dict[str, Any], context: Context) -> Outcome:
+    from uraniborg.kernel.inbox import Inbox  # slow to import, and few workflows ask
+
+    inbox = Inbox()
+    entry_id = f"apr_{content_id(context.workflow, context.node_id, context.lineage, repr(sorted(params.items())))}"
+    payload = {
+        "question": params["question"],
+        "details": params.get("details"),
+        "workflow": context.workflow,
+        "node": context.node_id,
+        "actions": ["approve", "reject"],
+    }
+    try:
+        entry = inbox.put(entry_id, _PART, _KIND, context.workflow, payload)
+    finally:
+        inbox.close()
+    if entry.state == "withdrawn":
+        raise NodeFailed("The question was withdrawn.", hint="Run it with --fresh to ask anew.", approval_id=entry_id)
+    if entry.decision is None:
+        raise ApprovalRequired(
+            f"A person has to decide: {params['question']}",
+            hint=f"`uraniborg decide {entry_id} approve` (or reject), then run the workflow again.",
+            approval_id=entry_id,
+            question=params["question"],
+        )
+    outputs = {
+        "decision": entry.decision.action,
+        "note": entry.decision.note or "",
+        "data": entry.decision.data,
+        "approval_id": entry_id,
+    }
+    if entry.decision.action == "approve":
+        return Outcome(outputs)
+    if params.get("on_reject") == "branch":
+        return Outcome(outputs, "rejected")
+    raise NodeFailed(
+        f"A person said no: {entry.decision.note or params['question']}",
+        hint="Run it with --fresh to ask again.",
+        outputs=outputs,
+    )

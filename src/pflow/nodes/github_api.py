@@ -1,0 +1,180 @@
+"""A repository at GitHub, asked over the REST API: pages followed, refusals told with what to do about them."""
+
+import os
+import re
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import urlsplit
+
+from pflow.errors import NodeFailed
+from pflow.node import Context
+from pflow.nodes.git_program import remote_url
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.logging import redact, register_secret
+
+if TYPE_CHECKING:
+    import httpx
+
+API: Final = "https://api.github.com"
+
+_REPO: Final = re.compile(r"[A-Za-z0-9][\w-]*/(?!\.{1,2}$)[\w.-]+", re.ASCII)
+_REMOTE: Final = re.compile(r"(?:\w+://)?(?:[^@/]*@)?(?:ssh\.)?(?P<host>[^:/]+)(?::\d+)?[:/]+(?P<repo>[^/]+/[^/]+?)/?")
+_TIMEOUT_S: Final = 30.0
+_SAID: Final = 300
+
+Item = dict[str, Any]
+
+
+class Repository:
+    """Whatever goes wrong is raised as NodeFailed."""
+
+    def __init__(self, client: "httpx.AsyncClient", repo: str, has_token: bool) -> None:
+        self._client = client
+        self._has_token = has_token
+        self._repo = repo
+
+    async def item(self, method: str, path: str, *, what: str, body: Item | None = None) -> Item:
+        """The one thing at `path`, or made there. `what` is what there might be none of."""
+        response = await self._send(method, f"repos/{self._repo}{path}", what, json=body)
+        item = self._json(response)
+        if not isinstance(item, dict):
+            raise self._strange()
+        return cast("Item", item)
+
+    async def items(
+        self, path: str, query: Mapping[str, str], limit: int, is_wanted: Callable[[Item], bool] = lambda _: True
+    ) -> list[Item]:
+        """The first `limit` wanted items, from as many pages as that takes."""
+        found: list[Item] = []
+        response = await self._send("GET", f"repos/{self._repo}{path}", "list of these", params=query)
+        seen = {str(response.url)}
+        while True:
+            found += [item for item in self._listed(response) if is_wanted(item)]
+            following = self._next(response)
+            if len(found) >= limit or following is None or following in seen:
+                return found[:limit]
+            seen.add(following)
+            response = await self._send("GET", following, "further page")
+
+    async def _send(self, method: str, address: str, what: str, **rest: Any) -> "httpx.Response":
+        import httpx
+
+        try:
+            response = await self._client.request(method, address, follow_redirects=method == "GET", **rest)
+        except httpx.HTTPError as exc:
+            unsure = " Whether it was done is not known." if method != "GET" else ""
+            raise NodeFailed(
+                f"GitHub did not answer ({type(exc).__name__}).{unsure}",
+                hint="Check the network and GITHUB_API_URL, then try again.",
+                repo=self._repo,
+            ) from exc
+        if not response.is_success:
+            raise self._failure(response, what)
+        return response
+
+    def _next(self, response: "httpx.Response") -> str | None:
+        """The address of the next page, if it is one of the same server: what is asked goes with the token."""
+        address = response.links.get("next", {}).get("url")
+        if address is None:
+            return None
+        url, base = response.url.join(address), self._client.base_url
+        return str(url) if (url.scheme, url.host, url.port) == (base.scheme, base.host, base.port) else None
+
+    def _listed(self, response: "httpx.Response") -> list[Item]:
+        items = self._json(response)
+        if not isinstance(items, list) or not all(isinstance(item, dict) for item in cast("list[Any]", items)):
+            raise self._strange()
+        return cast("list[Item]", items)
+
+    def _json(self, response: "httpx.Response") -> Any:
+        try:
+            return response.json()
+        except ValueError:
+            raise self._strange() from None
+
+    def _strange(self) -> NodeFailed:
+        return NodeFailed(
+            "GitHub answered with something that is no such answer.", hint="Check GITHUB_API_URL.", repo=self._repo
+        )
+
+    def _failure(self, response: "httpx.Response", what: str) -> NodeFailed:
+        status, said = response.status_code, _message(response)
+        message, hint = f"GitHub refused: {said or f'HTTP status {status}'}", "Check the params."
+        with_token = "Use a token" if self._has_token else "Set GITHUB_TOKEN to a token"
+        if status == 401:
+            message = "GitHub refused the token." if self._has_token else "GitHub wants a token."
+            hint = f"{with_token} that is valid."
+        elif _is_rate_limited(response, said):
+            message = f"GitHub's rate limit is used up{_until(response)}."
+            hint = "Wait until then." if self._has_token else "Wait until then, or set GITHUB_TOKEN, which allows more."
+        elif status == 403:
+            hint = f"{with_token} that has the rights for this."
+        elif status in (404, 410):
+            message = f"GitHub has no {what} in {self._repo}, or does not show it."
+            hint = f"Check repo and number. {with_token} that may read it, if it is private."
+        elif status == 422:
+            hint = "See that the branches exist and differ, and that there is no such pull request yet."
+        elif response.is_redirect:
+            message, hint = f"The repository {self._repo} has moved.", "Give its new name as repo."
+        elif status >= 500:
+            message, hint = f"GitHub failed with HTTP status {status}.", "Try again later."
+        return NodeFailed(message, hint=hint, status_code=status, repo=self._repo)
+
+
+@asynccontextmanager
+async def repository(params: dict[str, Any], context: Context) -> AsyncGenerator[Repository]:
+    """The repository that `repo` names, or that the folder of the run is a copy of. Raises InvalidInput."""
+    import httpx
+
+    base = os.environ.get("GITHUB_API_URL") or API
+    if not re.match(r"https?://[\w\[]", base):
+        raise InvalidInput("GITHUB_API_URL is no address.", hint=f"Leave it unset, or write it like {API}.")
+    token = params.get("token") or os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
+    repo = params.get("repo") or await _repo_around(context, base)
+    if not _REPO.fullmatch(repo):
+        raise InvalidInput(
+            f"'{repo[:80]}' is no repository.", hint="Write it as owner/name.", argument="repo", allowed="owner/name"
+        )
+    headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
+    if token:
+        register_secret(token)
+        headers["Authorization"] = f"Bearer {token}"
+    async with httpx.AsyncClient(base_url=base, headers=headers, timeout=_TIMEOUT_S) as client:
+        yield Repository(client, repo, bool(token))
+
+
+async def _repo_around(context: Context, base: str) -> str:
+    found = _REMOTE.fullmatch(await remote_url(context) or "")
+    host = urlsplit(base).hostname or ""
+    if found is None or found["host"] not in (host, host.removeprefix("api.")):
+        raise InvalidInput(
+            "No repository is named, and the folder of the run has no remote `origin` at GitHub.",
+            hint="Give repo as owner/name.",
+            argument="repo",
+        )
+    return found["repo"].removesuffix(".git")
+
+
+def _message(response: "httpx.Response") -> str:
+    try:
+        told: Any = response.json()
+        details: list[Any] = [error["message"] for error in told.get("errors", []) if "message" in error]
+        said: list[Any] = [told.get("message"), *details]
+    except (ValueError, AttributeError, TypeError):
+        return ""
+    return redact(": ".join(str(part) for part in said if part))[:_SAID]
+
+
+def _is_rate_limited(response: "httpx.Response", said: str) -> bool:
+    used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
+    return response.status_code in (403, 429) and (used_up or "rate limit" in said.lower())
+
+
+def _until(response: "httpx.Response") -> str:
+    try:
+        return f" until {datetime.fromtimestamp(int(response.headers['x-ratelimit-reset']), UTC):%H:%M} UTC"
+    except (KeyError, ValueError, OverflowError, OSError):
+        wait = response.headers.get("retry-after", "")
+        return f" for {wait} seconds" if wait.isdigit() else ""

@@ -1,0 +1,63 @@
+"""The shell node: a command for /bin/sh, its input, its outputs and how it ended."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pflow.errors import NodeFailed
+from pflow.node import Context
+from pflow.nodes.given import path_of, seconds_of, text_of
+from pflow.nodes.processes import Finished, run
+
+ENVIRONMENT: Final = "__environment__"
+"""The parameter in which the engine passes the values of the command's templates, as variables for the child."""
+
+_HINTS: Final = {
+    126: "The file is there but cannot be executed: `chmod +x` it, or name the program that reads it.",
+    127: "The shell found no such command: install it, or name it by its whole path.",
+}
+
+
+async def shell(params: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Run the command. Raises NodeFailed when it cannot be run, or ends with another exit code than 0."""
+    command = str(params["command"])
+    given = params.get("stdin")
+    finished = await run(
+        ["/bin/sh", "-c", command],
+        context,
+        stdin=None if given is None else _bytes(given),
+        cwd=path_of(params, "cwd", context) if params.get("cwd") else None,
+        environment=_environment(params.get("env")) | dict(params.get(ENVIRONMENT) or {}),
+        timeout_s=seconds_of(params),
+    )
+    outputs = {
+        **finished.stdout.outputs("stdout", strip_newline=bool(params.get("strip_newline", True))),
+        **finished.stderr.outputs("stderr"),
+        "exit_code": finished.exit_code,
+        **({"signal": finished.signal} if finished.signal else {}),
+        "command": command,
+    }
+    if finished.exit_code and not params.get("ignore_errors"):
+        raise _failure(finished, outputs)
+    return outputs
+
+
+def _failure(finished: Finished, outputs: dict[str, Any]) -> NodeFailed:
+    name, said = "stderr", finished.stderr.last_lines()
+    if not said:  # many programs complain there
+        name, said = "stdout", finished.stdout.last_lines()
+    ending = f"The command {finished.ending()}"
+    return NodeFailed(
+        f"{ending}. Its {name} ends: {said}" if said else f"{ending} and printed nothing.",
+        hint=_HINTS.get(finished.exit_code)
+        or "Mend the command, or set `ignore_errors` if such an end is as good as another.",
+        outputs=outputs,
+        exit_code=finished.exit_code,
+    )
+
+
+def _bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else text_of(value, "stdin").encode()
+
+
+def _environment(given: Mapping[str, Any] | None) -> dict[str, str]:
+    return {name: "" if value is None else text_of(value, f"env.{name}") for name, value in (given or {}).items()}

@@ -1,0 +1,15 @@
+"""What could not be read while the nodes were looked for. One bad file never hides the others."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`where` is a file as seen from the pflow home, or what else declares nodes."""
+
+    where: str
+    problem: str
+    hint: str = ""
+
+    def plain(self) -> dict[str, str]:
+        return {"where": self.where, "problem": self.problem, "hint": self.hint}

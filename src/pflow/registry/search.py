@@ -1,0 +1,195 @@
+"""Ranks nodes and workflows by what was asked for. Documents in, an order out: nothing here reads a file.
+
+Every word of the query counts, rare ones more. Best is a word in the name, then in the description, then among
+parameters and outputs, then among tags; how often a thing was used only decides between equals. A document that has
+more of the words comes first. Words are compared by their stems; the beginning of a word, another word for the same
+thing, and (where no document has anything else) a word spelt nearly the same count for less.
+"""
+
+import math
+import re
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from pflow.registry.synonyms import synonyms_of
+from uraniborg.kernel.text import fold, stem, words
+
+_WEIGHTS: Final = (10.0, 4.0, 2.5, 1.5)
+"""Of the fields in their order: name, description, parameters and outputs, tags."""
+_BEGINNING: Final = 0.6
+_SYNONYM: Final = 0.5
+_NEARLY: Final = 0.4
+_SAME_NAME: Final = 20.0
+_USED: Final = 0.05
+_FLOOR: Final = 0.05
+"""What has less than this part of the best score is left out: it shares a common word with a long query."""
+
+_LONGEST_FIELD: Final = 2_000
+_LONGEST_QUERY: Final = 1_000
+_MOST_WORDS: Final = 24
+_SHORTEST_BEGINNING: Final = 3
+_SHORTEST_MISSPELT: Final = 4
+_LEAST_LIKENESS: Final = 78.0
+
+_ASKING: Final = frozenset(("please", "want", "need", "like", "help", "show", "give", "something", "anything"))
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NO_LETTER: Final = re.compile(r"[\W_]+")
+_WORD: Final = re.compile(r"[a-z0-9]+")
+_PUNCTUATION: Final = str.maketrans(string.punctuation, " " * len(string.punctuation))
+
+Fits = dict[int, float]
+"""How well documents fit that do, by their place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Something that can be found. `text` is one line for each field, as `document` writes it."""
+
+    key: str
+    text: str
+    uses: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """`matched` are the words of the query that it has, as they were written."""
+
+    key: str
+    score: float
+    matched: tuple[str, ...]
+
+
+def document(
+    key: str, *, description: str = "", keys: Iterable[str] = (), tags: Iterable[str] = (), uses: int = 0
+) -> Document:
+    """A node or a workflow by its name; `keys` are the names of its parameters and outputs, or what else it uses."""
+    fields = (f"{_apart(key)} {_squeezed(key)}", description, _apart(" ".join(keys)), " ".join(tags))
+    return Document(key, "\n".join(fold(field[:_LONGEST_FIELD]).replace("\n", " ") for field in fields), uses)
+
+
+def ranked(query: str, documents: Sequence[Document], *, limit: int | None = None) -> list[Hit]:
+    """The documents that fit, best first; all of them, the most used first, if the query says nothing."""
+    query = query[:_LONGEST_QUERY]
+    asked = _terms(query)
+    if not asked:
+        by_use = sorted(documents, key=lambda one: (-one.uses, one.key))
+        return [Hit(one.key, 0.0, ()) for one in by_use[:limit]]
+    texts = [one.text for one in documents]
+    synonyms: dict[str, Fits] = {}
+    found = {term: _fits(term, texts, synonyms) for term in asked}
+    lost = {term: asked[term] for term, fits in found.items() if not fits}
+    found |= _misspelt(lost, texts)
+    return _ordered(query, asked, found, documents)[:limit]
+
+
+def _terms(query: str) -> dict[str, str]:
+    """The stems that are asked for, each with the word as it was written."""
+    asked: dict[str, str] = {}
+    for word in words(_apart(query)):
+        if term := stem(word):
+            asked.setdefault(term, word)
+    telling = {term: word for term, word in asked.items() if word not in _ASKING}
+    return dict(islice((telling or asked).items(), _MOST_WORDS))
+
+
+def _apart(names: str) -> str:
+    """Names with a space at each hump. Most have none."""
+    return names if names.islower() else _HUMP.sub(" ", names)
+
+
+def _squeezed(text: str) -> str:
+    return _NO_LETTER.sub("", text).lower()
+
+
+def _fits(term: str, texts: Sequence[str], synonyms: dict[str, Fits]) -> Fits:
+    """Words for the same thing share their synonyms: `synonyms` keeps what was found for one."""
+    found = _having(term, texts, beginning=_BEGINNING if len(term) >= _SHORTEST_BEGINNING else 0.0)
+    for other in synonyms_of(term):
+        if other not in synonyms:
+            synonyms[other] = _having(other, texts)
+        for place, weight in synonyms[other].items():
+            found[place] = max(found.get(place, 0.0), _SYNONYM * weight)
+    return found
+
+
+def _having(term: str, texts: Sequence[str], *, beginning: float = 0.0) -> Fits:
+    """The texts with a word of this stem, or, for a part `beginning` of the weight, with one that begins with it."""
+    # A stem is the beginning of each of its words, but for a last `y` that became `i`.
+    start = term[:-1] if term.endswith("i") and len(term) > _SHORTEST_BEGINNING else term
+    found: Fits = {}
+    for place in [place for place, text in enumerate(texts) if start in text]:
+        if weight := _weight(term, start, texts[place], beginning):
+            found[place] = weight
+    return found
+
+
+def _weight(term: str, start: str, text: str, beginning: float) -> float:
+    best = 0.0
+    at = text.find(start)
+    while at >= 0:
+        kind = _kind(term, text, at, beginning)
+        best = max(best, kind * _WEIGHTS[text.count("\n", 0, at)])
+        at = -1 if kind == 1.0 else text.find(start, at + 1)
+    return best
+
+
+def _kind(term: str, text: str, at: int, beginning: float) -> float:
+    """What the word at this place is worth: all, the part for a beginning, or nothing."""
+    if not term.isascii():
+        return 1.0  # scripts without spaces have no words to begin
+    if at and text[at - 1].isalnum():
+        return 0.0
+    word = _WORD.match(text, at)
+    if word is None or stem(word[0]) == term:
+        return 1.0
+    return beginning if text.startswith(term, at) else 0.0
+
+
+def _misspelt(lost: Mapping[str, str], texts: Sequence[str]) -> dict[str, Fits]:
+    """The texts with what may have been meant by words that no text has."""
+    doubtful = {term: word for term, word in lost.items() if len(word) >= _SHORTEST_MISSPELT}
+    if not doubtful:
+        return {}
+    from rapidfuzz import fuzz, process  # most queries are spelt well
+
+    known = sorted(set("\n".join(texts).translate(_PUNCTUATION).split()))
+    meant: dict[str, Fits] = {}
+    for term, word in doubtful.items():
+        for like, likeness, _ in process.extract(word, known, scorer=fuzz.ratio, score_cutoff=_LEAST_LIKENESS, limit=3):
+            fits = meant.setdefault(term, {})
+            for place, weight in _having(stem(like) or like, texts).items():
+                fits[place] = max(fits.get(place, 0.0), _NEARLY * weight * likeness / 100)
+    return meant
+
+
+def _ordered(
+    query: str, asked: Mapping[str, str], found: Mapping[str, Fits], documents: Sequence[Document]
+) -> list[Hit]:
+    total = math.log1p(len(documents))
+    rarity = {term: math.log1p(len(documents) / len(fits)) / total for term, fits in found.items() if fits}
+    whole = sum(rarity.values())
+    scores: dict[int, float] = {}
+    covered: dict[int, float] = {}
+    matched: dict[int, list[str]] = {}
+    for term, rare in rarity.items():
+        for place, weight in found[term].items():
+            scores[place] = scores.get(place, 0.0) + weight * rare
+            covered[place] = covered.get(place, 0.0) + rare
+            matched.setdefault(place, []).append(asked[term])
+    name = _squeezed(query)
+    hits: list[tuple[float, int, Hit]] = []
+    for place, score in scores.items():
+        one = documents[place]
+        worth = score * (0.4 + 0.6 * covered[place] / whole) * (1 + _USED * _habit(one.uses))
+        worth = round(worth + (_SAME_NAME if _squeezed(one.key) == name else 0.0), 4)
+        hits.append((-worth, -one.uses, Hit(one.key, worth, tuple(matched[place]))))
+    hits.sort(key=lambda hit: (hit[0], hit[1], hit[2].key))
+    least = _FLOOR * hits[0][2].score if hits else 0.0
+    return [hit for _, _, hit in hits if hit.score >= least]
+
+
+def _habit(uses: int) -> float:
+    return min(1.0, math.log1p(max(0, uses)) / math.log1p(1_000))

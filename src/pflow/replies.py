@@ -1,0 +1,73 @@
+"""What an agent is told of a run: all of it, unless it is too long."""
+
+import os
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from pflow.engine.results import RunResult
+from pflow.errors import PflowError
+
+MOST_BYTES: Final = 100_000
+"""How long the outputs in a reply may be."""
+_PREVIEW: Final = 2_000
+
+
+def refused(error: PflowError, name: str) -> dict[str, Any]:
+    """The reply to a run that did not begin."""
+    told = error.body()["error"]
+    told.setdefault("node", None)
+    return {
+        "success": False,
+        "outputs": {},
+        "error": told,
+        "checkpoint": {
+            "run_id": None,
+            "workflow": name[:100],
+            "completed_nodes": [],
+            "failed_node": told["node"],
+            "node_actions": {},
+            "resumable": False,
+        },
+        "reused_nodes": [],
+        "run_id": None,
+        "duration_ms": 0,
+        "warnings": [],
+    }
+
+
+def bounded(result: RunResult, home: Path) -> dict[str, Any]:
+    """The reply to a run. Outputs that are too large for it are written to files, and told of."""
+    reply = result.reply()
+    reply["outputs"] = dict(result.outputs)
+    sizes = {name: len(orjson.dumps(value, default=str)) for name, value in reply["outputs"].items()}
+    budget = MOST_BYTES
+    for name, size in sorted(sizes.items(), key=lambda item: item[1]):
+        if size <= budget:
+            budget -= size
+            continue
+        text = orjson.dumps(reply["outputs"][name], default=str)
+        place = _written(home, result.run_id, name, text)
+        reply["outputs"][name] = {
+            "truncated": True,
+            "bytes": size,
+            "preview": text[:_PREVIEW].decode("utf-8", "ignore"),
+            "file": place,
+        }
+        where = f"; all of it is in {place} of the pflow home" if place else ""
+        reply["warnings"].append(f"The output '{name}' is {size:,} bytes long and is cut here{where}.")
+    return reply
+
+
+def _written(home: Path, run_id: str, name: str, text: bytes) -> str | None:
+    folder = home / "spool" / run_id
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = folder / f"{name}.json"
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(file, "wb") as stream:
+            stream.write(text)
+    except OSError:
+        return None
+    return path.relative_to(home).as_posix()

@@ -1,0 +1,279 @@
+"""The five operations, for agents and people alike. Everything is made anew for each of them: nothing is shared."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from pflow.config import Settings
+from pflow.describing import described
+from pflow.engine.cancelling import Cancellation
+from pflow.engine.output import NullOutput, Output
+from pflow.engine.results import RunResult
+from pflow.errors import InvalidWorkflow, WorkflowNotFound
+from pflow.ir.checking import Checked, check
+from pflow.ir.diagnostics import Diagnostic
+from pflow.ir.model import Workflow
+from pflow.library.finding import draft_places, find, not_found
+from pflow.library.listing import Summary, list_workflows
+from pflow.library.manager import Stored, WorkflowManager
+from pflow.registry.registry import Registry
+from uraniborg.kernel.errors import UraniborgError
+
+BROWSE_BYTES: Final = 60_000
+"""How much `browse` tells at most."""
+_LISTED_ERRORS: Final = 5
+
+
+@dataclass(frozen=True)
+class Service:
+    """What can be done in one pflow home. `folder` is where relative paths are meant from."""
+
+    settings: Settings
+    folder: Path = field(default_factory=Path.cwd)
+
+    @property
+    def home(self) -> Path:
+        return self.settings.home.expanduser()
+
+    def browse(self, query: str = "", include_workflows: bool = True) -> dict[str, Any]:
+        """Nodes, and workflows unless told otherwise, the best first; cut where it would be too long."""
+        from pflow.browsing import browsed
+
+        return browsed(self.home, Registry(self.home), query, include_workflows, most_bytes=BROWSE_BYTES)
+
+    def list_library(self, pattern: str | None = None) -> list[dict[str, Any]]:
+        """The saved workflows, all or those that the pattern fits."""
+        found = WorkflowManager.for_library(self.home).search(pattern)
+        counts = self._counts()
+        return [
+            {
+                "name": one.name,
+                "description": one.description,
+                "inputs": list(one.inputs),
+                "updated_at": one.updated_at,
+                "execution_count": counts.get(one.name, 0),
+            }
+            for one in found
+        ]
+
+    def drafts(self) -> list[Summary]:
+        """What is not saved yet."""
+        return [one for one in list_workflows(self.home).workflows if one.source == "draft"]
+
+    def describe(self, name: str) -> dict[str, Any]:
+        """All there is to say of a workflow. Raises WorkflowNotFound, SecurityError or InvalidWorkflow."""
+        found = find(self.home, name, self.folder)
+        checked = self.check(found.stored.ir)
+        return described(found, checked, self._log())
+
+    def execute(
+        self,
+        name: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        enable_repair: bool = False,
+        output: Output | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> RunResult:
+        """Run a saved workflow, or else a draft. What is wrong with a workflow is the author's to repair: there is one
+        attempt, and the file is left as it is.
+
+        Raises WorkflowNotFound, SecurityError or InvalidWorkflow, before anything runs.
+        """
+        if enable_repair:
+            raise NotImplementedError("Workflows are repaired by whoever wrote them.")
+        found = find(self.home, name, self.folder)
+        return self.run(
+            found.stored.ir,
+            inputs,
+            name=found.stored.name,
+            source=found.stored.source,
+            warnings=list(found.warnings),
+            output=output,
+            cancellation=cancellation,
+        )
+
+    def run(
+        self,
+        document: Any,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        name: str,
+        source: str = "draft",
+        warnings: list[str] | None = None,
+        output: Output | None = None,
+        cancellation: Cancellation | None = None,
+        fresh: bool = False,
+        only: str | None = None,
+    ) -> RunResult:
+        """Run a workflow as it was read from its file; with `only`, no more of it than this node needs.
+
+        Raises InvalidWorkflow before anything runs.
+        """
+        from pflow.engine.engine import Engine
+
+        registry = Registry(self.home)
+        checked = self.check(document, registry)
+        workflow = sound(checked, name)
+        if only is not None:
+            workflow = restricted(workflow, only)
+        engine = Engine(
+            self.home,
+            registry,
+            self._child(registry),
+            folder=self.folder,
+            output=output or NullOutput(),
+            log=self._log(),
+            checkpoint_hours=self.settings.checkpoint_hours,
+            timeout=self.settings.timeout,
+            **self._executor(),
+        )
+        result = engine.execute(
+            workflow,
+            inputs,
+            name=name,
+            source=source,
+            fresh=fresh,
+            keep_results=only is not None,
+            cancellation=cancellation,
+        )
+        result.warnings[:0] = [*(warnings or []), *(one.message for one in checked.warnings)]
+        return result
+
+    def plan(self, document: Any, inputs: Mapping[str, Any] | None = None, *, name: str) -> list[dict[str, Any]]:
+        """What a run would do. Raises InvalidWorkflow, TemplateUnresolved or InvalidInputs."""
+        from pflow.engine.checkpoints import Checkpoints
+        from pflow.engine.engine import Interfaces
+        from pflow.engine.planning import plan
+        from pflow.node import Context
+
+        registry = Registry(self.home)
+        workflow = sound(self.check(document, registry), name)
+        past = Checkpoints(self.home / "checkpoints", name, hours=self.settings.checkpoint_hours).peek()
+        context = Context("", name, "", self.home, self.folder, self.home / "spool")
+        return plan(workflow, inputs or {}, Interfaces(registry), past, context)
+
+    def check(self, document: Any, registry: Registry | None = None) -> Checked:
+        """Everything that is wrong with a workflow."""
+        return check(document, registry or Registry(self.home), load=self._load)
+
+    def save(self, draft_name: str, final_name: str, description: str) -> dict[str, Any]:
+        """Make a saved workflow of a draft. Raises WorkflowNotFound, WorkflowExists, InvalidWorkflow, SecurityError."""
+        from pflow.library.names import checked_name
+        from pflow.library.saving import save_to_library
+
+        checked_name(final_name)
+        checked = self.check(self._draft(draft_name).ir)
+        sound(checked, draft_name)
+        path = save_to_library(self.home, draft_name, final_name, description, folder=self.folder)
+        warnings = [one.message for one in checked.warnings]
+        log = self._log()
+        try:
+            if not log.statistics(draft_name)["success_count"]:
+                warnings.append("It has not run successfully yet.")
+            if draft_name != final_name:
+                log.rename(draft_name, final_name)
+        except UraniborgError as exc:
+            warnings.append(f"Its statistics were not moved along: {exc.message}")
+        finally:
+            log.close()
+        told = path.relative_to(self.home.resolve()) if path.is_absolute() else path
+        return {"success": True, "path": told.as_posix(), "name": final_name, "warnings": warnings}
+
+    def _draft(self, name: str) -> Stored:
+        places = draft_places(self.home, self.folder)
+        for place in places:
+            with suppress(WorkflowNotFound):
+                return place.load(name)
+        raise not_found(self.home, name, places, self.folder)
+
+    def _load(self, name: str) -> Any:
+        return find(self.home, name, self.folder).stored.ir
+
+    def _child(self, registry: Registry) -> Callable[[Mapping[str, Any]], Workflow]:
+        """Workflows within workflows, each read and checked once in a run."""
+        known: dict[str, Workflow] = {}
+
+        def child(params: Mapping[str, Any]) -> Workflow:
+            name = params.get("workflow_name") or params.get("workflow_ref")
+            if name is None:
+                return sound(self.check(params.get("workflow_ir"), registry), "workflow_ir")
+            if name not in known:
+                known[name] = sound(self.check(self._load(str(name)), registry), str(name))
+            return known[name]
+
+        return child
+
+    def _executor(self) -> dict[str, Any]:
+        if self.settings.cluster is None:
+            return {}
+        from pflow.engine.cluster import ClusterExecutor
+
+        address = self.settings.cluster
+        return {"make_executor": lambda registry: ClusterExecutor(registry, address)}
+
+    def _log(self) -> Any:
+        from pflow.engine.runlog import RunLog
+
+        return RunLog(self.home / "runs.db")
+
+    def _counts(self) -> dict[str, int]:
+        log = self._log()
+        try:
+            return log.counts()
+        except UraniborgError:
+            return {}
+        finally:
+            log.close()
+
+
+def sound(checked: Checked, name: str) -> Workflow:
+    """The workflow, if nothing is wrong with it. Raises InvalidWorkflow with everything that is."""
+    if checked.workflow is not None and not checked.errors:
+        return checked.workflow
+    errors = checked.errors
+    listed = " ".join(f"[{one.path or 'workflow'}] {one.message}" for one in errors[:_LISTED_ERRORS])
+    more = f" And {len(errors) - _LISTED_ERRORS} more." if len(errors) > _LISTED_ERRORS else ""
+    raise InvalidWorkflow(
+        f"'{name}' is not valid. {listed}{more}",
+        hint=_first_hint(errors),
+        diagnostics=[one.plain() for one in checked.diagnostics],
+        name=name,
+        node=next((one.node for one in errors if one.node), None),
+    )
+
+
+def _first_hint(errors: list[Diagnostic]) -> str:
+    for one in errors:
+        if one.nearest:
+            return f"{one.path}: did you mean '{one.nearest}'?"
+        if one.hint:
+            return one.hint
+    return "Correct what `diagnostics` lists; each says where, and how it would be right."
+
+
+def restricted(workflow: Workflow, node: str) -> Workflow:
+    """The part of a workflow that a node needs: itself, and all that leads to it. Raises InvalidWorkflow."""
+    from dataclasses import replace
+
+    from pflow.ir.diagnostics import nearest
+    from pflow.ir.graph import Graph
+
+    if node not in workflow.nodes:
+        meant = nearest(node, workflow.nodes)
+        raise InvalidWorkflow(
+            f"There is no node '{node}' in this workflow.",
+            hint=f"Did you mean '{meant}'?" if meant else f"There are: {', '.join(list(workflow.nodes)[:20])}.",
+        )
+    graph = Graph.of(workflow)
+    order = graph.order()
+    above = graph.ancestors()[node]
+    kept = {one for place, one in enumerate(order) if above >> place & 1} | {node}
+    return replace(
+        workflow,
+        nodes={name: one for name, one in workflow.nodes.items() if name in kept},
+        edges=tuple(edge for edge in workflow.edges if edge.source in kept and edge.target in kept),
+        outputs={},
+    )
