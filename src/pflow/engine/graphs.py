@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -41,6 +42,45 @@ class Progress:
     """Of nodes that nobody was there to follow, the first to fail first."""
 
 
+class _SideBySide:
+    """Nodes that run at the same time. What may begin after each is told as they end."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._tasks: set[asyncio.Task[list[str]]] = set()
+        self._ended: deque[asyncio.Task[list[str]]] = deque()
+        self._waiting: asyncio.Future[None] | None = None
+
+    def start(self, node: Coroutine[Any, Any, list[str]]) -> None:
+        task = asyncio.create_task(node)
+        self._tasks.add(task)
+        self.count += 1
+        task.add_done_callback(self._on_end)
+
+    async def next(self) -> list[str]:
+        """What may begin after all that have ended since. Raises what a node raised that is no failure."""
+        if not self._ended:
+            self._waiting = asyncio.get_running_loop().create_future()
+            await self._waiting
+            self._waiting = None
+        ready: list[str] = []
+        while self._ended:
+            self.count -= 1
+            ready += self._ended.popleft().result()
+        return ready
+
+    async def cancel(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _on_end(self, task: asyncio.Task[list[str]]) -> None:
+        self._tasks.discard(task)
+        self._ended.append(task)
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+
 class GraphRun:
     """One workflow being run, or one within another, whose nodes are then called `outer/inner`."""
 
@@ -70,27 +110,21 @@ class GraphRun:
 
     async def run(self) -> None:
         """Run until nothing is left to run. Failures are in `progress`; to be cancelled cancels what runs."""
-        ready = [self._schedule.begin()]
-        running: dict[asyncio.Task[list[str]], str] = {}
+        ready = deque([self._schedule.begin()])
+        side_by_side = _SideBySide()
         try:
-            while ready or running:
+            while ready or side_by_side.count:
                 if self.progress.failures:
                     ready.clear()
-                if len(ready) == 1 and not running:
-                    ready = await self._node(self.workflow.nodes[ready[0]])
+                elif len(ready) == 1 and not side_by_side.count:
+                    ready.extend(await self._node(self.workflow.nodes[ready.popleft()]))
                     continue
-                while ready and len(running) < AT_ONCE:
-                    node = ready.pop(0)
-                    running[asyncio.create_task(self._node(self.workflow.nodes[node]))] = node
-                if running:
-                    done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                    for task in done:
-                        del running[task]
-                        ready += task.result()
+                while ready and side_by_side.count < AT_ONCE:
+                    side_by_side.start(self._node(self.workflow.nodes[ready.popleft()]))
+                if side_by_side.count:
+                    ready.extend(await side_by_side.next())
         except BaseException:
-            for task in running:
-                task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            await side_by_side.cancel()
             raise
         finally:
             self.progress.skipped = list(self._schedule.skipped)
