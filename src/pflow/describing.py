@@ -12,7 +12,7 @@ from uraniborg.kernel.errors import UraniborgError
 
 _DRAWN: Final = 200
 """A graph of more nodes helps nobody."""
-_SAMPLES: Final = {
+_SAMPLES: Final[dict[str, Any]] = {
     "string": "text",
     "number": 1.5,
     "integer": 1,

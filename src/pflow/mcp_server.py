@@ -60,7 +60,7 @@ async def list_library(
 
 
 async def describe_workflow(name: _Name) -> Any:
-    """Tell all of one workflow, saved or draft: inputs, outputs, variables, graph, example call, statistics, problems."""
+    """Tell all of a workflow, saved or draft: inputs, outputs, variables, graph, example call, statistics, problems."""
     return await _answered(lambda service: service.describe(name))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -211,8 +212,7 @@ class Service:
             return {}
         from pflow.engine.cluster import ClusterExecutor
 
-        address = self.settings.cluster
-        return {"make_executor": lambda registry: ClusterExecutor(registry, address)}
+        return {"make_executor": partial(ClusterExecutor, address=self.settings.cluster)}
 
     def _log(self) -> Any:
         from pflow.engine.runlog import RunLog

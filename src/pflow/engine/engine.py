@@ -229,7 +229,7 @@ class _Run:
             folder=self.engine.folder,
             spool=self.engine.home / "spool" / self.run_id,
             lineage=self._recorder.lineage if self._recorder else self.run_id,
-            keeper=executor.keeper if isinstance(executor, LocalExecutor) else None,
+            keeper=executor.keeper,
             say=lambda text: output.node_said("", text),
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any, Final, Protocol
 
-from pflow.node import Closable, Context, Function, Outcome
+from pflow.node import Closable, Context, Function, Keeper, Outcome
 from pflow.registry.interface import Interface
 
 THREADS: Final = 32
@@ -32,6 +32,11 @@ class Functions(Protocol):
 
 class Executor(Protocol):
     """Runs nodes. One is made for each run, and closed when it ends."""
+
+    @property
+    def keeper(self) -> Keeper:
+        """For nodes that run here."""
+        ...
 
     async def run(self, call: Call) -> Mapping[str, Any] | Outcome:
         """What the node gave. Raises what the node raises; to be cancelled is to give up on it."""
