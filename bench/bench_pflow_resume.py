@@ -1,0 +1,50 @@
+"""What it costs to go on from a failed run.
+
+Claim: of 1,000 nodes that each run a command, the 900th fails; to run it again costs, for the 899 results that are taken
+over, less than 5 % of what it cost to run those nodes.
+"""
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from pflow_peer import chain
+
+from pflow.engine.engine import Engine
+from pflow.engine.runlog import RunLog
+from pflow.ir.reading import read_workflow
+from pflow.registry.registry import Registry
+
+NODES: Final = 1_000
+FAILING: Final = 900
+
+
+def run(home: Path, document: dict[str, Any]) -> tuple[float, int]:
+    """Seconds until it failed again, and how many results were taken over."""
+    workflow, _ = read_workflow(document)
+    assert workflow is not None
+    engine = Engine(home, Registry(home), lambda _: workflow, log=RunLog(home / "runs.db"))
+    started = time.perf_counter()
+    result = engine.execute(workflow, {}, name="bench")
+    took = time.perf_counter() - started
+    assert result.failed_node == f"n{FAILING - 1}", result.error_body
+    return took, len(result.progress.reused)
+
+
+def main() -> None:
+    document = chain(NODES, shell=True)
+    document["nodes"][FAILING - 1]["params"]["command"] = "false"
+    with tempfile.TemporaryDirectory(prefix="pflow-bench-") as name:
+        home = Path(name)
+        first, _ = run(home, document)
+        again = [run(home, document) for _ in range(5)]
+        took, reused = sorted(again)[2]
+    print(
+        f"  first run to node {FAILING}: {first:.2f} s; again, with {reused} results taken over: {took * 1000:.0f} ms"
+    )
+    print(f"  that is {took / first:.1%} (claim 5 %)")
+
+
+if __name__ == "__main__":
+    main()
