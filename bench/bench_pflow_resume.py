@@ -1,7 +1,7 @@
 """What it costs to go on from a failed run.
 
-Claim: of 1,000 nodes that each run a command, the 900th fails; to run it again costs, for the 899 results that are taken
-over, less than 5 % of what it cost to run those nodes.
+Claim: of 1,000 nodes that each run a command, the 900th fails; to run it again costs, for the 899 results that are
+taken over, less than 5 % of what it cost to run those nodes.
 """
 
 import tempfile
