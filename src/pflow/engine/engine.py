@@ -148,7 +148,7 @@ class _Run:
         self.warnings: list[str] = []
         self._secrets = Secrets()
         self._recorder: Recorder | None = None
-        self._log = NodeLog(engine.log, self.run_id, name, source, self.warnings)
+        self._log = NodeLog(engine.log, self.run_id, name, source)
         self._graph: GraphRun | None = None
         self._frame: Frame | None = None
         self._began = time.perf_counter()
@@ -265,4 +265,5 @@ class _Run:
             is_cancelled=isinstance(error, RunCancelled),
         )
         self._log.finish(result, is_waiting=isinstance(error, ApprovalRequired))
+        result.warnings.extend(self._log.notices)
         return result

@@ -1,7 +1,7 @@
 """What a run says of itself to the log of runs: gathered, and written some at a time."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from pflow.engine.output import NodeStatus
@@ -22,12 +22,13 @@ _LONGEST: Final = 20_000
 class NodeLog:
     """The rows of one run. A log that cannot be written is a warning, and no reason for a run to fail."""
 
-    def __init__(self, log: RunLog | None, run_id: str, workflow: str, source: str, warnings: list[str]) -> None:
+    def __init__(self, log: RunLog | None, run_id: str, workflow: str, source: str) -> None:
         self._log = log
         self._run_id = run_id
         self._workflow = workflow
         self._source = source
-        self._warnings = warnings
+        self.notices: list[str] = []
+        """What whoever asked for the run should be told."""
         self._rows: list[NodeRow] = []
         self._count = 0
         self._flushed_at = time.monotonic()
@@ -61,15 +62,29 @@ class NodeLog:
         told = self._secrets.masked(error.body()["error"]) if error else None
         note = self._secrets.masked(step.note) if step and step.note else None
         action = step.action if step else "error"
-        self._rows.append(NodeRow(self._count, key, node.type, status, action, _now(), took_ms, told, note))
+        began = iso(datetime.now(UTC) - timedelta(milliseconds=took_ms))
+        self._rows.append(NodeRow(self._count, key, node.type, status, action, began, took_ms, told, note))
         if len(self._rows) >= _MANY or time.monotonic() - self._flushed_at > _OFTEN_S:
             self._flush()
 
     def finish(self, result: RunResult, *, is_waiting: bool) -> None:
-        if self._log is None:
+        """The run has ended. The log is let go of."""
+        log = self._log
+        if log is None:
             return
+        try:
+            self._finish(log, result, is_waiting=is_waiting)
+        finally:
+            if log.notice:
+                self.notices.append(log.notice)
+            log.close()
+
+    def _finish(self, log: RunLog, result: RunResult, *, is_waiting: bool) -> None:
         if not self._began:  # it failed before it began, which counts, too
             self.begin({}, None, self._secrets)
+        for name in result.progress.skipped:
+            self._count += 1
+            self._rows.append(NodeRow(self._count, name, "", "skipped"))
         self._flush()
         status = (
             "success"
@@ -82,7 +97,7 @@ class NodeLog:
         )
         try:
             if self._began:
-                self._log.finish(
+                log.finish(
                     self._run_id,
                     status,
                     _now(),
@@ -106,7 +121,7 @@ class NodeLog:
             self._give_up(exc)
 
     def _give_up(self, exc: UraniborgError) -> None:
-        self._warnings.append(f"This run is not in the log of runs: {exc.message}")
+        self.notices.append(f"This run is not in the log of runs: {exc.message}")
         self._log = None
 
 

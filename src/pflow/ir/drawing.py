@@ -255,7 +255,7 @@ def _node_marks(node: Node, box: _Item, layers: Sequence[tuple[float, float]], *
     top, bottom = layers[box.layer]
     y = (top + bottom - _BOX_HEIGHT) / 2
     about = f"{node.id} ({node.type})" + (f": {node.purpose}" if node.purpose else "")
-    yield f"<g><title>{_escaped(about[:500])}</title>"
+    yield f"<g><title>{escape(_shown(about, 500))}</title>"
     for away in (4.0, 0.0) if node.batch else (0.0,):
         kind = "box start" if is_start else "box"
         place = f'x="{box.x - box.width / 2 + away:.1f}" y="{y + away:.1f}"'
@@ -265,7 +265,7 @@ def _node_marks(node: Node, box: _Item, layers: Sequence[tuple[float, float]], *
 
 
 def _text(kind: str, x: float, y: float, text: str) -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{_escaped(text)}</text>'
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
 
 
 def _type_line(node: Node) -> str:
@@ -282,14 +282,10 @@ def _text_width(text: str, size: float) -> float:
     return size * (0.58 * len(text) + 0.45 * wide)
 
 
-def _shown(text: str) -> str:
-    text = printable(text[: _LONGEST_LABEL + 1], keep="")
-    return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
-
-
-def _escaped(text: str) -> str:
-    """As XML has it, which knows no characters U+FFFE and U+FFFF."""
-    return escape(printable(text, keep="")).replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
+def _shown(text: str, longest: int = _LONGEST_LABEL) -> str:
+    """Cut, and without what is to be obeyed instead of read; nor has XML the characters U+FFFE and U+FFFF."""
+    text = printable(text[: longest + 1], keep="").replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _too_large(why: str) -> TooLargeToDraw:

@@ -1,0 +1,110 @@
+"""The search as a node of workflows, found under the entry point `pflow.nodes`: parameters in, plain values out."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from paper_search.config import AppConfig, load_config
+from paper_search.limits import checked_max_results, checked_query
+from paper_search.models import Paper, PaperCollection, SourceReport, SourceStatus
+from paper_search.workflow import SearchWorkflow
+from uraniborg.kernel.errors import Unavailable
+
+_ANSWERED = (SourceStatus.OK, SourceStatus.EMPTY)
+
+
+class Context(Protocol):
+    """What is used of what a node is given."""
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def say(self) -> Callable[[str], None]: ...
+
+
+async def search(params: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Searches once and approves everything. Raises as `paper_search.search`, and Unavailable if no source answered."""
+    query = checked_query(params["query"])
+    limit = params.get("max_results")
+    config = await asyncio.to_thread(_configured, params, context.folder)
+    workflow = await asyncio.to_thread(
+        SearchWorkflow.from_config,
+        config,
+        progress_reporter=lambda phase, facts: _tell(phase, facts, context.say),
+        only=_names(params.get("sources")),
+        query=query,
+    )
+    result = await workflow.run(query)
+    _check_answered(result, is_replay=bool(params.get("replay")))
+    # A replay gives as many as were recorded, whatever was asked for.
+    papers = [_plain(paper) for paper in result.papers[:limit]]
+    return {
+        "papers": papers,
+        "count": len(papers),
+        "sources": [_report(report) for report in result.metadata.sources],
+        "partial": result.metadata.partial,
+        "notes": result.metadata.notes,
+    }
+
+
+def _configured(params: dict[str, Any], folder: Path) -> AppConfig:
+    config = load_config()
+    given: dict[str, Any] = {}
+    if params.get("max_results") is not None:
+        given["default_max_results"] = checked_max_results(params["max_results"])[0]
+    if params.get("domain"):
+        given["domain"] = params["domain"]
+    if params.get("replay"):
+        given["replay_dir"] = folder / Path(params["replay"]).expanduser()
+    return config.model_copy(update=given)
+
+
+def _names(given: list[str] | str | None) -> list[str] | None:
+    return ([given] if isinstance(given, str) else given) or None
+
+
+def _tell(phase: str, facts: dict[str, Any], say: Callable[[str], None]) -> None:
+    if phase == "searching":
+        say(f"searching {', '.join(facts['sources'])}")
+    elif phase == "source_finished":
+        report = SourceReport.model_validate(facts["report"])
+        say(f"{report.name}: {report.status.value.replace('_', ' ')}, {report.returned} papers")
+
+
+def _check_answered(result: PaperCollection, *, is_replay: bool) -> None:
+    """Nothing found is an answer; nobody there to ask is none."""
+    reports = result.metadata.sources
+    if any(report.status in _ANSWERED for report in reports):
+        return
+    raise Unavailable(
+        "No source answered, so this says nothing about what has been published.",
+        hint="Replay with the query and the sources that were recorded." if is_replay else "Check the network.",
+        sources=[_report(report) for report in reports],
+    )
+
+
+def _report(report: SourceReport) -> dict[str, Any]:
+    return {
+        "name": report.name,
+        "status": report.status.value,
+        "returned": report.returned,
+        "reason": report.reason,
+    }
+
+
+def _plain(paper: Paper) -> dict[str, Any]:
+    return {
+        "id": paper.id,
+        "title": paper.title,
+        "authors": [author.name for author in paper.authors],
+        "year": paper.year,
+        "venue": paper.venue,
+        "doi": paper.doi,
+        "relevance_score": paper.relevance_score,
+        "relevance_reason": paper.relevance_reason,
+        "abstract": paper.abstract,
+        "identifiers": paper.identifiers,
+        "sources": paper.sources,
+    }

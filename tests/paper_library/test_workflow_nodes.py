@@ -1,0 +1,200 @@
+"""The library as nodes of workflows."""
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_library import workflow_nodes
+from paper_library.errors import NothingToShelve, OutOfBounds, PaperNotFound, ShelfExists, ShelfNotFound
+from paper_library.library import Library
+from pflow.registry.interface import interface_from
+from tests.paper_library.operations.shelves import bibliography, shelve_readable
+from uraniborg.kernel.errors import InvalidInput, UraniborgError
+
+INTERFACES = {
+    plain["type"]: plain
+    for plain in json.loads(Path(workflow_nodes.__file__).with_suffix(".json").read_text())["nodes"]
+}
+NOVA = {"id": "x1", "title": "On the new star", "authors": ["Tycho Brahe"], "year": 1573, "doi": "10.1000/nova"}
+COMET = {
+    "id": "x2",
+    "title": "On the great comet",
+    "authors": ["Sophie Brahe", "Tycho Brahe"],
+    "year": 1577,
+    "venue": None,
+    "doi": None,
+    "relevance_score": 0.9,
+    "abstract": "Its tail was long.",
+    "identifiers": {"arxiv": "1577.01234"},
+    "sources": ["arxiv"],
+}
+
+
+@dataclass(frozen=True)
+class Context:
+    folder: Path
+
+
+@pytest.fixture
+def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("URANIBORG_LIBRARY__SHELF", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return Context(tmp_path)
+
+
+@pytest.fixture
+def shelf(context: Context) -> Path:
+    shelve_readable(context.folder / "shelf")
+    return context.folder / "shelf"
+
+
+@pytest.mark.parametrize("kind", ["library-search", "library-read", "library-add"])
+def test_every_interface_is_valid_and_names_a_function_and_known_parameters(kind: str) -> None:
+    told = interface_from(INTERFACES[kind], source="entry-point")
+    module, _, name = told.run.partition(":")
+    function = getattr(import_module(module), name)
+    assert callable(function)
+    assert not iscoroutinefunction(function), "it blocks, so it has to run in a thread"
+    assert told.example.keys() <= told.params.keys()
+    assert told.effect == ("idempotent" if kind == "library-add" else "pure")
+
+
+def test_the_nodes_work_without_the_part_that_runs_workflows() -> None:
+    told = "import sys, paper_library.workflow_nodes; print([name for name in sys.modules if name.startswith('pflow')])"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=50, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_search_finds_the_papers_of_the_shelf_that_is_named(context: Context, shelf: Path) -> None:
+    found = workflow_nodes.search({"query": "comets", "shelf": "shelf"}, context)
+    assert (found["total"], found["next_offset"]) == (1, None)
+    assert found["results"][0]["title"] == "On comets"
+    declared = interface_from(INTERFACES["library-search"], source="entry-point").outputs
+    assert found.keys() == declared.keys()
+    structure = declared["results"].structure
+    assert structure is not None
+    assert structure.keys() <= found["results"][0].keys()
+    page = workflow_nodes.search({"query": "", "shelf": str(shelf), "limit": 2, "sort": "title_asc"}, context)
+    assert ([hit["title"] for hit in page["results"]], page["total"], page["next_offset"]) == (
+        ["Instruments of astronomy", "On comets"],
+        3,
+        2,
+    )
+
+
+def test_without_a_name_the_shelf_is_that_of_the_settings_else_the_sample(
+    context: Context, shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert workflow_nodes.search({"query": "author:vaswani"}, context)["total"] > 0
+    monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(shelf))
+    assert workflow_nodes.search({"query": "author:vaswani"}, context)["total"] == 0
+    assert workflow_nodes.search({"query": "comets"}, context)["total"] == 1
+
+
+def test_a_paper_is_read_in_parts_that_make_the_whole(context: Context, shelf: Path) -> None:
+    hit = workflow_nodes.search({"query": "comets", "shelf": "shelf"}, context)["results"][0]
+    params = {"shelf": "shelf", "paper_id": hit["paper_id"]}
+    only = workflow_nodes.read(params, context)
+    assert only.keys() == {"metadata"}
+    structure = interface_from(INTERFACES["library-read"], source="entry-point").outputs["metadata"].structure
+    assert structure is not None
+    assert structure.keys() <= only["metadata"].keys()
+    whole = workflow_nodes.read({**params, "what": "source"}, context)
+    assert whole["content"] == Library.open(shelf).source(hit["paper_id"])
+    assert (whole["chars"], whole["next_offset"], whole["metadata"]) == (len(whole["content"]), None, only["metadata"])
+    text, offset = "", 0
+    while offset is not None:
+        piece = workflow_nodes.read({**params, "what": "source", "offset": offset, "max_chars": 20}, context)
+        text, offset = text + piece["content"], piece["next_offset"]
+    assert text == whole["content"]
+    assert "On comets" in workflow_nodes.read({**params, "what": "bibtex"}, context)["content"]
+    summary = workflow_nodes.read({**params, "what": "summary", "template": "default"}, context)["content"]
+    assert isinstance(json.loads(summary), dict)
+
+
+@pytest.mark.parametrize(
+    ("params", "kind"),
+    [
+        ({"what": "gossip"}, OutOfBounds),
+        ({"what": "source", "offset": 10**6}, OutOfBounds),
+        ({"what": "source", "max_chars": 0}, OutOfBounds),
+        ({"paper_id": "nobody"}, PaperNotFound),
+        ({"shelf": "nowhere"}, ShelfNotFound),
+    ],
+)
+def test_what_cannot_be_read_is_refused(
+    context: Context, shelf: Path, params: dict[str, Any], kind: type[UraniborgError]
+) -> None:
+    paper = workflow_nodes.search({"query": "comets", "shelf": str(shelf)}, context)["results"][0]["paper_id"]
+    with pytest.raises(kind) as refused:
+        workflow_nodes.read({"shelf": "shelf", "paper_id": paper, **params}, context)
+    assert refused.value.hint
+
+
+def test_papers_are_put_on_a_new_shelf_and_found_there_by_what_they_were_known_by(context: Context) -> None:
+    added = workflow_nodes.add({"papers": [NOVA, COMET], "shelf": "new/shelf"}, context)
+    assert added == {
+        "shelf": str(context.folder / "new" / "shelf"),
+        "papers": 2,
+        "entries": 2,
+        "merged": 0,
+        "problems": [],
+    }
+    params = {"shelf": "new/shelf"}
+    assert workflow_nodes.read({**params, "paper_id": "10.1000/nova"}, context)["metadata"]["title"] == NOVA["title"]
+    comet = workflow_nodes.read({**params, "paper_id": "arXiv:1577.01234"}, context)["metadata"]
+    assert (comet["authors"], comet["abstract"], comet["year"]) == (COMET["authors"], COMET["abstract"], 1577)
+
+
+def test_adding_twice_changes_nothing_and_keeps_what_was_there(context: Context, shelf: Path) -> None:
+    before = {hit["paper_id"] for hit in workflow_nodes.search({"query": "", "shelf": "shelf"}, context)["results"]}
+    first = workflow_nodes.add({"papers": [COMET], "shelf": "shelf"}, context)
+    second = workflow_nodes.add({"papers": [COMET], "shelf": "shelf"}, context)
+    assert (first["papers"], second["papers"], second["merged"]) == (4, 4, 1)
+    after = {hit["paper_id"] for hit in workflow_nodes.search({"query": "", "shelf": "shelf"}, context)["results"]}
+    assert len(after) == 4
+    assert before < after
+    assert shelf.is_dir()
+
+
+def test_files_are_added_and_what_is_no_paper_is_told(context: Context) -> None:
+    bibliography(context.folder / "more.bib", "Instruments of astronomy")
+    added = workflow_nodes.add({"files": "more.bib", "papers": [{"no": "title"}], "shelf": "shelf"}, context)
+    assert added["papers"] == 1
+    assert added["problems"]
+
+
+def test_papers_added_at_the_same_time_are_all_on_the_shelf(context: Context) -> None:
+    papers = [{"title": f"Star number {number}", "year": 1573, "authors": ["Tycho Brahe"]} for number in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        adding = [
+            threads.submit(workflow_nodes.add, {"papers": [paper], "shelf": "shelf"}, context) for paper in papers
+        ]
+        assert sorted(one.result(50)["papers"] for one in adding) == [1, 2, 3, 4]
+
+
+def test_what_cannot_be_added_is_refused_and_changes_nothing(context: Context) -> None:
+    (context.folder / "taken").mkdir()
+    (context.folder / "taken" / "file").write_text("mine")
+    refusals: list[tuple[dict[str, Any], type[UraniborgError]]] = [
+        ({"shelf": "shelf"}, InvalidInput),
+        ({"papers": [NOVA]}, ShelfNotFound),
+        ({"papers": [{"no": "title"}], "shelf": "shelf"}, NothingToShelve),
+        ({"papers": [NOVA], "shelf": "taken"}, ShelfExists),
+        ({"papers": [NOVA], "shelf": "taken/file/shelf"}, UraniborgError),
+    ]
+    for params, kind in refusals:
+        with pytest.raises(kind) as refused:
+            workflow_nodes.add(params, context)
+        assert refused.value.hint
+    assert not (context.folder / "shelf").exists()
+    assert (context.folder / "taken" / "file").read_text() == "mine"

@@ -1,0 +1,125 @@
+"""The search as a node of workflows."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from importlib import import_module
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from blockbuster import blockbuster_ctx
+
+import paper_search
+from paper_search import AppConfig, workflow_nodes
+from paper_search.errors import InvalidQuery, UnknownDomain, UnknownSource
+from paper_search.sources.recording import InvalidRecording
+from pflow.registry.interface import interface_from
+from uraniborg.kernel.errors import InvalidInput, Unavailable
+from uraniborg.recordings import QUERY, RECORDING
+
+(INTERFACE,) = json.loads(Path(workflow_nodes.__file__).with_suffix(".json").read_text())["nodes"]
+
+
+@dataclass
+class Context:
+    folder: Path
+    said: list[str] = field(default_factory=list[str])
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+
+@pytest.fixture
+def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return Context(RECORDING.parent)
+
+
+async def replayed(context: Context, **params: Any) -> dict[str, Any]:
+    return await workflow_nodes.search({"query": QUERY, "replay": RECORDING.name, **params}, context)
+
+
+def test_the_interface_is_valid_and_says_that_the_node_approves_by_itself() -> None:
+    told = interface_from(INTERFACE, source="entry-point")
+    module, _, name = told.run.partition(":")
+    assert iscoroutinefunction(getattr(import_module(module), name))
+    assert told.example.keys() <= told.params.keys()
+    assert "approved by the node itself" in told.description
+    assert told.effect == "pure"
+
+
+def test_the_node_works_without_the_part_that_runs_workflows() -> None:
+    told = "import sys, paper_search.workflow_nodes; print([name for name in sys.modules if name.startswith('pflow')])"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=50, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+async def test_a_replayed_search_gives_the_papers_of_the_library_as_plain_values(context: Context) -> None:
+    found = await replayed(context)
+    expected = await paper_search.search(QUERY, AppConfig(replay_dir=RECORDING))
+    assert found["count"] == len(found["papers"]) == len(expected.papers) > 10
+    assert [paper["id"] for paper in found["papers"]] == [paper.id for paper in expected.papers]
+    assert json.loads(json.dumps(found)) == found
+    declared = interface_from(INTERFACE, source="entry-point").outputs
+    assert found.keys() == declared.keys()
+    for name in ("papers", "sources"):
+        structure = declared[name].structure
+        assert structure is not None
+        assert all(item.keys() == structure.keys() for item in found[name])
+    first, same = found["papers"][0], expected.papers[0]
+    assert first["authors"] == [author.name for author in same.authors]
+    assert (first["doi"], first["relevance_score"]) == (same.doi, same.relevance_score)
+
+
+async def test_how_it_goes_is_told_source_by_source(context: Context) -> None:
+    found = await replayed(context)
+    assert context.said[0] == f"searching {', '.join(source['name'] for source in found['sources'])}"
+    assert {line.partition(":")[0] for line in context.said[1:]} == {source["name"] for source in found["sources"]}
+
+
+async def test_no_more_papers_come_than_were_asked_for_even_from_a_recording_of_more(context: Context) -> None:
+    everything = await replayed(context)
+    few = await replayed(context, max_results=3)
+    assert few["count"] == 3
+    assert few["papers"] == everything["papers"][:3]
+
+
+async def test_only_the_sources_that_are_named_are_asked(context: Context) -> None:
+    found = await replayed(context, sources=["crossref", "arxiv"])
+    assert [source["name"] for source in found["sources"]] == ["crossref", "arxiv"]
+    assert {name for paper in found["papers"] for name in paper["sources"]} <= {"crossref", "arxiv"}
+    assert [source["name"] for source in (await replayed(context, sources="crossref"))["sources"]] == ["crossref"]
+
+
+async def test_a_search_does_not_block_the_loop(context: Context) -> None:
+    await replayed(context)  # what is imported on the way is read from the disk
+    with blockbuster_ctx():
+        assert (await replayed(context))["count"] > 10
+
+
+@pytest.mark.parametrize(
+    ("params", "kind"),
+    [
+        ({"query": "  "}, InvalidQuery),
+        ({"max_results": 0}, InvalidInput),
+        ({"domain": "astrology", "replay": None}, UnknownDomain),
+        ({"sources": ["delphi"]}, UnknownSource),
+        ({"replay": "nowhere"}, InvalidRecording),
+    ],
+)
+async def test_what_cannot_be_searched_is_refused(
+    context: Context, params: dict[str, Any], kind: type[InvalidInput]
+) -> None:
+    with pytest.raises(kind):
+        await replayed(context, **params)
+
+
+async def test_a_query_that_the_recording_does_not_know_fails_and_says_how_to_replay(context: Context) -> None:
+    with pytest.raises(Unavailable, match="No source answered") as failed:
+        await replayed(context, query="perovskite solar cells")
+    assert "that were recorded" in failed.value.hint
+    assert {source["status"] for source in failed.value.ids["sources"]} == {"failed"}

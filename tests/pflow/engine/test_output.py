@@ -1,0 +1,31 @@
+"""A run that nobody watches says nothing, to anybody."""
+
+import inspect
+import subprocess
+import sys
+
+from pflow.engine.output import NullOutput, Output
+from tests.requirements import requirement
+
+TOLD = """
+from pflow.engine.output import NullOutput, Output
+
+output: Output = NullOutput()
+output.run_started("greeter", "r1", 2)
+output.node_started("hello", "echo")
+output.node_said("hello", "half of it")
+output.node_finished("hello", "completed", 12, "a note")
+output.run_finished(True, 12)
+"""
+
+
+@requirement("PF-R11")
+def test_the_silent_output_writes_not_a_byte() -> None:
+    done = subprocess.run([sys.executable, "-c", TOLD], capture_output=True, check=False, timeout=30)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_the_silent_output_takes_whatever_an_output_is_told() -> None:
+    told = {name: inspect.signature(told) for name, told in vars(Output).items() if not name.startswith("_")}
+    assert len(told) == 5
+    assert {name: inspect.signature(getattr(NullOutput, name)) for name in told} == told

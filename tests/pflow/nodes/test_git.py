@@ -1,0 +1,424 @@
+"""The git nodes, on real repositories."""
+
+import asyncio
+import inspect
+import json
+import os
+import subprocess
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pflow.errors import NodeFailed
+from pflow.node import Context
+from pflow.nodes import git
+from pflow.nodes.git_program import remote_url
+from pflow.registry.interface import interface_from
+from uraniborg.kernel.errors import InvalidInput, UraniborgError
+
+INTERFACES = json.loads((Path(git.__file__).with_suffix(".json")).read_text())["nodes"]
+
+
+@pytest.fixture(autouse=True)
+def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of how git is set up on this machine reaches the tests."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    settings = tmp_path / "gitconfig"
+    settings.write_text("[user]\n\tname = Tycho\n\temail = tycho@hven.example\n[init]\n\tdefaultBranch = main\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+
+
+def run(folder: Path, *arguments: str, **env: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments], cwd=folder, env={**os.environ, **env}, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def committed(folder: Path, name: str, text: str, message: str, when: int = 1_600_000_000, author: str = "") -> str:
+    (folder / name).write_text(text)
+    run(folder, "add", "--", name)
+    stamp = {"GIT_AUTHOR_DATE": f"{when} +0000", "GIT_COMMITTER_DATE": f"{when} +0000"}
+    if author:
+        stamp["GIT_AUTHOR_NAME"] = author
+    run(folder, "commit", "-qm", message, **stamp)
+    return run(folder, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    run(folder, "init", "-q")
+    committed(folder, "stars.txt", "one\n", "The first star")
+    return folder
+
+
+@pytest.fixture
+def remote(repository: Path, tmp_path: Path) -> Path:
+    """A bare repository that the other one calls origin."""
+    bare = tmp_path / "remote.git"
+    run(tmp_path, "init", "-q", "--bare", str(bare))
+    run(repository, "remote", "add", "origin", str(bare))
+    return bare
+
+
+def context(folder: Path) -> Context:
+    return Context("run", "workflow", "node", folder / "home", folder, folder / "spool")
+
+
+@pytest.mark.parametrize("plain", INTERFACES, ids=lambda plain: plain["type"])
+def test_every_interface_is_valid_and_names_a_function_and_known_parameters(plain: dict[str, Any]) -> None:
+    told = interface_from(plain, source="builtin")
+    module, _, name = told.run.partition(":")
+    assert inspect.iscoroutinefunction(getattr(import_module(module), name))
+    assert told.example.keys() <= told.params.keys()
+    assert {param.key for param in told.params.values() if param.required} <= told.example.keys()
+
+
+async def test_status_tells_staged_modified_untracked_and_renamed_files_apart(repository: Path) -> None:
+    for name in ("kept.txt", "moved.txt"):
+        committed(repository, name, f"{name} has a few words in it\n", name)
+    (repository / "stars.txt").write_text("one\ntwo\n")
+    run(repository, "add", "stars.txt")
+    (repository / "stars.txt").write_text("one\ntwo\nthree\n")
+    run(repository, "mv", "moved.txt", "two words.txt")
+    (repository / "kept.txt").unlink()
+    (repository / "ny ø\n.txt").write_text("new")
+    said = (await git.status({}, context(repository)))["git_status"]
+    assert said == {
+        "modified": ["kept.txt", "stars.txt"],
+        "untracked": ["ny ø\n.txt"],
+        "staged": ["stars.txt", "two words.txt"],
+        "conflicted": [],
+        "branch": "main",
+        "upstream": None,
+        "ahead": 0,
+        "behind": 0,
+        "clean": False,
+    }
+
+
+async def test_status_counts_the_commits_ahead_and_behind(repository: Path, remote: Path, tmp_path: Path) -> None:
+    run(repository, "push", "-qu", "origin", "main")
+    run(tmp_path, "clone", "-qb", "main", str(remote), "other")
+    committed(tmp_path / "other", "comet.txt", "tail", "A comet")
+    run(tmp_path / "other", "push", "-q")
+    run(repository, "fetch", "-q")
+    committed(repository, "stars.txt", "two", "The second star")
+    committed(repository, "stars.txt", "three", "The third star")
+    said = (await git.status({}, context(repository)))["git_status"]
+    assert (said["ahead"], said["behind"], said["upstream"], said["clean"]) == (2, 1, "origin/main", True)
+
+
+async def test_status_names_conflicted_files_and_the_lack_of_a_branch(repository: Path) -> None:
+    run(repository, "checkout", "-qb", "other")
+    committed(repository, "stars.txt", "other\n", "Other")
+    run(repository, "checkout", "-q", "main")
+    committed(repository, "stars.txt", "main\n", "Main")
+    with pytest.raises(subprocess.CalledProcessError):
+        run(repository, "merge", "-q", "other")
+    assert (await git.status({}, context(repository)))["git_status"]["conflicted"] == ["stars.txt"]
+    run(repository, "reset", "-q", "--hard")
+    run(repository, "checkout", "-q", "--detach")
+    assert (await git.status({}, context(repository)))["git_status"]["branch"] == "HEAD"
+
+
+async def test_status_works_before_the_first_commit_and_below_the_folder_of_the_run(tmp_path: Path) -> None:
+    run(tmp_path, "init", "-q", "young")
+    said = await git.status({"working_directory": "young"}, context(tmp_path))
+    assert (said["git_status"]["branch"], said["git_status"]["clean"]) == ("main", True)
+
+
+async def test_log_gives_every_field_of_the_newest_commits_first(repository: Path) -> None:
+    message = "Zwei Sterne ★\n\nBody line one\n\nBody\x1fline two"
+    sha = committed(repository, "stars.txt", "two", message, when=1_700_000_000, author="Sophie")
+    commits = (await git.log({"limit": 20}, context(repository)))["commits"]
+    assert [commit["subject"] for commit in commits] == ["Zwei Sterne ★", "The first star"]
+    assert commits[0] == {
+        "sha": sha,
+        "short_sha": sha[:7],
+        "author_name": "Sophie",
+        "author_email": "tycho@hven.example",
+        "date": "2023-11-14T22:13:20+00:00",
+        "timestamp": 1_700_000_000,
+        "subject": "Zwei Sterne ★",
+        "message": message,
+        "body": "Body line one\n\nBody\x1fline two",
+    }
+
+
+@pytest.mark.parametrize(
+    ("params", "subjects"),
+    [
+        ({"limit": 1}, ["Comet"]),
+        ({"author": "Sophie"}, ["Star"]),
+        ({"grep": "^Com"}, ["Comet"]),
+        ({"since": "2023-06-01"}, ["Comet"]),
+        ({"until": "2023-06-01"}, ["Star", "The first star"]),
+        ({"path": "stars.txt"}, ["Star", "The first star"]),
+        ({"author": "--all"}, []),
+        ({"path": "--all"}, []),
+        ({"grep": "--max-count=1"}, []),
+    ],
+)
+async def test_log_is_narrowed_by_each_parameter(repository: Path, params: dict[str, Any], subjects: list[str]) -> None:
+    committed(repository, "stars.txt", "two", "Star", when=1_650_000_000, author="Sophie")
+    committed(repository, "comet.txt", "tail", "Comet", when=1_700_000_000)
+    commits = (await git.log(params, context(repository)))["commits"]
+    assert [commit["subject"] for commit in commits] == subjects
+
+
+async def test_log_of_a_repository_without_commits_is_empty(tmp_path: Path) -> None:
+    run(tmp_path, "init", "-q")
+    assert await git.log({}, context(tmp_path)) == {"commits": []}
+
+
+async def test_log_refuses_a_limit_below_one(repository: Path) -> None:
+    with pytest.raises(InvalidInput, match="limit must be at least 1"):
+        await git.log({"limit": 0}, context(repository))
+
+
+async def test_commit_takes_only_the_files_named_and_what_was_staged(repository: Path) -> None:
+    for name in ("a.txt", "b.txt", "-c.txt"):
+        (repository / name).write_text(name)
+    said = await git.commit({"message": "--amend", "files": ["a.txt", "-c.txt"]}, context(repository))
+    assert said == {"commit_sha": run(repository, "rev-parse", "HEAD"), "commit_message": "--amend"}
+    assert run(repository, "log", "-1", "--format=%s") == "--amend"
+    assert run(repository, "show", "--format=", "--name-only").split() == ["-c.txt", "a.txt"]
+    assert run(repository, "rev-list", "--count", "HEAD") == "2"
+
+
+async def test_commit_takes_everything_unless_told_otherwise(repository: Path) -> None:
+    (repository / "new.txt").write_text("new")
+    (repository / "stars.txt").unlink()
+    await git.commit({"message": "All"}, context(repository))
+    assert run(repository, "show", "--format=", "--name-status").split() == ["A", "new.txt", "D", "stars.txt"]
+
+
+@pytest.mark.parametrize(
+    ("params", "kind", "message"),
+    [
+        ({"message": "Nothing"}, NodeFailed, "There is nothing to commit"),
+        ({"message": " \n"}, InvalidInput, "The message is empty"),
+        ({"message": "x\0y", "files": ["stars.txt"]}, NodeFailed, "null byte"),
+        (
+            {"message": "Ghost", "files": ["ghost.txt"]},
+            NodeFailed,
+            "git add failed: pathspec 'ghost.txt' did not match",
+        ),
+    ],
+)
+async def test_commit_says_why_it_made_none(
+    repository: Path, params: dict[str, Any], kind: type[UraniborgError], message: str
+) -> None:
+    before = run(repository, "rev-parse", "HEAD")
+    with pytest.raises(kind, match=message) as refused:
+        await git.commit(params, context(repository))
+    assert refused.value.hint
+    assert run(repository, "rev-parse", "HEAD") == before
+
+
+async def test_a_commit_that_a_hook_refuses_is_not_called_nothing_to_commit(repository: Path) -> None:
+    hook = repository / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho the sky is cloudy >&2\nexit 1\n")
+    hook.chmod(0o755)
+    (repository / "new.txt").write_text("new")
+    with pytest.raises(NodeFailed, match="git commit failed: the sky is cloudy"):
+        await git.commit({"message": "New"}, context(repository))
+
+
+async def test_checkout_makes_a_branch_once_and_then_only_goes_there(repository: Path) -> None:
+    second = committed(repository, "stars.txt", "two", "Second")
+    params = {"branch": "figures", "create": True, "base": "main~1"}
+    first = await git.checkout(params, context(repository))
+    assert first == {
+        "current_branch": "figures",
+        "previous_branch": "main",
+        "branch_created": True,
+        "stash_created": False,
+    }
+    assert run(repository, "rev-parse", "HEAD") == run(repository, "rev-parse", f"{second}~1")
+    again = await git.checkout(params, context(repository))
+    assert (again["current_branch"], again["branch_created"]) == ("figures", False)
+
+
+async def test_checkout_puts_changes_aside_or_discards_them_as_told(repository: Path) -> None:
+    run(repository, "branch", "other")
+    committed(repository, "stars.txt", "two\n", "Second")
+    (repository / "stars.txt").write_text("unsaved\n")
+    with pytest.raises(NodeFailed, match="overwritten by checkout") as refused:
+        await git.checkout({"branch": "other"}, context(repository))
+    assert "stash" in refused.value.hint
+    assert (await git.checkout({"branch": "other", "stash": True}, context(repository)))["stash_created"] is True
+    assert "unsaved" in run(repository, "stash", "show", "-p")
+    assert (await git.checkout({"branch": "main", "stash": True}, context(repository)))["stash_created"] is False
+    (repository / "stars.txt").write_text("thrown away\n")
+    await git.checkout({"branch": "other", "force": True}, context(repository))
+    assert (repository / "stars.txt").read_text() == "one\n"
+
+
+async def test_a_checkout_that_fails_brings_back_what_it_put_aside(repository: Path) -> None:
+    (repository / "stars.txt").write_text("unsaved\n")
+    with pytest.raises(NodeFailed, match="invalid reference: nowhere") as refused:
+        await git.checkout({"branch": "nowhere", "stash": True}, context(repository))
+    assert "create" in refused.value.hint
+    assert (repository / "stars.txt").read_text() == "unsaved\n"
+    assert run(repository, "stash", "list") == ""
+
+
+async def test_checkout_of_a_tag_leaves_no_branch(repository: Path) -> None:
+    run(repository, "tag", "v1")
+    assert (await git.checkout({"branch": "v1"}, context(repository)))["current_branch"] == "HEAD"
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"branch": "--orphan"},
+        {"branch": "-"},
+        {"branch": ""},
+        {"branch": "-f", "create": True},
+        {"branch": "two words", "create": True},
+        {"branch": "new", "create": True, "base": "--force"},
+    ],
+)
+async def test_checkout_refuses_names_that_are_none(repository: Path, params: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="cannot be the name of a branch"):
+        await git.checkout(params, context(repository))
+    assert run(repository, "branch", "--show-current") == "main"
+
+
+async def test_a_branch_is_never_taken_for_a_file_of_the_same_name(repository: Path) -> None:
+    (repository / "stars.txt").write_text("unsaved\n")
+    with pytest.raises(NodeFailed, match=r"invalid reference: stars\.txt"):
+        await git.checkout({"branch": "stars.txt"}, context(repository))
+    assert (repository / "stars.txt").read_text() == "unsaved\n"
+
+
+async def test_push_sends_the_branch_and_says_when_there_was_nothing_to_send(repository: Path, remote: Path) -> None:
+    first = await git.push({"branch": "HEAD", "remote": "origin"}, context(repository))
+    assert first["push_result"] == {"success": True, "branch": "main", "remote": "origin", "up_to_date": False}
+    assert run(remote, "rev-parse", "main") == run(repository, "rev-parse", "main")
+    assert (await git.push({}, context(repository)))["push_result"]["up_to_date"] is True
+
+
+async def test_push_does_not_overwrite_what_others_pushed(repository: Path, remote: Path) -> None:
+    await git.push({}, context(repository))
+    theirs = run(remote, "rev-parse", "main")
+    (repository / "stars.txt").write_text("rewritten")
+    run(repository, "commit", "-qa", "--amend", "-m", "Rewritten")
+    for branch in ("main", "+main", "+refs/heads/main"):
+        with pytest.raises(UraniborgError):
+            await git.push({"branch": branch}, context(repository))
+    with pytest.raises(NodeFailed, match="non-fast-forward") as refused:
+        await git.push({}, context(repository))
+    assert "other commits" in refused.value.hint
+    assert run(remote, "rev-parse", "main") == theirs
+
+
+@pytest.mark.parametrize("branch", [":main", "main:other", "*", "-f", "--mirror"])
+async def test_push_refuses_a_branch_that_would_be_a_refspec_or_an_option(
+    repository: Path, remote: Path, branch: str
+) -> None:
+    with pytest.raises(InvalidInput, match="cannot be the name of a branch"):
+        await git.push({"branch": branch}, context(repository))
+    assert run(remote, "for-each-ref") == ""
+
+
+@pytest.mark.parametrize("name", ["upstream", "--all", "ext::sh -c true", "../remote.git"])
+async def test_push_goes_to_remotes_that_have_a_name_and_nowhere_else(
+    repository: Path, remote: Path, name: str
+) -> None:
+    with pytest.raises(NodeFailed, match="There is no remote") as refused:
+        await git.push({"remote": name}, context(repository))
+    assert refused.value.hint == "There are: origin."
+    assert run(remote, "for-each-ref") == ""
+
+
+async def test_push_without_a_branch_asks_for_one(repository: Path, remote: Path) -> None:
+    run(repository, "checkout", "-q", "--detach")
+    with pytest.raises(NodeFailed, match="No branch is checked out"):
+        await git.push({}, context(repository))
+    assert run(remote, "for-each-ref") == ""
+
+
+async def test_a_password_in_the_address_of_a_remote_is_not_told(repository: Path) -> None:
+    run(repository, "remote", "add", "origin", "http://tycho:hunter22secret@127.0.0.1:1/r.git")
+    with pytest.raises(NodeFailed) as refused:
+        await git.push({}, context(repository))
+    assert "hunter22secret" not in str(refused.value.body())
+
+
+async def test_the_latest_tag_is_the_one_made_last_and_of_several_the_highest_version(repository: Path) -> None:
+    sha = run(repository, "rev-parse", "HEAD")
+    run(repository, "tag", "v1.9.0")
+    run(repository, "tag", "v1.10.0")
+    said = (await git.latest_tag({}, context(repository)))["latest_tag"]
+    assert (said["name"], said["sha"], said["is_annotated"], said["message"]) == ("v1.10.0", sha, False, "")
+    stamp = {"GIT_COMMITTER_DATE": "1700000000 +0000"}
+    run(repository, "tag", "-a", "release/v0.9", "-m", "A fix\n\nof the old", **stamp)
+    said = (await git.latest_tag({}, context(repository)))["latest_tag"]
+    assert said == {
+        "name": "release/v0.9",
+        "sha": sha,
+        "date": "2023-11-14T22:13:20+00:00",
+        "message": "A fix\n\nof the old",
+        "is_annotated": True,
+    }
+    assert (await git.latest_tag({"pattern": "v*"}, context(repository)))["latest_tag"]["name"] == "v1.10.0"
+    assert await git.latest_tag({"pattern": "--all"}, context(repository)) == {"latest_tag": {}}
+
+
+async def test_a_folder_without_repository_a_missing_folder_and_a_missing_program_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(NodeFailed, match="not a git repository") as refused:
+        await git.status({}, context(tmp_path))
+    assert "working_directory" in refused.value.hint
+    with pytest.raises(NodeFailed, match="There is no folder"):
+        await git.status({"working_directory": "nowhere"}, context(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NodeFailed, match="no program 'git'"):
+        await git.status({}, context(tmp_path))
+
+
+async def test_the_repository_of_a_hook_around_the_run_is_not_used(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(tmp_path, "init", "-q", "-b", "elsewhere", "hooked")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "hooked" / ".git"))
+    assert (await git.status({}, context(repository)))["git_status"]["branch"] == "main"
+
+
+async def test_the_address_of_a_remote_is_found_or_not(repository: Path, remote: Path, tmp_path: Path) -> None:
+    assert await remote_url(context(repository)) == str(remote)
+    assert await remote_url(context(repository), "upstream") is None
+    assert await remote_url(context(tmp_path)) is None
+    assert await remote_url(context(tmp_path / "nowhere")) is None
+
+
+async def test_a_cancelled_node_ends_git_and_all_it_started_and_leaves_no_lock(
+    repository: Path, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    hook = repository / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\nexec 3> '{pipe}'\necho begun >&3\nexec sleep 600\n")
+    hook.chmod(0o755)
+    (repository / "new.txt").write_text("new")
+    node = asyncio.create_task(git.commit({"message": "New"}, context(repository)))
+    async with asyncio.timeout(20):
+        with await asyncio.to_thread(pipe.open) as heard:
+            assert await asyncio.to_thread(heard.readline) == "begun\n"
+            node.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await node
+            assert await asyncio.to_thread(heard.read) == "", "which ends when the last who could write has ended"
+    assert not (repository / ".git" / "index.lock").exists()
