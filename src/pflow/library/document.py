@@ -11,7 +11,6 @@ from typing import Any, Final, cast
 from pflow.errors import InvalidInputs
 from pflow.library.parsing import LARGEST_FILE, TOO_LARGE, Plain, invalid, object_from
 from uraniborg.kernel.clock import SystemClock, iso
-from uraniborg.kernel.text import whole_text
 
 LONGEST_DESCRIPTION: Final = 500
 _VERSION: Final = "1.0.0"
@@ -68,6 +67,8 @@ def wrapped(name: str, ir: Mapping[str, Any], description: str) -> bytes:
 
 def checked_description(description: str) -> str:
     """The description, trimmed. Raises InvalidInputs when it is too long."""
+    from uraniborg.kernel.text import whole_text  # whoever only reads must start fast
+
     trimmed = whole_text(description.strip())
     if len(trimmed) > LONGEST_DESCRIPTION:
         raise InvalidInputs(

@@ -55,7 +55,10 @@ def not_found(home: Path, name: str, places: Sequence[WorkflowManager], folder: 
     names = sorted({one.name for one in (*list_workflows(home).workflows, *local)})
     searched = list(dict.fromkeys(place.told(name) for place in places))
     meant = nearest(name, names)
-    hint = f"Did you mean '{meant}'?" if meant else f"Write it to {DRAFTS}/{name}{SUFFIX} in the pflow home first."
+    if name in names:
+        hint = "It is in the library already, and no draft."
+    else:
+        hint = f"Did you mean '{meant}'?" if meant else f"Write it to {DRAFTS}/{name}{SUFFIX} in the pflow home first."
     return WorkflowNotFound(
         f"Workflow not found: '{name}'. Looked for {', '.join(searched)}.",
         hint=hint,

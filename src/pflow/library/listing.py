@@ -12,7 +12,6 @@ from pflow.errors import InvalidInputs, InvalidWorkflow, SecurityError
 from pflow.library.document import LONGEST_DESCRIPTION, Document, read_document
 from pflow.library.index import Entry, is_settled, remember, remembered, stamp_of
 from pflow.library.names import SUFFIX, checked_name, path_of
-from uraniborg.kernel.text import fold
 
 Source = Literal["library", "draft"]
 
@@ -92,16 +91,16 @@ def matching(workflows: Iterable[Summary], pattern: str | None) -> list[Summary]
     if len(pattern or "") > _LONGEST_PATTERN:
         message = f"A pattern has at most {_LONGEST_PATTERN} characters; this one has {len(pattern or ''):,}."
         raise InvalidInputs(message, hint="Use a word or two, or a glob such as 'report-*'.", argument="pattern")
+    if not (pattern or "").strip():
+        return list(workflows)
+    from uraniborg.kernel.text import fold  # listing all is more common, and must start fast
+
     wanted = fold(pattern or "").strip()
     if any(sign in wanted for sign in "*?["):
         return [one for one in workflows if fnmatchcase(one.name.lower(), wanted)]
     words = wanted.split()
-    return [one for one in workflows if not words or _has_all(f"{one.name}\n{one.description}", words)]
-
-
-def _has_all(text: str, words: list[str]) -> bool:
-    folded = fold(text)
-    return all(word in folded for word in words)
+    texts = ((one, fold(f"{one.name}\n{one.description}")) for one in workflows)
+    return [one for one, text in texts if all(word in text for word in words)]
 
 
 def _files(folder: Path, prefix: str, problems: list[Problem]) -> Iterator[os.DirEntry[str]]:

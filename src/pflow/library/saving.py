@@ -51,11 +51,10 @@ def _move(place: WorkflowManager, draft: Stored, library: WorkflowManager, name:
         _replace(path, wrapped(name, draft.ir, description))
         return path
     library.save(name, draft.ir, description)
-    if not place.is_read_only:
-        # What cannot be removed, or is not what was saved, stays; whoever runs the name is told that both exist.
-        with contextlib.suppress(PflowError):
-            if place.load(draft.name) == draft:
-                place.delete(draft.name)
+    # What may not or cannot be removed, or is not what was saved, stays; whoever runs the name is told of both.
+    with contextlib.suppress(PflowError):
+        if place.load(draft.name) == draft:
+            place.delete(draft.name)
     return path
 
 

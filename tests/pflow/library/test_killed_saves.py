@@ -1,0 +1,103 @@
+"""A save that is killed between any two steps leaves the draft, the saved workflow, or both, and each of them whole."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pflow.errors import WorkflowExists
+from pflow.library.finding import find
+from pflow.library.listing import list_workflows
+from pflow.library.manager import WorkflowManager
+from pflow.library.saving import save_to_library
+from tests.pflow.library.homes import IR, draft, raw
+from tests.requirements import requirement
+
+MOMENTS = 40
+SAVE_AND_DIE = """
+import os, signal, sys
+from pathlib import Path
+
+import filelock
+from pflow.library.saving import save_to_library
+
+homes, final, moments = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+WATCHED = {"open", "os.link", "os.rename", "os.remove", "os.mkdir", "os.chmod", "fsync", "after fsync"}
+
+def save_and_die(home, moment):
+    steps = 0
+    def step(event, *_):
+        nonlocal steps
+        if event in WATCHED:
+            steps += 1
+            if steps == moment:
+                os.kill(os.getpid(), signal.SIGKILL)
+    fsync = os.fsync
+    def watched_fsync(descriptor):
+        step("fsync")
+        fsync(descriptor)
+        step("after fsync")
+    os.fsync = watched_fsync
+    sys.addaudithook(step)
+    save_to_library(home, "x", final, "Greets people.")
+    os._exit(0)
+
+for moment in range(1, moments + 1):
+    child = os.fork()
+    if child == 0:
+        try:
+            save_and_die(homes / str(moment), moment)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    print(moment, os.waitstatus_to_exitcode(status), flush=True)
+"""
+
+
+def killed_at_every_moment(homes: Path, final: str) -> dict[int, bool]:
+    """Whether the child was killed, by the step before which it was to be. One that had fewer steps ended well."""
+    done = subprocess.run(
+        [sys.executable, "-c", SAVE_AND_DIE, str(homes), final, str(MOMENTS)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=50,
+        cwd=homes,
+    )
+    codes = {int(moment): int(code) for moment, code in (line.split() for line in done.stdout.splitlines())}
+    assert set(codes.values()) == {0, -9}, done.stderr
+    return {moment: code == -9 for moment, code in codes.items()}
+
+
+@requirement("PF-R14")
+@pytest.mark.parametrize("final", ["x", "y"])
+@pytest.mark.parametrize("put_draft", [draft, raw])
+def test_a_save_killed_at_any_moment_never_leaves_neither(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put_draft: Callable[[Path, str], Path], final: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for moment in range(1, MOMENTS + 1):
+        put_draft(tmp_path / str(moment), "x")
+    left: set[tuple[bool, bool]] = set()
+    for moment, was_killed in killed_at_every_moment(tmp_path, final).items():
+        home = tmp_path / str(moment)
+        places = (WorkflowManager.for_drafts(home), WorkflowManager.for_raw_drafts(home))
+        has_draft = any(place.exists("x") for place in places)
+        is_saved = WorkflowManager.for_library(home).exists(final)
+        assert has_draft or is_saved, f"killed before step {moment}"
+        assert not list_workflows(home).problems
+        for name in [*(["x"] if has_draft else []), *([final] if is_saved else [])]:
+            assert find(home, name).stored.ir == IR
+        left.add((has_draft, is_saved))
+        if not was_killed:
+            assert (has_draft, is_saved) == (False, True)
+        elif is_saved and has_draft:
+            with pytest.raises(WorkflowExists):
+                save_to_library(home, "x", final, "")
+        elif has_draft:
+            save_to_library(home, "x", final, "Again.")
+            assert find(home, final).stored.description == "Again."
+    in_place = put_draft is raw and final == "x"
+    assert left == {(True, False), (False, True)} | (set() if in_place else {(True, True)})

@@ -1,0 +1,302 @@
+"""Listing is complete and true whatever the index says, and fast because of it."""
+
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+
+from pflow.errors import InvalidInputs
+from pflow.library import listing
+from pflow.library.document import Document
+from pflow.library.index import remembered
+from pflow.library.listing import INDEX, Problem, Summary, list_workflows, matching
+from tests.pflow.library.homes import IR, draft, put, raw, saved
+from tests.requirements import requirement
+
+LONG_AGO_S = 1_000_000_000
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that were read, in order; those that the index knew are not."""
+    found: list[str] = []
+    read: Callable[[Path, str], Document] = listing.read_document
+
+    def noted(path: Path, told: str) -> Document:
+        found.append(told)
+        return read(path, told)
+
+    monkeypatch.setattr(listing, "read_document", noted)
+    # A test does not wait until its files are old enough to be remembered.
+    monkeypatch.setattr(listing, "is_settled", always)
+    return found
+
+
+def always(*_: object) -> bool:
+    return True
+
+
+def names(home: Path) -> list[tuple[str, str]]:
+    return [(one.name, one.source) for one in list_workflows(home).workflows]
+
+
+@requirement("PF-R4")
+def test_saved_workflows_and_drafts_are_listed_with_what_they_take(tmp_path: Path) -> None:
+    saved(tmp_path, "b", "Greets people.")
+    draft(tmp_path, "b")
+    draft(tmp_path, "a", {"ir": IR, "description": "Wrapped."})
+    raw(tmp_path, "c", {"nodes": [], "inputs": ["odd"]})
+    os.utime(tmp_path / "workflows/c.json", (LONG_AGO_S, LONG_AGO_S))
+    told = list_workflows(tmp_path)
+    assert told.problems == ()
+    assert names(tmp_path) == [("a", "draft"), ("b", "library"), ("b", "draft"), ("c", "draft")]
+    inputs = ("who", "times")
+    moment = "2026-02-03T04:05:06.000000Z"
+    assert told.workflows[1] == Summary("b", "Greets people.", inputs, moment, "library", "workflows/b.json")
+    assert told.workflows[0].description == "Wrapped."
+    assert told.workflows[3] == Summary("c", "", (), "2001-09-09T01:46:40.000000Z", "draft", "workflows/c.json")
+
+
+def test_a_home_without_workflows_lists_none(tmp_path: Path) -> None:
+    assert list_workflows(tmp_path / "none") == listing.Listing((), ())
+    assert not (tmp_path / "none").exists()
+
+
+def test_other_files_are_not_workflows(tmp_path: Path) -> None:
+    saved(tmp_path, "a")
+    for name in (".hidden.json", ".0123456789abcdef.tmp", "notes.txt", "a.json~", ".saving.lock"):
+        put(tmp_path, f"workflows/{name}", "{")
+    told = list_workflows(tmp_path)
+    assert ([one.name for one in told.workflows], told.problems) == (["a"], ())
+
+
+@requirement("PF-E8")
+def test_what_cannot_be_read_is_a_problem_and_hides_nothing(tmp_path: Path) -> None:
+    saved(tmp_path, "good")
+    raw(tmp_path, "broken", '{"nodes": [')
+    raw(tmp_path, "two words")
+    raw(tmp_path, "con")
+    draft(tmp_path, "list", [])
+    (tmp_path / "workflows/folder.json").mkdir()
+    (tmp_path / "workflows/dangling.json").symlink_to("nothing.json")
+    (tmp_path / "workflows/outside.json").symlink_to(put(tmp_path, "elsewhere/workflow.json"))
+    (tmp_path / "workflows/loop.json").symlink_to("loop.json")
+    for _ in range(2):
+        told = list_workflows(tmp_path)
+        assert [one.name for one in told.workflows] == ["good"]
+        assert [problem.path for problem in told.problems] == [
+            "workflows/broken.json",
+            "workflows/con.json",
+            "workflows/dangling.json",
+            "workflows/drafts/list.json",
+            "workflows/folder.json",
+            "workflows/loop.json",
+            "workflows/outside.json",
+            "workflows/two words.json",
+        ]
+        assert "at line 1, column" in told.problems[0].message
+        assert not any("elsewhere" in problem.message or str(tmp_path) in problem.message for problem in told.problems)
+
+
+def test_names_of_files_that_are_no_text_are_told_in_printable_characters(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path / "workflows")
+    os.mkdir(folder)
+    for name in (b"\xff\xfe.json", b"line\nbreak.json"):
+        with open(folder + b"/" + name, "wb") as stream:
+            stream.write(b"{}")
+    paths = [problem.path for problem in list_workflows(tmp_path).problems]
+    assert paths == ["workflows/??.json", "workflows/line?break.json"]
+
+
+def test_a_folder_that_may_not_be_read_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "scandir", denied)
+    told = list_workflows(tmp_path)
+    assert told.problems[0] == Problem("workflows/", "The folder cannot be read (Permission denied).")
+
+
+def test_files_are_read_once_and_again_only_when_they_change(tmp_path: Path, reads: list[str]) -> None:
+    saved(tmp_path, "a")
+    draft(tmp_path, "b")
+    raw(tmp_path, "broken", "{")
+    first = list_workflows(tmp_path)
+    assert sorted(reads) == ["workflows/a.json", "workflows/broken.json", "workflows/drafts/b.json"]
+    reads.clear()
+    assert list_workflows(tmp_path) == first
+    assert reads == []
+    saved(tmp_path, "a", "Another description.")
+    assert list_workflows(tmp_path).workflows[0].description == "Another description."
+    assert reads == ["workflows/a.json"]
+
+
+def test_a_change_of_the_same_size_and_time_in_another_file_is_seen(tmp_path: Path, reads: list[str]) -> None:
+    file = saved(tmp_path, "a", "One thing.")
+    os.utime(file, (LONG_AGO_S, LONG_AGO_S))
+    list_workflows(tmp_path)
+    size = file.stat().st_size
+    other = put(tmp_path, "other", file.read_text().replace("One thing.", "1234 5678."))
+    os.utime(other, (LONG_AGO_S, LONG_AGO_S))
+    other.replace(file)
+    assert (file.stat().st_size, file.stat().st_mtime) == (size, LONG_AGO_S)
+    assert list_workflows(tmp_path).workflows[0].description == "1234 5678."
+    assert len(reads) == 2
+
+
+def test_a_change_in_place_right_after_a_listing_is_seen_even_if_no_clock_ticked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = saved(tmp_path, "a", "One thing.")
+    stamp = listing.stamp_of(file.stat())
+
+    def frozen(_: os.stat_result) -> list[int]:
+        return stamp
+
+    monkeypatch.setattr(listing, "stamp_of", frozen)  # as a clock of coarse ticks would have it
+    list_workflows(tmp_path)
+    file.write_text(file.read_text().replace("One thing.", "1234 5678."))
+    assert list_workflows(tmp_path).workflows[0].description == "1234 5678."
+
+
+def test_what_is_deleted_is_not_listed_and_forgotten(tmp_path: Path, reads: list[str]) -> None:
+    file = saved(tmp_path, "a")
+    saved(tmp_path, "b")
+    list_workflows(tmp_path)
+    file.unlink()
+    assert names(tmp_path) == [("b", "library")]
+    assert set(remembered(tmp_path / INDEX)) == {"workflows/b.json"}
+    assert len(reads) == 2
+
+
+def test_listing_one_folder_keeps_what_the_index_knows_of_the_other(tmp_path: Path, reads: list[str]) -> None:
+    saved(tmp_path, "a")
+    draft(tmp_path, "b")
+    list_workflows(tmp_path)
+    saved(tmp_path, "c")
+    listing.list_folders(tmp_path, {tmp_path / "workflows": "library"}, tmp_path / INDEX)
+    reads.clear()
+    assert names(tmp_path) == [("a", "library"), ("b", "draft"), ("c", "library")]
+    assert reads == []
+
+
+def corruptions(index: bytes) -> dict[str, bytes]:
+    changed = orjson.loads(index)
+    changed["files"]["workflows/a.json"]["description"] = "forged"
+    return {
+        "empty": b"",
+        "cut": index[: len(index) // 2],
+        "noise": os.urandom(200),
+        "another kind": b"[]",
+        "a number": b"7",
+        "no entries": b'{"format": 1, "digest": "", "files": 3}',
+        "older": index.replace(b'"format":1', b'"format":0'),
+        "flipped": index.replace(b"Greets", b"Groots"),
+        "edited": orjson.dumps(changed),
+        "entries of another shape": b'{"format":1,"digest":"x","files":{"workflows/a.json":{}}}',
+    }
+
+
+@pytest.mark.parametrize("kind", sorted(corruptions(b'{"files": {"workflows/a.json": {}}}')))
+def test_a_corrupted_index_is_rebuilt(tmp_path: Path, reads: list[str], kind: str) -> None:
+    saved(tmp_path, "a")
+    first = list_workflows(tmp_path)
+    index = tmp_path / INDEX
+    whole = index.read_bytes()
+    index.write_bytes(corruptions(whole)[kind])
+    assert list_workflows(tmp_path) == first
+    assert len(reads) == 2
+    assert index.read_bytes() == whole
+
+
+def test_an_index_that_cannot_be_written_costs_time_and_nothing_else(tmp_path: Path, reads: list[str]) -> None:
+    saved(tmp_path, "a")
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    for _ in range(2):
+        assert names(tmp_path) == [("a", "library")]
+    assert len(reads) == 2
+
+
+def test_a_file_that_vanishes_while_it_is_listed_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved(tmp_path, "a")
+    gone = saved(tmp_path, "b")
+    read = listing.read_document
+
+    def vanishing(path: Path, told: str) -> Document:
+        gone.unlink(missing_ok=True)
+        return read(path, told)
+
+    monkeypatch.setattr(listing, "read_document", vanishing)
+    told = list_workflows(tmp_path)
+    assert told.problems == ()
+    assert "b" not in [one.name for one in told.workflows]
+
+
+@requirement("PF-R5")
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        (None, ["Daily-Report", "cafe", "test-1", "test-22"]),
+        ("", ["Daily-Report", "cafe", "test-1", "test-22"]),
+        ("  ", ["Daily-Report", "cafe", "test-1", "test-22"]),
+        ("test", ["Daily-Report", "test-1", "test-22"]),
+        ("TEST", ["Daily-Report", "test-1", "test-22"]),
+        ("report test", ["Daily-Report"]),
+        ("test*", ["test-1", "test-22"]),
+        ("TEST-?", ["test-1"]),
+        ("*[0-9]", ["test-1", "test-22"]),
+        ("test-[", []),
+        ("CAFÉ", ["cafe"]),
+        ("daily missing", []),
+    ],
+)
+def test_a_pattern_is_a_glob_for_names_or_words_for_names_and_descriptions(
+    tmp_path: Path, pattern: str | None, found: list[str]
+) -> None:
+    saved(tmp_path, "Daily-Report", "Runs the tests.")
+    saved(tmp_path, "cafe", "Un café.")
+    saved(tmp_path, "test-1", "First.")
+    saved(tmp_path, "test-22", "Second.")
+    assert [one.name for one in matching(list_workflows(tmp_path).workflows, pattern)] == found
+
+
+def test_a_pattern_that_is_too_long_is_refused() -> None:
+    assert matching([], "*a" * 250) == []
+    with pytest.raises(InvalidInputs) as caught:
+        matching([], "x" * 501)
+    assert caught.value.ids["argument"] == "pattern"
+
+
+LIST = """
+import sys
+from pathlib import Path
+from time import process_time
+from pflow.library.listing import list_workflows
+heavy = {"pydantic", "typer", "rich", "httpx", "mcp", "platformdirs", "filelock", "rapidfuzz"} & set(sys.modules)
+home = Path(sys.argv[1])
+started = process_time()
+listed = len(list_workflows(home).workflows)
+print(listed, process_time() - started, *heavy)
+"""
+
+
+def test_a_thousand_workflows_are_listed_in_no_time_also_by_a_fresh_process(tmp_path: Path) -> None:
+    for number in range(1_000):
+        nodes = [{"id": f"n{n}", "type": "shell", "params": {"command": f"echo ${{who}} {n}"}} for n in range(10)]
+        file = saved(tmp_path, f"workflow-{number:04}", "Greets people.", {**IR, "nodes": nodes})
+        os.utime(file, (LONG_AGO_S, LONG_AGO_S))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(listing, "is_settled", always)
+        assert len(list_workflows(tmp_path).workflows) == 1_000
+    done = subprocess.run(
+        [sys.executable, "-c", LIST, str(tmp_path)], capture_output=True, text=True, check=True, timeout=50
+    )
+    listed, seconds, *heavy = done.stdout.split()
+    assert (int(listed), heavy) == (1_000, [])
+    # Of its own time, which other processes do not lengthen.
+    assert float(seconds) < 0.05

@@ -1,0 +1,134 @@
+"""A name is a name, or a security error that says the rule and repeats nothing of a path."""
+
+import re
+import string
+from pathlib import Path, PureWindowsPath
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from pflow.errors import SecurityError
+from pflow.library.names import RULE, checked_name, path_of
+from tests.requirements import requirement
+
+LETTERS = string.ascii_letters + string.digits
+DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
+REFUSAL = re.compile(rf"(?:This|'[A-Za-z0-9._-]{{1,20}}…?') is no name of a workflow: [^'\n]+\. {re.escape(RULE)}")
+
+
+def refused(name: str) -> SecurityError:
+    with pytest.raises(SecurityError) as caught:
+        checked_name(name)
+    assert caught.value.type == "SecurityError"
+    assert REFUSAL.fullmatch(caught.value.message)
+    assert caught.value.ids == {}
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "name", ["a", "7", "pr-analyzer", "v1.2_x", "A" * 50, "a.b.c", "null", "console", "json", "x-"]
+)
+def test_a_plain_name_is_itself(name: str) -> None:
+    assert checked_name(name) == name
+
+
+@requirement("PF-R16", "PF-E1")
+@pytest.mark.parametrize("name", ["../etc", "..", "../../secret/keys", "a/../b", "..\\windows", "a..b", "./x"])
+def test_a_name_that_climbs_is_refused_and_nothing_of_it_is_repeated(name: str) -> None:
+    error = refused(name)
+    assert error.message.startswith("This is no name")
+    assert not any(part in error.message for part in re.split(r"[/\\.]+", name) if len(part) > 2)
+
+
+@requirement("PF-R16", "PF-E2")
+@pytest.mark.parametrize(
+    "name", ["/etc/passwd", "C:\\Windows\\win.ini", "C:", "c:greeter", "\\\\server\\share", "~", "~root/x", "~/.ssh/id"]
+)
+def test_an_absolute_path_is_refused_and_nothing_of_it_is_repeated(name: str) -> None:
+    assert refused(name).message.startswith("This is no name")
+
+
+@requirement("PF-R16")
+@pytest.mark.parametrize(
+    "sign", "/\\\u2215\u2044\uff0f\u29f8\u29f9\uff3c\u2216\u2571\u3033\u0338\u2024\u2025\uff0e\uff5e"
+)
+def test_what_only_looks_like_a_separator_or_a_dot_is_refused(sign: str) -> None:
+    assert sign not in refused(f"..{sign}etc").message
+    assert sign not in refused(f"reports{sign}daily").message
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "a b", "a\0", "a\n", "\na", "a\x1b[31m", "a\u202e", "a\ufeff", "ä", "٣", "a\ud800"]
+)
+def test_controls_spaces_and_other_alphabets_are_refused(name: str) -> None:
+    assert refused(name).message.isprintable()
+
+
+@pytest.mark.parametrize("name", ["-rf", "_x", ".", ".hidden", "a.", "A" * 51, "a" * 1_000_000])
+def test_what_begins_ends_or_goes_on_wrongly_is_refused_in_few_words(name: str) -> None:
+    assert len(refused(name).message) < 400
+
+
+@pytest.mark.parametrize(
+    "name", ["greeter.json", "greeter.JSON", "a.tmp", "a.lock", "con", "NUL.x", "com1", "Lpt9.a.b"]
+)
+def test_endings_of_files_and_names_of_devices_are_refused(name: str) -> None:
+    refused(name)
+
+
+def test_the_refusal_shows_how_a_harmless_name_begins() -> None:
+    assert refused("my workflow").message.startswith("'my…' is no name of a workflow: character 3 is not allowed.")
+    assert refused("x" * 60).message.startswith(f"'{'x' * 20}…' is no name of a workflow: it has 60 characters.")
+    assert refused("greeter.json").message.startswith("'greeter.json' is no name")
+
+
+@given(st.text(max_size=60) | st.text(alphabet=LETTERS + "-_./\\~", max_size=52))
+@example("a/b")
+@example("a\n")
+@example("a" * 51)
+def test_any_text_is_refused_unless_it_follows_the_rule(name: str) -> None:
+    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,49}", name):
+        assume(name.lower() not in DEVICES)
+        assert checked_name(name) == name
+    elif not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,49}", name) or ".." in name or name.endswith("."):
+        refused(name)
+
+
+@given(st.text(alphabet=LETTERS + "-_.", min_size=1, max_size=50))
+def test_what_is_accepted_is_one_part_of_a_path_on_every_system(name: str) -> None:
+    try:
+        accepted = checked_name(name)
+    except SecurityError:
+        return
+    for path in (Path(f"{accepted}.json"), PureWindowsPath(f"{accepted}.json")):
+        assert path.parts == (f"{accepted}.json",)
+        assert not path.anchor
+    assert accepted.split(".")[0].lower() not in DEVICES
+
+
+def test_the_path_is_the_name_in_its_folder_and_need_not_exist(tmp_path: Path) -> None:
+    assert path_of(tmp_path / "none" / "yet", "greeter") == tmp_path / "none" / "yet" / "greeter.json"
+
+
+@requirement("PF-R16")
+@pytest.mark.parametrize("target", ["../outside.json", "/etc/hostname", "../missing.json", "loop.json"])
+def test_a_link_that_leads_out_of_the_folder_is_refused_without_saying_where(tmp_path: Path, target: str) -> None:
+    folder = tmp_path / "workflows"
+    folder.mkdir()
+    (tmp_path / "outside.json").write_text("{}")
+    (folder / "loop.json").symlink_to("loop.json")
+    (folder / "link.json").symlink_to(target)
+    with pytest.raises(SecurityError) as caught:
+        path_of(folder, "link")
+    said = str(caught.value.body())
+    assert str(tmp_path) not in said
+    assert target not in said
+
+
+def test_a_link_that_stays_in_the_folder_and_a_folder_that_is_a_link_are_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "one.json").write_text("{}")
+    (tmp_path / "real" / "other.json").symlink_to("one.json")
+    (tmp_path / "workflows").symlink_to("real")
+    assert path_of(tmp_path / "workflows", "other").read_text() == "{}"
