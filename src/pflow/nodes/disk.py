@@ -125,16 +125,19 @@ def place(source: Path, target: Path, *, overwrite: bool) -> None:
     if overwrite:
         source.replace(target)
         return
+    linked = True
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError as exc:
         if exc.errno not in _NO_LINKS:
             raise
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))  # the name is ours, then what it holds
-        source.replace(target)
-        return
+        linked = False
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))  # first the name is ours, then what it holds
     try:
-        source.unlink()
+        if linked:
+            source.unlink()
+        else:
+            source.replace(target)
     except OSError:
         target.unlink()
         raise

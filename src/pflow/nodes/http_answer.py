@@ -1,7 +1,9 @@
 """The answer to a request as outputs: JSON as a value, text as text, anything else in base64, and never too much."""
 
 import asyncio
+import zlib
 from base64 import b64encode
+from collections.abc import Callable
 from typing import Any, Final
 
 import httpx
@@ -15,22 +17,44 @@ BODY_BYTES: Final = 10 << 20
 
 _COMPLAINT_BYTES: Final = 64 << 10
 _QUICK: Final = 1 << 20
+_PACKED: Final = ("gzip", "x-gzip", "deflate")
+_ANY_HEADER: Final = 32 + zlib.MAX_WBITS
 
 
 async def read_body(response: httpx.Response) -> bytes:
     """The body; only the beginning of one that tells of a failure. Raises NodeFailed for one that is too large."""
+    most = BODY_BYTES if response.is_success else _COMPLAINT_BYTES
+    declared = response.headers.get("content-length", "")
+    if response.is_success and response.request.method != "HEAD" and declared.isdigit() and int(declared) > most:
+        raise _too_large(response)
+    unpack = _unpacking(response)
     body = bytearray()
-    if response.is_success and response.request.method != "HEAD":
-        declared = response.headers.get("content-length", "")
-        if declared.isdigit() and int(declared) > BODY_BYTES:
-            raise _too_large(response)
-    async for piece in response.aiter_bytes():
-        body += piece
-        if not response.is_success and len(body) >= _COMPLAINT_BYTES:
-            return bytes(body[:_COMPLAINT_BYTES])
-        if len(body) > BODY_BYTES:
-            raise _too_large(response)
+    async for piece in response.aiter_raw():
+        body += unpack(piece, most + 1 - len(body))
+        if len(body) > most:
+            if response.is_success:
+                raise _too_large(response)
+            return bytes(body[:most])
     return bytes(body)
+
+
+def _unpacking(response: httpx.Response) -> Callable[[bytes, int], bytes]:
+    """Unpacks so much of a piece at most: a few bytes can unfold into very many."""
+    if response.headers.get("content-encoding", "").strip().lower() not in _PACKED:
+        return lambda piece, _: piece
+    unpacker = zlib.decompressobj(_ANY_HEADER)
+
+    def unpack(piece: bytes, most: int) -> bytes:
+        try:
+            return unpacker.decompress(piece, most)
+        except zlib.error:
+            raise NodeFailed(
+                "The answer is not packed as it says.",
+                hint="Ask for it unpacked, with the header `Accept-Encoding: identity`.",
+                outputs=_head(response),
+            ) from None
+
+    return unpack
 
 
 async def outputs_of(response: httpx.Response, body: bytes) -> dict[str, Any]:

@@ -47,6 +47,8 @@ def _url(params: Mapping[str, Any]) -> httpx.URL:
             f"`url` must begin with http:// or https:// and a host; this one begins {given[:12]!r}.",
             hint="Use an address such as https://example.org/data",
         )
+    if (url.port or 0) > 65_535:
+        raise NodeFailed(f"`url` has the port {url.port}, which cannot be.", hint="Ports go up to 65535.")
     query = cast("Mapping[str, Any]", params.get("params") or {})
     asked = {name: _plain(value, f"params.{name}") for name, value in query.items() if value is not None}
     return url.copy_merge_params(asked) if asked else url

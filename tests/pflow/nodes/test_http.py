@@ -1,0 +1,507 @@
+"""The http node against real servers: values, refusals, limits, and secrets that stay with whom they are for."""
+
+import asyncio
+import gzip
+import json
+import os
+import threading
+import time
+import tracemalloc
+import zlib
+from collections.abc import Awaitable, Callable, Generator
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from blockbuster import blockbuster_ctx
+
+from pflow.errors import NodeFailed, NodeTimedOut
+from pflow.node import Closable, Context
+from pflow.nodes import http_answer
+from pflow.nodes.http import _trusted, http  # pyright: ignore[reportPrivateUsage]
+from pflow.registry.interface import Interface, interface_from
+
+MIB = 1 << 20
+
+
+@dataclass
+class Asked:
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Reply:
+    status: int = 200
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    flood: bool = False
+
+
+class Server(ThreadingHTTPServer):
+    """Answers each path as it was told, and remembers what it was asked."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.replies: dict[str, Reply] = {}
+        self.asked: list[Asked] = []
+        self.connections = 0
+        self.released = threading.Event()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing: clients hang up when they have had enough."""
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def tells(self, path: str, body: bytes | str = b"", status: int = 200, **headers: str) -> str:
+        content = body.encode() if isinstance(body, str) else body
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.replies[path] = Reply(status, content, named)
+        return self.url + path
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server  # pyright: ignore[reportIncompatibleVariableOverride]
+    protocol_version = "HTTP/1.1"
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.connections += 1
+
+    def answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.asked.append(Asked(self.command, self.path, headers, body))
+        path = self.path.partition("?")[0]
+        if path == "/never":
+            self.server.released.wait(60)
+            return
+        if path == "/drip":
+            self.send_response(200)
+            self.end_headers()
+            self.write_on(1, pause_s=0.02)
+            return
+        reply = self.server.replies[path]
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        if reply.flood:
+            self.send_header("connection", "close")
+            self.end_headers()
+            self.write_on(MIB)
+            return
+        self.send_header("content-length", str(len(reply.body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
+
+    def write_on(self, size: int, pause_s: float = 0) -> None:
+        self.close_connection = True
+        try:
+            while not self.server.released.wait(pause_s):
+                self.wfile.write(b"x" * size)
+        except OSError:
+            return
+
+    do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = answer  # noqa: N815 - so the library calls them
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Nothing."""
+
+
+@pytest.fixture
+def servers() -> Generator[Callable[[], Server]]:
+    started: list[Server] = []
+
+    def start() -> Server:
+        server = Server()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        started.append(server)
+        return server
+
+    yield start
+    for server in started:
+        server.released.set()
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def server(servers: Callable[[], Server]) -> Server:
+    return servers()
+
+
+@pytest.fixture
+def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
+
+
+def interface() -> Interface:
+    (plain,) = json.loads((resources.files("pflow.nodes") / "http.json").read_text())["nodes"]
+    return interface_from(plain, source="builtin")
+
+
+async def failure(context: Context, **params: Any) -> NodeFailed:
+    with pytest.raises(NodeFailed) as caught:
+        await http(params, context)
+    return caught.value
+
+
+async def test_json_comes_parsed(server: Server, context: Context) -> None:
+    url = server.tells("/", '{"a": [1, "ü"]}', content_type="application/json; charset=utf-8", x_more="yes")
+    outputs = await http({"url": url}, context)
+    assert (outputs["response"], outputs["response_is_binary"]) == ({"a": [1, "ü"]}, False)
+    assert outputs["status_code"] == 200
+    assert outputs["response_headers"]["x-more"] == "yes"
+    assert outputs["response_time"] >= 0
+    assert set(outputs) == set(interface().outputs)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "response", "is_binary"),
+    [
+        (b"plain", "text/plain", "plain", False),
+        ("é".encode("latin-1"), "text/html; charset=latin-1", "é", False),
+        (b"caf\xc3\xa9", "text/plain; charset=no-such", "café", False),
+        (b'{"a": 1}', "text/plain", '{"a": 1}', False),
+        (b'{"a": 1}', "application/vnd.api+json", {"a": 1}, False),
+        (b"{broken", "application/json", "{broken", False),
+        (b"", "application/json", "", False),
+        (b"null", "application/json", None, False),
+        (b"\x89PNG\x00\xff", "image/png", "iVBORwD/", True),
+        (b"\xff\xfe", "", "//4=", True),
+    ],
+)
+async def test_every_kind_of_answer_becomes_a_value(
+    server: Server, context: Context, body: bytes, kind: str, response: Any, is_binary: bool
+) -> None:
+    outputs = await http({"url": server.tells("/", body, content_type=kind)}, context)
+    assert (outputs["response"], outputs["response_is_binary"]) == (response, is_binary)
+
+
+@pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
+async def test_a_compressed_answer_is_unpacked(
+    server: Server, context: Context, encoding: str, pack: Callable[[bytes], bytes]
+) -> None:
+    content = os.urandom(300_000).hex()
+    url = server.tells("/", pack(content.encode()), content_encoding=encoding)
+    assert (await http({"url": url}, context))["response"] == content
+    assert server.asked[0].headers["accept-encoding"] == "gzip"
+    broken = await failure(context, url=server.tells("/broken", b"not packed", content_encoding=encoding))
+    assert "not packed as it says" in broken.message
+
+
+@pytest.mark.parametrize(
+    ("params", "method", "kind", "body"),
+    [
+        ({}, "GET", None, b""),
+        ({"body": {"a": "ü"}}, "POST", "application/json", '{"a":"ü"}'.encode()),
+        ({"body": [1]}, "POST", "application/json", b"[1]"),
+        ({"body": "text"}, "POST", None, b"text"),
+        ({"body": "text", "method": "put"}, "PUT", None, b"text"),
+        ({"body": "", "method": "POST"}, "POST", None, b""),
+        ({"body": {}, "headers": {"content-type": "application/ld+json"}}, "POST", "application/ld+json", b"{}"),
+        (
+            {"body": {"a": "b c", "d": [1, 2]}, "headers": {"Content-Type": "application/x-www-form-urlencoded"}},
+            *("POST", "application/x-www-form-urlencoded", b"a=b+c&d=1&d=2"),
+        ),
+        ({"method": "DELETE"}, "DELETE", None, b""),
+        ({"method": "HEAD"}, "HEAD", None, b""),
+    ],
+)
+async def test_the_request_is_what_the_parameters_say(
+    server: Server, context: Context, params: dict[str, Any], method: str, kind: str | None, body: bytes
+) -> None:
+    assert (await http({"url": server.tells("/", b"ok"), **params}, context))["status_code"] == 200
+    (asked,) = server.asked
+    assert (asked.method, asked.headers.get("content-type"), asked.body) == (method, kind, body)
+
+
+async def test_parameters_are_added_to_the_query(server: Server, context: Context) -> None:
+    query = {"q": "a b&c", "n": 3, "flag": True, "many": ["x", "y"], "none": None}
+    await http({"url": f"{server.tells('/search')}?kept=1", "params": query}, context)
+    assert server.asked[0].path == "/search?kept=1&q=a+b%26c&n=3&flag=true&many=x&many=y"
+
+
+async def test_credentials_and_headers_are_sent(server: Server, context: Context) -> None:
+    url = server.tells("/")
+    await http({"url": url, "auth_token": "t0ken", "api_key": "k3y", "headers": {"X-N": 3}}, context)
+    headers = server.asked[0].headers
+    assert (headers["authorization"], headers["x-api-key"], headers["x-n"]) == ("Bearer t0ken", "k3y", "3")
+    assert headers["user-agent"] == "pflow"
+    await http({"url": url, "api_key": "k3y", "api_key_header": "X-Mine"}, context)
+    assert server.asked[1].headers["x-mine"] == "k3y"
+    failed = await failure(context, url=url, auth_token="t0ken", headers={"authorization": "Basic x"})
+    assert "given twice" in failed.message
+    assert "t0ken" not in str(failed.body())
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 418, 429, 500, 503])
+async def test_any_status_but_2xx_is_a_failure_that_tells_the_answer(
+    server: Server, context: Context, status: int
+) -> None:
+    url = server.tells("/x", '{"why": "because"}', status, content_type="application/json", retry_after="7")
+    failed = await failure(context, url=f"{url}?key=s3cret")
+    assert f"GET {url} was answered {status}" in failed.message
+    assert "because" in failed.message
+    assert "s3cret" not in str(failed.body())
+    assert failed.ids["status_code"] == failed.outputs["status_code"] == status
+    assert failed.outputs["response"] == {"why": "because"}
+    assert failed.outputs["response_headers"]["retry-after"] == "7"
+    assert bool(failed.hint) == (status not in (400, 418))
+    assert set(failed.outputs) <= set(interface().outputs)
+
+
+async def test_a_long_complaint_is_cut(server: Server, context: Context) -> None:
+    server.tells("/", "ü" * MIB, 500)
+    failed = await failure(context, url=server.url + "/")
+    assert failed.outputs["response"] == "ü" * (32 << 10)
+    assert len(failed.message) < 500
+    server.tells("/odd", "x" + "ü" * MIB, 500)
+    assert (await failure(context, url=server.url + "/odd")).outputs["response_is_binary"] is False
+    server.replies["/flood"] = Reply(500, flood=True)
+    assert len((await failure(context, url=server.url + "/flood")).outputs["response"]) == 64 << 10
+
+
+async def test_an_answer_without_content_is_no_failure(server: Server, context: Context) -> None:
+    outputs = await http({"url": server.tells("/", status=204)}, context)
+    assert (outputs["status_code"], outputs["response"]) == (204, "")
+
+
+@pytest.mark.parametrize("flood", [False, True], ids=["declared", "endless"])
+async def test_an_answer_that_is_too_large_is_refused_as_soon_as_that_is_known(
+    server: Server, context: Context, flood: bool
+) -> None:
+    server.replies["/"] = Reply(body=b"x" * (10 * MIB + 1), headers={"x-more": "yes"}, flood=flood)
+    failed = await failure(context, url=server.url)
+    assert "larger than the 10 MiB" in failed.message
+    assert "curl" in failed.hint
+    assert failed.outputs["status_code"] == 200
+    assert failed.outputs["response_headers"]["x-more"] == "yes"
+
+
+@pytest.mark.parametrize("status", [200, 500])
+async def test_an_answer_that_would_unfold_without_end_takes_no_memory(
+    server: Server, context: Context, status: int
+) -> None:
+    url = server.tells("/", gzip.compress(b"0" * 100 * MIB, 1), status, content_encoding="gzip")
+    tracemalloc.start()
+    try:
+        failed = await failure(context, url=url)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert failed.outputs.get("response", "0" * (64 << 10)) == "0" * (64 << 10)
+    assert ("larger than" in failed.message) == (status == 200)
+    assert peak < 40 * MIB
+
+
+async def test_a_large_answer_within_the_limit_comes_whole(server: Server, context: Context) -> None:
+    url = server.tells("/", json.dumps(["x" * 1000] * 5000), content_type="application/json")
+    with blockbuster_ctx("pflow") as watched:
+        watched.functions["os.stat"].deactivate()  # the library looks for certificates
+        assert len((await http({"url": url}, context))["response"]) == 5000
+
+
+async def test_a_size_that_only_head_declares_is_no_answer_too_large(
+    server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_answer, "BODY_BYTES", 10)
+    outputs = await http({"url": server.tells("/", b"x" * 11), "method": "HEAD"}, context)
+    assert outputs["response_headers"]["content-length"] == "11"
+
+
+@pytest.mark.parametrize("path", ["/never", "/drip"])
+async def test_time_is_limited_for_all_of_it(server: Server, context: Context, path: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(NodeTimedOut, match=r"No answer came within 0\.3 s"):
+        await http({"url": server.url + path, "timeout": 0.3}, context)
+    assert 0.3 <= time.monotonic() - began < 30
+
+
+async def test_cancelling_ends_the_request(server: Server, context: Context) -> None:
+    task = asyncio.create_task(http({"url": server.url + "/never"}, context))
+    deadline = time.monotonic() + 30
+    while not server.asked:
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_redirects_are_followed_with_credentials_on_the_same_host(server: Server, context: Context) -> None:
+    url = server.tells("/old", status=302, location="/new")
+    server.tells("/new", b"here")
+    params = {"auth_token": "t0ken", "api_key": "k3y", "headers": {"Cookie": "own=1"}}
+    assert (await http({"url": url, **params}, context))["response"] == "here"
+    headers = server.asked[1].headers
+    assert (headers["authorization"], headers["x-api-key"], headers["cookie"]) == ("Bearer t0ken", "k3y", "own=1")
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_redirects_to_another_host_carry_no_credentials(
+    servers: Callable[[], Server], context: Context, status: int
+) -> None:
+    first, other = servers(), servers()
+    url = first.tells("/", status=status, location=other.tells("/theirs", b"here"))
+    secret = {"auth_token": "t0ken", "api_key": "k3y", "headers": {"X-Session": "s3cret", "Cookie": "c=s3cret"}}
+    outputs = await http({"url": url, **secret}, context)
+    assert outputs["response"] == "here"
+    assert not {"authorization", "x-api-key", "x-session", "cookie"} & set(other.asked[0].headers)
+    assert "s3cret" not in str(other.asked)
+    assert other.asked[0].headers["host"] == f"127.0.0.1:{other.server_port}"
+
+
+@pytest.mark.parametrize(
+    ("there", "trusted"),
+    [
+        ("http://a.example/other", True),
+        ("http://a.example:80/other", True),
+        ("https://a.example/other", True),
+        ("https://a.example:8443/other", False),
+        ("http://a.example:8080/other", False),
+        ("http://b.example/other", False),
+        ("http://b.a.example/other", False),
+    ],
+)
+def test_only_the_same_host_or_its_safer_self_is_trusted(there: str, trusted: bool) -> None:
+    secret = {"X-API-Key": "k3y", "Accept": "text/x"}
+    request = httpx.Request("GET", "http://a.example/", headers=secret)
+    following = _trusted(request, httpx.Request("GET", there, headers=secret))
+    assert ("x-api-key" in following.headers) == trusted
+    assert following.headers["accept"] == "text/x"
+
+
+async def test_a_body_is_sent_again_only_where_the_redirect_asks_for_it(server: Server, context: Context) -> None:
+    server.tells("/new", b"here")
+    await http({"url": server.tells("/keep", status=307, location="/new"), "body": {"a": 1}}, context)
+    await http({"url": server.tells("/other", status=303, location="/new"), "body": {"a": 1}}, context)
+    assert [(asked.method, asked.body) for asked in server.asked if asked.path == "/new"] == [
+        ("POST", b'{"a":1}'),
+        ("GET", b""),
+    ]
+
+
+async def test_cookies_live_as_long_as_the_redirects(server: Server, context: Context) -> None:
+    kept = replace(context, keeper=Kept())
+    url = server.tells("/login", status=302, location="/in", set_cookie="seen=1; Path=/")
+    server.tells("/in", b"in")
+    await http({"url": url}, kept)
+    assert server.asked[1].headers["cookie"] == "seen=1"
+    await http({"url": server.url + "/in"}, kept)
+    assert "cookie" not in server.asked[2].headers, "one node's cookies are not another's"
+    await kept.keeper.close()  # pyright: ignore
+
+
+async def test_redirects_without_end_are_told(server: Server, context: Context) -> None:
+    failed = await failure(context, url=server.tells("/", status=302, location="/"))
+    assert "more than 10 times" in failed.message
+    assert len(server.asked) == 11
+
+
+async def test_a_redirect_to_what_is_no_web_address_is_refused(
+    server: Server, context: Context, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("s3cret")
+    failed = await failure(context, url=server.tells("/", status=302, location=f"file://{tmp_path}/secret"))
+    assert "got no answer" in failed.message
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"url": "example.org/x"}, "must begin with http"),
+        ({"url": "file:///etc/passwd"}, "must begin with http"),
+        ({"url": "http://"}, "must begin with http"),
+        ({"url": ""}, "must begin with http"),
+        ({"url": "http://[::1"}, "no address"),
+        ({"url": "http://a/\x00"}, "no address"),
+        ({"url": "http://127.0.0.1:70000/"}, "the port 70000"),
+        ({"url": "http://a/" + "x" * 100_000}, "no address"),
+        ({"url": "http://a/", "method": "G E T"}, "`method`"),
+        ({"url": "http://a/", "params": {"q": {"a": 1}}}, "`params.q`"),
+        ({"url": "http://a/", "body": {1, 2}}, "`body`"),
+        ({"url": "http://a/", "headers": {"X": "ü"}}, "no header can carry"),
+        ({"url": "http://a/", "auth_token": "tökén"}, "no header can carry"),
+        ({"url": "http://a/", "timeout": -1}, "`timeout`"),
+    ],
+)
+async def test_parameters_that_make_no_request_are_refused(
+    context: Context, params: dict[str, Any], message: str
+) -> None:
+    assert message in (await failure(context, **params)).message
+
+
+async def test_a_header_that_would_smuggle_another_is_refused_and_not_repeated(
+    server: Server, context: Context
+) -> None:
+    failed = await failure(context, url=server.tells("/"), auth_token="s3cret\r\nX-Evil: 1")
+    assert "header" in failed.message
+    assert "s3cret" not in str((failed.body(), failed.outputs))
+    assert server.asked == []
+
+
+async def test_a_server_that_is_not_there_is_told_without_secrets(
+    servers: Callable[[], Server], context: Context
+) -> None:
+    port = servers().server_port
+    gone = servers()
+    gone.shutdown()
+    gone.server_close()
+    failed = await failure(context, url=f"http://user:s3cret@127.0.0.1:{gone.server_port}/x?key=s3cret")
+    assert f"GET http://127.0.0.1:{gone.server_port}/x got no answer" in failed.message
+    assert "s3cret" not in str(failed.body())
+    assert "reached" in failed.hint
+    assert port != gone.server_port
+
+
+class Kept:
+    """The keeper of one run, as small as can be."""
+
+    def __init__(self) -> None:
+        self.things: dict[str, Closable] = {}
+        self.made = 0
+
+    async def keep(self, key: str, make: Callable[[], Awaitable[Closable]]) -> Any:
+        if key not in self.things:
+            self.made += 1
+            self.things[key] = await make()
+        return self.things[key]
+
+    async def close(self) -> None:
+        for thing in self.things.values():
+            await thing.close()
+
+
+async def test_requests_of_one_run_share_their_connections(server: Server, context: Context) -> None:
+    keeper = Kept()
+    shared = replace(context, keeper=keeper)
+    url = server.tells("/", b"x")
+    for _ in range(3):
+        await http({"url": url}, shared)
+    assert (keeper.made, server.connections) == (1, 1)
+    await keeper.close()
+    await http({"url": url}, context)
+    assert server.connections == 2
+
+
+def test_the_effect_follows_from_the_method() -> None:
+    declared = interface()
+    assert [declared.effect_of({"method": method}) for method in ("get", "HEAD", "PUT", "POST", "PATCH", "DELETE")] == [
+        *["idempotent"] * 3,
+        *["effectful"] * 3,
+    ]

@@ -1,0 +1,380 @@
+"""A child process gets none of our streams, cannot fill our memory, and has ended when we go on."""
+
+import asyncio
+import errno
+import os
+import signal
+import sys
+import threading
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from blockbuster import blockbuster_ctx
+
+from pflow.errors import NodeFailed, NodeTimedOut
+from pflow.node import Context
+from pflow.nodes import processes
+from pflow.nodes.printed import Printed, in_words
+from pflow.nodes.processes import Finished, Limits, run
+
+MIB = 1 << 20
+PATIENCE_S = 30.0
+HURRIED = Limits(grace_s=0.2)
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="there is no /proc to look at processes")
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
+
+
+async def sh(context: Context, command: str, **more: Any) -> Finished:
+    return await run(["/bin/sh", "-c", command], context, **more)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+async def gone(pid: int) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
+    while is_running(pid):
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(0.01)
+    return True
+
+
+async def written(path: Path) -> str:
+    """What a child writes into a file, once it has."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (path.exists() and path.read_text().endswith("\n")):
+        assert time.monotonic() < deadline, f"{path.name} was never written"
+        await asyncio.sleep(0.01)
+    return path.read_text().strip()
+
+
+def descriptors() -> set[str]:
+    return set(os.listdir("/proc/self/fd"))
+
+
+async def test_output_and_exit_code_are_told(context: Context) -> None:
+    finished = await sh(context, "echo out; echo err >&2; exit 3")
+    assert (finished.exit_code, finished.signal) == (3, None)
+    assert (finished.stdout.kept, finished.stderr.kept) == (b"out\n", b"err\n")
+    assert finished.ending() == "ended with exit code 3"
+    assert not context.spool.exists()
+
+
+@needs_proc
+async def test_a_child_has_no_stream_or_file_of_ours(context: Context, tmp_path: Path) -> None:
+    with (tmp_path / "ours").open("w") as ours:
+        os.set_inheritable(ours.fileno(), True)
+        finished = await sh(context, "readlink /proc/$$/fd/0; for f in /proc/$$/fd/*; do readlink $f; done")
+    first, *held = finished.stdout.kept.decode().split()
+    assert first == "/dev/null"
+    assert str(tmp_path / "ours") not in held
+    own = {os.readlink(f"/proc/self/fd/{number}") for number in (0, 1, 2)}
+    assert not {link for link in held if not link.startswith("/dev/null")} & {link for link in own if ":" in link}
+
+
+@needs_proc
+async def test_a_child_leads_a_session_of_its_own(context: Context) -> None:
+    finished = await sh(context, "cut -d' ' -f1,6 /proc/$$/stat")
+    pid, session = finished.stdout.kept.split()
+    assert pid == session
+
+
+async def test_a_child_that_reads_without_being_given_anything_ends_at_once(context: Context) -> None:
+    finished = await sh(context, "cat; echo done")
+    assert finished.stdout.kept == b"done\n"
+
+
+async def test_input_of_any_length_reaches_the_child_while_it_prints(context: Context) -> None:
+    data = os.urandom(5 * MIB)
+    finished = await sh(context, "cat", stdin=data, limits=Limits(kept=6 * MIB))
+    assert finished.stdout.kept == data
+
+
+async def test_empty_input_is_an_end_of_file(context: Context) -> None:
+    assert (await sh(context, "wc -c", stdin=b"")).stdout.kept.split() == [b"0"]
+
+
+async def test_a_child_may_leave_its_input_unread(context: Context) -> None:
+    finished = await sh(context, "exec 0<&-; echo fine", stdin=b"x" * 10 * MIB)
+    assert (finished.exit_code, finished.stdout.kept) == (0, b"fine\n")
+
+
+async def test_two_full_outputs_do_not_wait_for_each_other(context: Context) -> None:
+    code = "import os\nfor _ in range(40):\n os.write(1, b'o' * 100_000)\n os.write(2, b'e' * 100_000)"
+    finished = await run([sys.executable, "-c", code], context)
+    assert (finished.stdout.size, finished.stderr.size) == (4_000_000, 4_000_000)
+    assert finished.stdout.file != finished.stderr.file
+
+
+async def test_much_output_is_whole_on_the_disk_and_only_its_beginning_in_memory(context: Context) -> None:
+    size = 200 * MIB
+    tracemalloc.start()
+    try:
+        finished = await sh(context, f"printf begin; head -c {size} /dev/zero; printf end")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    printed = finished.stdout
+    assert printed.file is not None
+    assert printed.file.parent == context.spool
+    assert printed.size == printed.file.stat().st_size == size + len("beginend")
+    assert printed.file.stat().st_mode & 0o777 == 0o600
+    assert (len(printed.kept), printed.kept[:6], printed.tail[-4:]) == (MIB, b"begin\0", b"\0end")
+    with printed.file.open("rb") as stream:
+        assert stream.read(6) == b"begin\0"
+    assert peak < 24 * MIB
+
+
+async def test_a_flood_ends_the_child_and_leaves_nothing_on_the_disk(context: Context) -> None:
+    with pytest.raises(NodeFailed, match=r"more than the 8 MiB that are kept") as caught:
+        await sh(context, "echo $$ >pid; yes", limits=Limits(spooled=8 * MIB, grace_s=0.2), timeout_s=PATIENCE_S)
+    assert caught.value.outputs["stdout"].startswith("y\ny\n")
+    assert len(caught.value.outputs["stdout"]) == MIB
+    assert os.listdir(context.spool) == []
+    assert await gone(int((context.folder / "pid").read_text()))
+
+
+async def test_the_limit_is_for_both_outputs_together(context: Context) -> None:
+    command = f"head -c {3 * MIB} /dev/zero; head -c {3 * MIB} /dev/zero >&2"
+    assert (await sh(context, command, limits=Limits(spooled=6 * MIB))).exit_code == 0
+    with pytest.raises(NodeFailed, match="more than the 5 MiB"):
+        await sh(context, command, limits=Limits(spooled=5 * MIB))
+
+
+async def test_a_full_disk_ends_the_child_and_is_told(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, calls = os.write, 0
+
+    def full(descriptor: int, data: Any) -> int:
+        nonlocal calls
+        calls += 1
+        if calls > 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, data)
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(NodeFailed, match="stdout could not be kept: No space left") as caught:
+        await sh(context, "yes", limits=HURRIED, timeout_s=PATIENCE_S)
+    assert "room" in caught.value.hint
+    assert os.listdir(context.spool) == []
+
+
+async def test_a_spool_that_cannot_be_made_is_told(context: Context) -> None:
+    context.spool.write_text("a file in its place")
+    with pytest.raises(NodeFailed, match="could not be kept"):
+        await sh(context, "yes", limits=HURRIED, timeout_s=PATIENCE_S)
+
+
+@needs_proc
+async def test_what_ignores_sigterm_is_killed_after_its_grace(context: Context) -> None:
+    began = time.monotonic()
+    with pytest.raises(NodeTimedOut, match=r"still running after 1 s") as caught:
+        await sh(context, "trap '' TERM; echo $$; while :; do :; done", timeout_s=1, limits=HURRIED)
+    assert time.monotonic() - began >= 1.2
+    assert not is_running(int(caught.value.outputs["stdout"]))
+
+
+async def test_what_heeds_sigterm_may_say_its_last_words(context: Context) -> None:
+    command = "trap 'echo bye; exit 0' TERM; echo hello; while :; do :; done"
+    with pytest.raises(NodeTimedOut) as caught:
+        await sh(context, command, timeout_s=1, limits=Limits(grace_s=PATIENCE_S))
+    assert caught.value.outputs["stdout"] == "hello\nbye\n"
+
+
+@needs_proc
+async def test_a_timeout_ends_what_the_child_started_too(context: Context) -> None:
+    with pytest.raises(NodeTimedOut) as caught:
+        await sh(context, "sleep 600 & echo $!; wait", timeout_s=1)
+    assert await gone(int(caught.value.outputs["stdout"]))
+
+
+@needs_proc
+async def test_a_sleeper_that_keeps_the_pipe_open_is_not_waited_for(context: Context) -> None:
+    began = time.monotonic()
+    finished = await sh(context, "sleep 600 & echo $!; echo last >&2")
+    sleeper = int(finished.stdout.kept)
+    try:
+        assert (finished.exit_code, finished.stderr.kept) == (0, b"last\n")
+        assert time.monotonic() - began < PATIENCE_S
+        assert is_running(sleeper), "what a command leaves running on purpose stays"
+    finally:
+        os.kill(sleeper, signal.SIGKILL)
+
+
+@needs_proc
+async def test_what_prints_on_after_the_child_has_ended_is_cut_off(context: Context) -> None:
+    command = f"{sys.executable} -c \"import os; os.setsid(); os.execvp('yes', ['yes'])\" & echo $! >pid"
+    finished = await sh(context, command, timeout_s=PATIENCE_S)
+    assert finished.exit_code == 0
+    assert await gone(int(await written(context.folder / "pid")))
+
+
+@pytest.mark.parametrize(("name", "code"), [("TERM", 143), ("KILL", 137), ("SEGV", 139)])
+async def test_an_end_by_a_signal_is_told_as_such(context: Context, name: str, code: int) -> None:
+    finished = await sh(context, f"kill -{name} $$; sleep 600")
+    assert (finished.exit_code, finished.signal) == (code, f"SIG{name}")
+    assert finished.ending() == f"was ended by SIG{name}"
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGRTMIN"), reason="there are no real-time signals here")
+async def test_a_signal_without_a_name_is_told_by_its_number(context: Context) -> None:
+    number = signal.SIGRTMIN + 3
+    assert (await sh(context, f"kill -{number} $$; sleep 600")).signal == f"signal {number}"
+
+
+@needs_proc
+async def test_cancelling_ends_the_child_however_often_it_is_done(context: Context) -> None:
+    task = asyncio.create_task(sh(context, "trap '' TERM; echo $$ >pid; while :; do :; done", limits=HURRIED))
+    pid = int(await written(context.folder / "pid"))
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not is_running(pid)
+
+
+@needs_proc
+async def test_being_cancelled_while_a_timeout_ends_the_child_is_being_cancelled(context: Context) -> None:
+    command = "trap 'echo asked >asked' TERM; echo $$ >pid; while :; do :; done"
+    task = asyncio.create_task(sh(context, command, timeout_s=1, limits=HURRIED))
+    pid = int(await written(context.folder / "pid"))
+    await written(context.folder / "asked")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not is_running(pid)
+
+
+@needs_proc
+async def test_all_that_run_can_be_killed_at_once_from_another_thread(context: Context) -> None:
+    task = asyncio.create_task(sh(context, "trap '' TERM; echo $$ >pid; while :; do :; done"))
+    await written(context.folder / "pid")
+    await asyncio.to_thread(processes.end_all)
+    assert (await task).signal == "SIGKILL"
+
+
+async def test_the_environment_is_ours_and_what_is_added(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OURS", "inherited")
+    finished = await sh(context, 'echo "$OURS $ADDED"', environment={"ADDED": "a\nb"})
+    assert finished.stdout.kept == b"inherited a\nb\n"
+
+
+async def test_a_program_runs_in_the_folder_of_the_workflow_or_the_one_told(context: Context, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    assert (await sh(context, "pwd -P")).stdout.kept.decode().strip() == str(tmp_path.resolve())
+    told = await sh(context, "pwd -P", cwd=tmp_path / "sub")
+    assert told.stdout.kept.decode().strip() == str((tmp_path / "sub").resolve())
+
+
+@pytest.mark.parametrize(
+    ("argv", "more", "message"),
+    [
+        (["no-such-program"], {}, "no program 'no-such-program'"),
+        (["/bin/sh"], {"cwd": Path("/no/such/folder")}, "no folder '/no/such/folder'"),
+        (["/bin/echo", "x" * 300_000], {}, "too long"),
+        (["/bin/echo", "a\0b"], {}, "null byte"),
+        (["/bin/sh"], {"environment": {"A=B": "c"}}, "environment variable name"),
+        (["/"], {}, "could not be started"),
+    ],
+)
+async def test_what_cannot_be_started_is_told(
+    context: Context, argv: list[str], more: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(NodeFailed, match=message):
+        await run(argv, context, **more)
+
+
+@needs_proc
+async def test_no_descriptor_is_left_open_whatever_happens(context: Context) -> None:
+    await sh(context, "true")
+    before = descriptors()
+    await sh(context, "cat", stdin=b"x" * MIB)
+    await sh(context, "exit 1", stdin=b"x" * MIB)
+    await sh(context, "yes | head -c 3000000")
+    with pytest.raises(NodeTimedOut):
+        await sh(context, "sleep 600", timeout_s=0.05, stdin=b"x" * MIB)
+    with pytest.raises(NodeFailed):
+        await sh(context, "yes", limits=Limits(spooled=2 * MIB))
+    with pytest.raises(NodeFailed):
+        await run(["no-such-program"], context, stdin=b"x")
+    task = asyncio.create_task(sh(context, "echo x >started; sleep 600", stdin=b"x" * MIB))
+    await written(context.folder / "started")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert descriptors() == before
+
+
+@pytest.mark.parametrize("has_waitid", [True, False])
+async def test_a_child_is_seen_to_end_where_the_system_has_no_descriptors_for_processes(
+    context: Context, monkeypatch: pytest.MonkeyPatch, has_waitid: bool
+) -> None:
+    monkeypatch.delattr(os, "pidfd_open", raising=False)
+    if not has_waitid:
+        monkeypatch.delattr(os, "waitid", raising=False)
+    assert (await sh(context, "echo x; exit 4")).exit_code == 4
+    with pytest.raises(NodeTimedOut):
+        await sh(context, "sleep 600", timeout_s=0.05)
+
+
+def test_children_run_from_a_loop_in_any_thread(context: Context) -> None:
+    found: list[Finished] = []
+    thread = threading.Thread(target=lambda: found.append(asyncio.run(sh(context, "cat", stdin=b"there"))))
+    thread.start()
+    thread.join(PATIENCE_S)
+    assert [finished.stdout.kept for finished in found] == [b"there"]
+
+
+async def test_reading_and_spooling_never_block_the_loop(context: Context) -> None:
+    with blockbuster_ctx("pflow") as watched:
+        watched.functions["os.read"].can_block_in("subprocess.py", "_execute_child")  # until the program is loaded
+        finished = await sh(context, "cat; head -c 5000000 /dev/zero", stdin=b"x" * 3_000_000)
+    assert finished.stdout.size == 8_000_000
+
+
+async def test_many_children_run_side_by_side(context: Context) -> None:
+    many = await asyncio.gather(*(sh(context, f"echo {number}; cat", stdin=b"end") for number in range(50)))
+    assert [finished.stdout.kept for finished in many] == [f"{number}\nend".encode() for number in range(50)]
+
+
+def test_what_is_no_utf8_is_told_in_base64() -> None:
+    assert Printed(b"\xff\x00", b"", 2).outputs("stdout") == {"stdout": "/wA=", "stdout_is_binary": True}
+
+
+def test_a_text_that_was_cut_within_a_character_is_still_a_text(tmp_path: Path) -> None:
+    cut = Printed("aé".encode()[:2], b"", 3, tmp_path / "all")
+    assert cut.outputs("stdout") == {
+        "stdout": "a",
+        "stdout_is_binary": False,
+        "stdout_file": str(tmp_path / "all"),
+        "stdout_size": 3,
+    }
+    assert Printed("aé".encode()[:2], b"", 2).text() == ("YcM=", True), "but not if that was all"
+    assert Printed(b"\xff" + b"a" * 9, b"", 99, tmp_path / "all").text()[1]
+
+
+def test_the_last_lines_are_those_that_say_something() -> None:
+    printed = Printed(b"", b"one\n\ntwo  \nthree\n\n", 0)
+    assert printed.last_lines(2) == "two\nthree"
+    assert len(Printed(b"", b"x" * 4000, 0).last_lines()) == 600
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [(5, "5 bytes"), (1024, "1 KiB"), (1_600_000, "1.5 MiB"), (2 << 30, "2 GiB")]
+)
+def test_sizes_are_told_as_people_say_them(size: int, words: str) -> None:
+    assert in_words(size) == words

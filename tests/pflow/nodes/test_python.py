@@ -1,0 +1,300 @@
+"""The python node runs code beside us: it gives back JSON, says where it failed, and cannot take us down."""
+
+import asyncio
+import json
+import os
+import time
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pflow.errors import NodeFailed, NodeTimedOut
+from pflow.node import Context, Outcome
+from pflow.nodes import python as node
+from pflow.nodes.python import python
+from pflow.registry.interface import Interface, interface_from
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
+
+
+def interfaces() -> dict[str, Interface]:
+    plain = json.loads((resources.files("pflow.nodes") / "python.json").read_text())["nodes"]
+    return {one["type"]: interface_from(one, source="builtin") for one in plain}
+
+
+async def run(context: Context, code: str, **more: Any) -> Outcome:
+    return await python({"code": code, **more}, context)
+
+
+async def failure(context: Context, code: str, **more: Any) -> NodeFailed:
+    with pytest.raises(NodeFailed) as caught:
+        await run(context, code, **more)
+    return caught.value
+
+
+async def test_inputs_are_variables_and_result_comes_back(context: Context) -> None:
+    outcome = await run(context, "result = {'sum': sum(numbers), 'who': who}", inputs={"numbers": [1, 2], "who": "ü"})
+    assert outcome.outputs == {
+        "result": {"sum": 3, "who": "ü"},
+        "stdout": "",
+        "stdout_is_binary": False,
+        "stderr": "",
+        "stderr_is_binary": False,
+    }
+    assert outcome.action == "default"
+
+
+async def test_code_without_a_result_gives_null(context: Context) -> None:
+    assert (await run(context, "x = 1")).outputs["result"] is None
+
+
+async def test_code_chooses_the_edge_to_follow(context: Context) -> None:
+    outcome = await run(context, "action = 'large' if n > 3 else 'small'\nresult = n", inputs={"n": 5})
+    assert (outcome.action, outcome.outputs["result"]) == ("large", 5)
+
+
+async def test_what_is_printed_is_apart_from_the_result(context: Context) -> None:
+    code = "import sys, os\nprint('{\"result\": 0} ü')\nprint('oops', file=sys.stderr)\nresult = 1\nos.write(1, b'raw')"
+    outputs = (await run(context, code)).outputs
+    assert outputs["result"] == 1
+    assert outputs["stdout"] == 'raw{"result": 0} ü\n'
+    assert outputs["stderr"] == "oops\n"
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner),
+)
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(value=JSON)
+def test_every_json_value_goes_in_and_comes_back_the_same(context: Context, value: Any) -> None:
+    outcome = asyncio.run(run(context, "result = given", inputs={"given": value}))
+    assert outcome.outputs["result"] == value
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "hint"),
+    [
+        ("result = {'a': [1, {2}]}", "result['a'][1] is of the kind set", "sorted"),
+        ("result = {1: 2}", "has the key 1, which is not text", "str(key)"),
+        ("result = float('nan')", "result is nan", "None"),
+        ("result = [1e999]", "result[0] is inf", "None"),
+        ("result = 2**64", "more than 64 bits", "str"),
+        ("result = 'a\\ud800'", "half a character", "utf-8"),
+        ("result = {'a\\ud800': 1}", "a key of result holds half a character", "utf-8"),
+        ("result = b'x'", "kind bytes", "base64"),
+        ("import datetime\nresult = datetime.date(2020, 1, 1)", "kind date", "isoformat"),
+        ("result = object()", "kind object", "dicts with text as keys"),
+        ("result = []\nresult.append(result)", "holds itself", ""),
+        ("result = 1\nfor _ in range(500): result = [result]", "200 deep", ""),
+        ("action = 3", "`action` is int", "action"),
+        ("action = ''", "`action` is str", "action"),
+    ],
+)
+async def test_what_json_cannot_say_is_refused_and_the_way_out_told(
+    context: Context, code: str, message: str, hint: str
+) -> None:
+    failed = await failure(context, f"print('some')\n{code}")
+    assert message in failed.message
+    assert hint in failed.hint
+    assert failed.outputs["stdout"] == "some\n"
+
+
+async def test_tuples_are_lists_and_subclasses_are_what_they_derive_from(context: Context) -> None:
+    code = (
+        "import collections, enum\nclass E(enum.IntEnum):\n A = 1\nresult = [(1, 2), collections.Counter('aab'), E.A]"
+    )
+    assert (await run(context, code)).outputs["result"] == [[1, 2], {"a": 2, "b": 1}, 1]
+
+
+async def test_an_exception_is_told_with_its_line_and_the_end_of_its_traceback(context: Context) -> None:
+    failed = await failure(context, "def f(x):\n    return 1 / x\n\nprint('before')\nf(0)\n")
+    assert failed.message.startswith("The code failed in line 2: ZeroDivisionError: division by zero\n")
+    assert 'File "<code>", line 2, in f\n    return 1 / x' in failed.message
+    assert "python_child" not in failed.message
+    assert failed.ids == {"exception": "ZeroDivisionError", "line": 2}
+    assert failed.outputs["stdout"] == "before\n"
+    assert 'File "<code>", line 5, in <module>' in failed.outputs["stderr"]
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "exception"),
+    [
+        ("x = 1\nif x\n", 2, "SyntaxError"),
+        ("x = 1\n  y = 2", 2, "IndentationError"),
+        ("import no_such_module", 1, "ModuleNotFoundError"),
+        ("\ninput()", 2, "EOFError"),
+        ("def f(): return f()\nf()", 1, "RecursionError"),
+        ("import json\njson.loads('{')", 2, "JSONDecodeError"),
+        ("import sys\nsys.exit('no good')", 2, "SystemExit"),
+        ("class E(Exception):\n def __str__(self): 1/0\nraise E", 3, "E"),
+        ("raise KeyboardInterrupt", 1, "KeyboardInterrupt"),
+    ],
+)
+async def test_whatever_is_raised_is_told_with_the_line_of_the_code(
+    context: Context, code: str, line: int, exception: str
+) -> None:
+    assert (await failure(context, code)).ids == {"exception": exception, "line": line}
+
+
+async def test_leaving_early_and_in_peace_is_a_success(context: Context) -> None:
+    assert (await run(context, "import sys\nresult = 1\nsys.exit()\nresult = 2")).outputs["result"] == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("import os; os._exit(3)", "ended with exit code 3 before it was done"),
+        ("import os; os._exit(0)", "ended with exit code 0 before it was done"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "was ended by SIGKILL"),
+        ("import ctypes; ctypes.string_at(0)", "was ended by SIGSEGV"),
+        ("import os, atexit; result = 1; atexit.register(os._exit, 5)", "ended with exit code 5"),
+    ],
+)
+async def test_a_process_that_dies_is_told_and_takes_nobody_with_it(context: Context, code: str, message: str) -> None:
+    assert message in (await failure(context, code)).message
+
+
+async def test_code_that_does_not_end_is_ended_and_the_line_told(context: Context) -> None:
+    code = "print('begun')\nwhile True:\n    pass"
+    with pytest.raises(NodeTimedOut, match=r"still running in line [23] after 1 s") as caught:
+        await run(context, code, timeout=1)
+    assert caught.value.outputs["stdout"] == "begun\n"
+    assert caught.value.ids["line"] in (2, 3)
+
+
+async def test_code_that_will_not_be_stopped_is_killed(context: Context) -> None:
+    code = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('x', flush=True)\nwhile True: pass"
+    began = time.monotonic()
+    with pytest.raises(NodeTimedOut, match="The code was still running after 1 s"):
+        await run(context, code, timeout=1)
+    assert time.monotonic() - began >= 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+async def test_a_stopped_child_of_the_code_does_not_speak_for_it(context: Context) -> None:
+    code = (
+        "import os, signal, time\n"
+        "reading, writing = os.pipe()\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    os.write(writing, b'ready')\n"
+        "    time.sleep(600)\n"
+        "os.read(reading, 5)\n"
+        "os.kill(child, signal.SIGTERM)\n"
+        "os.waitpid(child, 0)\n"
+        "result = 'mine'\n"
+    )
+    assert (await run(context, code, timeout=30)).outputs["result"] == "mine"
+
+
+@pytest.mark.parametrize("code", ["x = 'x' * 10**9", "held = []\nwhile True:\n    held.append('x' * 1000 + str(held))"])
+async def test_memory_is_limited_and_that_is_told(context: Context, code: str) -> None:
+    failed = await failure(context, code, memory_mb=128)
+    assert failed.ids["exception"] == "MemoryError"
+    assert "`memory_mb`" in failed.hint
+
+
+async def test_more_memory_can_be_had(context: Context) -> None:
+    code = "result = len('x' * 300_000_000)"
+    assert (await run(context, code, memory_mb=600)).outputs["result"] == 300_000_000
+
+
+async def test_limits_are_those_of_the_child_alone(context: Context) -> None:
+    code = (
+        "import resource as r\n"
+        "result = [r.getrlimit(kind)[0] for kind in (r.RLIMIT_AS, r.RLIMIT_CORE)] + [r.getrlimit(r.RLIMIT_CPU)[0] > 7]"
+    )
+    assert (await run(context, code, memory_mb=512, timeout=7)).outputs["result"] == [512 << 20, 0, True]
+
+
+@pytest.mark.parametrize("name", ["a-b", "1a", "class", "", "__name__", "result", "action"])
+async def test_an_input_that_can_be_no_variable_is_refused(context: Context, name: str) -> None:
+    failed = await failure(context, "pass", inputs={name: 1})
+    assert repr(name) in failed.message
+    assert "letters" in failed.hint
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"memory_mb": 1}, "too little"),
+        ({"timeout": 0}, "`timeout`"),
+        ({"inputs": {"a": {1, 2}}}, "no JSON value"),
+    ],
+)
+async def test_parameters_that_make_no_sense_are_refused(
+    context: Context, params: dict[str, Any], message: str
+) -> None:
+    assert message in (await failure(context, "pass", **params)).message
+
+
+async def test_a_result_that_is_too_large_is_refused(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node, "RESULT_BYTES", 3 << 20)
+    assert len((await run(context, "result = 'x' * 3_000_000")).outputs["result"]) == 3_000_000
+    failed = await failure(context, "result = 'x' * 4_000_000")
+    assert "too large: 3.8 MiB as JSON, of 3 MiB at most" in failed.message
+    assert "file" in failed.hint
+
+
+async def test_a_flood_of_prints_does_not_hide_the_result(context: Context) -> None:
+    outputs = (await run(context, "for i in range(500_000): print(i)\nresult = 'done'")).outputs
+    assert outputs["result"] == "done"
+    assert Path(outputs["stdout_file"]).stat().st_size == outputs["stdout_size"]
+
+
+async def test_code_runs_in_the_folder_of_the_workflow_apart_from_our_variables(
+    context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise RuntimeError('not the library')")
+    (tmp_path / "there.txt").write_text("seen")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    code = "import json, sys\nresult = [open('there.txt').read(), __name__, 'pflow' in sys.modules]"
+    assert (await run(context, code)).outputs["result"] == ["seen", "__main__", False]
+
+
+async def test_classes_of_the_code_can_be_pickled_and_described(context: Context) -> None:
+    code = (
+        "from __future__ import annotations\n"
+        "import dataclasses, pickle, typing\n"
+        "@dataclasses.dataclass\n"
+        "class Point:\n    x: int\n"
+        "result = [pickle.loads(pickle.dumps(Point(3))).x, typing.get_type_hints(Point)['x'].__name__]"
+    )
+    assert (await run(context, code)).outputs["result"] == [3, "int"]
+
+
+async def test_cancelling_ends_the_code(context: Context, tmp_path: Path) -> None:
+    code = "import os\nopen('pid.part', 'w').write(str(os.getpid()))\nos.rename('pid.part', 'pid')\nwhile True: pass"
+    task = asyncio.create_task(run(context, code))
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "pid").exists():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+async def test_both_names_are_the_same_node(context: Context) -> None:
+    declared = interfaces()
+    ours, other = declared["python"], declared["code"]
+    assert (ours.run, ours.params, ours.outputs) == (other.run, other.params, other.outputs)
+    assert all(one.effect == "pure" and one.open_actions for one in declared.values())
+    code = "import sys\nprint('x' * 2_000_000)\nprint('y' * 2_000_000, file=sys.stderr)"
+    assert set((await run(context, code)).outputs) == set(ours.outputs)

@@ -1,0 +1,183 @@
+"""The shell node runs a command as it is written, and tells how it ended without guessing."""
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pflow.errors import NodeFailed, NodeTimedOut
+from pflow.node import Context
+from pflow.nodes.shell import shell
+from pflow.registry.interface import Interface, interface_from
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
+
+
+def interface() -> Interface:
+    (plain,) = json.loads((resources.files("pflow.nodes") / "shell.json").read_text())["nodes"]
+    return interface_from(plain, source="builtin")
+
+
+async def failure(context: Context, **params: Any) -> NodeFailed:
+    with pytest.raises(NodeFailed) as caught:
+        await shell(params, context)
+    return caught.value
+
+
+async def test_a_command_gives_its_outputs(context: Context) -> None:
+    assert await shell({"command": "echo out; echo err >&2"}, context) == {
+        "stdout": "out",
+        "stdout_is_binary": False,
+        "stderr": "err\n",
+        "stderr_is_binary": False,
+        "exit_code": 0,
+        "command": "echo out; echo err >&2",
+    }
+
+
+async def test_newlines_at_the_end_stay_if_they_are_wanted(context: Context) -> None:
+    assert (await shell({"command": "printf 'a\\n\\n'"}, context))["stdout"] == "a"
+    assert (await shell({"command": "printf 'a\\n\\n'", "strip_newline": False}, context))["stdout"] == "a\n\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ("naïve\n", "naïve\n"),
+        ("", ""),
+        (b"\x01\x02", "\x01\x02"),
+        ({"a": [1, None]}, '{"a":[1,null]}'),
+        (["ö"], '["ö"]'),
+        (3.5, "3.5"),
+        (False, "false"),
+        (0, "0"),
+        ("half \ud83d", "half \ufffd"),
+    ],
+)
+async def test_any_value_can_be_read_from_stdin(context: Context, given: Any, read: str) -> None:
+    outputs = await shell({"command": "cat", "stdin": given, "strip_newline": False}, context)
+    assert outputs["stdout"] == read
+
+
+async def test_without_stdin_there_is_nothing_to_read(context: Context) -> None:
+    assert (await shell({"command": "cat", "stdin": None, "timeout": 20}, context))["stdout"] == ""
+
+
+async def test_a_value_that_json_cannot_say_is_refused(context: Context) -> None:
+    assert "`stdin` has no form as text" in (await failure(context, command="cat", stdin={1, 2})).message
+
+
+async def test_variables_of_env_reach_the_command_as_text(context: Context) -> None:
+    env = {"TEXT": "a b", "NUMBER": 3, "FLAG": True, "NONE": None, "LIST": [1, "x"]}
+    outputs = await shell({"command": 'echo "$TEXT|$NUMBER|$FLAG|$NONE|$LIST"', "env": env}, context)
+    assert outputs["stdout"] == 'a b|3|true||[1,"x"]'
+
+
+async def test_values_of_templates_reach_the_command_but_are_never_code_and_never_shown(context: Context) -> None:
+    hostile = "$(touch pwned); `touch pwned`; 'touch pwned' \"; touch pwned; #\nnext"
+    private = {"__environment__": {"PFLOW_1": hostile}}
+    outputs = await shell({"command": 'printf %s "$PFLOW_1" | wc -c', "env": {"A": "1"}, **private}, context)
+    assert int(outputs["stdout"]) == len(hostile)
+    assert hostile not in str(outputs)
+    assert "__environment__" not in outputs
+    assert not (context.folder / "pwned").exists()
+    failed = await failure(context, command="exit 1", **private)
+    assert "touch pwned" not in str((failed.outputs, failed.body()))
+
+
+async def test_a_command_runs_in_the_folder_it_is_told(context: Context, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    assert (await shell({"command": "pwd -P", "cwd": "sub"}, context))["stdout"] == str((tmp_path / "sub").resolve())
+    failed = await failure(context, command="pwd", cwd="no/such")
+    assert "no folder" in failed.message
+    assert "`cwd`" in failed.hint
+    assert "nobody" in (await failure(context, command="pwd", cwd="~no-such-user/x")).message
+
+
+async def test_a_failing_command_tells_its_exit_code_and_the_end_of_its_stderr(context: Context) -> None:
+    failed = await failure(context, command="echo some; seq 1000 >&2; echo 'it broke' >&2; exit 3")
+    assert failed.message.startswith("The command ended with exit code 3. Its stderr ends: 997\n998")
+    assert failed.message.endswith("1000\nit broke")
+    assert failed.ids["exit_code"] == 3
+    assert {"stdout", "stderr", "exit_code", "command"} <= set(failed.outputs)
+    assert (failed.outputs["stdout"], failed.outputs["exit_code"]) == ("some", 3)
+    assert "ignore_errors" in failed.hint
+
+
+async def test_a_complaint_on_stdout_is_told_when_stderr_is_empty(context: Context) -> None:
+    assert "Its stdout ends: no good" in (await failure(context, command="echo no good; false")).message
+    assert (await failure(context, command="false")).message.endswith("exit code 1 and printed nothing.")
+
+
+@pytest.mark.parametrize("command", ["grep x /dev/null", "which no-such-program", "ls *.none 2>/dev/null"])
+async def test_no_exit_code_but_zero_is_guessed_to_be_a_success(context: Context, command: str) -> None:
+    assert (await failure(context, command=command)).outputs["exit_code"] != 0
+
+
+async def test_no_command_is_refused_for_what_it_looks_like(context: Context) -> None:
+    outputs = await shell({"command": "echo 'rm -rf /; mkfs.ext4; :(){ :|:& };:'"}, context)
+    assert outputs["stdout"].startswith("rm -rf /")
+
+
+async def test_ignored_errors_are_a_success_with_their_exit_code(context: Context) -> None:
+    outputs = await shell({"command": "echo some; exit 3", "ignore_errors": True}, context)
+    assert (outputs["stdout"], outputs["exit_code"]) == ("some", 3)
+
+
+@pytest.mark.parametrize(("command", "code", "hint"), [("no-such-thing", 127, "install"), ("/etc", 126, "chmod")])
+async def test_what_the_shell_cannot_run_comes_with_advice(
+    context: Context, command: str, code: int, hint: str
+) -> None:
+    failed = await failure(context, command=command)
+    assert failed.outputs["exit_code"] == code
+    assert hint in failed.hint
+
+
+async def test_an_end_by_a_signal_is_told_as_such(context: Context) -> None:
+    failed = await failure(context, command="kill -9 $$")
+    assert "was ended by SIGKILL" in failed.message
+    assert (failed.outputs["signal"], failed.outputs["exit_code"]) == ("SIGKILL", 137)
+
+
+async def test_a_timeout_fails_with_what_was_printed_until_then_even_if_errors_are_ignored(context: Context) -> None:
+    with pytest.raises(NodeTimedOut) as caught:
+        await shell({"command": "echo some; sleep 600", "timeout": 1, "ignore_errors": True}, context)
+    assert caught.value.code == "node_timed_out"
+    assert caught.value.outputs["stdout"] == "some\n"
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), "soon"])
+async def test_a_time_that_is_none_is_refused(context: Context, seconds: Any) -> None:
+    assert "`timeout`" in (await failure(context, command="true", timeout=seconds)).message
+
+
+async def test_what_is_no_utf8_comes_in_base64(context: Context) -> None:
+    outputs = await shell({"command": r"printf '\377\376'; printf '\200' >&2"}, context)
+    assert (outputs["stdout"], outputs["stdout_is_binary"]) == ("//4=", True)
+    assert (outputs["stderr"], outputs["stderr_is_binary"]) == ("gA==", True)
+
+
+async def test_much_output_is_in_a_file(context: Context) -> None:
+    outputs = await shell({"command": "seq 500000"}, context)
+    whole = Path(outputs["stdout_file"]).read_text()
+    assert (whole.splitlines()[-1], len(whole)) == ("500000", outputs["stdout_size"])
+    assert whole.startswith(outputs["stdout"])
+    assert len(outputs["stdout"]) == 1 << 20
+
+
+async def test_a_command_that_is_too_long_for_the_system_is_told(context: Context) -> None:
+    failed = await failure(context, command="echo " + "x" * 1_000_000)
+    assert "too long" in failed.message
+    assert "`stdin`" in failed.hint
+
+
+async def test_the_interface_declares_every_output(context: Context) -> None:
+    declared = set(interface().outputs)
+    assert set(await shell({"command": "seq 500000; seq 500000 >&2"}, context)) <= declared
+    assert set((await failure(context, command="kill -9 $$")).outputs) <= declared
+    assert interface().effect == "effectful"
