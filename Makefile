@@ -45,6 +45,7 @@ bench: $(VENV)/dev.stamp ## every performance claim, against its peer in the sam
 docs: $(VENV)/dev.stamp ## regenerate the generated pages
 	@$(BIN)/python -m tests.requirements.ledger --write
 	@$(BIN)/python tools/write_universe_pages.py
+	@$(BIN)/python tools/write_pflow_pages.py
 
 clean:
 	@rm -rf $(VENV)

@@ -9,6 +9,7 @@ from pflow.ir.model import Input, Workflow
 from pflow.ir.uses import variables_of
 from pflow.library.finding import Found
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.logging import MASK
 
 _DRAWN: Final = 200
 """A graph of more nodes helps nobody."""
@@ -48,7 +49,7 @@ def described(found: Found, checked: Checked, log: RunLog) -> dict[str, Any]:
 
 
 def _of_workflow(name: str, workflow: Workflow) -> dict[str, Any]:
-    variables = variables_of(workflow)
+    variables = [_variable(one, workflow) for one in variables_of(workflow)]
     return {
         "inputs": {one.name: _input(one) for one in workflow.inputs.values()},
         "outputs": {
@@ -73,13 +74,21 @@ def _of_workflow(name: str, workflow: Workflow) -> dict[str, Any]:
     }
 
 
+def _variable(told: dict[str, Any], workflow: Workflow) -> dict[str, Any]:
+    return {**told, "default": _default(workflow.inputs[told["name"]])} if "default" in told else told
+
+
 def _input(one: Input) -> dict[str, Any]:
     plain: dict[str, Any] = {"type": one.type, "required": one.required, "description": one.description}
     if one.has_default:
-        plain["default"] = one.default
+        plain["default"] = _default(one)
     if one.secret:
         plain["secret"] = True
     return plain
+
+
+def _default(one: Input) -> Any:
+    return MASK if one.secret and one.default else one.default
 
 
 def _history(log: RunLog, name: str) -> dict[str, Any]:

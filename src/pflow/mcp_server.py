@@ -136,6 +136,8 @@ async def _interrupted() -> None:
     from pflow.engine.cancelling import cancel_all
 
     await asyncio.to_thread(cancel_all, _EXITING_S)
+    if processes := sys.modules.get("pflow.nodes.processes"):  # one that does not heed being asked to end
+        processes.end_all()
 
 
 def _service() -> "Service":

@@ -16,7 +16,7 @@ from pflow.errors import InvalidWorkflow, WorkflowNotFound
 from pflow.ir.checking import Checked, check
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.model import Workflow
-from pflow.library.finding import draft_places, find, not_found
+from pflow.library.finding import Found, draft_places, find, not_found
 from pflow.library.listing import Summary, list_workflows
 from pflow.library.manager import Stored, WorkflowManager
 from pflow.registry.registry import Registry
@@ -47,7 +47,7 @@ class Service:
     def list_library(self, pattern: str | None = None) -> list[dict[str, Any]]:
         """The saved workflows, all or those that the pattern fits."""
         found = WorkflowManager.for_library(self.home).search(pattern)
-        counts = self._counts()
+        counts = self.counts()
         return [
             {
                 "name": one.name,
@@ -65,9 +65,11 @@ class Service:
 
     def describe(self, name: str) -> dict[str, Any]:
         """All there is to say of a workflow. Raises WorkflowNotFound, SecurityError or InvalidWorkflow."""
-        found = find(self.home, name, self.folder)
-        checked = self.check(found.stored.ir)
-        return described(found, checked, self._log())
+        return self.describe_found(find(self.home, name, self.folder))
+
+    def describe_found(self, found: Found) -> dict[str, Any]:
+        """The same of a workflow that is at hand."""
+        return described(found, self.check(found.stored.ir), self.log())
 
     def execute(
         self,
@@ -126,7 +128,7 @@ class Service:
             self._child(registry),
             folder=self.folder,
             output=output or NullOutput(),
-            log=self._log(),
+            log=self.log(),
             checkpoint_hours=self.settings.checkpoint_hours,
             timeout=self.settings.timeout,
             **self._executor(),
@@ -143,16 +145,27 @@ class Service:
         result.warnings[:0] = [*(warnings or []), *(one.message for one in checked.warnings)]
         return result
 
-    def plan(self, document: Any, inputs: Mapping[str, Any] | None = None, *, name: str) -> list[dict[str, Any]]:
-        """What a run would do. Raises InvalidWorkflow, TemplateUnresolved or InvalidInputs."""
-        from pflow.engine.checkpoints import Checkpoints
+    def plan(
+        self,
+        document: Any,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        name: str,
+        fresh: bool = False,
+        only: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """What `run` would do. Raises InvalidWorkflow, TemplateUnresolved or InvalidInputs."""
+        from pflow.engine.checkpoints import Checkpoints, Past
         from pflow.engine.engine import Interfaces
         from pflow.engine.planning import plan
         from pflow.node import Context
 
         registry = Registry(self.home)
         workflow = sound(self.check(document, registry), name)
-        past = Checkpoints(self.home / "checkpoints", name, hours=self.settings.checkpoint_hours).peek()
+        if only is not None:
+            workflow = restricted(workflow, only)
+        checkpoints = Checkpoints(self.home / "checkpoints", name, hours=self.settings.checkpoint_hours)
+        past = Past({}, {}, set(), None, []) if fresh else checkpoints.peek()
         context = Context("", name, "", self.home, self.folder, self.home / "spool")
         return plan(workflow, inputs or {}, Interfaces(registry), past, context)
 
@@ -170,7 +183,7 @@ class Service:
         sound(checked, draft_name)
         path = save_to_library(self.home, draft_name, final_name, description, folder=self.folder)
         warnings = [one.message for one in checked.warnings]
-        log = self._log()
+        log = self.log()
         try:
             if not log.statistics(draft_name)["success_count"]:
                 warnings.append("It has not run successfully yet.")
@@ -214,13 +227,15 @@ class Service:
 
         return {"make_executor": partial(ClusterExecutor, address=self.settings.cluster)}
 
-    def _log(self) -> Any:
+    def log(self) -> Any:
+        """The log of runs. Whoever asks for it closes it."""
         from pflow.engine.runlog import RunLog
 
         return RunLog(self.home / "runs.db")
 
-    def _counts(self) -> dict[str, int]:
-        log = self._log()
+    def counts(self) -> dict[str, int]:
+        """How often each workflow ran; nothing if the log cannot say."""
+        log = self.log()
         try:
             return log.counts()
         except UraniborgError:

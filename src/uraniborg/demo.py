@@ -1,4 +1,5 @@
-"""The demo: a replayed paper search through both checkpoints, as an agent's session, on a shelf, and in a universe.
+"""The demo: a replayed paper search through both checkpoints, as an agent's session, on a shelf, in a universe, and in
+a workflow.
 
 No network, no key.
 """
@@ -29,6 +30,7 @@ from paper_search.workflow import (
 from uraniborg.demo_session import show_session
 from uraniborg.demo_shelf import show_shelf
 from uraniborg.demo_universe import show_universe
+from uraniborg.demo_workflow import show_workflow
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import write_atomic
 from uraniborg.recordings import QUERY, RECORDING
@@ -60,6 +62,7 @@ def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> 
     asyncio.run(show_session(console))
     show_shelf(console, output / "papers.json", output / "shelf")
     asyncio.run(show_universe(console, output))
+    asyncio.run(show_workflow(console))
     more = {
         output / "shelf": "the shelf, for paper-library serve",
         output / "trappist-1.png": "the system the papers are about, seen from above",

@@ -44,6 +44,27 @@ def test_the_demo_shows_both_checkpoints_the_sources_the_papers_and_the_files(
     assert (tmp_path / "demo-output" / "papers.bib").read_text().startswith("@article{")
 
 
+def test_the_demo_mends_a_workflow_and_shows_what_was_not_run_again_and_which_paper_a_value_is_from(
+    uraniborg: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    done = uraniborg("demo", PFLOW_HOME=str(tmp_path / "pflow"), TMPDIR=str(tmp_path / "tmp"))
+    assert done.returncode == 0, done.stderr
+    _, _, act = done.stdout.partition("A workflow through all of it")
+    act, _, _ = act.partition("Written")
+    told = " ".join(act.split())
+    for shown in (
+        "body=trappist-1-x ✔ search, shelve, find, read, claim ✘ set There is no body 'trappist-1-x'.",
+        "checkpoint: what 5 nodes did is kept",
+        "body=trappist-1-e ↺ search, shelve, find, read unchanged: not run again ✔ claim what it is given changed",
+        "Seven temperate terrestrial planets",
+        "0.62 Earth masses, says doi:10.1038/nature21360 (Gillon et al. 2017)",
+    ):
+        assert shown in told
+    assert not (tmp_path / "pflow").exists()
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
 def test_the_demo_as_json_prints_the_collection_and_nothing_else(uraniborg: Command) -> None:
     done = uraniborg("demo", "--json")
     assert PaperCollection.model_validate_json(done.stdout).metadata.query == QUERY
@@ -86,7 +107,10 @@ def test_no_command_shows_the_help(uraniborg: Command) -> None:
 
 def test_the_demo_is_the_same_whatever_is_set(uraniborg: Command, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("DOMAIN=alchemy\n")
-    done = uraniborg("demo", DOMAIN="alchemy", URANIBORG_PAPER_SEARCH__SESSIONS__REPLY_WITHIN_S="0")
+    done = uraniborg(
+        "demo", DOMAIN="alchemy", PFLOW_TIMEOUT="0.001", URANIBORG_PAPER_SEARCH__SESSIONS__REPLY_WITHIN_S="0"
+    )
     assert done.returncode == 0, done.stderr
     assert "complete: 24 papers" in done.stdout
     assert "the same papers" in done.stdout
+    assert "not run again" in done.stdout

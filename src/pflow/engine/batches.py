@@ -26,6 +26,7 @@ async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -
     durations: list[float] = []
     errors: dict[int, UraniborgError] = {}
     reused = 0
+    notes: list[str] = []
     waiting = iter(range(len(items)))
 
     async def work() -> None:
@@ -43,6 +44,8 @@ async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -
             else:
                 results[index] = {**step.outputs, "item": items[index]}
                 reused += step.is_reused
+                if step.note and not step.is_reused:
+                    notes.append(f"item {index}: {step.note}")
             durations.append(now_ms(started))
 
     workers = min(batch.max_concurrent, len(items)) if batch.parallel else 1
@@ -63,8 +66,18 @@ async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -
         "errors": told or None,
         "batch_metadata": _metadata(batch, durations, now_ms(began)),
     }
-    note = f"{reused} of {len(items)} items" if reused else ""
-    return Step(outputs, "default", is_reused=bool(items) and reused == len(items), note=note)
+    return Step(
+        outputs, "default", is_reused=bool(items) and reused == len(items), note=_note(len(items), reused, notes)
+    )
+
+
+def _note(count: int, reused: int, notes: list[str]) -> str:
+    """Why it was not taken over as a whole, if it was not."""
+    if not count:
+        return "there are no items"
+    if reused == count or not (reused or notes):
+        return ""
+    return f"{reused} of {count} items were used again" + (f"; {notes[0]}" if notes else "")
 
 
 def _items(node: Node, batch: Batch, scope: Scope) -> list[Any]:

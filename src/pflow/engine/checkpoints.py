@@ -2,14 +2,15 @@
 
 import contextlib
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
-from pflow.engine.journals import Entries, Journal, Result, read_journal, taken, waiting_for
+from pflow.engine.journals import Entries, Journal, Key, Result, key_of, read_journal, result_of, taken, waiting_for
 from pflow.engine.values import from_json
 from pflow.errors import NodeFailed
 from uraniborg.kernel.files import sync_folder, write_atomic
@@ -18,9 +19,11 @@ HOURS: Final = 24.0
 _FORMAT: Final = 1
 _KEPT: Final = 20
 """Results of one node with other fingerprints that are kept."""
+_PLACES: Final = re.compile(r"\[\d+\]")
 
-Key = tuple[str, str]
-"""A node and a fingerprint."""
+
+class CheckpointUnusable(NodeFailed):
+    code = "checkpoint_unusable"
 
 
 class Past(NamedTuple):
@@ -47,134 +50,215 @@ class Checkpoints:
         self._seconds = hours * 3600
 
     def begin(self, run_id: str, *, fresh: bool = False) -> "Recorder":
-        """Begin a run that goes on from what is left, or, if `fresh`, from nothing. Raises OSError."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with self._alone():
-            if fresh:
-                self._forget()
-            self._gather()
-            past = self._read()
-            lineage = past.lineage or run_id
-            header = {"run": run_id, "lineage": lineage, "at": time.time()}
-            journal = Journal(self._folder / f"{self._name}.{run_id}.journal", header)
-        return Recorder(self, journal, past, run_id, lineage)
+        """Begin a run that goes on from what is left, or, if `fresh`, from nothing.
+
+        Raises OSError if nothing can be written down, and CheckpointUnusable if something is left all the same: to run
+        without it would be to have effects twice.
+        """
+        try:
+            return self._begun(run_id, fresh)
+        except OSError as exc:
+            if fresh or not (self._file.exists() or any(self._files(".journal"))):
+                raise
+            raise CheckpointUnusable(
+                f"An earlier run of '{self._name}' cannot be gone on with: {exc.strerror} in the pflow home.",
+                hint="Make room there, or give access to it. Or run it afresh: then every node runs.",
+            ) from exc
 
     def peek(self) -> Past:
-        """What is left, without beginning anything."""
-        return self._read()
+        """What is left, without beginning anything. Raises OSError."""
+        past = self._read()
+        for path in self._files(".journal"):
+            with contextlib.suppress(FileNotFoundError):
+                if _is_dead(path):
+                    past = self._with(past, read_journal(path))
+        return past
 
     def settle(self, recorder: "Recorder", *, keep: bool) -> None:
         """End a run: keep its results, and those it went on from, or forget them all. Raises OSError."""
-        with self._alone():
-            recorder.journal.close()
-            if keep:
-                self._fold(read_journal(recorder.journal.path))
-            else:
-                self._forget()
-            with contextlib.suppress(FileNotFoundError):
-                recorder.journal.path.unlink()
+        path = recorder.journal.path
+        with contextlib.closing(recorder.journal), self._alone():
+            # Who goes on from the same run will look here for what was done by this one.
+            if keep or any(not _is_dead(other) for other, _ in self._others(recorder)):
+                left, before = self._read(), recorder.past
+                results, uncertain = before.results | left.results, before.uncertain | left.uncertain
+                past = _past(results, uncertain, left.lineage or before.lineage)
+                self._write(self._with(past, read_journal(path)))
+            elif self._read().lineage in (None, recorder.lineage):
+                self._forget(recorder)
+            path.unlink(missing_ok=True)
 
-    def finished_elsewhere(self, key: Key, lineage: str) -> Result | None:
-        """The result that another run, which goes on from the same one, has for the same node since."""
-        for path in self._journals():
-            with contextlib.suppress(OSError):
-                entries = read_journal(path)
-                if entries.header.get("lineage") == lineage:
-                    for result in entries.finished:
-                        if (result.node, result.fingerprint) == key:
-                            return result
-        return self._read().results.get(key)
+    def elsewhere(self, recorder: "Recorder", key: Key) -> tuple[Result | None, bool]:
+        """The result that another run, which goes on from the same one, has for the same node since; or whether it was
+        interrupted there."""
+        was_interrupted = False
+        for _, entries in self._others(recorder):
+            found = next((result for result in entries.finished if result.key == key), None)
+            if found is not None:
+                return found, False
+            was_interrupted |= key in entries.started
+        if self._stamp() != recorder.stamp:
+            left = self._read()
+            return left.results.get(key), was_interrupted or key in left.uncertain
+        return None, was_interrupted
 
     def one_at_a_time(self, key: Key) -> contextlib.AbstractContextManager[None]:
         """Wait until nobody else who goes on from the same run is at the same effect."""
         return waiting_for(self._folder / f".{self._name}.{key[1]}.effect")
 
+    def _begun(self, run_id: str, fresh: bool) -> "Recorder":
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with self._alone():
+            past = self._gathered(self._read())
+            if fresh:
+                self._forget()
+                past = _past({}, set(), None)
+            lineage = past.lineage or run_id
+            header = {"run": run_id, "lineage": lineage, "at": time.time()}
+            journal = Journal(self._folder / f"{self._name}.{run_id}.journal", header)
+            return Recorder(self, journal, past, run_id, lineage, self._stamp())
+
     def _alone(self) -> contextlib.AbstractContextManager[None]:
         return waiting_for(self._folder / f".{self._name}.lock")
 
-    def _journals(self) -> Iterator[Path]:
-        # A name may hold what means something to a pattern, or be the beginning of another name.
-        for path in self._folder.iterdir():
-            if path.suffix == ".journal" and path.stem.rpartition(".")[0] == self._name:
-                yield path
+    def _stamp(self) -> tuple[int, int, int] | None:
+        """What changes whenever the file does."""
+        try:
+            status = self._file.stat()
+        except FileNotFoundError:
+            return None
+        return status.st_ino, status.st_mtime_ns, status.st_size
 
-    def _gather(self) -> None:
-        """Take over the journals of runs that died."""
-        for path in list(self._journals()):
+    def _files(self, suffix: str) -> Iterator[Path]:
+        with contextlib.suppress(FileNotFoundError):
+            for path in list(self._folder.iterdir()):
+                # A name may hold what means something to a pattern, or be the beginning of another name.
+                if path.suffix == suffix and path.stem.rpartition(".")[0].removeprefix(".") == self._name:
+                    yield path
+
+    def _others(self, recorder: "Recorder") -> Iterator[tuple[Path, Entries]]:
+        """The journals of others who go on from the same run, and what they say."""
+        for path in self._files(".journal"):
+            if path != recorder.journal.path:
+                with contextlib.suppress(FileNotFoundError):
+                    entries = read_journal(path)
+                    if entries.header.get("lineage") == recorder.lineage:
+                        yield path, entries
+
+    def _gathered(self, past: Past) -> Past:
+        """The same with what runs that died have left in their journals."""
+        for path in self._files(".journal"):
             with contextlib.suppress(FileNotFoundError), taken(path) as is_dead:
                 if is_dead:
-                    self._fold(read_journal(path))
+                    if self._is_old(path.stat().st_mtime):
+                        past.notices.append(f"What a run of '{self._name}' left is too old to be used.")
+                    else:
+                        past = self._with(past, read_journal(path))
+                        self._write(past)
                     path.unlink()
+        return past
 
-    def _fold(self, entries: Entries) -> None:
-        past = self._read()
+    def _with(self, past: Past, entries: Entries) -> Past:
+        """The same with what a journal says."""
         results = dict(past.results)
         for result in entries.finished:
-            results.pop((result.node, result.fingerprint), None)
-            results[result.node, result.fingerprint] = result
-        uncertain = (past.uncertain | entries.started) - {(one.node, one.fingerprint) for one in entries.finished}
+            results.pop(result.key, None)
+            results[result.key] = result
+        uncertain = (past.uncertain | entries.started) - {result.key for result in entries.finished}
         lineage = past.lineage or entries.header.get("lineage")
-        if not results and not uncertain and lineage is None:
-            return
-        head = {"format": _FORMAT, "workflow": self._name, "lineage": lineage, "at": time.time()}
-        lines = b",\n".join(result.line()[:-1] for result in _latest(results))
-        told = orjson.dumps(head)[:-1] + b',"uncertain":%b' % orjson.dumps(sorted(uncertain))
+        if entries.is_damaged:
+            past.notices.append(f"The journal of a run of '{self._name}' was damaged: what it told of may run again.")
+        return _past(results, uncertain, lineage, past.notices)
+
+    def _write(self, past: Past) -> None:
+        head = {"format": _FORMAT, "workflow": self._name, "lineage": past.lineage, "at": time.time()}
+        lines = b",\n".join(result.line()[:-1] for result in _latest(past.results))
+        told = orjson.dumps(head)[:-1] + b',"uncertain":%b' % orjson.dumps(sorted(past.uncertain))
         _write_private(self._file, told + b',"results":[\n%b\n]}\n' % lines)
 
-    def _forget(self) -> None:
+    def _forget(self, recorder: "Recorder | None" = None) -> None:
+        if recorder is not None:
+            for path, _ in self._others(recorder):  # all of them dead
+                path.unlink(missing_ok=True)
         with contextlib.suppress(FileNotFoundError):
             self._file.unlink()
             sync_folder(self._folder)
-        for path in self._folder.glob(".*.effect"):
-            if path.name.startswith(f".{self._name}."):
+        is_own = recorder.journal.path if recorder else None
+        if all(path == is_own for path in self._files(".journal")):  # nobody is there to wait for these
+            for path in self._files(".effect"):
                 path.unlink(missing_ok=True)
 
     def _read(self) -> Past:
         try:
             return self._read_file()
         except FileNotFoundError:
-            return _nothing()
+            return _past({}, set(), None)
         except (ValueError, KeyError, TypeError):
             aside = self._file.with_suffix(".damaged")
             with contextlib.suppress(OSError):
                 os.replace(self._file, aside)
-            notice = f"The checkpoint of '{self._name}' could not be read and was put aside: every node runs."
-            return _nothing(notice)
+            return self._unused("could not be read and was put aside")
 
     def _read_file(self) -> Past:
-        plain = from_json(self._file.read_bytes())
+        text = self._file.read_bytes()
+        if not text:  # a disk that was full, or a process that was ended, before anything was in it
+            return _past({}, set(), None)
+        plain = from_json(text)
         if plain["format"] != _FORMAT:
-            return _nothing(f"The checkpoint of '{self._name}' is of another version: every node runs.")
+            return self._unused("is of another version")
+        if self._is_old(plain["at"]):
+            return self._unused("is too old to be used")
+        results = {result.key: result for result in map(result_of, plain["results"])}
+        lineage: Any = plain["lineage"]
+        if lineage is not None and not isinstance(lineage, str):
+            raise TypeError("a lineage is a text")
+        return _past(results, set(map(key_of, plain["uncertain"])), lineage)
+
+    def _is_old(self, at: float) -> bool:
         # A clock that went back makes it younger than nothing, and no reason to drop it.
-        if time.time() - plain["at"] > self._seconds:
-            return _nothing(f"The checkpoint of '{self._name}' is too old to be used: every node runs.")
-        results: dict[Key, Result] = {}
-        fingerprints: dict[str, set[str]] = {}
-        for line in plain["results"]:
-            node, fingerprint, kind, action, effect = line["finished"]
-            outputs = None if line["outputs"] is None else orjson.dumps(line["outputs"])
-            results[node, fingerprint] = Result(node, fingerprint, kind, action, effect, outputs)
-            fingerprints.setdefault(node, set()).add(fingerprint)
-        uncertain: set[Key] = {(node, fingerprint) for node, fingerprint in plain["uncertain"]}
-        return Past(results, fingerprints, uncertain, plain["lineage"], [])
+        return time.time() - at > self._seconds
+
+    def _unused(self, why: str) -> Past:
+        return _past({}, set(), None, [f"The checkpoint of '{self._name}' {why}: every node runs."])
 
 
 class Recorder:
     """What one run writes down, and what it goes on from."""
 
-    def __init__(self, checkpoints: Checkpoints, journal: Journal, past: Past, run_id: str, lineage: str) -> None:
+    def __init__(
+        self,
+        checkpoints: Checkpoints,
+        journal: Journal,
+        past: Past,
+        run_id: str,
+        lineage: str,
+        stamp: tuple[int, int, int] | None,
+    ) -> None:
         self.checkpoints = checkpoints
         self.journal = journal
         self.past = past
         self.run_id = run_id
         self.lineage = lineage
-
+        self.stamp = stamp
+        """What the checkpoint was like when it was read."""
         self.problem = ""
         """Why what this run does cannot be written down any more."""
+        self._of_items: dict[Key, dict[str, Result]] = {}
+        for result in past.results.values():
+            if "[" in result.node:
+                self._of_items.setdefault(_without_places(result.key), {})[result.node] = result
 
     @property
     def is_resuming(self) -> bool:
         return self.past.lineage is not None
+
+    def earlier(self, key: Key) -> Result | None:
+        """The result of an earlier run. Of a batch, that of any item that was given the same, each for one item: items
+        that were added or left out move the others to other places."""
+        if "[" not in key[0]:
+            return self.past.results.get(key)
+        left = self._of_items.get(_without_places(key), {})
+        return left.pop(key[0] if key[0] in left else next(iter(left), ""), None)
 
     def started(self, node: str, fingerprint: str) -> None:
         """Raises NodeFailed: what cannot be written down must not be done, or it might be done twice."""
@@ -204,6 +288,15 @@ class Recorder:
         return not self.problem
 
 
+def _without_places(key: Key) -> Key:
+    return _PLACES.sub("[]", key[0]), key[1]
+
+
+def _is_dead(path: Path) -> bool:
+    with taken(path) as is_dead:
+        return is_dead
+
+
 def _latest(results: dict[Key, Result]) -> list[Result]:
     """The newest results of each node; all of those that had effects, which must not be had again."""
     counts: dict[str, int] = {}
@@ -215,8 +308,13 @@ def _latest(results: dict[Key, Result]) -> list[Result]:
     return kept[::-1]
 
 
-def _nothing(notice: str = "") -> Past:
-    return Past({}, {}, set(), None, [notice] if notice else [])
+def _past(
+    results: dict[Key, Result], uncertain: set[Key], lineage: str | None, notices: list[str] | None = None
+) -> Past:
+    fingerprints: dict[str, set[str]] = {}
+    for node, fingerprint in results:
+        fingerprints.setdefault(node, set()).add(fingerprint)
+    return Past(results, fingerprints, uncertain, lineage, notices or [])
 
 
 def _write_private(path: Path, data: bytes) -> None:

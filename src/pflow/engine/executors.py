@@ -90,6 +90,7 @@ async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
         try:
             value = function(*arguments)
         except BaseException as exc:
+            # A future takes anything but this.
             problem = RuntimeError(f"{type(exc).__name__} ended the node") if isinstance(exc, StopIteration) else exc
         if not loop.is_closed():
             try:
@@ -97,7 +98,7 @@ async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
             except RuntimeError:
                 return  # it was closed just now, and nobody waits
 
-    threading.Thread(target=work, daemon=True, name=f"pflow-{function.__name__}").start()
+    threading.Thread(target=work, daemon=True, name=f"pflow-{getattr(function, '__name__', 'node')}").start()
     return await future
 
 

@@ -12,7 +12,8 @@ from pflow.engine.inputs import prepared
 from pflow.engine.output import NodeStatus, Output
 from pflow.engine.schedule import Schedule
 from pflow.engine.steps import Frame, Step, as_pflow_error, now_ms, run_step
-from pflow.errors import ApprovalRequired, NodeFailed, PflowError
+from pflow.engine.values import as_json, from_json
+from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError
 from pflow.ir.model import ERROR_ACTION, Node, Workflow
 from pflow.ir.uses import NESTED, resolvable
 from pflow.registry.interface import Interface
@@ -166,12 +167,11 @@ class GraphRun:
     def _failed(self, node: Node, exc: PflowError, took: float) -> list[str]:
         exc.ids.setdefault("node", node.id)
         self._on_node(self._prefix + node.id, node, "failed", None, took, exc)
-        self._output.node_finished(self._prefix + node.id, "failed", took, exc.message)
+        self._output.node_finished(self._prefix + node.id, "failed", took, self._frame.secrets.masked(exc.message))
         if isinstance(exc, ApprovalRequired) or not self._schedule.has_edge(node.id, ERROR_ACTION):
             self.progress.failures[node.id] = exc
             return []
-        outputs = exc.outputs if isinstance(exc, NodeFailed) else {}
-        self.values[node.id] = {**outputs, "error": exc.message}
+        self.values[node.id] = {**_outputs_of_failure(exc), "error": exc.message}
         self.progress.actions[node.id] = ERROR_ACTION
         self._frame.warnings.append(f"'{node.id}' failed, and its error edge was followed: {exc.message}")
         return self._schedule.ended(node.id, ERROR_ACTION)
@@ -213,16 +213,37 @@ class GraphRun:
             child=self._child,
             prefix=f"{key}/",
         )
-        await inner.run()
+        await self._in_time(node, workflow, inner)
         if inner.progress.failures:
             failed, exc = next(iter(inner.progress.failures.items()))
             exc.ids["nested_node"] = f"{key}/{failed}"
             exc.ids["node"] = node.id
             raise exc
-        everything = inner.progress.completed
-        is_reused = bool(everything) and len(inner.progress.reused) == len(everything)
+        reused, ended = len(inner.progress.reused), len(inner.progress.actions)
+        is_reused = 0 < reused == ended
         note = next(iter(f"{name}: {why}" for name, why in inner.progress.not_reused.items()), "")
+        if reused and not is_reused:
+            note = note or "not all of it had finished"
         return Step(outputs_of(workflow, inner.values, self._frame.warnings), "default", is_reused, note)
+
+    async def _in_time(self, node: Node, workflow: Workflow, inner: "GraphRun") -> None:
+        seconds = min((one for one in (node.timeout, workflow.timeout) if one is not None), default=None)
+        try:
+            async with asyncio.timeout(seconds):
+                await inner.run()
+        except TimeoutError:
+            raise NodeTimedOut(
+                f"'{node.id}' did not end within {seconds:g} seconds.",
+                hint="Raise `timeout` of the node, or of the workflow that it runs.",
+            ) from None
+
+
+def _outputs_of_failure(exc: PflowError) -> dict[str, Any]:
+    """What a node had by the time it failed, as JSON like all that nodes give."""
+    try:
+        return from_json(as_json(exc.outputs)) if isinstance(exc, NodeFailed) else {}
+    except NodeFailed:
+        return {}
 
 
 def outputs_of(workflow: Workflow, values: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]:

@@ -5,11 +5,14 @@ import fcntl
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import orjson
 
-from pflow.engine.values import from_json
+from pflow.engine.values import as_json, from_json
+
+Key = tuple[str, str]
+"""A node and a fingerprint."""
 
 
 class Result(NamedTuple):
@@ -23,6 +26,10 @@ class Result(NamedTuple):
     outputs: bytes | None
     """As JSON; None if they must not be written, because a secret is in them."""
 
+    @property
+    def key(self) -> Key:
+        return self.node, self.fingerprint
+
     def line(self) -> bytes:
         head = orjson.dumps(self[:5])
         return b'{"finished":%b,"outputs":%b}\n' % (head, self.outputs if self.outputs is not None else b"null")
@@ -33,11 +40,13 @@ class Result(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """What a journal says. `started` are nodes with effects that did not finish, with their fingerprints."""
+    """What a journal says. `started` are nodes with effects that did not finish."""
 
     header: dict[str, Any]
     finished: list[Result]
-    started: set[tuple[str, str]]
+    started: set[Key]
+    is_damaged: bool
+    """Whether there are lines that say nothing. One that was cut off at the end is none of them."""
 
 
 class Journal:
@@ -45,9 +54,15 @@ class Journal:
 
     def __init__(self, path: Path, header: dict[str, Any]) -> None:
         self.path = path
+        self._size = 0
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        self._write(orjson.dumps(header) + b"\n")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._write(orjson.dumps(header) + b"\n")
+        except BaseException:
+            path.unlink(missing_ok=True)
+            self.close()
+            raise
 
     def started(self, node: str, fingerprint: str) -> None:
         """Say, before it begins, that a node with effects will; it is on disk when this returns."""
@@ -67,40 +82,69 @@ class Journal:
         os.close(self._file)
 
     def _write(self, line: bytes) -> None:
-        written = os.write(self._file, line)
-        while written < len(line):  # a disk that is nearly full, or a signal
-            written += os.write(self._file, line[written:])
+        try:
+            written = os.write(self._file, line)
+            while written < len(line):  # a disk that is nearly full, or a signal
+                written += os.write(self._file, line[written:])
+        except OSError:
+            with contextlib.suppress(OSError):  # half a line would spoil the next one
+                os.ftruncate(self._file, self._size)
+            raise
+        self._size += len(line)
 
 
 def read_journal(path: Path) -> Entries:
-    """What a journal says, up to where it is damaged or was cut off. Raises OSError."""
+    """What a journal says, all of it that can be read. Raises OSError."""
     header: dict[str, Any] = {}
-    finished: dict[tuple[str, str], Result] = {}
-    started: dict[tuple[str, str], None] = {}
-    for line in _lines(path):
-        if "finished" in line:
-            node, fingerprint, kind, action, effect = line["finished"]
-            outputs = None if line["outputs"] is None else orjson.dumps(line["outputs"])
-            finished[node, fingerprint] = Result(node, fingerprint, kind, action, effect, outputs)
-            started.pop((node, fingerprint), None)
-        elif "started" in line:
-            started[tuple(line["started"])] = None
-        elif "failed" in line:
-            started.pop(tuple(line["failed"]), None)
-        else:
-            header = line
-    return Entries(header, list(finished.values()), set(started))
+    finished: dict[Key, Result] = {}
+    started: set[Key] = set()
+    is_damaged = False
+    for text in _whole_lines(path):
+        try:
+            line = from_json(text)
+            if "finished" in line:
+                result = result_of(line)
+                finished[result.key] = result
+                started.discard(result.key)
+            elif "started" in line:
+                started.add(key_of(line["started"]))
+            elif "failed" in line:
+                started.discard(key_of(line["failed"]))
+            else:
+                header = dict(line)
+        except (ValueError, KeyError, TypeError):
+            is_damaged = True
+    return Entries(header, list(finished.values()), started, is_damaged)
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def result_of(line: Any) -> Result:
+    """The result that a line tells of. Raises ValueError, KeyError or TypeError."""
+    node, fingerprint, kind, action, effect = map(_text, line["finished"])
+    outputs = line["outputs"]
+    if outputs is not None and not isinstance(outputs, dict):
+        raise TypeError("outputs are an object")
+    return Result(
+        node, fingerprint, kind, action, effect, None if outputs is None else as_json(cast("dict[str, Any]", outputs))
+    )
+
+
+def key_of(pair: Any) -> Key:
+    """Raises ValueError or TypeError."""
+    node, fingerprint = map(_text, pair)
+    return node, fingerprint
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a text")
+    return value
+
+
+def _whole_lines(path: Path) -> Iterator[bytes]:
     with path.open("rb") as stream:
         for line in stream:
-            if not line.endswith(b"\n"):
-                return
-            try:
-                yield from_json(line)
-            except ValueError:
-                return
+            if line.endswith(b"\n"):
+                yield line
 
 
 @contextlib.contextmanager

@@ -9,10 +9,11 @@ from pflow.engine.steps import fingerprint_of, resolved_params
 from pflow.errors import TemplateUnresolved
 from pflow.ir.graph import Graph
 from pflow.ir.model import Node, Workflow
-from pflow.ir.uses import NESTED
+from pflow.ir.uses import NESTED, resolvable
 from pflow.node import Context
 from pflow.redaction import Secrets
 from pflow.registry.interface import Interface
+from pflow.templates.parsing import references_in, strings_in, templates_in
 from pflow.templates.resolving import Scope
 from uraniborg.kernel.errors import UraniborgError
 
@@ -29,16 +30,27 @@ def plan(
     values = prepared(workflow, inputs)
     secrets = Secrets(secret_values(workflow, values))
     steps: list[dict[str, Any]] = []
+    unknown: set[str] = set()
     for name in Graph.of(workflow).order():
         node = workflow.nodes[name]
         interface = interfaces[node.type]
         told: dict[str, Any] = {"node": name, "type": node.type, "effect": node.effect or interface.effect}
-        if node.batch is not None or node.type == NESTED:
-            told |= {"params": dict(node.params), "will": "run", "waits_for": []}
+        waits_for = _references(node, unknown)
+        if node.batch is not None or node.type == NESTED or waits_for:
+            told |= {"params": dict(node.params), "will": "run", "waits_for": waits_for}
         else:
             told |= _planned(node, interface, values, past, context)
+        if told["will"] != "reuse":
+            unknown.add(name)
         steps.append(secrets.masked(told))
     return steps
+
+
+def _references(node: Node, unknown: set[str]) -> list[str]:
+    """What its templates take from nodes of which it is not known what they will give."""
+    texts = (text for _, text in strings_in([resolvable(node), node.batch and node.batch.items]))
+    references = (one for text in texts for template in templates_in(text) for one in references_in(template))
+    return list(dict.fromkeys(one.text for one in references if one.root in unknown))
 
 
 def _planned(node: Node, interface: Interface, values: dict[str, Any], past: Past, context: Context) -> dict[str, Any]:

@@ -1,14 +1,16 @@
 """One node, once: its parameters resolved, an earlier result taken over if one fits, else run and written down."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
-from pflow.engine.checkpoints import Key, Past, Recorder
-from pflow.engine.executors import Call, Executor
-from pflow.engine.journals import Result
+from pflow.engine.checkpoints import Past, Recorder
+from pflow.engine.executors import Call, Executor, in_thread
+from pflow.engine.journals import Key, Result
 from pflow.engine.values import as_json, fingerprint, from_json
 from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError
 from pflow.ir.coercion import made_to_fit
@@ -115,11 +117,11 @@ async def run_step(
     recorder = frame.recorder
     if recorder is None or not recorder.is_resuming:
         return await _run(frame, job)
-    if node.reuse and (found := _usable(recorder.past.results.get(job.id))):
+    if node.reuse and (found := _usable(recorder.earlier(job.id))):
         return found
-    note = _reason(frame, recorder.past, job)
-    step = await _run_alone(frame, recorder, job) if job.is_effectful else await _run(frame, job)
-    return step if step.is_reused else step._replace(note=note)
+    if job.is_effectful:
+        return await _run_alone(frame, recorder, job)
+    return await _run_again(frame, recorder.past, job)
 
 
 def fingerprint_of(interface: Interface, params: Mapping[str, Any], context: Context) -> str:
@@ -146,10 +148,31 @@ def _usable(result: Result | None) -> Step | None:
     return Step(result.values(), result.action, is_reused=True)
 
 
-def _reason(frame: Frame, past: Past, job: _Job) -> str:
+async def _run_alone(frame: Frame, recorder: Recorder, job: _Job) -> Step:
+    """Another process may be going on from the same run: what it does is not done here, too."""
+    try:
+        lock = await _entered(recorder.checkpoints.one_at_a_time(job.id))
+    except OSError as exc:
+        raise NodeFailed(
+            f"'{job.key}' was not begun: nobody can be told that it begins ({exc.strerror}).",
+            hint="Make room on the disk of the pflow home, and run it again.",
+        ) from exc
+    with lock:
+        result, was_interrupted = recorder.checkpoints.elsewhere(recorder, job.id)
+        if job.node.reuse and (found := _usable(result)):
+            return found
+        return await _run_again(frame, recorder.past, job, was_interrupted=was_interrupted)
+
+
+async def _run_again(frame: Frame, past: Past, job: _Job, *, was_interrupted: bool = False) -> Step:
+    note = _reason(frame, past, job, was_interrupted or job.id in past.uncertain)
+    return (await _run(frame, job))._replace(note=note)
+
+
+def _reason(frame: Frame, past: Past, job: _Job, was_interrupted: bool) -> str:
     """Why no earlier result is used, and a warning if that means that an effect may be had twice."""
     key = job.key
-    if job.id in past.uncertain and job.is_effectful:
+    if was_interrupted and job.is_effectful:
         frame.uncertain.append(key)
         frame.warnings.append(
             f"'{key}' was interrupted in an earlier run: whether it had its effect is uncertain. It ran again."
@@ -170,26 +193,22 @@ def _reason(frame: Frame, past: Past, job: _Job) -> str:
     return "it had not finished"
 
 
-async def _run_alone(frame: Frame, recorder: Recorder, job: _Job) -> Step:
-    """Another process may be going on from the same run: what it does is not done here, too."""
-    with await _entered(recorder.checkpoints.one_at_a_time(job.id)):
-        if job.node.reuse and (found := _usable(recorder.checkpoints.finished_elsewhere(job.id, recorder.lineage))):
-            return found
-        return await _run(frame, job)
-
-
-async def _entered(lock: Any) -> Any:
+async def _entered(lock: AbstractContextManager[None]) -> ExitStack:
     """The lock, taken in a thread: whoever holds it may take long."""
-    from contextlib import ExitStack
-
-    from pflow.engine.executors import in_thread
-
     stack = ExitStack()
+    is_given_up = threading.Event()
 
     def enter() -> None:
         stack.enter_context(lock)
+        if is_given_up.is_set():
+            stack.close()
 
-    await in_thread(enter)
+    try:
+        await in_thread(enter)
+    except asyncio.CancelledError:
+        is_given_up.set()
+        stack.close()
+        raise
     return stack
 
 
@@ -207,7 +226,8 @@ async def _run(frame: Frame, job: _Job) -> Step:
         raise
     outputs = from_json(text)
     if recorder:
-        kept = None if frame.secrets.are_in(outputs) else text
+        # What is in bytes is not seen in the text that they become.
+        kept = None if frame.secrets.are_in([outputs, outcome.outputs]) else text
         kind = job.call.interface.type
         recorder.finished(Result(job.key, job.fingerprint, kind, outcome.action, job.call.effect, kept))
     return Step(outputs, outcome.action)
@@ -229,44 +249,59 @@ async def _attempts(executor: Executor, job: _Job) -> Outcome:
 
 
 async def _attempt(executor: Executor, node: Node, call: Call) -> Outcome:
-    """One attempt. Raises members of the error family only."""
+    """One attempt. Raises members of the error family only, whatever the node does."""
     seconds = call.context.timeout
+    limit: asyncio.Timeout | None = None
     try:
         if seconds is None:
             given = await executor.run(call)
         else:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds) as limit:
                 given = await executor.run(call)
-    except TimeoutError:
-        raise NodeTimedOut(
-            f"'{node.id}' did not end within {seconds:g} seconds." if seconds else f"'{node.id}' timed out.",
-            hint="Raise `timeout` of the node, or have it do less.",
-            node=node.id,
-        ) from None
-    except UraniborgError:
+    except (UraniborgError, GeneratorExit):
         raise
-    except Exception as exc:
-        raise NodeFailed(
-            f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__,
-            hint="This comes from the node itself.",
-            exception=type(exc).__name__,
-        ) from exc
-    outcome = given if isinstance(given, Outcome) else Outcome(_mapping(given, node))
+    except BaseException as exc:
+        if isinstance(exc, asyncio.CancelledError) and _is_cancelled():
+            raise
+        if isinstance(exc, TimeoutError) and limit is not None and limit.expired():
+            raise NodeTimedOut(
+                f"'{node.id}' did not end within {seconds:g} seconds.",
+                hint="Raise `timeout` of the node, or have it do less.",
+                node=node.id,
+            ) from None
+        raise NodeFailed(_told(exc), hint="This comes from the node itself.", exception=type(exc).__name__) from exc
+    outcome = _outcome(given, node)
     if outcome.action == ERROR_ACTION:
         message = str(outcome.outputs.get("error") or f"'{node.id}' answered with an error.")
         raise NodeFailed(message, outputs=outcome.outputs)
     return outcome
 
 
-def _mapping(given: Any, node: Node) -> Mapping[str, Any]:
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
+def _is_cancelled() -> bool:
+    """Whether it is this task that is to end: a node may raise the same by itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _told(exc: BaseException) -> str:
+    try:
+        text = str(exc)
+    except Exception:  # its own words may be as broken as the node
+        text = ""
+    return f"{type(exc).__name__}: {text}" if text else type(exc).__name__
+
+
+def _outcome(given: Any, node: Node) -> Outcome:
+    outcome = given if isinstance(given, Outcome) else Outcome({} if given is None else given)
+    outputs, action = cast("Any", outcome.outputs), cast("Any", outcome.action)
+    if not isinstance(outputs, Mapping):
         raise NodeFailed(
-            f"'{node.id}' gave {type(given).__name__}, not an object of outputs.",
+            f"'{node.id}' gave {type(outputs).__name__}, not an object of outputs.",
             hint="A node returns a mapping of its outputs, or an Outcome.",
         )
-    return given  # pyright: ignore[reportUnknownVariableType]
+    if not isinstance(action, str) or not action.isprintable():
+        raise NodeFailed(f"'{node.id}' answered with an action that is no text.", hint="Use a word, such as `default`.")
+    return outcome
 
 
 def now_ms(since: float) -> float:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping
 from datetime import date, datetime, time
 from pathlib import PurePath
@@ -15,6 +16,10 @@ from pflow.errors import NodeFailed
 
 _OPTIONS: Final = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS
 _SORTED: Final = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
+_DEEPEST: Final = 200
+_KEYS: Final = (str, int, float, bool, type(None))
+_LONG_NUMBER: Final = re.compile(rb"(?<![\w.])\d{20}")
+"""What the fast reader would take for a fraction, if it is a whole number."""
 
 
 def as_json(outputs: Mapping[str, Any]) -> bytes:
@@ -29,20 +34,26 @@ def as_json(outputs: Mapping[str, Any]) -> bytes:
     from uraniborg.kernel.text import whole_text
 
     try:
-        # Integers beyond 64 bits, half characters and deep nesting are left to the standard library.
-        return whole_text(json.dumps(_finite(outputs), default=_plain, ensure_ascii=False)).encode()
-    except (TypeError, ValueError, RecursionError) as exc:
+        # Integers beyond 64 bits and half characters are left to the standard library.
+        return whole_text(json.dumps(_simple(outputs, 0), ensure_ascii=False)).encode()
+    except Exception as exc:  # objects of a node's own may do anything when they are looked into
         raise NodeFailed(
             f"The node gave a value that has no JSON form: {exc}.",
             hint="Nodes give texts, numbers, booleans, lists and objects.",
         ) from None
 
 
-def from_json(text: bytes) -> dict[str, Any]:
+def from_json(text: bytes) -> Any:
+    """Raises ValueError."""
+    if not _LONG_NUMBER.search(text):
+        try:
+            return orjson.loads(text)
+        except orjson.JSONDecodeError:
+            pass
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
         return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
 
 
 def _plain(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of value
@@ -64,20 +75,28 @@ def _plain(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of valu
     raise TypeError(f"{type(value).__name__} is no JSON value")
 
 
-def _finite(value: Any) -> Any:
+def _simple(value: Any, depth: int) -> Any:
+    if depth > _DEEPEST:
+        raise ValueError(f"it is nested deeper than {_DEEPEST} levels")
+    if value is None or type(value) in (bool, int, str):
+        return value
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): _finite(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+        items = cast("Mapping[Any, Any]", value).items()
+        return {key if type(key) in _KEYS else str(key): _simple(item, depth + 1) for key, item in items}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in cast("list[Any]", value)]
-    return value
+        return [_simple(item, depth + 1) for item in cast("list[Any]", value)]
+    return _simple(_plain(value), depth + 1)
 
 
 def fingerprint(*parts: Any) -> str:
-    """The same for the same parts, whatever the order of their keys."""
+    """The same for the same parts, whatever the order of their keys. Raises NodeFailed for what has no such thing."""
     try:
         text = orjson.dumps(parts, default=_plain, option=_SORTED)
     except orjson.JSONEncodeError:
-        text = json.dumps(parts, default=str, sort_keys=True).encode("utf-8", "surrogatepass")
+        try:
+            text = json.dumps(parts, default=str, sort_keys=True).encode("utf-8", "surrogatepass")
+        except RecursionError:
+            raise NodeFailed("A parameter is nested too deep.", hint="Pass it on as a text of JSON.") from None
     return hashlib.blake2b(text, digest_size=16).hexdigest()

@@ -1,22 +1,23 @@
 """The one checker: everything that can be known to be wrong before anything runs, told at once."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Final, Protocol, cast
 
 from pflow.ir.coercion import fits
 from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
 from pflow.ir.graph import Graph
 from pflow.ir.model import ERROR_ACTION, Node, Workflow
-from pflow.ir.reading import read_workflow
+from pflow.ir.reading import places_of, read_workflow
 from pflow.ir.references import check_references
 from pflow.ir.uses import NESTED
 from pflow.registry.interface import Interface
+from uraniborg.kernel.errors import UraniborgError
 
 MOST_NESTED: Final = 10
 _NAMED: Final = 12
 
-Plain = dict[str, Any]
 Loader = Callable[[str], Any]
 """Gives the document of another workflow, by its name. Raises a kernel error if there is none."""
 
@@ -45,33 +46,125 @@ class Checked:
         return [one for one in self.diagnostics if one.severity == "warning"]
 
 
-def check(document: Any, interfaces: Interfaces, *, load: Loader | None = None, depth: int = 0) -> Checked:
+def check(document: Any, interfaces: Interfaces, *, load: Loader | None = None) -> Checked:
     """Check a workflow as it was read from its file. `load` finds the workflows that it runs."""
-    workflow, found = read_workflow(document)
-    if workflow is None:
-        return Checked(None, found)
-    graph = Graph.of(workflow)
-    places = {node: index for index, node in enumerate(workflow.nodes)}
-    found += _check_shape(workflow, graph, places)
-    known = {kind: interfaces.get(kind) for kind in {node.type for node in workflow.nodes.values()}}
-    for node in workflow.nodes.values():
-        path = f"nodes[{places[node.id]}]"
-        interface = known[node.type]
-        if interface is None:
-            found.append(_unknown_type(node, path, interfaces))
-            continue
-        found += _check_params(node, interface, path)
-        found += _check_actions(node, interface, graph)
-        if node.type == NESTED:
-            found += _check_nested(node, path, interfaces, load, depth)
-    found += check_references(workflow, graph, places, known)
-    return Checked(workflow, found)
+    return _Checker(interfaces, load).check(document)
+
+
+class _Checker:
+    """Checks a workflow and those that it runs: each of these once, however many run it."""
+
+    def __init__(self, interfaces: Interfaces, load: Loader | None) -> None:
+        self._interfaces = interfaces
+        self._load = load
+        self._types: list[str] | None = None
+        self._meant: dict[str, str | None] = {}
+        self._open: list[str] = []
+        self._heights: dict[str, int] = {}
+        """How many levels of workflows there are from one that was checked, itself included."""
+        self._missing: dict[str, UraniborgError] = {}
+        self._deepest = 0
+
+    def check(self, document: Any, depth: int = 0) -> Checked:
+        self._deepest = max(self._deepest, depth)
+        workflow, found = read_workflow(document)
+        if workflow is None:
+            return Checked(None, found)
+        graph = Graph.of(workflow)
+        places = places_of(document)
+        found += _check_shape(workflow, graph, places)
+        known = {kind: self._interfaces.get(kind) for kind in {node.type for node in workflow.nodes.values()}}
+        for node in workflow.nodes.values():
+            path = f"nodes[{places[node.id]}]"
+            if (interface := known[node.type]) is None:
+                found += self._unknown_type(node, path)
+                continue
+            found += _check_params(node, interface, path)
+            found += _check_actions(node, interface, graph)
+            if node.type == NESTED:
+                found += self._check_nested(node, path, depth)
+        found += check_references(workflow, graph, places, known)
+        return Checked(workflow, found)
+
+    def _unknown_type(self, node: Node, path: str) -> list[Diagnostic]:
+        if not (kind := node.type[:80]):  # that there is none was told when it was read
+            return []
+        if self._types is None:
+            self._types = self._interfaces.types()
+        if kind not in self._meant:
+            self._meant[kind] = nearest(kind, self._types)
+        meant = self._meant[kind]
+        hint = "`browse_components`, or `pflow browse`, lists what there is."
+        more = {"hint": hint, "available": tuple(self._types[:20]), "nearest": meant, "example": meant}
+        return [error("unknown_type", f"{path}.type", f"There is no node type '{kind}'.", node=node.id, **more)]
+
+    def _check_nested(self, node: Node, path: str, depth: int) -> list[Diagnostic]:
+        """A workflow within is checked as if it were run alone."""
+        ways = [key for key in ("workflow_name", "workflow_ref", "workflow_ir") if node.params.get(key) is not None]
+        if len(ways) != 1:
+            message = "Exactly one of `workflow_name`, `workflow_ref` and `workflow_ir` says what is run."
+            example = {"workflow_name": "greeter", "inputs": {"who": "world"}}
+            return [error("bad_nested", f"{path}.params", message, example=example, node=node.id)]
+        path = f"{path}.params.{ways[0]}"
+        given: Any = node.params[ways[0]]
+        if ways[0] != "workflow_ir":
+            is_known = self._load is not None and isinstance(given, str) and not _is_template(given)
+            return self._check_named(node, path, given, depth) if is_known else []
+        if depth >= MOST_NESTED:
+            return [_too_deep(node, path)]
+        return _within(node, path, self.check(given, depth + 1))
+
+    def _check_named(self, node: Node, path: str, name: str, depth: int) -> list[Diagnostic]:
+        if name in self._open:
+            shown = " → ".join([*self._open[self._open.index(name) :], name])
+            return [error("nested_circle", path, f"Workflows run each other in a circle: {shown}.", node=node.id)]
+        if depth + self._heights.get(name, 1) > MOST_NESTED:
+            return [_too_deep(node, path)]
+        if name in self._heights:
+            self._deepest = max(self._deepest, depth + self._heights[name])
+            return []
+        try:
+            document = self._loaded(name)
+        except UraniborgError as exc:
+            available = tuple(cast("list[str]", exc.ids.get("available", [])))
+            more = {"hint": exc.hint, "available": available, "nearest": nearest(name, available), "node": node.id}
+            return [error("nested_not_found", path, exc.message, **more)]
+        self._open.append(name)
+        deepest, self._deepest = self._deepest, depth + 1
+        inner = self.check(document, depth + 1)
+        self._heights[name] = self._deepest - depth
+        self._deepest = max(deepest, self._deepest)
+        self._open.pop()
+        return _within(node, path, inner)
+
+    def _loaded(self, name: str) -> Any:
+        assert self._load is not None
+        if name in self._missing:
+            raise self._missing[name]
+        try:
+            return self._load(name)
+        except UraniborgError as exc:
+            self._missing[name] = exc
+            raise
+
+
+def _too_deep(node: Node, path: str) -> Diagnostic:
+    return error("nested_too_deep", path, f"Workflows run each other more than {MOST_NESTED} deep.", node=node.id)
+
+
+def _within(node: Node, path: str, inner: Checked) -> list[Diagnostic]:
+    """What is wrong with a workflow, as told of the node that runs it."""
+    return [
+        replace(one, path=f"{path}/{one.path}", message=f"In '{node.id}': {one.message}", node=node.id)
+        for one in inner.errors
+    ]
 
 
 def _check_shape(workflow: Workflow, graph: Graph, places: Mapping[str, int]) -> list[Diagnostic]:
     found: list[Diagnostic] = []
-    if circle := graph.circle():
-        shown = " → ".join([*circle[:_NAMED], circle[0]])
+    for circle in islice(graph.circles(), _NAMED):
+        named = circle if len(circle) <= _NAMED else [*circle[:_NAMED], "…"]
+        shown = " → ".join([*named, circle[0]])
         found.append(
             error("circle", "edges", f"These nodes wait for each other: {shown}.", hint="Remove one of these edges.")
         )
@@ -80,35 +173,19 @@ def _check_shape(workflow: Workflow, graph: Graph, places: Mapping[str, int]) ->
     for node in unreached[:_NAMED]:
         path = f"nodes[{places[node]}]"
         message = f"No edge leads to '{node}', so it would never run."
-        before = _before(workflow, node, reached)
-        example = {"from": before, "to": node}
+        example = {"from": _before(workflow, node), "to": node}
         hint = "Add an edge to it, or remove it. Edges are never implied by the order of the nodes."
         found.append(error("unreachable_node", path, message, hint=hint, example=example, node=node))
     if len(unreached) > _NAMED:
-        found.append(error("unreachable_node", "nodes", f"No edge leads to {len(unreached) - _NAMED} more nodes."))
+        found.append(error("unreachable_node", "nodes", f"No edge leads to {len(unreached) - _NAMED:,} more nodes."))
     return found
 
 
-def _before(workflow: Workflow, node: str, reached: set[str]) -> str:
+def _before(workflow: Workflow, node: str) -> str:
     """The node after which one was probably meant to run: the one before it in the file."""
     order = list(workflow.nodes)
     place = order.index(node)
-    return next((one for one in reversed(order[:place]) if one in reached or place > 0), workflow.start)
-
-
-def _unknown_type(node: Node, path: str, interfaces: Interfaces) -> Diagnostic:
-    types = interfaces.types()
-    meant = nearest(node.type[:80], types)
-    return error(
-        "unknown_type",
-        f"{path}.type",
-        f"There is no node type '{node.type[:80]}'.",
-        hint="`browse_components`, or `pflow browse`, lists what there is.",
-        available=tuple(types[:20]),
-        nearest=meant,
-        example=meant,
-        node=node.id,
-    )
+    return order[place - 1] if place else workflow.start
 
 
 def _check_params(node: Node, interface: Interface, path: str) -> list[Diagnostic]:
@@ -124,17 +201,8 @@ def _check_params(node: Node, interface: Interface, path: str) -> list[Diagnosti
             if not interface.open_params:
                 message = f"The type '{node.type}' has no parameter `{key[:80]}`, so it is ignored."
                 known = tuple(interface.params)
-                found.append(
-                    warning(
-                        "unknown_param",
-                        f"{path}.params.{key[:80]}",
-                        message,
-                        available=known,
-                        nearest=nearest(key[:80], known),
-                        example=example,
-                        node=node.id,
-                    )
-                )
+                more = {"available": known, "nearest": nearest(key, known), "example": example, "node": node.id}
+                found.append(warning("unknown_param", f"{path}.params.{key[:80]}", message, **more))
         elif not _is_template(value) and not fits(value, param.type):
             message = f"`{key}` of '{node.id}' is to be {param.type.replace('|', ' or ')}."
             found.append(error("bad_param", f"{path}.params.{key}", message, example=example, node=node.id))
@@ -150,56 +218,18 @@ def _is_template(value: Any) -> bool:
 
 
 def _check_actions(node: Node, interface: Interface, graph: Graph) -> list[Diagnostic]:
-    known = {*interface.actions, ERROR_ACTION}
-    unknown = {edge.action for edge in graph.leaving[node.id]} - known
-    if interface.open_actions or not unknown or node.batch is not None:
+    known = tuple(dict.fromkeys([*interface.actions, ERROR_ACTION]))
+    unknown = {edge.action for edge in graph.leaving[node.id]}.difference(known)
+    if interface.open_actions or node.batch is not None:
         return []
-    message = f"'{node.id}' never answers with {', '.join(sorted(unknown))}; edges for that are never taken."
-    return [warning("unknown_action", "edges", message, available=interface.actions, node=node.id)]
-
-
-def _check_nested(node: Node, path: str, interfaces: Interfaces, load: Loader | None, depth: int) -> list[Diagnostic]:
-    """A workflow within is checked as if it were run alone."""
-    ways = [key for key in ("workflow_name", "workflow_ref", "workflow_ir") if node.params.get(key) is not None]
-    if len(ways) != 1:
-        message = "Exactly one of `workflow_name`, `workflow_ref` and `workflow_ir` says what is run."
-        example = {"workflow_name": "greeter", "inputs": {"who": "world"}}
-        return [error("bad_nested", f"{path}.params", message, example=example, node=node.id)]
-    document: Any = node.params[ways[0]]
-    if depth >= MOST_NESTED:
-        message = f"Workflows run each other more than {MOST_NESTED} deep: perhaps one runs itself."
-        return [error("nested_too_deep", f"{path}.params.{ways[0]}", message, node=node.id)]
-    if ways[0] != "workflow_ir":
-        if load is None or _is_template(document) or not isinstance(document, str):
-            return []
-        from uraniborg.kernel.errors import UraniborgError
-
-        try:
-            document = load(document)
-        except UraniborgError as exc:
-            available = tuple(cast("list[str]", exc.ids.get("available", [])))
-            return [
-                error(
-                    "nested_not_found",
-                    f"{path}.params.{ways[0]}",
-                    exc.message,
-                    hint=exc.hint,
-                    available=available,
-                    node=node.id,
-                )
-            ]
-    inner = check(document, interfaces, load=load, depth=depth + 1)
     return [
-        Diagnostic(
-            one.severity,
-            one.code,
-            f"{path}.params.{ways[0]}/{one.path}",
-            f"In '{node.id}': {one.message}",
-            one.hint,
-            one.available,
-            one.nearest,
-            one.example,
-            node.id,
+        warning(
+            "unknown_action",
+            "edges",
+            f"'{node.id}' never answers with '{action[:80]}'; edges for that are never taken.",
+            available=interface.actions,
+            nearest=nearest(action, known),
+            node=node.id,
         )
-        for one in inner.errors
+        for action in sorted(unknown)
     ]

@@ -48,10 +48,12 @@ def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
         _check_keys(told, _INPUT_KEYS, path, "an input", _INPUT_EXAMPLE, found)
         kind = _read_type(told, path, found)
         has_default = "default" in told
-        required = told.get("required", not has_default)
-        if not isinstance(required, bool):
-            found.append(error("bad_declaration", f"{path}.required", "`required` is true or false.", example=True))
-            required = True
+        required = told.get("required", not has_default) is not False
+        found += [
+            error("bad_declaration", f"{path}.{key}", f"`{key}` is true or false.", example=True)
+            for key in ("required", "stdin", "secret")
+            if not isinstance(told.get(key, False), bool)
+        ]
         if required and has_default:
             message = f"'{name}' is required and has a default, which is used when it is not given."
             found.append(warning("default_of_required", f"{path}.required", message, hint="Leave `required` out."))

@@ -54,7 +54,7 @@ def nearest(word: str, known: Iterable[str], *, least: float = 60.0) -> str | No
     """The known word that was probably meant."""
     from rapidfuzz import fuzz, process  # most workflows have nothing misspelt
 
-    words = list(known)
+    words = known if isinstance(known, (list, tuple)) else list(known)
     if len(words) > _SEARCHED:  # among so many, and perhaps for as many, it would take too long
         return None
     found = process.extractOne(word[:_LONGEST], words, scorer=fuzz.ratio, processor=str.casefold, score_cutoff=least)

@@ -1,7 +1,7 @@
 """The shape of a workflow: who follows whom, what is reached, and what came before. Pure."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pflow.ir.model import Edge, Workflow
@@ -53,13 +53,21 @@ class Graph:
                     ready.append(edge.target)
         return ordered
 
-    def circle(self) -> list[str]:
-        """The nodes of one circle, in order; none if there is none."""
-        inside = set(self.leaving) - set(self.order())
-        if not inside:
-            return []
-        # Each node in or behind a circle has one of them before it: going back must come round.
-        way: list[str] = [min(inside)]
+    def circles(self) -> Iterator[list[str]]:
+        """Circles that share no node, until no other is left; each with its nodes in order."""
+        inside = dict.fromkeys(self.leaving)
+        for node in self.order():
+            del inside[node]
+        while inside:
+            circle = self._circle_in(inside)
+            yield circle
+            for node in circle:
+                del inside[node]
+            self._strip(inside)
+
+    def _circle_in(self, inside: Mapping[str, None]) -> list[str]:
+        # Each of them has one of them before it: going back must come round.
+        way = [next(iter(inside))]
         places = {way[0]: 0}
         while True:
             before = next(edge.source for edge in self.entering[way[-1]] if edge.source in inside)
@@ -67,6 +75,19 @@ class Graph:
                 return way[places[before] :][::-1]
             places[before] = len(way)
             way.append(before)
+
+    def _strip(self, inside: dict[str, None]) -> None:
+        """Leaves only nodes that have one of them before them."""
+        before = {node: sum(edge.source in inside for edge in self.entering[node]) for node in inside}
+        ready = deque(node for node, count in before.items() if count == 0)
+        while ready:
+            node = ready.popleft()
+            del inside[node]
+            for edge in self.leaving[node]:
+                if edge.target in inside:
+                    before[edge.target] -= 1
+                    if before[edge.target] == 0:
+                        ready.append(edge.target)
 
     def ancestors(self) -> dict[str, int]:
         """The nodes from which a way leads to each node, as a number with one bit for each, by its place in `order`."""

@@ -1,6 +1,7 @@
 """From a JSON object to a workflow: raw or wrapped, normalised in one way; all that is wrong is told at once."""
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, Final, cast
 
 from pflow.ir.declarations import NAME_RULE, is_name, read_inputs, read_outputs
@@ -58,11 +59,16 @@ def normalised(document: Mapping[str, Any]) -> Plain:
 def _normal_node(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
-    plain = dict(cast("Plain", node))
-    if "params" not in plain and "parameters" in plain:
-        plain["params"] = plain.pop("parameters")
+    plain = _with_params(cast("Plain", node))
     if plain.get("type") == "batch" and isinstance(params := plain.get("params"), dict):
         return _without_batch_type(plain, cast("Plain", params))
+    return plain
+
+
+def _with_params(node: Plain) -> Plain:
+    plain = dict(node)
+    if "params" not in plain and "parameters" in plain:
+        plain["params"] = plain.pop("parameters")
     return plain
 
 
@@ -73,8 +79,7 @@ def _without_batch_type(plain: Plain, params: Plain) -> Plain:
         return plain
     batch = {key: value for key, value in params.items() if key != "node"}
     kept = {key: value for key, value in plain.items() if key not in ("type", "params")}
-    told = cast("Plain", inner)
-    return {**kept, "type": told.get("type"), "params": told.get("params", {}), "batch": batch}
+    return {"type": None, **_with_params(cast("Plain", inner)), **kept, "batch": batch}
 
 
 def _normal_edge(edge: Any) -> Any:
@@ -91,22 +96,31 @@ def read_workflow(document: Any) -> tuple[Workflow | None, list[Diagnostic]]:
     """The workflow that a JSON object is, and all that is wrong with its structure; no workflow if that is too much."""
     if not isinstance(document, dict):
         return None, [error("not_an_object", "", "A workflow is a JSON object.", example=_EXAMPLE)]
-    plain = normalised(cast("Plain", document))
     found: list[Diagnostic] = []
+    plain = _without_depths(normalised(cast("Plain", document)), "", found, but="nodes")
     _check_keys(plain, found)
     _check_version(plain, found)
     inputs = read_inputs(plain.get("inputs"), found)
     outputs = read_outputs(plain.get("outputs"), found)
     nodes = _read_nodes(plain.get("nodes"), found)
-    edges = _read_edges(plain["edges"], nodes, found)
+    edges = _read_edges(plain.get("edges", []), nodes, found)
     start = _read_start(plain.get("start_node"), nodes, found)
     timeout = read_timeout(plain.get("timeout"), "timeout", found)
-    for name in nodes.keys() & inputs.keys():
+    for name in [name for name in inputs if name in nodes]:
         message = f"'{name}' is the name of an input and of a node, so `${{{name}}}` could mean either."
         found.append(error("name_taken_twice", f"inputs.{name}", message, hint="Rename one of them."))
     if start is None:
         return None, found
     return Workflow(nodes, tuple(edges), start, inputs, outputs, timeout), found
+
+
+def places_of(document: Mapping[str, Any]) -> dict[str, int]:
+    """The place of each node in the list that it was read from."""
+    places: dict[str, int] = {}
+    for index, node in enumerate(cast("list[Any]", normalised(document)["nodes"])):
+        if isinstance(node, dict) and isinstance(name := cast("Plain", node).get("id"), str):
+            places.setdefault(name, index)
+    return places
 
 
 def _check_keys(plain: Plain, found: list[Diagnostic]) -> None:
@@ -115,15 +129,14 @@ def _check_keys(plain: Plain, found: list[Diagnostic]) -> None:
             continue
         hint = "Name and description are given when the workflow is saved." if key in _WRAPPER_KEYS else ""
         message = f"A workflow has no key '{key[:80]}'."
-        found.append(
-            error("unknown_key", key[:80], message, hint=hint, available=_KEYS[:7], nearest=nearest(key[:80], _KEYS))
-        )
+        more = {"available": _KEYS[:7], "nearest": nearest(key, _KEYS), "example": _EXAMPLE}
+        found.append(error("unknown_key", key[:80], message, hint=hint, **more))
     ignored = [key for key in ("mappings", "enable_namespacing", "template_resolution_mode") if key in plain]
     found += [warning("ignored_key", key, f"`{key}` is known, and has no effect.") for key in ignored]
 
 
 def _check_version(plain: Plain, found: list[Diagnostic]) -> None:
-    version = plain["ir_version"]
+    version = plain.get("ir_version", IR_VERSION)
     if not isinstance(version, str) or not version.startswith("0."):
         message = f"`ir_version` is not one that this version reads: {str(version)[:40]!r}."
         found.append(error("unknown_version", "ir_version", message, example=IR_VERSION, hint="Leave it out."))
@@ -160,28 +173,23 @@ def _read_node(plain: Any, path: str, found: list[Diagnostic]) -> Node | None:
     if not isinstance(plain, dict):
         found.append(error("not_a_node", path, "A node is an object.", example=_NODE))
         return None
-    told = cast("Plain", plain)
-    count = len(found)
+    told = _without_depths(cast("Plain", plain), f"{path}.", found)
     for key in told:
         if key not in _NODE_KEYS:
             message = f"A node has no key '{key[:80]}'."
-            meant = nearest(key[:80], _NODE_KEYS)
             hint = "Parameters of the node's type go into `params`."
-            found.append(
-                error("unknown_key", f"{path}.{key[:80]}", message, hint=hint, available=_NODE_KEYS, nearest=meant)
-            )
+            more = {"available": _NODE_KEYS, "nearest": nearest(key, _NODE_KEYS), "example": _NODE}
+            found.append(error("unknown_key", f"{path}.{key[:80]}", message, hint=hint, **more))
     node_id, kind = told.get("id"), told.get("type")
     if not isinstance(node_id, str) or not is_name(node_id):
         found.append(error("bad_id", f"{path}.id", f"A node needs an id: {NAME_RULE}.", example="fetch"))
+        node_id = None
     if not isinstance(kind, str) or not kind:
-        found.append(error("no_type", f"{path}.type", "A node needs a type.", example="shell", node=_text(node_id)))
+        found.append(error("no_type", f"{path}.type", "A node needs a type.", example="shell", node=node_id))
+        kind = ""
     params = told.get("params", {})
     if not isinstance(params, dict):
-        found.append(error("bad_params", f"{path}.params", "`params` is an object.", example={}, node=_text(node_id)))
-        params = {}
-    if _depth(params) > _DEEPEST:
-        message = f"`params` is nested deeper than {_DEEPEST} levels."
-        found.append(error("too_deep", f"{path}.params", message, node=_text(node_id)))
+        found.append(error("bad_params", f"{path}.params", "`params` is an object.", example={}, node=node_id))
         params = {}
     if told.get("resume", "auto") not in ("auto", "never"):
         message = '`resume` is "auto" or "never".'
@@ -193,11 +201,11 @@ def _read_node(plain: Any, path: str, found: list[Diagnostic]) -> Node | None:
     batch = read_batch(told.get("batch"), f"{path}.batch", found)
     retry = read_retry(told.get("retry"), f"{path}.retry", found)
     timeout = read_timeout(told.get("timeout"), f"{path}.timeout", found)
-    if any(one.severity == "error" and one.code in ("bad_id", "no_type") for one in found[count:]):
+    if node_id is None:
         return None
     return Node(
-        id=cast("str", node_id),
-        type=cast("str", kind),
+        id=node_id,
+        type=kind,
         params=cast("Plain", params),
         purpose=str(told.get("purpose") or ""),
         batch=batch,
@@ -237,9 +245,16 @@ def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Dia
             continue
         said = f"'{end[:80]}'" if isinstance(end, str) else "missing or no text"
         message = f"`{key}` must be the id of a node; it is {said}."
-        meant = nearest(end[:80], nodes) if isinstance(end, str) else None
+        meant = nearest(end, nodes) if isinstance(end, str) else None
         found.append(
-            error("unknown_node", f"{path}.{key}", message, available=tuple(nodes)[:20], nearest=meant, example=meant)
+            error(
+                "unknown_node",
+                f"{path}.{key}",
+                message,
+                available=tuple(islice(nodes, 20)),
+                nearest=meant,
+                example=meant,
+            )
         )
     action = told.get("action", DEFAULT_ACTION)
     if not isinstance(action, str) or not action:
@@ -253,15 +268,24 @@ def _read_start(given: Any, nodes: Mapping[str, Node], found: list[Diagnostic]) 
         return next(iter(nodes), None)
     if isinstance(given, str) and given in nodes:
         return given
+    first = next(iter(nodes), None)
     message = f"`start_node` must be the id of a node; it is {str(given)[:80]!r}."
-    found.append(
-        error("unknown_node", "start_node", message, available=tuple(nodes)[:20], example=next(iter(nodes), None))
-    )
-    return next(iter(nodes), None)
+    meant = nearest(str(given), nodes)
+    more = {"available": tuple(islice(nodes, 20)), "nearest": meant, "example": meant or first}
+    found.append(error("unknown_node", "start_node", message, **more))
+    return first
 
 
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
+def _without_depths(plain: Plain, path: str, found: list[Diagnostic], *, but: str = "") -> Plain:
+    """What is nested too deep is told of, and left out: nobody could walk through it."""
+    kept: Plain = {}
+    for key, value in plain.items():
+        if key != but and isinstance(value, (dict, list)) and _depth(value) > _DEEPEST:
+            message = f"`{key[:80]}` is nested deeper than {_DEEPEST} levels."
+            found.append(error("too_deep", f"{path}{key[:80]}", message))
+        else:
+            kept[key] = value
+    return kept
 
 
 def _depth(value: Any) -> int:

@@ -10,6 +10,9 @@ from pflow.ir.uses import INDEX, NESTED, Use, aliases_of, uses_in
 from pflow.registry.interface import Interface
 from pflow.templates.parsing import Reference, references_in
 
+_NAMED: Final = 12
+_SHOWN: Final = 20
+_LONGEST: Final = 120
 BATCH_OUTPUTS: Final = ("results", "count", "success_count", "error_count", "errors", "batch_metadata")
 
 
@@ -21,15 +24,28 @@ def check_references(
     checker = _References(workflow, graph, known)
     for use in uses_in(workflow):
         path = _path_of(use, places)
-        for at in use.malformed():
-            begins = use.text[at : at + 30]
-            message = f"This begins a template and is none: `{begins}`"
-            hint = "Write `${name}` or `${node.output}`; `$${` means the two characters themselves."
-            found.append(error("malformed_template", path, message, hint=hint, node=use.node.id if use.node else None))
+        found += _check_malformed(use, path)
+        told: set[Reference] = set()
         for template in use.templates():
             for reference in references_in(template):
-                found += checker.check(use, reference, path, is_choice=len(template.choices) > 1)
+                if reference not in told:
+                    told.add(reference)
+                    found += checker.check(use, reference, path, is_choice=len(template.choices) > 1)
     found += checker.unused()
+    return found
+
+
+def _check_malformed(use: Use, path: str) -> list[Diagnostic]:
+    hint = "Write `${name}` or `${node.output}`; `$${` means the two characters themselves."
+    node = use.node.id if use.node else None
+    places = use.malformed()
+    found: list[Diagnostic] = []
+    for at in places[:_NAMED]:
+        message = f"This begins a template and is none: `{use.text[at : at + 30]}`"
+        found.append(error("malformed_template", path, message, hint=hint, node=node))
+    if len(places) > _NAMED:
+        message = f"There are {len(places) - _NAMED:,} more `${{` that begin no template."
+        found.append(error("malformed_template", path, message, hint=hint, node=node))
     return found
 
 
@@ -46,9 +62,10 @@ class _References:
     def __init__(self, workflow: Workflow, graph: Graph, known: Mapping[str, Interface | None]) -> None:
         self._workflow = workflow
         self._known = known
-        order = graph.order()
-        self._bits = {node: 1 << place for place, node in enumerate(order)}
+        self._order = graph.order()
+        self._bits = {node: 1 << place for place, node in enumerate(self._order)}
         self._above = graph.ancestors()
+        self._names = (*workflow.inputs, *workflow.nodes)
         self._used: set[str] = set()
 
     def check(self, use: Use, reference: Reference, path: str, *, is_choice: bool) -> list[Diagnostic]:
@@ -60,29 +77,18 @@ class _References:
         self._used.add(root)
         if root in self._workflow.inputs:
             return []
+        names = (*aliases, *self._names) if (aliases := aliases_of(use)) else self._names
+        meant = nearest(root, names)
+        example = f"${{{_cut(reference.text.replace(root, meant, 1))}}}" if meant else None
+        more: dict[str, Any] = {"available": names[:_SHOWN], "nearest": meant, "example": example}
         if use.node is None:
-            names = (*self._workflow.nodes, *self._workflow.inputs)
-            message = f"`${{{reference.text}}}` names neither a node nor an input."
-            meant = nearest(root, names)
-            example = f"${{{reference.text.replace(root, meant, 1)}}}" if meant else None
-            more = {"available": names, "nearest": meant, "example": example}
+            message = f"`${{{_cut(reference.text)}}}` names neither a node nor an input."
             return [(warning if is_choice else error)("unknown_reference", path, message, **more)]
-        names = (*self._workflow.inputs, *self._workflow.nodes, *aliases_of(use))
-        message = f"`${{{reference.text}}}` is neither a declared input nor the output of a node."
-        hint = f'It can be given with `inputs`. To declare it: "inputs": {{"{root}": {{"type": "string"}}}}'
+        message = f"`${{{_cut(reference.text)}}}` is neither a declared input nor the output of a node."
+        hint = f'It can be given with `inputs`. To declare it: "inputs": {{"{_cut(root)}": {{"type": "string"}}}}'
         if root == INDEX or (use.node.batch is None and root == "item"):
             hint = "It is only there in a node with `batch`."
-        return [
-            warning(
-                "undeclared_variable",
-                path,
-                message,
-                hint=hint,
-                available=names,
-                nearest=nearest(root, names),
-                node=use.node.id,
-            )
-        ]
+        return [warning("undeclared_variable", path, message, hint=hint, node=use.node.id, **more)]
 
     def unused(self) -> list[Diagnostic]:
         return [
@@ -95,18 +101,31 @@ class _References:
         root = reference.root
         if use.node is not None and not self._is_before(root, use.node.id):
             message = (
-                f"`${{{reference.text}}}` is of the node itself."
+                f"`${{{_cut(reference.text)}}}` is of the node itself."
                 if root == use.node.id
-                else f"`${{{reference.text}}}` is of a node that does not run before '{use.node.id}'."
+                else f"`${{{_cut(reference.text)}}}` is of a node that does not run before '{use.node.id}'."
             )
-            before = tuple(node for node in self._workflow.nodes if self._is_before(node, use.node.id))
+            before = self._some_before(use.node.id)
             example = {"from": root, "to": use.node.id} if root != use.node.id else None
             hint = "Use an output of a node that leads here, or add an edge."
             return [error("not_before", path, message, hint=hint, available=before, example=example, node=use.node.id)]
         return self._check_output(use, reference, path)
 
     def _is_before(self, earlier: str, later: str) -> bool:
-        return bool(self._above.get(later, 0) & self._bits.get(earlier, 0)) or earlier not in self._bits
+        """Of nodes in a circle, and behind one, nothing is known: what is wrong with them is told already."""
+        if earlier not in self._bits or later not in self._bits:
+            return earlier != later
+        return bool(self._above[later] & self._bits[earlier])
+
+    def _some_before(self, later: str) -> tuple[str, ...]:
+        """The nodes that lead to one, the last of them first."""
+        mask = self._above.get(later, 0)
+        names: list[str] = []
+        while mask and len(names) < _SHOWN:
+            place = mask.bit_length() - 1
+            names.append(self._order[place])
+            mask ^= 1 << place
+        return tuple(names)
 
     def _check_output(self, use: Use, reference: Reference, path: str) -> list[Diagnostic]:
         source = self._workflow.nodes[reference.root]
@@ -117,6 +136,8 @@ class _References:
         if not outputs:
             return []
         key = reference.steps[0]
+        if isinstance(key, Reference):
+            return []
         if key in outputs or key == "error":
             return self._check_within(use, reference, path, outputs.get(str(key)))
         names = tuple(f"${{{source.id}.{name}}}" for name in outputs)
@@ -125,7 +146,7 @@ class _References:
             error(
                 "unknown_output",
                 path,
-                f"'{source.id}' ({source.type}{', as a batch' if source.batch else ''}) gives no `{key}`.",
+                f"'{source.id}' ({source.type}{', as a batch' if source.batch else ''}) gives no `{_cut(str(key))}`.",
                 available=names,
                 nearest=meant,
                 example=f"${{{source.id}.{meant}}}" if meant else names[0],
@@ -140,12 +161,12 @@ class _References:
             if out is None or out.structure is None:
                 return []
             if isinstance(step, (int, Reference)):
-                way += "[…]"
+                way += f"[{step if isinstance(step, int) else f'${{{step.text}}}'}]"
                 continue
             if step not in out.structure:
                 names = tuple(f"${{{way}.{name}}}" for name in out.structure)
                 meant = nearest(step, out.structure)
-                message = f"There is no `{step}` in `{way}`."
+                message = f"There is no `{_cut(step)}` in `{way}`."
                 example = f"${{{way}.{meant}}}" if meant else None
                 node = use.node.id if use.node else None
                 more = {"available": names, "nearest": meant, "example": example, "node": node}
@@ -153,3 +174,7 @@ class _References:
             out = out.structure[step]
             way += f".{step}"
         return []
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,7 +1,8 @@
 """Keeps what was discovered in a file, so that the next process need not look again.
 
-The first line says what the rest follows from; each further line is a component, and the last has the texts that
-searches look at. Components are found by their place and parsed when they are asked for: most runs need few.
+The first line is a checksum of the others. The second says what the rest follows from; then each line is a component,
+and the last has what searches look at. Components are found by their place and parsed when they are asked for: most
+runs need few.
 """
 
 import contextlib
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
 FILE: Final = "cache/registry.json"
 _FORMAT: Final = "pflow registry 1"
+"""To be counted up when what the lines hold changes its shape."""
 _CODE: Final = [
-    str(Path(__file__).with_name(f"{name}.py")) for name in ("discovery", "installed", "interface", "reading", "search")
+    str(Path(__file__).with_name(f"{name}.py")) for name in ("discovery", "installed", "interface", "reading")
 ]
 """What is kept follows from this code too."""
 
@@ -37,30 +39,30 @@ class DamagedCache(Exception):
 class Kept:
     """What was discovered, as lines: `places` says from where to where in `data` a type is declared."""
 
-    data: bytes
+    data: bytes | memoryview
     places: dict[str, tuple[int, int]]
-    texts: tuple[int, int]
+    about: tuple[int, int]
     problems: list[Problem]
 
     def component(self, kind: str) -> dict[str, Any]:
         start, end = self.places[kind]
         return orjson.loads(self.data[start:end])
 
-    def searched(self) -> dict[str, str]:
-        """The text of each type that searches look at."""
-        start, end = self.texts
+    def searched(self) -> dict[str, tuple[str, str, str]]:
+        """Description, parameters and outputs, and tags of each type."""
+        start, end = self.about
         return dict(zip(self.places, orjson.loads(self.data[start:end]), strict=True))
 
 
 def kept_from(found: "Found") -> Kept:
     lines = [component.line for component in found.components.values()]
-    texts = orjson.dumps([component.text for component in found.components.values()])
+    about = orjson.dumps([component.about for component in found.components.values()])
     ends = list(accumulate(len(line) + 1 for line in lines))
     places = {
         kind: (end - len(line) - 1, end - 1) for kind, line, end in zip(found.components, lines, ends, strict=True)
     }
     start = ends[-1] if ends else 0
-    return Kept(b"\n".join([*lines, texts]), places, (start, start + len(texts)), found.problems)
+    return Kept(b"\n".join([*lines, about]), places, (start, start + len(about)), found.problems)
 
 
 def read(home: Path) -> tuple[Kept | None, Folders]:
@@ -70,7 +72,7 @@ def read(home: Path) -> tuple[Kept | None, Folders]:
     except OSError:
         return None, {}
     try:
-        return _opened(data)
+        return _opened(data, home)
     except (ValueError, TypeError, KeyError, AttributeError) as wrong:
         raise DamagedCache from wrong
 
@@ -78,22 +80,23 @@ def read(home: Path) -> tuple[Kept | None, Folders]:
 def write(home: Path, found: "Found", kept: Kept) -> None:
     """Keep it if the home can be written to. It is not forced to the disk: damage is found by the checksum."""
     head = {
-        "format": _FORMAT,
-        "checksum": zlib.crc32(kept.data),
+        "home": os.path.abspath(home),
         "code": _code(),
         "stamps": found.stamps,
         "folders": found.folders,
         "problems": [problem.plain() for problem in found.problems],
         "types": list(kept.places),
         "places": list(kept.places.values()),
-        "texts": kept.texts,
+        "about": kept.about,
     }
     path = home / FILE
     temporary = path.with_name(f".{os.urandom(8).hex()}.tmp")
-    with contextlib.suppress(OSError):
+    # A folder whose name is no text cannot be written down either.
+    with contextlib.suppress(OSError, TypeError):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            temporary.write_bytes(orjson.dumps(head) + b"\n" + kept.data)
+            body = b"\n".join([orjson.dumps(head), kept.data])
+            temporary.write_bytes(_mark(body) + b"\n" + body)
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
@@ -105,19 +108,26 @@ def forget(home: Path) -> None:
         (home / FILE).unlink(missing_ok=True)
 
 
-def _opened(data: bytes) -> tuple[Kept | None, Folders]:
-    first, _, rest = data.partition(b"\n")
-    head = orjson.loads(first)
-    if head["format"] != _FORMAT or head["checksum"] != zlib.crc32(rest):
+def _mark(body: bytes | memoryview) -> bytes:
+    return f"{_FORMAT} {zlib.crc32(body):08x}".encode()
+
+
+def _opened(data: bytes, home: Path) -> tuple[Kept | None, Folders]:
+    view = memoryview(data)
+    first = data.index(b"\n")
+    second = data.index(b"\n", first + 1)
+    if data[:first] != _mark(view[first + 1 :]):
         raise ValueError("another format, or damaged")
+    head = orjson.loads(view[first + 1 : second])
     folders: Folders = {folder: (stamp, found) for folder, (stamp, found) in head["folders"].items()}
     now = offering_folders(folders)
-    if head["code"] != _code() or not unchanged(head["stamps"]) or offers(now) != offers(folders):
+    is_ours = head["home"] == os.path.abspath(home) and head["code"] == _code()
+    if not is_ours or not unchanged(head["stamps"]) or offers(now) != offers(folders):
         return None, now
     places = dict(zip(head["types"], head["places"], strict=True))
     problems = [Problem(**problem) for problem in head["problems"]]
-    return Kept(rest, places, head["texts"], problems), now
+    return Kept(view[second + 1 :], places, head["about"], problems), now
 
 
-def _code() -> list[Stamp]:
-    return [stamp_of(path) for path in _CODE]
+def _code() -> dict[str, Stamp]:
+    return {path: stamp_of(path) for path in _CODE}

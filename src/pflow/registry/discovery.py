@@ -3,6 +3,7 @@
 Only declarations are read. No module of a node is imported, and what cannot be read is told and left out.
 """
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,26 +16,24 @@ from pflow.registry.installed import Folders, interface_file, offering_folders, 
 from pflow.registry.interface import Source, check_interface
 from pflow.registry.problems import Problem
 from pflow.registry.reading import Reading, why
-from pflow.registry.search import document
 from pflow.registry.stamps import Stamp
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import confine
-from uraniborg.kernel.ids import content_id
 
 BUILT_IN: Final = Path(__file__).parents[1] / "nodes"
 OWN_FOLDER: Final = "nodes"
 TOOLS_FILE: Final = "mcp-tools.json"
 OWN_RUN: Final = re.compile(r"(\w[\w.-]*\.py):([A-Za-z_]\w*)")
 _RUN: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_SEARCHED: Final = 2_000
 _SYNC: Final = "Have it written again: pflow mcp sync"
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A declared node: its interface in JSON, with where it comes from, and the text that searches look at."""
+    """A declared node: its interface in JSON, with where it comes from, and what searches look at beside its type."""
 
     line: bytes
-    text: str
+    about: tuple[str, str, str]
     where: str
 
 
@@ -60,6 +59,8 @@ def discover(home: Path, known: Folders | None = None) -> Found:
 
 def source_digest(source: bytes) -> str:
     """What tells one text of a user's node file from another."""
+    from uraniborg.kernel.ids import content_id  # few have nodes of their own
+
     return content_id(source)[:16]
 
 
@@ -70,18 +71,19 @@ class _Look:
         self.reading = Reading()
         self.components: dict[str, Component] = {}
         self._home = home
+        self._own = home / OWN_FOLDER
         self._digests: dict[str, str] = {}
 
     def built_in(self) -> None:
-        for path in self.reading.listed(BUILT_IN):
-            where = f"pflow/nodes/{path.name}"
-            for plain in self._declared(path, where):
+        for name in self.reading.listed(BUILT_IN):
+            where = f"pflow/nodes/{name}"
+            for plain in self._declared(f"{BUILT_IN}/{name}", where):
                 self._add(plain, "builtin", where)
 
     def own(self) -> None:
-        for path in self.reading.listed(self._home / OWN_FOLDER):
-            where = f"{OWN_FOLDER}/{path.name}"
-            for plain in self._declared(path, where):
+        for name in self.reading.listed(self._own):
+            where = f"{OWN_FOLDER}/{name}"
+            for plain in self._declared(f"{self._own}/{name}", where):
                 self._add(plain, "user", where, file=where)
 
     def installed(self, known: Folders) -> Folders:
@@ -95,19 +97,19 @@ class _Look:
             if path is None:
                 self.reading.stamps[f"module {module}"] = []
             else:
-                for plain in self._declared(path, where):
+                for plain in self._declared(str(path), where):
                     self._add(plain, "entry-point", where)
         return folders
 
     def tools(self) -> None:
-        plain = self.reading.json(self._home / TOOLS_FILE, TOOLS_FILE)
+        plain = self.reading.json(f"{self._home}/{TOOLS_FILE}", TOOLS_FILE)
         if plain is not None and not isinstance(_mapping(plain).get("servers"), dict):
             self.reading.tell(TOOLS_FILE, "It holds no `servers`.", _SYNC)
         for server, listed in _mapping(_mapping(plain).get("servers")).items():
             for node in _items(_mapping(listed).get("nodes")):
                 self._add(node, "mcp", TOOLS_FILE, file=f"{server}/{_mapping(node).get('tool', '')}")
 
-    def _declared(self, path: Path, where: str) -> list[Any]:
+    def _declared(self, path: str, where: str) -> list[Any]:
         plain = self.reading.json(path, where)
         nodes = _mapping(plain).get("nodes")
         if plain is not None and not isinstance(nodes, list):
@@ -140,9 +142,9 @@ class _Look:
         except TypeError:
             self.reading.tell(where, f"The node '{kind}' is nested too deep.")
             return
-        keys = (*plain.get("params", ()), *plain.get("outputs", ()))
-        text = document(kind, description=plain["description"], keys=keys, tags=plain.get("tags", ())).text
-        self.components[kind] = Component(line, text, where)
+        keys = " ".join((*plain.get("params", ()), *plain.get("outputs", ())))
+        about = (plain["description"][:_SEARCHED], keys[:_SEARCHED], " ".join(plain.get("tags", ()))[:_SEARCHED])
+        self.components[kind] = Component(line, about, where)
 
     def _own_version(self, plain: Mapping[str, Any]) -> str:
         """What is declared and a digest of the code: whoever edits it has another node."""
@@ -151,9 +153,11 @@ class _Look:
             raise ValueError("`run` must be `file.py:function`, of a file beside it")
         name = run[1]
         if name not in self._digests:
-            path = self._home / OWN_FOLDER / name
-            if path.is_symlink():
-                confine(path.parent, name)
+            path = f"{self._own}/{name}"
+            if os.path.islink(path):
+                from uraniborg.kernel.files import confine
+
+                confine(self._own, name)
             source = self.reading.bytes(path)
             if source is None:
                 raise ValueError(f"there is no file {name} beside it")

@@ -1,6 +1,5 @@
 """Imports the function of a node, which nothing else in the registry does."""
 
-import functools
 import importlib
 import importlib.util
 import sys
@@ -8,7 +7,7 @@ import threading
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
 from pflow.errors import NodeFailed
 from pflow.node import Function
@@ -42,16 +41,13 @@ def function_of(interface: Interface, home: Path) -> Function:
             hint=f"Look at {module}, or install what it needs.",
             node_type=interface.type,
         ) from wrong
-    function: Any = getattr(found, name, None)
+    function = getattr(found, name, None)
     if not callable(function):
         raise NodeNotLoaded(
             f"The node type '{interface.type}' names a function {name}, which {module} does not have.",
             hint="Correct `run` in the file that declares it.",
             node_type=interface.type,
         )
-    if interface.source == "mcp":
-        server, _, tool = interface.file.partition("/")
-        return functools.partial(function, server=server, tool=tool)
     return function
 
 

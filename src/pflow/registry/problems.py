@@ -11,5 +11,8 @@ class Problem:
     problem: str
     hint: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem} {self.hint}".rstrip()
+
     def plain(self) -> dict[str, str]:
         return {"where": self.where, "problem": self.problem, "hint": self.hint}

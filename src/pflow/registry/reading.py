@@ -1,15 +1,18 @@
 """Reads the files that declare nodes. Keeps a stamp of each, and a note of each that cannot be read."""
 
 import os
+import stat
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
 from pflow.registry.problems import Problem
-from pflow.registry.stamps import Stamp, stamp_of
+from pflow.registry.stamps import Stamp, stamp_from, stamp_of
 
 _LARGEST: Final = 64 * 1024 * 1024
+_READING: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Opening a pipe must not wait for somebody who writes to it."""
 _SHAPE: Final = 'A file of nodes is {"nodes": [{"type": …, "description": …, "run": …}, …]}.'
 
 
@@ -21,18 +24,22 @@ class Reading:
     def tell(self, where: str, problem: str, hint: str = _SHAPE) -> None:
         self.problems.append(Problem(where, problem, hint))
 
-    def listed(self, folder: Path) -> list[Path]:
-        """The JSON files of a folder in the order of their names; none if it is not there."""
-        self.stamps[str(folder)] = stamp_of(folder)
+    def listed(self, folder: Path) -> list[str]:
+        """The names of the JSON files of a folder in their order; none if it is not there."""
+        self.stamps[str(folder)] = stamp_of(str(folder))
         try:
-            return [folder / name for name in sorted(os.listdir(folder)) if name.endswith(".json")]
+            names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
         except FileNotFoundError:
             return []
         except OSError as wrong:
             self.tell(folder.name, f"It cannot be listed: {why(wrong)}.", "Look at its permissions.")
             return []
+        readable = [name for name in names if _is_text(name)]
+        if len(readable) < len(names):
+            self.tell(folder.name, "It has files whose names are no text.", "Rename them.")
+        return readable
 
-    def json(self, path: Path, where: str) -> Any:
+    def json(self, path: str, where: str) -> Any:
         """What a file holds; None where there is no file, or none that can be read."""
         try:
             data = self.bytes(path)
@@ -43,15 +50,30 @@ class Reading:
             self.tell(where, f"It is not JSON: {wrong}.")
         return None
 
-    def bytes(self, path: Path) -> bytes | None:
+    def bytes(self, path: str) -> bytes | None:
         """What is in a file; None where there is none. Raises OSError for what is no file, or cannot be read."""
-        # The stamp is older than what is read, never younger.
-        stamp = self.stamps[str(path)] = stamp_of(path)
-        if stamp is None:
+        self.stamps[path] = None
+        try:
+            opened = os.open(path, _READING)
+        except FileNotFoundError:
             return None
-        if not path.is_file() or stamp[2] > _LARGEST:
-            raise OSError(0, "it is no file, or larger than such a file may be")
-        return path.read_bytes()
+        except OSError:
+            self.stamps[path] = stamp_of(path)
+            raise
+        try:
+            # The stamp is older than what is read, never younger.
+            seen = os.fstat(opened)
+            self.stamps[path] = stamp_from(seen)
+            if not stat.S_ISREG(seen.st_mode) or seen.st_size > _LARGEST:
+                raise OSError(0, "it is no file, or larger than such a file may be")
+            return os.read(opened, seen.st_size + 1)
+        finally:
+            os.close(opened)
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file name can be told to others: the system allows bytes that are no characters."""
+    return not any("\ud800" <= char <= "\udfff" for char in name)
 
 
 def why(wrong: Exception) -> str:

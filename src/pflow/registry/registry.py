@@ -77,10 +77,13 @@ class Registry:
 
     def search(self, query: str, limit: int | None = None, *, uses: Mapping[str, int] | None = None) -> list[Match]:
         """The types that fit, best first; `uses` says how often each was used. All types for an empty query."""
-        from pflow.registry.search import Document, ranked  # a run searches for nothing
+        from pflow.registry.search import document, ranked  # a run searches for nothing
 
         used = uses or {}
-        documents = [Document(kind, text, used.get(kind, 0)) for kind, text in self._kept.searched().items()]
+        documents = [
+            document(kind, description=description, keys=(keys,), tags=(tags,), uses=used.get(kind, 0))
+            for kind, (description, keys, tags) in self._kept.searched().items()
+        ]
         hits = ranked(query, documents, limit=limit)
         return [Match(hit.key, hit.score, hit.matched, self._interfaces) for hit in hits]
 
@@ -99,16 +102,15 @@ class Registry:
         try:
             kept, known = cache.read(self.home)
         except DamagedCache:
-            self._told.append(Problem(cache.FILE, "It was damaged, and has been made anew.", "Nothing need be done."))
+            told = "It was damaged or of another version, and has been made anew."
+            self._told.append(Problem(cache.FILE, told, "Nothing need be done."))
             kept, known = None, {}
         return self._looked(known) if kept is None else kept
 
     def _looked(self, known: Folders) -> Kept:
         from pflow.registry.discovery import discover  # only when something changed
-        from uraniborg.kernel.logging import get_logger
 
         found = discover(self.home, known)
         kept = cache.kept_from(found)
         cache.write(self.home, found, kept)
-        get_logger(__name__).debug("looked for nodes anew", types=len(kept.places), problems=len(found.problems))
         return kept

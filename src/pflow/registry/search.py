@@ -11,7 +11,7 @@ import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from pflow.registry.synonyms import synonyms_of
@@ -67,7 +67,7 @@ def document(
 ) -> Document:
     """A node or a workflow by its name; `keys` are the names of its parameters and outputs, or what else it uses."""
     fields = (f"{_apart(key)} {_squeezed(key)}", description, _apart(" ".join(keys)), " ".join(tags))
-    return Document(key, "\n".join(fold(field[:_LONGEST_FIELD]).replace("\n", " ") for field in fields), uses)
+    return Document(key, fold("\n".join([field[:_LONGEST_FIELD].replace("\n", " ") for field in fields])), uses)
 
 
 def ranked(query: str, documents: Sequence[Document], *, limit: int | None = None) -> list[Hit]:
@@ -75,11 +75,14 @@ def ranked(query: str, documents: Sequence[Document], *, limit: int | None = Non
     query = query[:_LONGEST_QUERY]
     asked = _terms(query)
     if not asked:
-        by_use = sorted(documents, key=lambda one: (-one.uses, one.key))
+        name = _squeezed(query)
+        by_use = sorted(documents, key=lambda one: (_squeezed(one.key) != name, -one.uses, one.key))
         return [Hit(one.key, 0.0, ()) for one in by_use[:limit]]
     texts = [one.text for one in documents]
-    synonyms: dict[str, Fits] = {}
-    found = {term: _fits(term, texts, synonyms) for term in asked}
+    # A word that is asked for itself does not count again as another's synonym.
+    others = {term: [other for other in synonyms_of(term) if other not in asked] for term in asked}
+    known = {other: _having(other, texts) for other in dict.fromkeys(chain.from_iterable(others.values()))}
+    found = {term: _fits(term, texts, [known[other] for other in others[term]]) for term in asked}
     lost = {term: asked[term] for term, fits in found.items() if not fits}
     found |= _misspelt(lost, texts)
     return _ordered(query, asked, found, documents)[:limit]
@@ -104,13 +107,10 @@ def _squeezed(text: str) -> str:
     return _NO_LETTER.sub("", text).lower()
 
 
-def _fits(term: str, texts: Sequence[str], synonyms: dict[str, Fits]) -> Fits:
-    """Words for the same thing share their synonyms: `synonyms` keeps what was found for one."""
+def _fits(term: str, texts: Sequence[str], synonyms: Iterable[Fits]) -> Fits:
     found = _having(term, texts, beginning=_BEGINNING if len(term) >= _SHORTEST_BEGINNING else 0.0)
-    for other in synonyms_of(term):
-        if other not in synonyms:
-            synonyms[other] = _having(other, texts)
-        for place, weight in synonyms[other].items():
+    for fits in synonyms:
+        for place, weight in fits.items():
             found[place] = max(found.get(place, 0.0), _SYNONYM * weight)
     return found
 

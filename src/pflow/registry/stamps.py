@@ -2,18 +2,20 @@
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 Stamp = list[int] | None
 """None for what is not there."""
 
 
-def stamp_of(path: str | Path) -> Stamp:
+def stamp_of(path: str) -> Stamp:
     try:
-        now = os.stat(path)
+        return stamp_from(os.stat(path))
     except (OSError, ValueError):
         return None
-    return [now.st_mtime_ns, now.st_ctime_ns, now.st_size]
+
+
+def stamp_from(seen: os.stat_result) -> list[int]:
+    return [seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size]
 
 
 def unchanged(stamps: Mapping[str, Stamp]) -> bool:

@@ -45,7 +45,6 @@ class Resolution:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self.missing: list[Reference] = []
-        self._chars = 0
         self._size = 0
         self._sizes: dict[int, int] = {}
         self._put_before: list[Any] = []
@@ -76,7 +75,6 @@ class Resolution:
             else:
                 parts.append(as_text(self._put(piece)))
                 at = piece.end
-            self._count(parts[-2:])
         parts.append(text[at:])
         return "".join(parts)
 
@@ -102,14 +100,6 @@ class Resolution:
         texts = list(dict.fromkeys(one.text for one in self.missing))
         raise TemplateUnresolved(texts, available=self._available(), hint=self._hint(), **ids)
 
-    def _count(self, parts: list[str]) -> None:
-        self._chars += sum(map(len, parts))
-        if self._chars > LONGEST:
-            raise NodeFailed(
-                f"The text that these templates make is longer than {LONGEST:,} characters.",
-                hint="Write large values to a file, or pass them on whole, as a template of their own.",
-            )
-
     def _put(self, template: Template) -> Any:
         """The value of a template. Values may hold each other many times over: what is made of them is bounded."""
         value = self.value(template)
@@ -124,7 +114,7 @@ class Resolution:
         if self._size > LONGEST:
             raise NodeFailed(
                 f"The values that these templates put together have more than {LONGEST:,} characters and items.",
-                hint="Use each value once, or only the part of it that is needed.",
+                hint="Use each value once, or only the part of it that is needed, or write it to a file.",
             )
         return kept
 
@@ -216,17 +206,17 @@ def _long_way(value: Any) -> str:
         return str(value)
 
 
-def texts_within(value: Any) -> Iterator[str]:
-    """All texts in a value, keys and numbers too."""
+def texts_within(value: Any, *, keys: bool = True) -> Iterator[str]:
+    """All texts and numbers in a value, as text; those of its keys too."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
         if isinstance(one, str):
             yield one
         elif isinstance(one, dict):
-            for key, item in cast("dict[Any, Any]", one).items():
-                yield str(key)
-                waiting.append(item)
+            plain = cast("dict[Any, Any]", one)
+            yield from map(str, plain if keys else ())
+            waiting += plain.values()
         elif isinstance(one, (list, tuple, set, frozenset)):
             waiting += cast("list[Any]", one)
         elif isinstance(one, bytes):

@@ -1,0 +1,107 @@
+"""Checking workflows, and drawing them."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pflow.cli.diagnosing import diagnostics_of, text_of
+from pflow.cli.printing import GREEN, RED, YELLOW, Page, Painted, counted, print_json, say, write
+from pflow.cli.shared import Json, Workflow, app, service
+from pflow.errors import InvalidWorkflow
+
+
+@app.command()
+def check(workflow: Workflow, json: Json = False) -> int:
+    """Check a workflow: all that is wrong with it, and where.
+
+    Nothing is run. Exits with 0 if it can be run, also if there are warnings, and with 2 if it has errors.
+    """
+    from pflow.cli.sources import source_of
+    from uraniborg.kernel.logging import redact
+
+    asked = service()
+    told: dict[str, Any] = {"name": workflow, "path": workflow}
+    try:
+        source = source_of(asked, workflow)
+        checked = asked.check(source.found.stored.ir)
+        told = {"name": source.name, "path": source.found.stored.path, **_counts(checked.workflow)}
+        diagnostics = [one.plain() for one in checked.diagnostics]
+    except InvalidWorkflow as unreadable:
+        diagnostics = diagnostics_of(unreadable)
+    text = text_of(asked, workflow) if diagnostics else None
+    if text:
+        told["path"] = text.told
+    diagnostics = [text.located(one) if text else one for one in diagnostics]
+    is_valid = all(one["severity"] != "error" for one in diagnostics)
+    if json:
+        print_json(redact({"valid": is_valid, **told, "diagnostics": diagnostics}))
+    else:
+        _tell(workflow, diagnostics, told, text)
+    return 0 if is_valid else 2
+
+
+def _counts(workflow: Any) -> dict[str, int]:
+    if workflow is None:
+        return {}
+    return {"nodes": len(workflow.nodes), "inputs": len(workflow.inputs), "outputs": len(workflow.outputs)}
+
+
+def _tell(given: str, diagnostics: list[dict[str, Any]], told: dict[str, Any], text: Any) -> None:
+    from pflow.cli.diagnosing import summary, tell_diagnostics
+
+    page = Page()
+    tell_diagnostics(page, diagnostics, text)
+    if any(one["severity"] == "error" for one in diagnostics):
+        page.line(Painted(RED, "✗"), f" {given} is not valid: {summary(diagnostics)}.")
+        return
+    about = ", ".join(counted(told[f"{kind}s"], kind) for kind in ("node", "input", "output"))
+    if diagnostics:
+        page.line(Painted(YELLOW, "✓"), f" {given} is valid, with {summary(diagnostics)}: it can be run. {about}.")
+    else:
+        page.line(Painted(GREEN, "✓"), f" {given} is valid: {about}.")
+
+
+@app.command()
+def graph(
+    workflow: Workflow,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw it as SVG into this file; - for stdout.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Print a workflow as a Mermaid flowchart, or draw it as SVG."""
+    from pflow.cli.sources import source_of
+    from pflow.ir.drawing import mermaid
+    from pflow.ir.drawing import svg as drawn
+    from pflow.service import sound
+
+    asked = service()
+    source = source_of(asked, workflow)
+    checked = asked.check(source.found.stored.ir)
+    drawable = checked.workflow or sound(checked, workflow)
+    if checked.errors:
+        say("warning", YELLOW, f"'{workflow}' is not valid: `pflow check {workflow}` tells why.")
+    if svg is None:
+        flowchart = mermaid(drawable)
+        print_json({"name": source.name, "graph": flowchart}) if json else write(sys.stdout, flowchart)
+        return
+    picture = drawn(drawable)
+    if str(svg) == "-":
+        print_json({"name": source.name, "svg": picture}) if json else write(sys.stdout, picture)
+        return
+    _write_picture(svg, picture)
+    print_json({"name": source.name, "path": str(svg)}) if json else Page().line(f"'{workflow}' is drawn in {svg}.")
+
+
+def _write_picture(path: Path, picture: str) -> None:
+    from uraniborg.kernel.errors import InvalidInput
+    from uraniborg.kernel.files import write_atomic
+
+    try:
+        write_atomic(path, picture)
+    except OSError as exc:
+        raise InvalidInput(
+            f"'{path.name}' cannot be written: {exc.strerror}.", hint="Name a file in a folder that there is."
+        ) from None

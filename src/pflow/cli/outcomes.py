@@ -1,0 +1,152 @@
+"""How a run is told to a person: what it gave on stdout; warnings, what went wrong and what to do on stderr."""
+
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pflow.cli.printing import (
+    BOLD,
+    CYAN,
+    DIM,
+    RED,
+    YELLOW,
+    Page,
+    Painted,
+    clean,
+    columns,
+    counted,
+    json_text,
+    say,
+    write,
+)
+from pflow.cli.sources import names_a_file
+from pflow.config import load
+from pflow.engine.results import RunResult
+from pflow.errors import ApprovalRequired, InvalidWorkflow, NodeFailed, TemplateUnresolved, WorkflowNotFound
+from pflow.service import Service
+from uraniborg.kernel.errors import InvalidInput, UraniborgError
+
+_SHORT: Final = 72
+_NAME: Final = re.compile(r"[^\W\d][\w-]*")
+
+
+def exit_code(result: RunResult) -> int:
+    """As `pflow run --help` lists them."""
+    if result.success:
+        return 0
+    if result.is_cancelled:
+        return 130
+    if isinstance(result.error, ApprovalRequired):
+        return 4
+    return 2 if isinstance(result.error, InvalidInput) else 5
+
+
+def tell_result(result: RunResult, given: str) -> None:
+    for warning in result.warnings:
+        say("warning", YELLOW, warning)
+    if result.success:
+        tell_outputs(result.outputs)
+    elif result.is_cancelled:
+        say("interrupted", YELLOW, _progress(result))
+    elif result.error is not None:
+        tell_error(result.error, given)
+        is_told = isinstance(result.error, ApprovalRequired)
+        if result.is_resumable and result.progress.completed and not is_told:
+            say("note", CYAN, _progress(result))
+
+
+def tell_error(error: UraniborgError, given: str) -> None:
+    """What is wrong, and what to do; of an invalid workflow, everything that is."""
+    if isinstance(error, InvalidWorkflow) and error.ids.get("diagnostics"):
+        from pflow.cli.diagnosing import diagnostics_of, summary, tell_diagnostics, text_of
+
+        diagnostics = diagnostics_of(error)
+        tell_diagnostics(Page(sys.stderr), diagnostics, text_of(Service(load()), given))
+        say("error", RED, f"'{given}' is not valid: {summary(diagnostics)}. Nothing was run.")
+        return
+    label, style = ("waiting", YELLOW) if isinstance(error, ApprovalRequired) else ("error", RED)
+    say(label, style, _message(error))
+    if hint := _hint(error, given):
+        say("hint", DIM, hint)
+
+
+def _message(error: UraniborgError) -> str:
+    where = error.ids.get("nested_node") or error.ids.get("node")
+    if isinstance(error, NodeFailed) and where and f"'{where}'" not in error.message:
+        return f"'{where}' failed. {error.message}"
+    return error.message
+
+
+def _hint(error: UraniborgError, given: str) -> str:
+    if isinstance(error, WorkflowNotFound) and not error.ids.get("nearest") and not names_a_file(given):
+        return f"`pflow list` lists what there is; `pflow new {given}` makes a draft."
+    if isinstance(error, TemplateUnresolved) and all(map(_NAME.fullmatch, error.missing)):
+        return f"pflow run {given} {' '.join(f'{name}=…' for name in error.missing)}"
+    return error.hint
+
+
+def _progress(result: RunResult) -> str:
+    done = len(result.progress.completed)
+    kept = f"{counted(done, 'node')} {'is' if done == 1 else 'are'} done" if done else "No node is done"
+    if not result.is_resumable:
+        return f"{kept}; what they gave could not be kept."
+    return f"{kept}. Run it again to go on from there, or with --fresh to begin anew."
+
+
+def tell_outputs(outputs: Mapping[str, Any]) -> None:
+    """A single one plainly, several by name. What goes to another program or a file goes as it is."""
+    is_seen = sys.stdout.isatty()
+    if len(outputs) == 1:
+        (value,) = outputs.values()
+        text = _plain(value)
+        text = clean(text, keep="\n\t") if is_seen else text
+        write(sys.stdout, text if text.endswith("\n") else f"{text}\n")
+        return
+    page = Page()
+    for name, value in outputs.items():
+        text = _plain(value)
+        lines = (clean(text, keep="\n\t") if is_seen else text).removesuffix("\n").split("\n")
+        if len(lines) == 1:
+            write(sys.stdout, f"{page.shown(Painted(BOLD, name))}: {lines[0]}".rstrip() + "\n")
+            continue
+        page.line(Painted(BOLD, name), ":")
+        for line in lines:
+            write(sys.stdout, f"  {line}".rstrip() + "\n")
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    short = json_text(value)
+    return short if columns(short) <= _SHORT else json_text(value, indented=True)
+
+
+def tell_plan(steps: list[dict[str, Any]], name: str) -> None:
+    """What a run would do."""
+    page = Page()
+    reused = sum(step["will"] == "reuse" for step in steps)
+    would = f"{counted(len(steps) - reused, 'node')} would run, {reused} would be reused"
+    page.line(Painted(BOLD, name), Painted(DIM, f"  {would}. Nothing was run."))
+    looks = {"run": ("●", ""), "reuse": ("↺", CYAN), "fail": ("✗", RED)}
+    for step in steps:
+        mark, style = looks[step["will"]]
+        effect = f"  {step['effect']}" if step["effect"] == "effectful" else ""
+        page.line(
+            "  ", Painted(style, mark), " ", Painted(BOLD, step["node"]), f"  {step['type']}", Painted(DIM, effect)
+        )
+        rows = [
+            (Painted(DIM, key), Painted("", _line(value))) for key, value in step["params"].items() if value is not None
+        ]
+        page.table(rows, indent=6)
+        if waits_for := step["waits_for"]:
+            page.line("      ", Painted(DIM, f"waits for {', '.join(waits_for)}"))
+        if problem := step.get("problem"):
+            page.line("      ", Painted(RED, problem))
+
+
+def _line(value: Any) -> str:
+    text = value if isinstance(value, str) else json_text(value)
+    return text.replace("\n", "⏎")

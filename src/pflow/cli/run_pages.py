@@ -1,0 +1,130 @@
+"""How runs are shown to a person: a line for each, or one with all its nodes."""
+
+from typing import Any, Final
+
+from pflow.cli.printing import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Page, Painted, Piece, brief, minute
+from pflow.cli.progress import duration
+
+_ID: Final = 12
+"""Characters of a run's id that are enough to name it."""
+_BAR: Final = 16
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
+_MOST_NODES: Final = 200
+_RUNS: Final = {
+    "success": ("✓", GREEN),
+    "failed": ("✗", RED),
+    "cancelled": ("–", YELLOW),
+    "waiting": ("?", YELLOW),
+    "running": ("●", CYAN),
+    "interrupted": ("–", YELLOW),
+}
+_NODES: Final = {
+    "completed": ("✓", GREEN),
+    "reused": ("↺", CYAN),
+    "failed": ("✗", RED),
+    "skipped": ("–", DIM),
+    "uncertain": ("?", YELLOW),
+}
+
+
+def tell_history(runs: list[dict[str, Any]], workflow: str | None) -> None:
+    page = Page()
+    if not runs:
+        page.line(f"'{workflow}' has not run yet." if workflow else "Nothing has run yet.")
+        return
+    rows: list[list[Piece]] = [[Painted(DIM, word) for word in ("", "run", "began (UTC)", "took", "workflow", "")]]
+    rows += [_row(run) for run in runs]
+    page.table(rows, indent=0)
+    page.line()
+    page.line(Painted(DIM, f"All of one: pflow show {runs[0]['id'][:_ID]}"))
+
+
+def _row(run: dict[str, Any]) -> list[Piece]:
+    mark, style = _RUNS[run["status"]]
+    took = duration(run["duration_ms"]) if run["duration_ms"] is not None else ""
+    return [
+        Painted(style, mark),
+        run["id"][:_ID],
+        Painted(DIM, minute(run["started_at"])),
+        took,
+        Painted(BOLD, run["workflow"]),
+        _about(run),
+    ]
+
+
+def _about(run: dict[str, Any]) -> str:
+    if run["status"] == "success":
+        return f"{run['reused']} reused" if run["reused"] else ""
+    message = brief(message_of(run["error"]), 200)
+    where = f"{run['failed_node']}: " if run["failed_node"] else ""
+    return f"{where}{message}" if message else run["status"]
+
+
+def message_of(error: dict[str, Any] | None) -> str:
+    return str(error.get("message", "")) if error else ""
+
+
+def tell_run(run: dict[str, Any]) -> None:
+    page = Page()
+    mark, style = _RUNS[run["status"]]
+    took = f" after {duration(run['duration_ms'])}" if run["duration_ms"] is not None else ""
+    page.line(
+        Painted(style, f"{mark} "),
+        Painted(BOLD, run["workflow"]),
+        f"  {run['status']}{took}",
+        Painted(DIM, f"  {run['id']}"),
+    )
+    page.line(Painted(DIM, f"  {run['source']}, began at {run['started_at']}"))
+    if run["resumed_from"]:
+        page.line(Painted(DIM, f"  went on from {run['resumed_from']}"))
+    _tell_values(page, "Inputs", run["inputs"])
+    if run["nodes"]:
+        page.heading("Nodes")
+        _tell_nodes(page, run["nodes"])
+    _tell_values(page, "Outputs", run["outputs"])
+    if run["error"]:
+        page.line()
+        page.line(Painted(RED, "error: "), message_of(run["error"]))
+        if hint := run["error"].get("hint"):
+            page.line(Painted(DIM, "hint: "), hint)
+
+
+def _tell_values(page: Page, title: str, values: dict[str, Any] | None) -> None:
+    if values:
+        page.heading(title)
+        page.table([[Painted(BOLD, name), brief(value, 500)] for name, value in values.items()])
+
+
+def _tell_nodes(page: Page, nodes: list[dict[str, Any]]) -> None:
+    longest = max((node["duration_ms"] or 0 for node in nodes), default=0)
+    rows: list[list[Piece]] = []
+    for node in nodes[:_MOST_NODES]:
+        mark, style = _NODES[node["status"]]
+        has_run = node["status"] in ("completed", "failed")
+        rows.append(
+            [
+                Painted(style, mark),
+                Painted(BOLD, node["node"]),
+                Painted(CYAN, node["type"]),
+                duration(node["duration_ms"] or 0) if has_run else node["status"],
+                Painted(style, _bar(node["duration_ms"] or 0, longest) if has_run else ""),
+                _note(node),
+            ]
+        )
+    page.table(rows)
+    if len(nodes) > _MOST_NODES:
+        page.line(f"  … and {len(nodes) - _MOST_NODES:,} more; --json lists all.")
+
+
+def _note(node: dict[str, Any]) -> str:
+    if node["error"]:
+        return brief(message_of(node["error"]), 300)
+    action = node["action"]
+    told = [f"→ {action}" if action not in (None, "default", "error") else "", node["note"] or ""]
+    return "  ".join(filter(None, told))
+
+
+def _bar(took: float, longest: float) -> str:
+    eighths = round(took / longest * _BAR * 8) if longest else 0
+    whole, part = divmod(eighths, 8)
+    return "█" * whole + (_EIGHTHS[part] if part else "") or "▏"

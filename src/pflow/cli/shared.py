@@ -1,0 +1,29 @@
+"""What the commands share: the app, their options, and the service they ask."""
+
+from typing import Annotated, Any, Final
+
+import typer
+
+from pflow.service import Service
+
+HELP_OPTIONS: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
+app = typer.Typer(
+    help="Workflows as small JSON files: written by you or your agent, checked, run, gone on with, and kept.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings=HELP_OPTIONS,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
+Workflow = Annotated[
+    str,
+    typer.Argument(metavar="NAME|FILE", help="A saved workflow or a draft; or a path with a slash or ending in .json."),
+]
+
+
+def service() -> Service:
+    from pflow.config import load
+
+    return Service(load())

@@ -1,0 +1,83 @@
+"""From what the command line names, a workflow or a file, to the workflow."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pflow.errors import WorkflowNotFound
+from pflow.library.document import read_document
+from pflow.library.finding import Found, draft_places, find, not_found
+from pflow.library.manager import Stored, WorkflowManager
+from pflow.library.names import SUFFIX
+from pflow.service import Service
+from uraniborg.kernel.files import shown
+from uraniborg.kernel.ids import content_id
+
+_LONGEST_STEM: Final = 40
+_ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A workflow that was named. `name` is what its runs are called; `kind` is library, draft or file."""
+
+    name: str
+    found: Found
+    kind: str
+
+
+def names_a_file(given: str) -> bool:
+    return given.lower().endswith(SUFFIX) or any(sign in given for sign in (os.sep, os.altsep) if sign)
+
+
+def run_name(given: str) -> str:
+    """What the runs of it are called in the log: of a file, its stem, and what tells it from others of that stem.
+
+    The `@` is in no name of a workflow, so that neither can go on with what the other left.
+    """
+    if not names_a_file(given):
+        return given
+    path = _path(given)
+    stem = _ODD.sub("-", path.name.removesuffix(SUFFIX))[:_LONGEST_STEM]
+    return f"{stem}@{content_id(str(path))[:8]}"
+
+
+def source_of(service: Service, given: str) -> Source:
+    """Raises WorkflowNotFound, SecurityError, InvalidWorkflow."""
+    if names_a_file(given):
+        return _file_source(given)
+    found = find(service.home, given, service.folder)
+    return Source(given, found, found.stored.source)
+
+
+def place_of(service: Service, given: str) -> tuple[Path, str]:
+    """The file itself, readable as a workflow or not, and how people are told of it. Raises as `source_of` does."""
+    if names_a_file(given):
+        path = _path(given)
+        return path, shown(path)
+    for place in (WorkflowManager.for_library(service.home), *draft_places(service.home, service.folder)):
+        if place.exists(given):
+            return place.get_path(given), place.told(given)
+    raise not_found(service.home, given, [], service.folder)
+
+
+def _path(given: str) -> Path:
+    return Path(os.path.abspath(os.path.expanduser(given)))
+
+
+def _file_source(given: str) -> Source:
+    path = _path(given)
+    told = shown(path)
+    try:
+        document = read_document(path, told)
+    except (FileNotFoundError, ValueError):  # the latter for what no system takes as a path
+        raise WorkflowNotFound(
+            f"There is no file {given[:200]!r}.",
+            hint="Check the path. A workflow of the library is named without slash and suffix.",
+            name=given[:200],
+        ) from None
+    name = run_name(given)
+    stored = Stored(name, document.description, document.ir, "draft", told, document.created_at, document.updated_at)
+    return Source(name, Found(stored), "file")

@@ -1,0 +1,152 @@
+"""How workflows are shown to a person: the list of them, and all there is to say of one."""
+
+from typing import Any, Final
+
+from pflow.cli.printing import BOLD, CYAN, DIM, RED, YELLOW, Page, Painted, Piece, brief, counted, minute
+from pflow.cli.progress import duration
+from pflow.cli.run_pages import message_of
+
+_MOST_NODES: Final = 60
+
+
+def tell_list(found: dict[str, Any], pattern: str | None) -> None:
+    page = Page()
+    for title, workflows in (("Library", found["library"]), ("Drafts", found["drafts"])):
+        if not workflows:
+            continue
+        page.heading(title)
+        page.table([_row(one) for one in workflows])
+    if not found["library"] and not found["drafts"]:
+        if pattern:
+            page.line("No workflow fits this. `pflow list` lists all.")
+        else:
+            page.line("No workflows yet. `pflow new NAME` makes a draft, and `pflow examples` has some to begin with.")
+    for problem in found["problems"]:
+        is_named = problem["problem"].startswith(problem["path"])
+        page.line(Painted(YELLOW, "! "), problem["problem"] if is_named else f"{problem['path']}: {problem['problem']}")
+
+
+def _row(one: dict[str, Any]) -> list[Piece]:
+    inputs = " ".join(f"{name}=" for name in one["inputs"])
+    runs = counted(one["execution_count"], "run") if one["execution_count"] else ""
+    return [
+        Painted(BOLD, one["name"]),
+        Painted(DIM, runs),
+        Painted(DIM, minute(one["updated_at"])),
+        one["description"] or Painted(DIM, inputs),
+    ]
+
+
+def tell_description(told: dict[str, Any], given: str) -> None:
+    page = Page()
+    page.line(Painted(BOLD, told["name"]), Painted(DIM, f"  {told['source']}, {told['path']}"))
+    if told["description"]:
+        page.paragraph(told["description"])
+    _tell_inputs(page, told)
+    if told["outputs"]:
+        page.heading("Outputs")
+        page.table([_output(name, one) for name, one in told["outputs"].items()])
+    _tell_nodes(page, told)
+    _tell_runs(page, told)
+    _tell_problems(page, told, given)
+    _tell_example(page, told, given)
+
+
+def _tell_inputs(page: Page, told: dict[str, Any]) -> None:
+    variables: list[dict[str, Any]] = told["template_variables"]
+    rows: list[list[Piece]] = []
+    for one in variables:
+        declared = told["inputs"].get(one["name"])
+        if declared is None:
+            need = "needed" if one["required"] else "optional"
+            rows.append([Painted(BOLD, one["name"]), Painted(DIM, "not declared"), need, _used_in(one)])
+            continue
+        need = "required" if declared["required"] else f"= {brief(declared.get('default'), 30)}"
+        more = [kind for kind in ("secret",) if declared.get(kind)]
+        about = " ".join(filter(None, [declared["description"], *(f"({one})" for one in more)]))
+        rows.append([Painted(BOLD, one["name"]), Painted(CYAN, declared["type"]), need, about])
+    if rows:
+        page.heading("Inputs")
+        page.table(rows)
+
+
+def _used_in(variable: dict[str, Any]) -> str:
+    places = [f"{use['node']}.{use['param']}" if "node" in use else use["output"] for use in variable["used_in"]]
+    return f"used in {', '.join(places[:3])}{' …' if len(places) > 3 else ''}"
+
+
+def _output(name: str, one: dict[str, Any]) -> list[Piece]:
+    return [Painted(BOLD, name), Painted(CYAN, one["type"]), brief(one["source"], 40), one["description"]]
+
+
+def _tell_nodes(page: Page, told: dict[str, Any]) -> None:
+    nodes: list[dict[str, Any]] = told["nodes"]
+    if not nodes:
+        return
+    following: dict[str, list[str]] = {}
+    for edge in told["edges"]:
+        action = "" if edge["action"] == "default" else f"{edge['action']}: "
+        following.setdefault(edge["from"], []).append(f"{action}{edge['to']}")
+    page.heading("Nodes")
+    rows: list[list[Piece]] = []
+    for node in nodes[:_MOST_NODES]:
+        leads_to = ", ".join(following.get(node["id"], []))
+        kind = f"{node['type']} (for each item)" if node["is_batch"] else node["type"]
+        rows.append(
+            [Painted(BOLD, node["id"]), Painted(CYAN, kind), f"→ {leads_to}" if leads_to else "", node["purpose"]]
+        )
+    page.table(rows)
+    if len(nodes) > _MOST_NODES:
+        page.line(f"  … and {len(nodes) - _MOST_NODES:,} more; --json lists all.")
+
+
+def _tell_runs(page: Page, told: dict[str, Any]) -> None:
+    figures = told["statistics"]
+    if not figures["execution_count"]:
+        return
+    page.heading("Runs")
+    average = figures["average_duration_ms"]
+    parts = [
+        counted(figures["execution_count"], "run"),
+        f"{figures['success_count']} well",
+        f"{figures['failure_count']} failed",
+        f"{duration(average)} on average" if average is not None else "",
+        f"the last at {minute(figures['last_execution_timestamp'])} UTC",
+    ]
+    page.line("  ", ", ".join(filter(None, parts)))
+    failure = told["last_failure"]
+    if failure:
+        page.line(
+            "  ",
+            Painted(RED, "last failure"),
+            f" at {minute(failure['started_at'])}: {brief(message_of(failure['error']), 200)}",
+        )
+        page.line("  ", Painted(DIM, f"pflow show {failure['id'][:12]}"))
+
+
+def _tell_problems(page: Page, told: dict[str, Any], given: str) -> None:
+    for warning in told["warnings"]:
+        page.line()
+        page.line(Painted(YELLOW, "! "), warning)
+    if told["diagnostics"]:
+        from pflow.cli.diagnosing import summary
+
+        page.line()
+        page.line(Painted(YELLOW, "! "), f"{summary(told['diagnostics'])}: `pflow check {given}`")
+
+
+def _tell_example(page: Page, told: dict[str, Any], given: str) -> None:
+    if not told["nodes"] or any(one["severity"] == "error" for one in told["diagnostics"]):
+        return
+    inputs = told["example"].get("inputs", {})
+    words = [f"{name}={_quoted(value)}" for name, value in inputs.items()]
+    page.heading("Run it")
+    page.line("  ", " ".join(["pflow run", given, *words]))
+
+
+def _quoted(value: Any) -> str:
+    from shlex import quote
+
+    from pflow.cli.printing import json_text
+
+    return "…" if value == "…" else quote(value if isinstance(value, str) else json_text(value))

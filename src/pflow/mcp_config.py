@@ -1,0 +1,139 @@
+"""What an entry of `mcp-servers.json` says: how a server is started or reached, with variables of the environment."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from pflow.errors import PflowError
+from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.mcp.client import HttpServer, StdioServer
+
+_CONNECTING_S: Final = 30.0
+_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,49}")
+_VARIABLE: Final = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}")
+_KINDS: Final = ("stdio", "http", "streamable-http", "streamable_http")
+
+
+class InvalidServer(PflowError, InvalidInput):
+    code = "invalid_mcp_server"
+    type = "validation_error"
+
+
+class UnknownServer(PflowError, NotFound):
+    code = "mcp_server_not_found"
+
+
+class ServerExists(PflowError, Conflict):
+    code = "mcp_server_exists"
+    type = "already_exists"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """A server as the file has it: nothing is looked up in the environment yet."""
+
+    name: str
+    plain: Mapping[str, Any]
+
+    @property
+    def where(self) -> str:
+        """The address, or the command without its arguments, which may hold secrets."""
+        return str(self.plain.get("url") or self.plain["command"])
+
+    @property
+    def timeout_s(self) -> float:
+        given = self.plain.get("timeout")
+        return float(given) if isinstance(given, int | float) and given > 0 else _CONNECTING_S
+
+
+def checked(name: str, given: Any) -> ServerConfig:
+    """The server, if what is given describes one. Raises InvalidServer."""
+    plain = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    if not _NAME.fullmatch(name):
+        raise _invalid(name, "a name is up to 50 letters, digits, dots, hyphens and underscores")
+    if isinstance(plain.get("command"), str) == isinstance(plain.get("url"), str):
+        raise _invalid(name, "it needs either a `command` or a `url`")
+    if "type" in plain and plain["type"] not in _KINDS:
+        raise _invalid(name, "its `type` must be stdio or http")
+    if "url" in plain and not plain["url"].startswith(("http://", "https://", "${")):
+        raise _invalid(name, "its `url` must begin with http:// or https://")
+    if not _are_texts(plain.get("args", [])):
+        raise _invalid(name, "its `args` must be a list of texts")
+    for key in ("env", "headers"):
+        if not isinstance(plain.get(key, {}), dict) or not _are_texts(list(plain.get(key, {}).values())):
+            raise _invalid(name, f"its `{key}` must be an object of texts")
+    if plain.get("cwd") is not None and not isinstance(plain["cwd"], str):
+        raise _invalid(name, "its `cwd` must be text")
+    return ServerConfig(name, plain)
+
+
+def address(config: ServerConfig, environ: Mapping[str, str] | None = None) -> "StdioServer | HttpServer":
+    """How to reach the server, with all variables looked up. Raises InvalidServer for one that is not set."""
+    from uraniborg.kernel.mcp.client import HttpServer, StdioServer  # slow to import
+
+    env = os.environ if environ is None else environ
+    plain = cast("dict[str, Any]", _expanded(config.name, dict(config.plain), env))
+    _keep_secret(config, plain)
+    if url := plain.get("url"):
+        return HttpServer(url, plain.get("headers", {}))
+    folder = plain.get("cwd")
+    return StdioServer(
+        plain["command"],
+        tuple(plain.get("args", ())),
+        {key: str(value) for key, value in plain.get("env", {}).items()},
+        None if folder is None else str(Path(folder).expanduser()),
+    )
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in cast("list[Any]", value))
+
+
+def _invalid(name: str, problem: str) -> InvalidServer:
+    return InvalidServer(
+        f"The MCP server '{name[:60]}' cannot be used: {problem}.",
+        hint='Describe it as {"command": "…", "args": ["…"]} or {"url": "https://…"}.',
+        server=name[:60],
+    )
+
+
+def _expanded(name: str, value: Any, env: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _expanded(name, one, env) for key, one in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_expanded(name, one, env) for one in cast("list[Any]", value)]
+    if not isinstance(value, str):
+        return value
+
+    def meant(found: re.Match[str]) -> str:
+        known, default = env.get(found[1]), cast("str | None", found[2])
+        if default is not None and not known:  # as in a shell: also for a variable that is empty
+            return default
+        if known is None:
+            raise InvalidServer(
+                f"The MCP server '{name}' needs the environment variable {found[1]}, which is not set.",
+                hint=f"Set it, or give a default: ${{{found[1]}:-…}}.",
+                server=name,
+                variable=found[1],
+            )
+        return known
+
+    return _VARIABLE.sub(meant, value)
+
+
+def _keep_secret(config: ServerConfig, plain: Mapping[str, Any]) -> None:
+    """From now on no log and no error tells values that are secrets by their name, or by that of their variable."""
+    from pflow.redaction import Secrets, is_sensitive
+
+    secrets: list[str] = []
+    for key in ("env", "headers"):
+        for name, value in plain.get(key, {}).items():
+            variables = [found[1] for found in _VARIABLE.finditer(str(config.plain[key][name]))]
+            if any(map(is_sensitive, (name, *variables))):
+                secrets.append(value)
+    Secrets(secrets)

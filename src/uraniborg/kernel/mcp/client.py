@@ -1,0 +1,259 @@
+"""A connection to somebody else's MCP server: started as a process, or reached over HTTP.
+
+    connection = await Connection.open(StdioServer("uvx", ("some-server",)), name="some")
+    tools = await connection.list_tools()
+    reply = await connection.call_tool("find", {"query": "stars"}, timeout_s=30)
+    await connection.close()
+
+It may be opened, used and closed from different tasks of one loop. A process that was started reads nothing from our
+stdin and writes nothing to our stdout or stderr; if it fails, the error tells the last of what it said on its own.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import AsyncGenerator, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar, cast
+
+import anyio
+import httpx
+from mcp import ClientSession, McpError, StdioServerParameters, types
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from pydantic import BaseModel, ValidationError
+
+from uraniborg.kernel.errors import InvalidInput, Unavailable
+from uraniborg.kernel.logging import printable, redact
+from uraniborg.kernel.mcp.tail import Tail
+
+_MOST_PAGES: Final = 1_000
+_CLOSING_S: Final = 10.0
+_CONNECTING_S: Final = 30.0
+_SHOWN: Final = 500
+
+Result = TypeVar("Result")
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+class ServerUnavailable(Unavailable):
+    code = "mcp_server_unavailable"
+
+
+class ServerTimedOut(Unavailable):
+    code = "mcp_server_timed_out"
+
+
+class CallRefused(InvalidInput):
+    code = "mcp_call_refused"
+
+
+@dataclass(frozen=True, slots=True)
+class StdioServer:
+    """A server that `command` starts. `env` is added to the few variables that every program needs."""
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    cwd: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HttpServer:
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReply:
+    """What a tool answered: its content blocks as plain objects, and the structured content if there is any."""
+
+    content: list[dict[str, Any]]
+    structured: dict[str, Any] | None
+    is_error: bool
+
+
+class Connection:
+    """One initialized session with a server. Made by `open`."""
+
+    def __init__(self, server: StdioServer | HttpServer, name: str) -> None:
+        self.name = name
+        self.server_version = ""
+        self._tail = Tail()
+        self._session: ClientSession | None = None
+        self._is_lost = False
+        self._asked_to_close = asyncio.Event()
+        self._ready = asyncio.Event()
+        self._owner = asyncio.create_task(self._own(server))
+
+    @classmethod
+    async def open(
+        cls, server: StdioServer | HttpServer, *, name: str = "the server", timeout_s: float = 30.0
+    ) -> "Connection":
+        """Connect, and wait until the server is ready. Raises ServerUnavailable or ServerTimedOut."""
+        if logging.getLogger("mcp.client").level == logging.NOTSET:
+            # The SDK logs, with a traceback, each line of a server's output that is no message.
+            logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
+        connection = cls(server, name)
+        try:
+            await connection._unless_lost(connection._ready.wait(), timeout_s, "was not ready")
+        except BaseException:
+            await connection.close()
+            raise
+        return connection
+
+    @property
+    def is_open(self) -> bool:
+        """Whether, as far as is known, the server is still there."""
+        return not self._owner.done() and not self._is_lost
+
+    async def list_tools(self, timeout_s: float = 30.0) -> list[dict[str, Any]]:
+        """All tools as the server describes them. Raises what `call_tool` raises."""
+        found: list[dict[str, Any]] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            params = types.PaginatedRequestParams(cursor=cursor)
+            page = await self._ask(types.ListToolsRequest(params=params), types.ListToolsResult, timeout_s)
+            found += map(_plain, page.tools)
+            if page.nextCursor is None or page.nextCursor == cursor:
+                break
+            cursor = page.nextCursor
+        return found
+
+    async def call_tool(self, name: str, arguments: Mapping[str, Any], timeout_s: float = 300.0) -> ToolReply:
+        """What the tool answers, also if it calls that an error.
+
+        Raises ServerUnavailable if there is no answer, ServerTimedOut if there is none within `timeout_s` seconds, and
+        CallRefused if the server does not know the tool or does not take the arguments.
+        """
+        try:
+            json.dumps(arguments, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as exc:
+            raise CallRefused(
+                f"The arguments for '{name}' of MCP server '{self.name}' are no JSON: {exc}",
+                hint="Give text, numbers, true, false, null, lists and objects.",
+                server=self.name,
+            ) from None
+        params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
+        result = await self._ask(types.CallToolRequest(params=params), types.CallToolResult, timeout_s)
+        return ToolReply(list(map(_plain, result.content)), result.structuredContent, result.isError)
+
+    async def close(self) -> None:
+        """Leave, and end the process that was started. Never raises; closing twice is closing once."""
+        self._asked_to_close.set()
+        if not self._ready.is_set():
+            self._owner.cancel()
+        await asyncio.wait({self._owner}, timeout=_CLOSING_S)
+        if not self._owner.done():
+            self._owner.cancel()
+            await asyncio.wait({self._owner}, timeout=_CLOSING_S)
+        if self._owner.done() and not self._owner.cancelled():
+            self._owner.exception()  # seen, so that nobody is warned of it
+
+    async def _own(self, server: StdioServer | HttpServer) -> None:
+        """Holds all that must be left by the task that entered it."""
+        async with (
+            _transport(server, self._tail) as (read, write),
+            ClientSession(read, write) as session,
+        ):
+            hello = await session.initialize()
+            self._session, self.server_version = session, hello.serverInfo.version
+            self._ready.set()
+            await self._asked_to_close.wait()
+
+    async def _ask(self, request: Any, kind: type[Answer], timeout_s: float) -> Answer:
+        if self._session is None or not self.is_open:
+            raise await self._lost()
+        asking = self._session.send_request(types.ClientRequest(request), kind)
+        try:
+            return await self._unless_lost(asking, timeout_s, "did not answer")
+        except McpError as refusal:
+            if refusal.error.code == types.CONNECTION_CLOSED:
+                raise await self._lost() from None
+            raise self._refused(refusal.error) from None
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            raise await self._lost() from None
+        except ValidationError:
+            told = f"MCP server '{self.name}' answered with something that is no {kind.__name__}."
+            raise ServerUnavailable(told, hint="The server is at fault.", server=self.name) from None
+
+    async def _unless_lost(self, asking: Coroutine[Any, Any, Result], timeout_s: float, failing: str) -> Result:
+        """What is waited for. Only its owner is told when a transport fails: whoever waits must look at it too."""
+        asked = asyncio.ensure_future(asking)
+        try:
+            await asyncio.wait({asked, self._owner}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+            if asked.done():
+                return asked.result()
+            if self._owner.done():
+                raise await self._lost()
+            raise ServerTimedOut(
+                f"MCP server '{self.name}' {failing} within {timeout_s:g} seconds.",
+                hint="Try again, or allow it more time.",
+                server=self.name,
+            )
+        finally:
+            asked.cancel()
+            await asyncio.wait({asked})
+
+    async def _lost(self) -> ServerUnavailable:
+        """What to tell of a server that is gone, with its last words."""
+        self._is_lost = True
+        is_told = self._owner.done() and not self._owner.cancelled()
+        problem = _why(_cause(self._owner.exception())) if is_told else ""
+        said = await self._tail.last()
+        parts = [f"MCP server '{self.name}' is not there", problem, said and f"it said: {said}"]
+        return ServerUnavailable(
+            printable(redact("; ".join(filter(None, parts)))) + ".",
+            hint="Check how the server is started or reached.",
+            server=self.name,
+        )
+
+    def _refused(self, error: types.ErrorData) -> CallRefused:
+        return CallRefused(
+            f"MCP server '{self.name}' refused: {printable(redact(error.message[:_SHOWN]))}",
+            hint="Check the name of the tool and its arguments.",
+            server=self.name,
+            rpc_code=error.code,
+        )
+
+
+@contextlib.asynccontextmanager
+async def _transport(server: StdioServer | HttpServer, tail: Tail) -> AsyncGenerator[tuple[Any, Any]]:
+    if isinstance(server, HttpServer):
+        # How long to wait for an answer is for whoever asks to say.
+        patience = httpx.Timeout(_CONNECTING_S, read=None)
+        async with (
+            httpx.AsyncClient(headers=dict(server.headers), timeout=patience) as client,
+            streamable_http_client(server.url, http_client=client) as (read, write, _),
+        ):
+            yield read, write
+    else:
+        parameters = StdioServerParameters(
+            command=server.command, args=list(server.args), env=dict(server.env), cwd=server.cwd
+        )
+        async with tail.listening() as stderr, stdio_client(parameters, errlog=stderr) as (read, write):
+            stderr.close()  # the process has it now, and that it closes it is to be noticed
+            yield read, write
+
+
+def _cause(problem: BaseException | None) -> BaseException | None:
+    while isinstance(problem, BaseExceptionGroup):
+        problem = cast("BaseExceptionGroup[BaseException]", problem).exceptions[0]
+    return problem
+
+
+def _why(problem: BaseException | None) -> str:
+    if isinstance(problem, httpx.HTTPStatusError):
+        return f"it answered {problem.response.status_code}"
+    if isinstance(problem, httpx.TransportError | httpx.InvalidURL):
+        return f"it cannot be reached ({type(problem).__name__})"
+    if isinstance(problem, FileNotFoundError):
+        return "its command, or the folder to start it in, does not exist"
+    if isinstance(problem, McpError):
+        return problem.error.message[:_SHOWN]
+    return "" if problem is None else type(problem).__name__
+
+
+def _plain(model: BaseModel) -> dict[str, Any]:
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)

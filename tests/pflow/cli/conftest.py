@@ -1,0 +1,36 @@
+"""A working folder with a pflow home in it, and the command."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pflow.__main__ import main
+from tests.pflow.cli.commands import Ask, Done, Place
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.fixture
+def ask(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Place) -> Ask:
+    for name in [name for name in os.environ if name.startswith(("URANIBORG_", "PFLOW_"))]:
+        monkeypatch.delenv(name)
+    for name, value in place.env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(place.folder)
+
+    def answer(*arguments: str | Path) -> Done:
+        capsys.readouterr()
+        monkeypatch.setattr("sys.argv", ["pflow", *map(str, arguments)])
+        code: object = 0
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code
+        said = capsys.readouterr()
+        return Done(code if isinstance(code, int) else 0, said.out, said.err)
+
+    return answer

@@ -1,0 +1,180 @@
+"""Where nodes run: coroutines on the loop, functions in threads that nobody need wait for, and what they share."""
+
+import asyncio
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pflow.engine.executors import THREADS, Call, LocalExecutor, LocalKeeper, in_thread
+from pflow.node import Context
+from pflow.registry.interface import Interface
+
+SOON_S = 20
+
+
+class Given:
+    """A registry of one function, which counts how often it was asked."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self.asked = 0
+
+    def function(self, _interface: Interface) -> Any:
+        self.asked += 1
+        return self._function
+
+
+def call(**params: Any) -> Call:
+    context = Context("run_1", "flow", "a", Path("home"), Path(), Path("spool"))
+    return Call(Interface("t", "", "m:f"), params, context, "pure")
+
+
+async def test_a_coroutine_runs_on_the_loop_and_a_function_in_a_thread_of_its_own() -> None:
+    def where(_params: Any, _context: Any) -> Any:
+        return {"thread": threading.current_thread()}
+
+    async def here(params: Any, context: Any) -> Any:
+        return where(params, context)
+
+    on_loop = await LocalExecutor(Given(here)).run(call())
+    in_other = await LocalExecutor(Given(where)).run(call())
+    assert on_loop == {"thread": threading.current_thread()}
+    assert isinstance(in_other, dict)
+    assert in_other["thread"] is not threading.current_thread()
+    assert in_other["thread"].daemon
+
+
+async def test_the_function_of_a_type_is_looked_up_once_in_a_run() -> None:
+    given = Given(lambda params, _: params)
+    executor = LocalExecutor(given)
+    assert [await executor.run(call(n=n)) for n in range(3)] == [{"n": 0}, {"n": 1}, {"n": 2}]
+    assert given.asked == 1
+
+
+async def test_no_more_functions_run_at_once_than_there_are_threads_for() -> None:
+    lock = threading.Lock()
+    now, most = 0, 0
+    all_in = threading.Event()
+
+    def busy(_params: Any, _context: Any) -> Any:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+            if now == THREADS:
+                all_in.set()
+        all_in.wait(SOON_S)
+        with lock:
+            now -= 1
+        return {}
+
+    executor = LocalExecutor(Given(busy))
+    async with asyncio.timeout(SOON_S):
+        await asyncio.gather(*(executor.run(call()) for _ in range(3 * THREADS)))
+    assert most == THREADS
+
+
+@pytest.mark.parametrize("raised", [ValueError("x"), SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError()])
+async def test_what_a_function_raises_is_raised_to_who_waits(raised: BaseException) -> None:
+    def fails() -> None:
+        raise raised
+
+    with pytest.raises(type(raised)):
+        await in_thread(fails)
+
+
+async def test_the_end_of_an_iterator_which_no_future_takes_is_told_in_words() -> None:
+    with pytest.raises(RuntimeError, match="StopIteration ended the node"):
+        await in_thread(next, iter(()))
+
+
+async def test_a_thread_that_is_given_up_on_is_not_waited_for() -> None:
+    go = threading.Event()
+    task = asyncio.create_task(in_thread(go.wait, SOON_S))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    go.set()
+
+
+ABANDONED = """
+import asyncio, threading
+from pflow.engine.executors import in_thread
+
+async def main():
+    try:
+        async with asyncio.timeout(0.05):
+            await in_thread(threading.Event().wait)
+    except TimeoutError:
+        print("given up")
+
+asyncio.run(main())
+"""
+
+
+def test_a_process_ends_though_a_thread_that_was_given_up_on_never_does() -> None:
+    done = subprocess.run([sys.executable, "-c", ABANDONED], capture_output=True, text=True, timeout=SOON_S, check=True)
+    assert (done.stdout, done.stderr) == ("given up\n", "")
+
+
+class Kept:
+    def __init__(self) -> None:
+        self.is_closed = False
+
+    async def close(self) -> None:
+        self.is_closed = True
+        raise OSError("it would not close")
+
+
+async def test_what_nodes_share_is_made_once_and_closed_at_the_end_whatever_closing_raises() -> None:
+    made: list[Kept] = []
+
+    async def make() -> Kept:
+        await asyncio.sleep(0)
+        made.append(Kept())
+        return made[-1]
+
+    keeper = LocalKeeper()
+    got = await asyncio.gather(*(keeper.keep("a", make) for _ in range(5)), keeper.keep("b", make))
+    assert len(made) == 2
+    assert len(set(map(id, got[:5]))) == 1
+    await keeper.close()
+    assert all(one.is_closed for one in made)
+
+
+async def test_what_could_not_be_made_is_tried_again_when_it_is_asked_for_again() -> None:
+    attempts = 0
+
+    async def make() -> Kept:
+        nonlocal attempts
+        attempts += 1
+        if attempts == 1:
+            raise OSError("not yet")
+        return Kept()
+
+    keeper = LocalKeeper()
+    with pytest.raises(OSError, match="not yet"):
+        await keeper.keep("a", make)
+    assert isinstance(await keeper.keep("a", make), Kept)
+
+
+async def test_one_who_is_cancelled_while_it_waits_does_not_take_it_from_the_others() -> None:
+    go = asyncio.Event()
+
+    async def make() -> Kept:
+        await go.wait()
+        return Kept()
+
+    keeper = LocalKeeper()
+    impatient, patient = (asyncio.create_task(keeper.keep("a", make)) for _ in range(2))
+    await asyncio.sleep(0)
+    impatient.cancel()
+    await asyncio.gather(impatient, return_exceptions=True)
+    go.set()
+    assert isinstance(await patient, Kept)
+    await keeper.close()

@@ -1,0 +1,86 @@
+"""What a run is given, made to fit what the workflow declares, or refused with everything that is wrong."""
+
+from typing import Any
+
+import pytest
+
+from pflow.engine.inputs import prepared, secret_values, unknown_inputs
+from pflow.errors import InvalidInputs, TemplateUnresolved
+from pflow.ir.model import Workflow
+from pflow.ir.reading import read_workflow
+from tests.requirements import requirement
+
+
+def workflow(inputs: dict[str, Any], **params: Any) -> Workflow:
+    ir = {"inputs": inputs, "nodes": [{"id": "use", "type": "echo", "params": params}]}
+    read, found = read_workflow(ir)
+    assert read is not None
+    assert not found
+    return read
+
+
+def test_defaults_fill_in_what_is_not_given_and_null_counts_as_not_given() -> None:
+    declared = workflow({"a": {"type": "integer", "default": 3}, "b": {"type": "string", "required": False}})
+    assert prepared(declared, {}, {}) == {"a": 3, "b": None}
+    assert prepared(declared, {"a": None}, {}) == {"a": 3, "b": None}
+    assert prepared(declared, {"a": 0, "b": ""}, {}) == {"a": 0, "b": ""}
+
+
+def test_values_become_what_is_declared_where_nothing_is_lost() -> None:
+    declared = workflow({"n": {"type": "integer"}, "yes": {"type": "boolean"}, "list": {"type": "array"}})
+    given = {"n": "12", "yes": "on", "list": "[1, 2]"}
+    assert prepared(declared, given, {}) == {"n": 12, "yes": True, "list": [1, 2]}
+    assert given == {"n": "12", "yes": "on", "list": "[1, 2]"}
+
+
+def test_what_is_given_and_not_declared_is_passed_on() -> None:
+    assert prepared(workflow({}), {"more": [1]}, {}) == {"more": [1]}
+
+
+@requirement("PF-E4")
+def test_all_missing_inputs_are_named_with_what_they_are_for_and_the_node_that_needs_them() -> None:
+    declared = workflow(
+        {"who": {"type": "string", "description": "whom to greet"}, "n": {"type": "integer"}, "there": {}},
+        message="${who} ${n}",
+    )
+    with pytest.raises(TemplateUnresolved) as failure:
+        prepared(declared, {"there": 1}, {})
+    body = failure.value.body()["error"]
+    assert body["type"] == "template_error"
+    assert body["missing_variables"] == ["who", "n"]
+    assert body["available"] == ["there"]
+    assert body["node"] == "use"
+    assert "whom to greet" in body["message"]
+    assert '"who"' in body["hint"]
+
+
+def test_all_inputs_of_the_wrong_type_are_named_at_once_and_no_value_is_repeated() -> None:
+    declared = workflow({"n": {"type": "integer"}, "list": {"type": "array"}})
+    with pytest.raises(InvalidInputs) as failure:
+        prepared(declared, {"n": "twelve-and-a-half", "list": {"a": 1}}, {})
+    body = failure.value.body()["error"]
+    assert body["type"] == "validation_error"
+    assert [one["path"] for one in body["problems"]] == ["inputs.n", "inputs.list"]
+    assert "twelve" not in str(body)
+
+
+def test_a_secret_that_is_not_given_comes_from_the_environment_and_nothing_else_does() -> None:
+    declared = workflow({"api_key": {}, "home": {"default": "here"}, "phrase": {"secret": True}})
+    env = {"api_key": "from-env", "home": "/somewhere", "phrase": "also-from-env"}
+    assert prepared(declared, {}, env) == {"api_key": "from-env", "home": "here", "phrase": "also-from-env"}
+    assert prepared(declared, {"api_key": "given", "phrase": "x"}, env)["api_key"] == "given"
+
+
+def test_secrets_are_those_declared_and_those_named_so_unless_declared_not_to_be() -> None:
+    declared = workflow({"phrase": {"secret": True}, "api_key": {}, "token": {"secret": False}, "who": {}})
+    values = {"phrase": 1, "api_key": 2, "token": 3, "who": 4, "password": 5, "author": 6}
+    assert secret_values(declared, values) == [1, 2, 5]
+
+
+def test_an_input_that_nothing_uses_is_told_with_the_one_that_was_probably_meant() -> None:
+    declared = workflow({"repository": {}}, message="${repository} ${branch}")
+    assert unknown_inputs(declared, {"repository": 1, "branch": 2}) == []
+    (told,) = unknown_inputs(declared, {"repositry": 1})
+    assert told == "Nothing uses the input 'repositry'. Did you mean 'repository'?"
+    (told,) = unknown_inputs(declared, {"x" * 500: 1})
+    assert len(told) < 200

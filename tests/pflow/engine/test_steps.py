@@ -1,0 +1,498 @@
+"""One node at a time: when an earlier result stands for it, how often it is tried, and what it may do to the engine."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pflow.engine.results import RunResult
+from tests.pflow.engine.flows import SOON_S, Home, chain, joined, node
+from tests.requirements import requirement
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def failing_at_the_end(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """The nodes, and after them one called `end`."""
+    return chain(*nodes, node("end"), **more)
+
+
+@pytest.fixture
+def failed(home: Home) -> Callable[..., RunResult]:
+    """Runs a workflow that fails at its node `end`, and has it no longer fail there."""
+
+    def run(ir: Any, inputs: dict[str, Any] | None = None) -> RunResult:
+        home.tell("fail-end")
+        result = home.run(ir, inputs)
+        assert result.failed_node == "end"
+        home.untell("fail-end")
+        return result
+
+    return run
+
+
+@requirement("PF-E10", "PF-R10")
+def test_a_failed_run_goes_on_from_where_it_came_to(home: Home, failed: Callable[..., RunResult]) -> None:
+    ir = failing_at_the_end(node("a", value=1), node("b", "effect", value="${a.value}"))
+    first = failed(ir).reply()
+    assert first["success"] is False
+    assert first["checkpoint"]["completed_nodes"] == ["a", "b"]
+    assert first["checkpoint"]["failed_node"] == "end"
+    assert first["checkpoint"]["node_actions"] == {"a": "default", "b": "default"}
+    assert first["checkpoint"]["resumable"] is True
+    assert "not_reused" not in first
+    second = home.run(ir).reply()
+    assert second["success"] is True
+    assert second["checkpoint"] is None
+    assert second["reused_nodes"] == ["a", "b"]
+    assert second["not_reused"] == {"end": "it had not finished"}
+    assert second["resumed_from"] == first["run_id"]
+    assert second["warnings"] == []
+    assert home.runs() == {"a": 1, "b": 1, "end": 2}
+
+
+def test_after_a_run_that_went_well_everything_runs(home: Home, failed: Callable[..., RunResult]) -> None:
+    ir = failing_at_the_end(node("a", "effect"))
+    failed(ir)
+    assert home.run(ir).success
+    third = home.run(ir)
+    assert third.progress.reused == []
+    assert third.resumed_from is None
+    assert home.runs("done")["a"] == 2
+
+
+@requirement("PF-E10")
+def test_an_edited_node_runs_again_and_so_does_what_is_given_something_else_by_it(
+    home: Home, failed: Callable[..., RunResult]
+) -> None:
+    def ir(value: int) -> dict[str, Any]:
+        return joined(
+            [node("start"), node("a", value=value), node("b", "effect", value="${a.value}"), node("c"), node("end")],
+            *("start>a", "a>b", "start>c", "b>end", "c>end"),
+        )
+
+    failed(ir(1))
+    second = home.run(ir(2))
+    assert set(second.progress.reused) == {"start", "c"}
+    assert second.progress.not_reused == {
+        "a": "what it is given changed",
+        "b": "what it is given changed",
+        "end": "it had not finished",
+    }
+    (told,) = second.warnings
+    assert told.startswith("'b' has effects, had finished in an earlier run, and ran again")
+    assert home.runs() == {"start": 1, "c": 1, "a": 2, "b": 2, "end": 2}
+
+
+def test_an_edit_that_leads_to_the_same_values_runs_nothing_but_the_edited_node(
+    home: Home, failed: Callable[..., RunResult]
+) -> None:
+    def ir(**more: Any) -> dict[str, Any]:
+        return failing_at_the_end(node("a", echo=1, **more), node("b", "effect", value="${a.echo}"))
+
+    failed(ir())
+    second = home.run(ir(note="other"))
+    assert second.progress.reused == ["b"]
+    assert home.runs()["b"] == 1
+
+
+def test_an_edit_that_is_taken_back_finds_the_first_result_again(home: Home, failed: Callable[..., RunResult]) -> None:
+    for value in (1, 2, 1):
+        failed(failing_at_the_end(node("a", "effect", value=value)))
+    assert home.runs("done")["a"] == 2
+
+
+def test_other_inputs_run_what_they_reach_and_nothing_else(home: Home, failed: Callable[..., RunResult]) -> None:
+    ir = failing_at_the_end(node("a", "effect", value="${x}"), node("b", "effect", value="${y}"))
+    failed(ir, {"x": 1, "y": 1})
+    second = home.run(ir, {"x": 1, "y": 2})
+    assert second.progress.reused == ["a"]
+    assert home.runs("done") == {"a": 1, "b": 2, "end": 1}
+
+
+def test_a_file_that_a_node_reads_is_part_of_what_its_result_follows_from(
+    home: Home, failed: Callable[..., RunResult]
+) -> None:
+    file = home.place / "data.txt"
+    file.write_text("one")
+    ir = failing_at_the_end(node("r", "reader", file="data.txt"))
+    failed(ir)
+    failed(ir)
+    assert home.runs()["r"] == 1
+    file.write_text("two, longer")
+    failed(ir)
+    assert home.runs()["r"] == 2
+    file.unlink()
+    failed(ir)
+    assert home.runs()["r"] == 3
+
+
+def test_code_of_a_node_that_was_edited_is_another_version_of_it(home: Home, failed: Callable[..., RunResult]) -> None:
+    ir = failing_at_the_end(node("a"))
+    failed(ir)
+    code = home.path / "nodes" / "counting.py"
+    code.write_text(code.read_text() + "\nEDITED = True\n")
+    second = home.run(ir)
+    assert second.progress.not_reused["a"] == "what it is given changed"
+
+
+def test_a_node_that_says_so_always_runs(home: Home, failed: Callable[..., RunResult]) -> None:
+    ir = failing_at_the_end(node("a", resume="never"), node("b", "effect", resume="never"))
+    failed(ir)
+    second = home.run(ir)
+    assert second.progress.not_reused["a"] == 'it says "resume": "never"'
+    assert home.runs() == {"a": 2, "b": 2, "end": 2}
+
+
+def test_a_workflow_may_say_what_a_node_does_to_the_world(home: Home, failed: Callable[..., RunResult]) -> None:
+    def ir(value: int) -> dict[str, Any]:
+        return failing_at_the_end(
+            node("a", value=value, effect="effectful"), node("b", "effect", value=value, effect="pure")
+        )
+
+    failed(ir(1))
+    (told,) = home.run(ir(2)).warnings
+    assert told.startswith("'a' has effects")
+
+
+def test_afresh_runs_everything_and_warns_of_nothing(home: Home, failed: Callable[..., RunResult]) -> None:
+    ir = failing_at_the_end(node("a", "effect"))
+    failed(ir)
+    result = home.run(ir, fresh=True)
+    assert result.progress.reused == []
+    assert result.warnings == []
+    assert home.runs("done")["a"] == 2
+
+
+def test_a_result_comes_back_from_a_checkpoint_as_it_was_given(home: Home, failed: Callable[..., RunResult]) -> None:
+    echo = {"n": 10**30, "f": 0.1, "t": "ü\n", "l": [None, True], "deep": {"x": [{}]}}
+    ir = failing_at_the_end(node("a", echo=echo), outputs={"it": {"source": "${a.echo}"}})
+    failed(ir)
+    second = home.run(ir)
+    assert second.progress.reused == ["a"]
+    assert second.outputs == {"it": echo}
+
+
+def test_a_node_that_failed_with_effects_is_not_uncertain_and_runs_again(home: Home) -> None:
+    ir = chain(node("e", "effect"))
+    home.tell("fail-e")
+    home.run(ir)
+    home.untell()
+    second = home.run(ir)
+    assert second.success
+    assert second.uncertain == []
+    assert second.progress.not_reused == {"e": "it had not finished"}
+
+
+@requirement("PF-R12")
+def test_a_run_is_one_attempt_and_the_file_is_left_as_it_is(home: Home) -> None:
+    path = home.draft("flow", chain(node("a")))
+    before = path.read_bytes()
+    home.tell("fail-a")
+    assert not home.service.execute("flow", enable_repair=False).success
+    assert home.runs() == {"a": 1}
+    assert path.read_bytes() == before
+    with pytest.raises(NotImplementedError):
+        home.service.execute("flow", enable_repair=True)
+
+
+# Retries and timeouts.
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What the engine waited, without waiting."""
+    waited: list[float] = []
+    sleep = asyncio.sleep
+
+    async def at_once(seconds: float) -> None:
+        waited.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr("pflow.engine.steps.asyncio.sleep", at_once)
+    return waited
+
+
+def test_a_node_is_tried_again_until_it_goes_well(home: Home, waits: list[float]) -> None:
+    home.tell("fail-a", text="3")
+    result = home.run(chain(node("a", retry={"attempts": 5, "wait": 2})))
+    assert result.success
+    assert home.runs() == {"a": 4}
+    assert waits == [2, 2, 2]
+
+
+def test_the_wait_doubles_and_ends_at_a_minute(home: Home, waits: list[float]) -> None:
+    home.tell("fail-a")
+    result = home.run(chain(node("a", retry={"max": 6, "wait": 5, "backoff": "exponential"})))
+    assert not result.success
+    assert home.runs() == {"a": 6}
+    assert waits == [5, 10, 20, 40, 60]
+
+
+def test_without_a_wait_it_is_tried_again_at_once(home: Home, waits: list[float]) -> None:
+    home.tell("fail-a", text="1")
+    assert home.run(chain(node("a", retry={"attempts": 2}))).success
+    assert waits == []
+
+
+def test_a_parameter_without_a_value_is_not_tried_again(home: Home, waits: list[float]) -> None:
+    result = home.run(chain(node("a", value="${nothing}", retry={"attempts": 5, "wait": 1})))
+    assert result.error_body is not None
+    assert result.error_body["type"] == "template_error"
+    assert (home.lines(), waits) == ([], [])
+
+
+@requirement("PF-E4")
+def test_a_variable_without_a_value_fails_at_its_node_with_all_that_are_missing(home: Home) -> None:
+    result = home.run(chain(node("init"), node("fetch", url="${api_url}/${path}", key="${api_key ?? other_key}")))
+    reply = result.reply()
+    assert reply["error"]["type"] == "template_error"
+    assert reply["error"]["node"] == "fetch"
+    assert reply["error"]["missing_variables"] == ["api_url", "path", "api_key", "other_key"]
+    assert "init" in reply["error"]["available"]
+    assert reply["checkpoint"]["completed_nodes"] == ["init"]
+    assert reply["checkpoint"]["failed_node"] == "fetch"
+
+
+@pytest.mark.parametrize("kind", ["on-loop", "pure"])
+def test_a_node_that_takes_too_long_is_given_up_on(home: Home, kind: str) -> None:
+    home.tell("wait-a")
+    result = home.run(chain(node("a", kind, sleep=SOON_S * 3, timeout=0.05)))
+    home.untell()
+    assert result.error_body is not None
+    assert result.error_body["code"] == "node_timed_out"
+    assert result.error_body["node"] == "a"
+    assert "0.05 seconds" in result.error_body["message"]
+
+
+def test_each_attempt_has_its_own_time(home: Home) -> None:
+    result = home.run(chain(node("a", "on-loop", sleep=SOON_S * 3, timeout=0.02, retry={"attempts": 3})))
+    assert result.error_body is not None
+    assert result.error_body["code"] == "node_timed_out"
+    assert home.runs() == {"a": 3}
+
+
+def test_a_node_with_effects_that_was_given_up_on_is_uncertain(home: Home) -> None:
+    ir = chain(node("e", "effect-on-loop", sleep=SOON_S * 3, timeout=0.02))
+    home.run(ir)
+    second = home.run(ir)
+    assert second.uncertain == ["e"]
+    checkpoint = second.checkpoint()
+    assert checkpoint is not None
+    assert checkpoint["uncertain_nodes"] == ["e"]
+    assert [told for told in second.warnings if "whether it had its effect is uncertain" in told]
+
+
+def test_a_lock_that_was_given_up_on_is_not_kept(home: Home, failed: Callable[..., RunResult]) -> None:
+    """Whoever waits for another and is cancelled must not hold it against all who come later."""
+    from pflow.engine.checkpoints import Checkpoints
+
+    failed(failing_at_the_end(node("a")))
+    ir = chain(node("e", "effect"), node("end"), timeout=0.05)
+    key = ("e", home.run(ir | {"timeout": 30}, fresh=True).hashes["e"])
+    failed(failing_at_the_end(node("a")))
+    with Checkpoints(home.checkpoints, "flow").one_at_a_time(key):
+        waited = home.run(ir)
+        assert waited.error_body is not None
+        assert waited.error_body["code"] == "run_timed_out"
+        assert waited.uncertain == []
+    result = home.run(replace_timeout(ir))
+    assert result.success
+
+
+def replace_timeout(ir: dict[str, Any]) -> dict[str, Any]:
+    return {**ir, "timeout": SOON_S}
+
+
+# Nodes that mean no good.
+
+HOSTILE = """
+import asyncio, os, sys, threading
+from pflow.errors import NodeFailed
+from pflow.node import Outcome
+
+class Odd(BaseException):
+    pass
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+class Thing:
+    pass
+
+GIVES = {
+    "list": [1], "text": "x", "number": 7, "true": True, "bytes": b"x", "set": {1},
+    "outcome-list": Outcome([1]), "outcome-none": Outcome(None),
+    "action-number": Outcome({}, 7), "action-empty": Outcome({}, "a\\x00b"), "action-half": Outcome({}, "\\ud800"),
+    "thing": {"x": Thing()}, "function": {"x": print}, "coroutine-less": {"x": (n for n in "ab")},
+}
+RAISES = {
+    "base": Odd("odd"), "exit": SystemExit(3), "interrupt": KeyboardInterrupt(), "stop": StopIteration(1),
+    "stop-async": StopAsyncIteration(), "cancelled": asyncio.CancelledError(), "generator-exit": ValueError("g"),
+    "mute": Mute(), "memory": MemoryError(), "recursion": RecursionError("deep"), "timeout": TimeoutError("mine"),
+    "group": BaseExceptionGroup("many", [KeyboardInterrupt()]), "os": OSError(5, "io"), "empty": ValueError(),
+    "failed-thing": NodeFailed("odd ids", thing=Thing(), outputs={"x": Thing()}),
+}
+
+def act(params, context):
+    how = params["how"]
+    if how in RAISES:
+        raise RAISES[how]
+    return GIVES[how]
+
+async def act_on_loop(params, context):
+    return act(params, context)
+
+def block(params, context):
+    threading.Event().wait()
+
+def speak(params, context):
+    print("printed by a node")
+    sys.stderr.write("complained by a node\\n")
+    return {"said": True}
+
+def huge(params, context):
+    return {"text": "x" * params["size"], "list": list(range(params["size"] // 10))}
+
+def plain(params, context):
+    return {"nan": float("nan"), "bytes": b"\\xff", "set": {2, 1}, "tuple": (1, 2)}
+
+def nothing(params, context):
+    return None
+"""
+
+
+@pytest.fixture
+def hostile(home: Home) -> Home:
+    functions = ("act", "act_on_loop", "block", "speak", "huge", "plain", "nothing")
+    nodes = [
+        {"type": name, "description": name, "run": f"hostile.py:{name}", "open_params": True, "open_actions": True}
+        for name in functions
+    ]
+    home.add_nodes("hostile", nodes, HOSTILE)
+    return home
+
+
+RAISED = {
+    "base": "Odd: odd",
+    "exit": "SystemExit: 3",
+    "interrupt": "KeyboardInterrupt",
+    "stop": "StopIteration",
+    "stop-async": "StopAsyncIteration",
+    "cancelled": "CancelledError",
+    "mute": "Mute",
+    "memory": "MemoryError",
+    "recursion": "RecursionError: deep",
+    "timeout": "TimeoutError: mine",
+    "group": "BaseExceptionGroup",
+    "os": "OSError: [Errno 5] io",
+    "empty": "ValueError",
+    "failed-thing": "odd ids",
+}
+
+
+@pytest.mark.parametrize("kind", ["act", "act_on_loop"])
+@pytest.mark.parametrize("how", RAISED)
+def test_whatever_a_node_raises_is_its_failure_and_not_the_engines(hostile: Home, kind: str, how: str) -> None:
+    ir = joined([node("a", kind, how=how, timeout=SOON_S), node("b", value="${a.error}")], "a>b:error")
+    result = hostile.run(ir)
+    assert result.success, result.error_body
+    assert RAISED[how] in result.warnings[0]
+    assert not result.is_cancelled
+    alone = hostile.run(chain(node("a", kind, how=how)))
+    assert alone.failed_node == "a"
+    checkpoint = alone.checkpoint()
+    assert checkpoint is not None
+    assert checkpoint["resumable"]
+
+
+NO_OUTPUTS = ("list", "text", "number", "true", "bytes", "set", "outcome-list", "outcome-none")
+NO_ACTIONS = ("action-number", "action-empty", "action-half")
+NO_JSON = ("thing", "function", "coroutine-less")
+
+
+@pytest.mark.parametrize("how", [*NO_OUTPUTS, *NO_ACTIONS, *NO_JSON])
+def test_what_a_node_gives_that_is_no_object_of_values_is_its_failure(hostile: Home, how: str) -> None:
+    for batch in ({}, {"batch": {"items": [1, 2], "parallel": True}}):
+        result = hostile.run(chain(node("a", "act", how=how, **batch)))
+        assert result.failed_node == "a"
+        assert result.error_body is not None
+        assert result.error_body["code"] == "node_failed"
+
+
+def test_a_node_that_gives_nothing_has_no_outputs(hostile: Home) -> None:
+    assert hostile.run(chain(node("a", "nothing"))).outputs == {"a": {}}
+
+
+def test_values_that_json_lacks_are_given_on_in_the_form_they_have_in_a_checkpoint(hostile: Home) -> None:
+    ir = chain(node("a", "plain"), node("b", value="${a}"), outputs={"it": {"source": "${a}"}})
+    hostile.tell("fail-b")
+    hostile.run(ir)
+    hostile.untell()
+    second = hostile.run(ir)
+    assert second.progress.reused == ["a"]
+    assert second.outputs["it"] == {"nan": None, "bytes": "/w==", "set": [1, 2], "tuple": [1, 2]}
+
+
+def test_a_huge_value_is_kept_and_comes_back(hostile: Home) -> None:
+    ir = chain(node("a", "huge", size=3_000_000), node("b", value="${a.list[7]}"))
+    hostile.tell("fail-b")
+    hostile.run(ir)
+    hostile.untell()
+    second = hostile.run(ir)
+    assert second.success
+    assert second.progress.reused == ["a"]
+
+
+RUN_AND_END = """
+import sys
+from pathlib import Path
+from pflow.config import Settings
+from pflow.service import Service
+
+home, kind = Path(sys.argv[1]), sys.argv[2]
+ir = {"nodes": [{"id": "a", "type": kind, "timeout": 0.2}]}
+result = Service(Settings(home=home), folder=home.parent).run(ir, name="flow")
+sys.stderr.write(f"ended {result.success}\\n")
+"""
+
+
+def alone(home: Home, kind: str) -> "subprocess.CompletedProcess[str]":
+    program = [sys.executable, "-c", RUN_AND_END, str(home.path), kind]
+    return subprocess.run(program, capture_output=True, text=True, timeout=SOON_S * 2, check=True)
+
+
+def test_a_node_that_blocks_for_ever_is_given_up_on_and_the_process_ends_all_the_same(hostile: Home) -> None:
+    done = alone(hostile, "block")
+    assert (done.stdout, done.stderr) == ("", "ended False\n")
+
+
+def test_a_run_says_nothing_on_stdout_or_stderr_but_what_a_node_says_there_itself(hostile: Home) -> None:
+    done = alone(hostile, "speak")
+    assert done.stdout == "printed by a node\n"
+    assert done.stderr == "complained by a node\nended True\n"
+    quiet = alone(hostile, "nothing")
+    assert (quiet.stdout, quiet.stderr) == ("", "ended True\n")
+
+
+def test_a_node_cannot_change_the_parameters_of_the_workflow_or_values_of_others(home: Home) -> None:
+    home.add_nodes(
+        "greedy",
+        [{"type": "greedy", "description": "g", "run": "greedy.py:act", "open_params": True, "effect": "pure"}],
+        "def act(params, context):\n    params['list'].append('more')\n    return {'list': params['list']}\n",
+    )
+    ir = joined(
+        [node("s", echo=[1]), node("a", "greedy", list="${s.echo}"), node("b", value="${s.echo}")],
+        *("s>a", "a>b"),
+        outputs={"s": {"source": "${s.echo}"}},
+    )
+    assert home.run(ir).outputs == {"s": [1]}

@@ -1,0 +1,111 @@
+"""Small workflows for the tests of the checker, and the node types that they use."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from pflow.ir.checking import Checked, Loader, check
+from pflow.ir.diagnostics import Diagnostic
+from pflow.ir.reading import read_workflow
+from pflow.registry.interface import Interface, Out, Param
+
+Plain = dict[str, Any]
+
+_COMMIT = {"sha": Out("sha", "str"), "author": Out("author", "dict", structure={"name": Out("name", "str")})}
+INTERFACES = {
+    one.type: one
+    for one in (
+        Interface(
+            "echo",
+            "Says what it is told",
+            "x:y",
+            params={"message": Param("message", "any"), "count": Param("count", "int")},
+            outputs={"echo": Out("echo", "str")},
+            actions=("default",),
+            example={"message": "Hello"},
+        ),
+        Interface(
+            "shell",
+            "Runs a command",
+            "x:y",
+            params={
+                "command": Param("command", "str", required=True, description="What is run."),
+                "stdin": Param("stdin", "any"),
+                "timeout": Param("timeout", "float"),
+                "env": Param("env", "dict"),
+            },
+            outputs={
+                "stdout": Out("stdout", "str"),
+                "stderr": Out("stderr", "str"),
+                "exit_code": Out("exit_code", "int"),
+            },
+            example={"command": "ls"},
+        ),
+        Interface(
+            "git-log",
+            "Lists commits",
+            "x:y",
+            params={"limit": Param("limit", "int")},
+            outputs={"commits": Out("commits", "list", structure=_COMMIT)},
+        ),
+        Interface("choose", "Answers with what it likes", "x:y", open_params=True, open_actions=True),
+        Interface(
+            "workflow",
+            "Runs another workflow",
+            "x:y",
+            params={key: Param(key, "any") for key in ("workflow_name", "workflow_ref", "workflow_ir", "inputs")},
+        ),
+    )
+}
+
+
+class Types:
+    """A registry in memory. It counts how often all of its types are asked for."""
+
+    def __init__(self, interfaces: Mapping[str, Interface] = INTERFACES) -> None:
+        self._interfaces = interfaces
+        self.listed = 0
+
+    def get(self, type: str, /) -> Interface | None:  # noqa: A002 - what it is called everywhere
+        return self._interfaces.get(type)
+
+    def types(self) -> list[str]:
+        self.listed += 1
+        return sorted(self._interfaces)
+
+
+def echo(name: str, message: Any = "hi", **more: Any) -> Plain:
+    return {"id": name, "type": "echo", "params": {"message": message}, **more}
+
+
+def chain(*nodes: Plain, **more: Any) -> Plain:
+    """The nodes, each leading to the next."""
+    ids = [node["id"] for node in nodes]
+    edges = [{"from": before, "to": after} for before, after in pairwise(ids)]
+    return {"nodes": list(nodes), "edges": edges, **more}
+
+
+def checked(document: Any, *, load: Loader | None = None, types: Types | None = None) -> Checked:
+    return check(document, types or Types(), load=load)
+
+
+def codes(found: Checked | Sequence[Diagnostic]) -> list[str]:
+    return [one.code for one in (found.diagnostics if isinstance(found, Checked) else found)]
+
+
+def the(found: Checked | Sequence[Diagnostic], code: str) -> Diagnostic:
+    """The only diagnostic of this code."""
+    told = found.diagnostics if isinstance(found, Checked) else found
+    (one,) = [diagnostic for diagnostic in told if diagnostic.code == code]
+    return one
+
+
+def read(document: Any) -> list[Diagnostic]:
+    return read_workflow(document)[1]
+
+
+def nested(depth: int, bottom: Any = "x") -> Any:
+    value = bottom
+    for level in range(depth):
+        value = [value] if level % 2 else {"k": value}
+    return value

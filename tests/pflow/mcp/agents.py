@@ -1,0 +1,94 @@
+"""Agents: the official client, each with the real server in a process of its own."""
+
+import json
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from mcp.types import CallToolResult
+
+from uraniborg.kernel.mcp.testing import ClientSession, stdio_client_for, text_of
+
+COMMAND = str(Path(sys.executable).with_name("pflow"))
+SERVE = ("mcp", "serve")
+PATIENCE_S = 40
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """A minimal one: nobody's settings decide how the server behaves, and nobody's workflows are touched."""
+    person = home.parent / "person"
+    person.mkdir(parents=True, exist_ok=True)
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(person),
+        "PFLOW_HOME": str(home),
+        "URANIBORG_HOME": str(person / "uraniborg"),
+        **more,
+    }
+
+
+def workplace(home: Path) -> Path:
+    """The folder in which the server of this home is started."""
+    folder = home.parent / "workplace"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@asynccontextmanager
+async def agent(home: Path, *, is_silent: bool = True, **env: str) -> AsyncGenerator[ClientSession]:
+    """A client of a server of its own, which must have said nothing on its stderr when it is over."""
+    log = said_by(home)
+    with log.open("a", encoding="utf-8") as stderr:
+        before = log.stat().st_size
+        folder = str(workplace(home))
+        async with stdio_client_for(COMMAND, SERVE, environment(home, **env), cwd=folder, stderr=stderr) as client:
+            yield client
+    said = log.read_bytes()[before:].decode()
+    assert not is_silent or said == "", said
+
+
+def said_by(home: Path) -> Path:
+    """The file of all that servers of this home said on their stderr."""
+    return home.parent / "stderr.txt"
+
+
+async def told(client: ClientSession, tool: str, **arguments: Any) -> Any:
+    """What a tool answers that must not fail."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.isError, text_of(result)
+    return value_of(result)
+
+
+async def failed(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
+    """The whole reply of a tool that must fail in one of the ways that the specification names."""
+    result = await client.call_tool(tool, arguments)
+    assert result.isError, text_of(result)
+    reply = value_of(result)
+    assert reply["success"] is False
+    assert reply["error"].keys() >= {"type", "code", "message", "hint"}
+    assert reply["error"]["code"] != "internal_error"
+    if tool == "execute":
+        assert reply["outputs"] == {}
+        assert reply["checkpoint"] is not None
+        assert "node" in reply["error"]
+    return reply
+
+
+async def executed(client: ClientSession, name: str, **inputs: Any) -> dict[str, Any]:
+    """The reply to a run that must succeed."""
+    reply = await told(client, "execute", name=name, inputs=inputs)
+    assert reply["success"] is True
+    assert (reply["error"], reply["checkpoint"]) == (None, None)
+    return reply
+
+
+def value_of(result: CallToolResult) -> Any:
+    """What a result says: once as a text of JSON that is not indented, once as structured content."""
+    text = text_of(result)
+    value = json.loads(text)
+    assert text == json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    assert result.structuredContent == (value if isinstance(value, dict) else {"result": value})
+    return value

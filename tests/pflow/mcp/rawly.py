@@ -1,0 +1,76 @@
+"""The real server, talked to in raw lines: for signals, for leaving in the midst, and for every byte it prints."""
+
+import json
+import select
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, cast
+
+from tests.pflow.mcp.agents import COMMAND, PATIENCE_S, SERVE, environment, workplace
+from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED
+
+
+class Raw:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.stdin, self.stdout, self.stderr = cast(
+            "tuple[IO[bytes], IO[bytes], IO[bytes]]", (process.stdin, process.stdout, process.stderr)
+        )
+
+    def send(self, message: dict[str, Any]) -> None:
+        self.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self.stdin.flush()
+
+    def call(self, tool: str, *, id: int | str = 1, progress: bool = False, **arguments: Any) -> None:  # noqa: A002
+        meta = {"_meta": {"progressToken": f"of {id}"}} if progress else {}
+        self.send({"id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments, **meta}})
+
+    def receive(self) -> dict[str, Any]:
+        """The next line, which must be a message. Lines are read one by one: none is lost in a buffer."""
+        line = b""
+        while not line.endswith(b"\n"):
+            assert select.select([self.stdout], [], [], PATIENCE_S)[0], "the server says nothing"
+            got = self.stdout.read(1)
+            assert got, "the server is gone"
+            line += got
+        message = json.loads(line)
+        assert message["jsonrpc"] == "2.0"
+        return message
+
+    def reply(self, id: int | str = 1) -> dict[str, Any]:  # noqa: A002
+        """What the tool said in answer to this request, which must be the next message."""
+        message = self.receive()
+        assert message["id"] == id, message
+        return json.loads(message["result"]["content"][0]["text"])
+
+    def initialize(self) -> None:
+        self.send(INITIALIZE)
+        assert self.receive()["result"]["serverInfo"]["name"] == "pflow"
+        self.send(INITIALIZED)
+
+    def exit_code(self) -> int:
+        return self.process.wait(PATIENCE_S)
+
+
+@contextmanager
+def raw_server(home: Path, **env: str) -> Generator[Raw]:
+    """A server that is initialized. Its stdin stays open until the block ends, unless it is closed there."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        [COMMAND, *SERVE],
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        bufsize=0,
+        cwd=workplace(home),
+        env=environment(home, **env),
+    )
+    with process:
+        try:
+            raw = Raw(process)
+            raw.initialize()
+            yield raw
+        finally:
+            process.kill()

@@ -1,0 +1,152 @@
+"""Nodes that call tools of MCP servers, which are real processes and a real HTTP server here."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from pflow.engine.executors import LocalKeeper
+from pflow.errors import NodeFailed
+from pflow.mcp_config import UnknownServer
+from pflow.mcp_servers import add_server, sync
+from pflow.node import Context
+from pflow.nodes.mcp import call, call_tool
+from pflow.registry.registry import Registry
+from tests.pflow import tool_server
+from uraniborg.kernel.errors import InvalidInput, Unavailable
+from uraniborg.kernel.mcp import stateless_app
+from uraniborg.kernel.mcp.testing import serving
+
+SOON = 30.0
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    home = tmp_path / "home"
+    env = {"STARTS": str(tmp_path / "starts")}
+    add_server(home, "tools", {"command": sys.executable, "args": [tool_server.__file__], "env": env})
+    return home
+
+
+@pytest.fixture
+async def context(home: Path) -> AsyncGenerator[Context]:
+    keeper = LocalKeeper()
+    yield Context("run", "workflow", "node", home, home, home / "spool", timeout=SOON, keeper=keeper)
+    await asyncio.wait_for(keeper.close(), SOON)
+
+
+def starts(home: Path) -> int:
+    return len((home.parent / "starts").read_text().splitlines())
+
+
+async def called(context: Context, tool: str, **arguments: Any) -> Any:
+    return await call({"server": "tools", "tool": tool, "arguments": arguments}, context)
+
+
+async def test_a_tool_gives_its_structured_content(context: Context) -> None:
+    outputs = await called(context, "add", a=1, b=2)
+    assert (outputs["result"]["sum"], outputs["is_error"]) == (3, False)
+
+
+async def test_a_list_or_a_text_comes_as_what_it_is(context: Context) -> None:
+    assert (await called(context, "count", to=3))["result"] == [0, 1, 2]
+    assert (await called(context, "count", to=0))["result"] == []
+    assert (await called(context, "say", text="hello"))["result"] == "hello"
+    assert (await called(context, "say", text='{"a": [1]}'))["result"] == {"a": [1]}
+    assert (await called(context, "say", text="{no json"))["result"] == "{no json"
+    assert (await called(context, "say", text="123456789012345678901234"))["result"] == "123456789012345678901234"
+
+
+async def test_a_run_connects_to_a_server_once_however_many_call_it(context: Context, home: Path) -> None:
+    replies = await asyncio.gather(*(called(context, "add", a=number) for number in range(20)))
+    assert [reply["result"]["sum"] for reply in replies] == [number + 10 for number in range(20)]
+    assert len({reply["result"]["process"] for reply in replies}) == 1
+    assert starts(home) == 1
+
+
+async def test_a_server_that_was_lost_is_connected_to_again(context: Context, home: Path) -> None:
+    with pytest.raises(Unavailable, match="MCP server 'tools' is not there"):
+        await called(context, "leave")
+    assert (await called(context, "add", a=1))["result"]["sum"] == 11
+    assert starts(home) == 2
+
+
+async def test_where_nothing_is_kept_each_call_has_its_own_connection(home: Path) -> None:
+    alone = Context("run", "workflow", "node", home, home, home, timeout=SOON)
+    first, second = await called(alone, "add", a=1), await called(alone, "add", a=1)
+    assert first["result"]["process"] != second["result"]["process"]
+    assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
+
+
+async def test_a_tool_that_says_it_failed_fails_the_node_with_what_it_said(context: Context) -> None:
+    with pytest.raises(NodeFailed, match="The tool lose of MCP server 'tools' failed: There is no comet") as caught:
+        await called(context, "lose", name="comet")
+    assert caught.value.outputs["is_error"] is True
+    assert caught.value.outputs["result"]["error"]["hint"] == "Look elsewhere."
+    assert caught.value.ids == {"server": "tools", "tool": "lose"}
+
+
+async def test_a_server_that_nobody_configured_is_told_with_those_that_are(context: Context) -> None:
+    with pytest.raises(UnknownServer) as caught:
+        await call({"server": "toolz", "tool": "add"}, context)
+    assert caught.value.ids == {"server": "toolz", "available": ["tools"]}
+
+
+async def test_arguments_that_are_not_json_are_refused(context: Context) -> None:
+    with pytest.raises(InvalidInput, match="no JSON"):
+        await called(context, "say", text=b"bytes")
+
+
+async def test_a_call_that_is_cancelled_while_it_connects_leaves_nothing_behind(home: Path) -> None:
+    hasty = Context("run", "workflow", "node", home, home, home, timeout=SOON)
+    calling = asyncio.create_task(called(hasty, "add", a=1))
+    await asyncio.wait({calling}, timeout=0.05)
+    calling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await calling
+    assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
+
+
+async def test_a_synced_tool_is_a_node_type_of_its_own_whose_own_defaults_count(context: Context, home: Path) -> None:
+    await sync(home)
+    registry = Registry(home)
+    interface = registry.get("mcp-tools-add")
+    assert interface is not None
+    assert (interface.params["a"].required, interface.params["b"].default, interface.effect) == (True, 10, "pure")
+    assert registry.search("add two numbers")[0].type == "mcp-tools-add"
+    params = {"a": 1, "b": None, "__target__": interface.file}
+    assert (await registry.function(interface)(params, context))["result"]["sum"] == 11
+
+
+async def test_the_names_of_server_and_tool_may_have_any_signs(context: Context) -> None:
+    with pytest.raises(UnknownServer) as caught:
+        await call_tool({"__target__": "my-web.2/a/b-c"}, context)
+    assert caught.value.ids["server"] == "my-web.2"
+
+
+async def test_a_server_over_http_is_called_the_same_way(home: Path, context: Context) -> None:
+    async with serving(stateless_app(tool_server.tool_server())) as url:
+        add_server(home, "web", {"type": "http", "url": f"{url}/mcp"})
+        outputs = await call({"server": "web", "tool": "add", "arguments": {"a": 5}}, context)
+        assert outputs["result"]["sum"] == 15
+        await cast("LocalKeeper", context.keeper).close()
+
+
+async def test_variables_of_the_environment_reach_the_server_and_no_others(
+    home: Path, context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_TOKEN", "sk-variable-1")
+    monkeypatch.setenv("UNTOLD", "sk-variable-2")
+    env = {"TOKEN": "${MY_TOKEN}", "PLACE": "${NO_SUCH_VARIABLE:-here}"}
+    add_server(home, "env", {"command": sys.executable, "args": [tool_server.__file__], "env": env})
+
+    async def told(variable: str) -> Any:
+        arguments = {"variable": variable}
+        return (await call({"server": "env", "tool": "told", "arguments": arguments}, context))["result"]
+
+    assert [await told(name) for name in ("TOKEN", "PLACE", "UNTOLD")] == ["sk-variable-1", "here", ""]
+    assert "sk-variable" not in json.dumps(json.loads((home / "mcp-servers.json").read_text()))

@@ -1,0 +1,223 @@
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from pflow.registry.discovery import BUILT_IN, discover
+from tests.pflow.registry.homes import SOURCE, declare, list_tools, make_importable, node, offer, own
+
+
+def interface_of(home: Path, kind: str) -> dict[str, Any]:
+    return orjson.loads(discover(home).components[kind].line)
+
+
+def problems_of(home: Path) -> list[str]:
+    return [str(problem) for problem in discover(home).problems]
+
+
+def the_problem(home: Path) -> str:
+    (problem,) = problems_of(home)
+    return problem
+
+
+def test_every_file_of_built_in_nodes_is_sound(tmp_path: Path) -> None:
+    found = discover(tmp_path)
+    assert found.problems == []
+    files = {component.where for component in found.components.values()}
+    assert {f"pflow/nodes/{path.name}" for path in BUILT_IN.glob("*.json")} <= files
+
+
+def test_a_users_node_is_found_with_a_version_that_follows_its_code(tmp_path: Path) -> None:
+    own(tmp_path, node("mine", version="3"))
+    before = interface_of(tmp_path, "mine")
+    assert (before["source"], before["file"]) == ("user", "nodes/own.json")
+    assert before["version"].startswith("3+")
+    (tmp_path / "nodes" / "own.py").write_text(SOURCE.replace("hello", "adieu"))
+    assert interface_of(tmp_path, "mine")["version"] != before["version"]
+    (tmp_path / "nodes" / "own.py").write_text(SOURCE)
+    assert interface_of(tmp_path, "mine")["version"] == before["version"]
+
+
+def test_a_tool_of_a_server_is_found_with_the_names_of_both(tmp_path: Path) -> None:
+    list_tools(tmp_path, "my-web", {"name": "a/b", "inputSchema": {}})
+    found = interface_of(tmp_path, "mcp-my-web-a/b")
+    assert (found["source"], found["file"]) == ("mcp", "my-web/a/b")
+
+
+@pytest.mark.parametrize("module", ["made_up_package.deep.nodes", "made_up_package.nodes", "made_up_nodes"])
+def test_nodes_of_an_installed_package_are_found_and_nothing_of_it_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    offer(tmp_path / "site", module, node("theirs", run=f"{module}:go"), code="raise RuntimeError('imported')")
+    make_importable(monkeypatch, tmp_path / "site")
+    found = interface_of(tmp_path / "home", "theirs")
+    assert (found["source"], found["run"]) == ("entry-point", f"{module}:go")
+    assert module.partition(".")[0] not in sys.modules
+
+
+def test_of_two_installations_of_a_package_the_first_on_the_path_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for version in ("1", "2"):
+        offer(tmp_path / version, f"twice{version}", node(f"twice-{version}", run="m:f"), name="twice", version=version)
+        make_importable(monkeypatch, tmp_path / version)
+    found = discover(tmp_path / "home")
+    assert "twice-2" in found.components
+    assert "twice-1" not in found.components
+
+
+def test_an_installed_package_without_its_json_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    offer(tmp_path / "site", "half.nodes", node("half")).unlink()
+    make_importable(monkeypatch, tmp_path / "site")
+    assert "entry point made-up of made_up: There is no JSON file beside the module half.nodes." in the_problem(
+        tmp_path
+    )
+
+
+def test_an_entry_point_of_a_package_that_is_gone_is_told_and_looked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meta = tmp_path / "site" / "gone-1.dist-info"
+    meta.mkdir(parents=True)
+    (meta / "entry_points.txt").write_text("[pflow.nodes]\ngone = nowhere_to_be_found.nodes:x [extra]\n")
+    make_importable(monkeypatch, tmp_path / "site")
+    found = discover(tmp_path)
+    assert "beside the module nowhere_to_be_found.nodes" in str(found.problems[0])
+    assert found.stamps["module nowhere_to_be_found.nodes"] == []
+
+
+def test_a_built_in_type_cannot_be_replaced_and_others_only_by_those_before_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own(tmp_path, node("read-file"), node("mine"), node("mine", description="Again."))
+    offer(tmp_path / "site", "late.nodes", node("mine", run="late.nodes:f"))
+    make_importable(monkeypatch, tmp_path / "site")
+    found = discover(tmp_path)
+    assert orjson.loads(found.components["read-file"].line)["source"] == "builtin"
+    assert orjson.loads(found.components["mine"].line)["description"] == "Does mine."
+    told = [str(problem) for problem in found.problems]
+    assert "The type 'read-file' is taken by pflow/nodes/files.json; this one is left out." in told[0]
+    assert told[1].startswith("nodes/own.json: The type 'mine' is taken by nodes/own.json")
+    assert told[2].startswith("entry point made-up of made_up: The type 'mine' is taken by nodes/own.json")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "It is not JSON"),
+        (b"{", "It is not JSON"),
+        (b"\xff\xfe", "It is not JSON"),
+        (b"[" * 100_000, "It is not JSON"),
+        (b"[]", "It holds no list `nodes`"),
+        (b'{"nodes": {}}', "It holds no list `nodes`"),
+        (b'{"nodes": [null]}', "A node cannot be used: `type` must be text"),
+        (b'{"nodes": [{"type": "odd"}]}', "The node 'odd' cannot be used: `description` must be text"),
+    ],
+)
+def test_a_file_that_declares_nothing_sound_is_told_and_the_others_are_read(
+    tmp_path: Path, content: bytes, told: str
+) -> None:
+    own(tmp_path, node("mine"))
+    (tmp_path / "nodes" / "bad.json").write_bytes(content)
+    assert "mine" in discover(tmp_path).components
+    assert the_problem(tmp_path).startswith(f"nodes/bad.json: {told}")
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        ("gone.py:run", "there is no file gone.py beside it"),
+        ("package.module:run", "`run` must be `file.py:function`"),
+        ("../own.py:run", "`run` must be `file.py:function`"),
+        ("/etc/own.py:run", "`run` must be `file.py:function`"),
+        ("own.py", "`run` must be `file.py:function`"),
+        ("folder.py:run", "it is no file"),
+        ("out.py:run", "The path leads outside its folder"),
+    ],
+)
+def test_code_of_a_user_is_a_file_beside_its_declaration_and_nowhere_else(tmp_path: Path, run: str, told: str) -> None:
+    own(tmp_path / "home", node("mine", run=run))
+    (tmp_path / "home" / "nodes" / "folder.py").mkdir()
+    (tmp_path / "elsewhere.py").write_text(SOURCE)
+    (tmp_path / "home" / "nodes" / "out.py").symlink_to(tmp_path / "elsewhere.py")
+    problem = the_problem(tmp_path / "home")
+    assert f"The node 'mine' cannot be used: {told}" in problem
+    assert str(tmp_path) not in problem
+
+
+def test_a_link_that_stays_in_the_folder_is_followed(tmp_path: Path) -> None:
+    own(tmp_path, node("mine", run="other.py:run"))
+    (tmp_path / "nodes" / "other.py").symlink_to("own.py")
+    assert "mine" in discover(tmp_path).components
+
+
+def test_what_is_no_file_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    own(tmp_path, node("mine"))
+    os.mkfifo(tmp_path / "nodes" / "pipe.json")
+    (tmp_path / "nodes" / "folder.json").mkdir()
+    (tmp_path / "nodes" / "dangling.json").symlink_to("nothing")
+    found = discover(tmp_path)
+    assert "mine" in found.components
+    assert [problem.where for problem in found.problems] == ["nodes/folder.json", "nodes/pipe.json"]
+
+
+def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own(tmp_path, node("mine"), name="locked")
+    real = os.open
+
+    def refusing(path: str, flags: int) -> int:
+        if path.endswith("locked.json"):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path, flags)
+
+    monkeypatch.setattr(os, "open", refusing)
+    problem = the_problem(tmp_path)
+    assert problem.startswith("nodes/locked.json: It cannot be read: Permission denied.")
+    assert str(tmp_path) not in problem
+
+
+def test_a_declaration_that_is_nested_too_deep_is_told(tmp_path: Path) -> None:
+    example: dict[str, Any] = {}
+    structure: dict[str, Any] = {"x": {"type": "dict"}}
+    for _ in range(300):
+        example, structure = {"x": example}, {"x": {"type": "dict", "structure": structure}}
+    own(tmp_path, node("deep", example=example), node("deeper", outputs=structure), node("mine"))
+    assert "mine" in discover(tmp_path).components
+    assert [str(problem) for problem in problems_of(tmp_path)] == [
+        'nodes/own.json: The node \'deep\' is nested too deep. A file of nodes is {"nodes": [{"type": …, '
+        '"description": …, "run": …}, …]}.',
+        'nodes/own.json: The node \'deeper\' is nested too deep. A file of nodes is {"nodes": [{"type": …, '
+        '"description": …, "run": …}, …]}.',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"[]", "It holds no `servers`"),
+        (b'{"servers": 3}', "It holds no `servers`"),
+        (b"nothing", "It is not JSON"),
+        (b'{"servers": {"a": {"nodes": [{"type": "mcp-a-b"}]}}}', "The node 'mcp-a-b' cannot be used"),
+    ],
+)
+def test_a_listing_of_tools_that_is_none_is_told(tmp_path: Path, content: bytes, told: str) -> None:
+    (tmp_path / "mcp-tools.json").write_bytes(content)
+    assert the_problem(tmp_path).startswith(f"mcp-tools.json: {told}")
+
+
+def test_a_home_that_is_not_there_has_the_built_in_nodes_and_no_problems(tmp_path: Path) -> None:
+    found = discover(tmp_path / "nowhere")
+    assert found.problems == []
+    assert "read-file" in found.components
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_declaration_beside_a_module_names_a_function_of_a_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declare(offer(tmp_path / "site", "wrong.nodes"), node("theirs", run="go"))
+    make_importable(monkeypatch, tmp_path / "site")
+    assert "`run` must be `package.module:function`" in the_problem(tmp_path)

@@ -1,0 +1,114 @@
+import sys
+import threading
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from pflow.errors import NodeFailed
+from pflow.node import Context
+from pflow.registry.interface import Interface
+from pflow.registry.loading import NodeChanged, NodeNotLoaded
+from pflow.registry.registry import Registry
+from tests.pflow.registry.homes import SOURCE, make_importable, node, offer, own
+from uraniborg.kernel.files import PathRefused
+
+
+def interface(registry: Registry, kind: str) -> Interface:
+    found = registry.get(kind)
+    assert found is not None
+    return found
+
+
+def run(home: Path, kind: str) -> Any:
+    registry = Registry(home)
+    context = Context("run", "flow", "node", home, home, home)
+    return registry.function(interface(registry, kind))({}, context)
+
+
+def test_a_built_in_node_is_imported_when_it_is_needed(tmp_path: Path) -> None:
+    registry = Registry(tmp_path)
+    function = registry.function(interface(registry, "mcp"))
+    assert (function.__module__, function.__name__) == ("pflow.nodes.mcp", "call")
+
+
+def test_a_users_node_runs_and_an_edit_is_taken_by_the_next_registry(tmp_path: Path) -> None:
+    own(tmp_path, node("mine"))
+    assert run(tmp_path, "mine") == {"said": "hello"}
+    (tmp_path / "nodes" / "own.py").write_text(SOURCE.replace("hello", "adieu"))
+    assert run(tmp_path, "mine") == {"said": "adieu"}
+
+
+def test_code_may_define_what_needs_its_module(tmp_path: Path) -> None:
+    source = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass, asdict\n\n@dataclass\nclass Said:\n"
+        "    said: str\n\ndef run(params, context):\n    return asdict(Said('so'))\n"
+    )
+    own(tmp_path, node("mine"), source=source)
+    assert run(tmp_path, "mine") == {"said": "so"}
+
+
+def test_code_is_run_once_for_all_who_ask_and_compiled_nowhere(tmp_path: Path) -> None:
+    own(tmp_path, node("mine"), source="seen = []\n" + SOURCE)
+    registry = Registry(tmp_path)
+    found: list[Any] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(registry.function(interface(registry, "mine")))) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert len(set(map(id, found))) == 1
+    assert not (tmp_path / "nodes" / "__pycache__").exists()
+
+
+def test_code_that_changed_since_the_lookup_is_refused_and_the_next_lookup_sees_it(tmp_path: Path) -> None:
+    own(tmp_path, node("mine"))
+    registry = Registry(tmp_path)
+    registry.load()
+    (tmp_path / "nodes" / "own.py").write_text(SOURCE.replace("hello", "adieu"))
+    with pytest.raises(NodeChanged, match=r"own\.py changed"):
+        registry.function(interface(registry, "mine"))
+    assert run(tmp_path, "mine") == {"said": "adieu"}
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("def run(:", "SyntaxError"),
+        ("import no_such_module_anywhere", "ModuleNotFoundError"),
+        ("raise ValueError('broken')", "ValueError: broken"),
+        ("raise SystemExit(3)", "SystemExit"),
+        ("other = 1", "names a function run, which own.py does not have"),
+        ("run = 1", "names a function run, which own.py does not have"),
+    ],
+)
+def test_code_that_cannot_be_loaded_is_told_and_leaves_nothing_behind(tmp_path: Path, source: str, told: str) -> None:
+    own(tmp_path, node("mine"), source=source)
+    before = {name for name in sys.modules if "own_nodes" in name}
+    with pytest.raises(NodeNotLoaded, match=told) as caught:
+        run(tmp_path, "mine")
+    assert isinstance(caught.value, NodeFailed)
+    assert caught.value.ids["node_type"] == "mine"
+    assert "which own.py" in told or {name for name in sys.modules if "own_nodes" in name} == before
+
+
+def test_code_that_became_a_link_out_of_its_folder_is_refused(tmp_path: Path) -> None:
+    own(tmp_path / "home", node("mine"))
+    registry = Registry(tmp_path / "home")
+    mine = interface(registry, "mine")
+    (tmp_path / "elsewhere.py").write_text(SOURCE)
+    (tmp_path / "home" / "nodes" / "own.py").unlink()
+    (tmp_path / "home" / "nodes" / "own.py").symlink_to(tmp_path / "elsewhere.py")
+    with pytest.raises(PathRefused):
+        registry.function(mine)
+
+
+def test_a_module_of_an_installed_package_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    offer(tmp_path / "site", "failing_nodes", node("theirs", run="failing_nodes:f"), code="import not_installed_here")
+    make_importable(monkeypatch, tmp_path / "site")
+    with pytest.raises(NodeNotLoaded, match="not_installed_here"):
+        run(tmp_path, "theirs")
+    assert "failing_nodes" not in sys.modules
+    assert cast("Any", Registry(tmp_path).get("theirs")).source == "entry-point"

@@ -1,0 +1,196 @@
+import random
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pflow.registry.search import Document, document, ranked
+from tests.requirements import requirement
+
+SHOP = [
+    document("github-create-pr", description="Open a pull request.", keys=["title", "repo"], tags=["review"]),
+    document("github-list-issues", description="The issues of a repository.", keys=["repo", "state", "issues"]),
+    document("read-file", description="Read a text file.", keys=["file_path", "encoding", "content"], tags=["disk"]),
+    document("write-file", description="Write text to a file.", keys=["content", "file_path"], tags=["disk"]),
+    document("shell", description="Run a command.", keys=["command", "stdin", "stdout"], tags=["bash", "process"]),
+    document("llm", description="Ask a language model.", keys=["prompt", "model", "response"], tags=["ai"]),
+    document("http", description="Send a request to an address.", keys=["url", "method", "timeout"]),
+    document("mcp-slack-postMessage", description="Say something in a channel.", keys=["channelId", "text"]),
+]
+
+
+def keys(query: str, documents: list[Document] = SHOP, limit: int | None = None) -> list[str]:
+    return [hit.key for hit in ranked(query, documents, limit=limit)]
+
+
+def first(query: str) -> str:
+    return keys(query)[0]
+
+
+def test_a_name_is_worth_more_than_a_description_and_so_on_down_to_the_tags() -> None:
+    twins = [
+        document("in-tags", tags=["quark"]),
+        document("in-keys", keys=["quark"]),
+        document("in-description", description="Has a quark."),
+        document("quark-here"),
+        document("nowhere", uses=1_000_000),
+    ]
+    assert keys("quark", twins) == ["quark-here", "in-description", "in-keys", "in-tags"]
+
+
+def test_use_never_outweighs_where_a_word_is_found() -> None:
+    pair = [document("in-description", description="A quark.", uses=1_000_000), document("quark-here")]
+    assert keys("quark", pair) == ["quark-here", "in-description"]
+
+
+def test_the_exact_name_is_first_however_it_is_written() -> None:
+    for query in ("read-file", "read_file", "Read File", "readfile", "readFile"):
+        assert first(query) == "read-file"
+
+
+def test_words_are_compared_by_their_stems() -> None:
+    assert first("reading files") == "read-file"
+    assert first("repositories") == "github-list-issues"
+    assert ranked("repositories", SHOP)[0].matched == ("repositories",)
+
+
+def test_names_with_humps_are_words_too() -> None:
+    assert first("post message") == "mcp-slack-postMessage"
+    assert first("channel id") == "mcp-slack-postMessage"
+
+
+def test_more_of_the_words_is_better_than_one_of_them() -> None:
+    assert first("write text to a file") == "write-file"
+    assert first("read text from a file") == "read-file"
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        ("download a web page", "http"),
+        ("run bash in a terminal", "shell"),
+        ("ai summary", "llm"),
+        ("open tickets of a repo", "github-list-issues"),
+        ("save text", "write-file"),
+        ("PR", "github-create-pr"),
+    ],
+)
+def test_other_words_for_the_same_thing_find_it(query: str, meant: str) -> None:
+    assert first(query) == meant
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [("githb", "github-create-pr"), ("gihtub issues", "github-list-issues"), ("shel", "shell"), ("comand", "shell")],
+)
+def test_a_misspelt_word_finds_what_was_meant(query: str, meant: str) -> None:
+    assert first(query) == meant
+
+
+def test_a_misspelt_word_counts_only_where_the_word_itself_is_nowhere() -> None:
+    pair = [document("paper-find"), document("pager-send")]
+    assert keys("paper", pair) == ["paper-find"]
+    assert keys("paqer", pair) == ["pager-send", "paper-find"]
+
+
+def test_the_beginning_of_a_word_finds_it_but_the_word_itself_comes_first() -> None:
+    pair = [document("gitlab-sync"), document("git-sync")]
+    assert keys("git", pair) == ["git-sync", "gitlab-sync"]
+    assert keys("ab", pair) == []
+
+
+def test_a_sentence_finds_something() -> None:
+    sentence = (
+        "Please, I want to get all the open issues of my repository and let a model write me something about them"
+    )
+    found = keys(sentence)
+    assert found[0] == "github-list-issues"
+    assert "llm" in found
+
+
+def test_what_shares_only_common_words_with_a_long_query_is_left_out() -> None:
+    crowd = [document(f"thing-{number}", description="Does it with a value.") for number in range(200)]
+    crowd.append(document("comet-finder", description="Finds comets in images of the sky."))
+    assert keys("find comets in images of the sky by their value", crowd) == ["comet-finder"]
+
+
+@pytest.mark.parametrize("query", ["zzzzzz", "量子力学", "12345", "c++ qqqq"])
+def test_what_nothing_is_about_finds_nothing(query: str) -> None:
+    assert keys(query) == []
+
+
+@pytest.mark.parametrize("query", ["", "   ", "?!", "what is there to do", "\x00"])
+def test_a_query_that_says_nothing_gives_everything_in_one_order(query: str) -> None:
+    used = [document("b", uses=1), document("a", uses=1), document("c", uses=7), document("d")]
+    assert keys(query, used) == ["c", "a", "b", "d"]
+    assert [hit.score for hit in ranked(query, used)] == [0.0] * 4
+
+
+def test_a_name_that_is_no_telling_word_is_still_first_for_itself() -> None:
+    assert keys("what", [document("a", uses=9), document("what")]) == ["what", "a"]
+
+
+def test_words_of_any_script_are_found() -> None:
+    pages = [document("a", description="Читает файл"), document("b", description="读取文件的内容"), document("c")]
+    assert keys("файл", pages) == ["a"]
+    assert keys("读取文件", pages) == ["b"]
+    assert keys("CAFÉ", [document("x", description="A cafe.")]) == ["x"]
+
+
+def test_equals_are_ordered_by_use_and_then_by_name() -> None:
+    pairs = [document(f"twin-{letter}", uses=uses) for letter, uses in [("b", 0), ("c", 3), ("a", 0)]]
+    assert keys("twin", pairs) == ["twin-c", "twin-a", "twin-b"]
+
+
+_texts = st.text(max_size=30) | st.sampled_from(["file", "read file", "github", "a-b_c", "newYork", "naïve", "c#"])
+
+
+@given(query=_texts, names=st.lists(_texts, max_size=8, unique=True), notes=_texts, seed=st.integers())
+def test_any_text_can_be_asked_for_and_the_order_of_documents_does_not_matter(
+    query: str, names: list[str], notes: str, seed: int
+) -> None:
+    documents = [document(name, description=notes, keys=[notes], tags=[name]) for name in names]
+    shuffled = documents[:]
+    random.Random(seed).shuffle(shuffled)
+    hits = ranked(query, documents)
+    assert hits == ranked(query, shuffled)
+    assert hits[:2] == ranked(query, documents, limit=2)
+    assert all(one.score >= other.score for one, other in pairwise(hits))
+    assert {hit.key for hit in hits} <= set(names)
+
+
+@given(name=st.from_regex(r"[a-z]{4,12}(-[a-z]{4,12}){0,2}", fullmatch=True))
+def test_everything_is_found_first_by_its_own_name(name: str) -> None:
+    assert keys(name, [*SHOP, document(name)])[0] == name
+
+
+def test_a_text_without_end_is_cut_and_not_waited_for() -> None:
+    endless = "word " * 400_000
+    started = time.process_time()
+    assert keys(endless, [document("a", description=endless, keys=[endless], tags=[endless])]) == ["a"]
+    assert time.process_time() - started < 2
+
+
+@requirement("PF-N1")
+def test_a_thousand_nodes_and_a_thousand_workflows_are_ranked_within_the_limit() -> None:
+    choose = random.Random(4)
+    verbs = ["create", "read", "update", "delete", "list", "send", "copy", "merge"]
+    things = ["issue", "file", "page", "row", "user", "card"]
+    crowd = [
+        document(
+            f"{verb}-{thing}-{number}",
+            description=f"{verb} a {thing} and give it back with all its fields, if it has changed since then. " * 2,
+            keys=["repo", "title", "body", "labels", "state", "result"],
+        )
+        for number in range(2_000)
+        for verb, thing in [(choose.choice(verbs), choose.choice(things))]
+    ]
+    for query in ("github", "create an issue, then send a message to the users of the page", "isue"):
+        times: list[float] = []
+        for _ in range(5):
+            started = time.process_time()
+            ranked(query, crowd)
+            times.append(time.process_time() - started)
+        assert min(times) < 0.2

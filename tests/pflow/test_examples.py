@@ -1,0 +1,267 @@
+"""The shipped examples: each is sound, and each is run for real."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Generator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from pflow.config import Settings
+from pflow.engine.results import RunResult
+from pflow.service import Service
+from tests.requirements import requirement
+from uraniborg.kernel.inbox import Decision, Inbox
+from uraniborg.recordings import QUERY, RECORDING
+
+EXAMPLES: Final = {
+    path.name.removesuffix(".json"): json.loads(path.read_text(encoding="utf-8"))
+    for path in files("pflow").joinpath("examples").iterdir()
+    if path.name.endswith(".json")
+}
+TRIED: Final = {"hello", "checksums", "fetch", "publish", "changes", "claim"}
+"""Those that a test below runs."""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that the examples run in. Nothing that is set on this machine reaches them."""
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    for name in [name for name in os.environ if name.startswith(("GIT_", "URANIBORG_", "PFLOW_"))]:
+        monkeypatch.delenv(name)
+    settings = tmp_path / "gitconfig"
+    settings.write_text("[user]\n\tname = Tycho\n\temail = tycho@hven.example\n[init]\n\tdefaultBranch = main\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "house"))
+    return work
+
+
+@pytest.fixture
+def service(tmp_path: Path, folder: Path) -> Service:
+    return Service(Settings(home=tmp_path / "home"), folder=folder)
+
+
+def run(service: Service, name: str, **inputs: Any) -> RunResult:
+    return service.run(EXAMPLES[name], inputs, name=name)
+
+
+def succeeded(result: RunResult) -> dict[str, Any]:
+    assert result.success, result.error_body
+    return result.outputs
+
+
+def test_every_shipped_example_is_run_by_a_test_of_this_file() -> None:
+    assert EXAMPLES.keys() == TRIED
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_an_example_is_checked_without_anything_to_say(name: str, service: Service) -> None:
+    checked = service.check(EXAMPLES[name])
+    assert [one.plain() for one in checked.diagnostics] == []
+    assert checked.workflow is not None
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_an_example_says_what_it_is_for_and_what_each_input_and_output_is(name: str) -> None:
+    document = EXAMPLES[name]
+    assert document["name"] == name
+    declared = [document, *document["ir"]["inputs"].values(), *document["ir"]["outputs"].values()]
+    assert all(one["description"] for one in declared)
+
+
+def test_hello_greets_whom_it_is_told_to(service: Service) -> None:
+    assert succeeded(run(service, "hello")) == {"greeting": "Hello, world!"}
+    assert succeeded(run(service, "hello", who="Sophie")) == {"greeting": "Hello, Sophie!"}
+
+
+def test_checksums_are_those_of_the_files_whatever_these_are_called(service: Service, folder: Path) -> None:
+    contents = {"plain.txt": b"one", "with space.txt": b"two", "it's $(touch pwned); `id`.txt": b"three", "-n": b""}
+    (folder / "data").mkdir()
+    for name, content in contents.items():
+        (folder / "data" / name).write_bytes(content)
+    outputs = succeeded(run(service, "checksums", folder=str(folder / "data")))
+    assert outputs["files"] == len(contents)
+    lines = Path(outputs["manifest"]).read_text().splitlines()
+    expected = {
+        f"{hashlib.sha256(content).hexdigest()}  {folder / 'data' / name}" for name, content in contents.items()
+    }
+    assert set(lines) == expected
+    assert not (folder / "pwned").exists()
+
+
+@requirement("PF-E10")
+def test_checksums_of_a_folder_that_was_missing_are_made_once_it_is_there(service: Service, folder: Path) -> None:
+    failed = run(service, "checksums", folder=str(folder / "data"))
+    assert (failed.success, failed.failed_node) == (False, "list")
+    (folder / "data").mkdir()
+    (folder / "data" / "a").write_text("a")
+    assert succeeded(run(service, "checksums", folder=str(folder / "data")))["files"] == 1
+
+
+class Server(ThreadingHTTPServer):
+    """Answers with JSON while it is up, and with 503 while it is not."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.is_up = True
+        self.asked = 0
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        assert isinstance(self.server, Server)
+        self.server.asked += 1
+        body = b'{"planets": 7}' if self.server.is_up else b"later"
+        self.send_response(200 if self.server.is_up else 503)
+        self.send_header("Content-Type", "application/json" if self.server.is_up else "text/plain")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class calls it so
+        """Nothing: the tests look at what was asked."""
+
+
+@pytest.fixture
+def server() -> Generator[Server]:
+    with Server() as listening:
+        thread = threading.Thread(target=listening.serve_forever, daemon=True)
+        thread.start()
+        yield listening
+        listening.shutdown()
+        thread.join(timeout=10)
+
+
+def test_fetch_gives_what_the_server_says_and_keeps_a_copy(service: Service, folder: Path, server: Server) -> None:
+    outputs = succeeded(run(service, "fetch", url=f"http://127.0.0.1:{server.server_port}/"))
+    assert outputs == {"answer": {"planets": 7}}
+    assert json.loads((folder / "copy.json").read_text()) == {"planets": 7}
+
+
+def test_fetch_gives_the_older_copy_when_the_server_is_down_after_three_attempts(
+    service: Service, folder: Path, server: Server
+) -> None:
+    url = f"http://127.0.0.1:{server.server_port}/"
+    succeeded(run(service, "fetch", url=url))
+    server.is_up, server.asked = False, 0
+    result = run(service, "fetch", url=url)
+    assert json.loads(succeeded(result)["answer"]) == {"planets": 7}
+    assert server.asked == 3
+    assert "keep" in result.progress.skipped
+    assert any("'ask' failed" in warning for warning in result.warnings)
+
+
+def test_fetch_without_server_or_copy_fails_and_goes_on_once_there_is_a_copy(
+    service: Service, folder: Path, server: Server
+) -> None:
+    server.is_up = False
+    url = f"http://127.0.0.1:{server.server_port}/"
+    failed = run(service, "fetch", url=url)
+    assert (failed.success, failed.failed_node) == (False, "older")
+    (folder / "copy.json").write_text('{"planets": 3}')
+    assert json.loads(succeeded(run(service, "fetch", url=url))["answer"]) == {"planets": 3}
+
+
+def waiting() -> str:
+    """The id of the one question that waits."""
+    inbox = Inbox()
+    (entry,) = inbox.pending("pflow")
+    inbox.close()
+    return entry.id
+
+
+def test_publish_waits_for_a_person_and_writes_once_they_agree_at_a_terminal(service: Service, folder: Path) -> None:
+    asked = run(service, "publish", text="seven small planets")
+    assert asked.error_body is not None
+    assert asked.error_body["type"] == "approval_required"
+    assert "Publish 3 words to published.txt?" in asked.error_body["message"]
+    checkpoint = asked.checkpoint()
+    assert checkpoint is not None
+    assert (checkpoint["completed_nodes"], checkpoint["failed_node"]) == (["count"], "ask")
+    assert not (folder / "published.txt").exists()
+
+    house = [sys.executable, "-m", "uraniborg", "decide", waiting(), "approve", "--json"]
+    subprocess.run(house, capture_output=True, timeout=50, check=True)
+    result = run(service, "publish", text="seven small planets")
+    assert succeeded(result)["outcome"] == str(folder / "published.txt")
+    assert result.progress.reused == ["count"]
+    assert (folder / "published.txt").read_text() == "seven small planets"
+
+
+def test_publish_asks_once_however_often_it_is_run_before_the_answer(service: Service) -> None:
+    for _ in range(3):
+        assert not run(service, "publish", text="seven").success
+    waiting()
+
+
+def test_publish_writes_nothing_when_the_person_says_no_and_tells_why(service: Service, folder: Path) -> None:
+    run(service, "publish", text="seven small planets")
+    inbox = Inbox()
+    inbox.decide(waiting(), Decision(action="reject", note="eight, surely"), door="test")
+    inbox.close()
+    assert succeeded(run(service, "publish", text="seven small planets")) == {"outcome": "Not published: eight, surely"}
+    assert not (folder / "published.txt").exists()
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=folder, capture_output=True, timeout=50, check=True)
+
+
+def test_changes_lists_the_commits_of_a_repository_newest_first(service: Service, folder: Path) -> None:
+    repository = folder / "repository"
+    repository.mkdir()
+    git(repository, "init", "-q")
+    for subject in ("A first star", "A second one, with \"quotes\" and 'more'", "A third"):
+        git(repository, "commit", "-q", "--allow-empty", "-m", subject)
+    outputs = succeeded(run(service, "changes", repository=str(repository), limit="2"))
+    lines = outputs["changes"].splitlines()
+    assert [line.rpartition(" (")[0] for line in lines] == ["- A third", "- A second one, with \"quotes\" and 'more'"]
+    assert all("(Tycho, " in line for line in lines)
+
+
+def test_changes_says_so_where_there_is_no_repository(service: Service, folder: Path) -> None:
+    (folder / "bare").mkdir()
+    failed = run(service, "changes", repository=str(folder / "bare"))
+    assert (failed.success, failed.failed_node) == (False, "log")
+
+
+@requirement("PF-E10")
+def test_claim_leads_from_a_paper_to_a_body_that_names_it_and_is_mended_on_the_way(
+    service: Service, folder: Path
+) -> None:
+    given = {"query": QUERY, "replay": str(RECORDING)}
+    failed = run(service, "claim", **given, body="trappist-1-x")
+    assert (failed.success, failed.failed_node) == (False, "set")
+    assert failed.progress.completed == ["search", "shelve", "find", "read", "claim"]
+
+    result = run(service, "claim", **given)
+    outputs = succeeded(result)
+    assert result.progress.reused == ["search", "shelve", "find", "read"]
+    assert result.progress.not_reused["claim"] == "what it is given changed"
+    assert "Seven temperate terrestrial planets" in outputs["paper"]
+    body = outputs["body"]["stars"]["trappist-1-e"]
+    assert body["mass"] == pytest.approx(0.62 * 3.0034893e-6)
+    (source,) = body["sources"]
+    assert (source["title"], source["doi"], source["fields"]) == (outputs["paper"], "10.1038/nature21360", ["mass"])
+
+
+def test_claim_makes_one_universe_however_often_it_is_gone_on_with(service: Service, folder: Path) -> None:
+    given = {"query": QUERY, "replay": str(RECORDING)}
+    for body in ("trappist-1-x", "trappist-1-y"):
+        assert not run(service, "claim", **given, body=body).success
+    universe = succeeded(run(service, "claim", **given))["universe"]
+    listed = [sys.executable, "-m", "universe", "list", "--db", f"sqlite:///{folder / 'claim.db'}", "--json"]
+    told = json.loads(subprocess.run(listed, capture_output=True, text=True, timeout=50, check=True).stdout)
+    assert [one["id"] for one in told["universes"]] == [universe]

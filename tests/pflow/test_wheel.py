@@ -1,0 +1,156 @@
+"""The wheel, installed where nothing of this checkout is: what is in it runs, and goes on in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.requirements import requirement
+from uraniborg.kernel.mcp.testing import json_of, stdio_client_for
+
+ROOT = Path(__file__).resolve().parents[2]
+
+Pflow = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment that has the wheel, and all else from the one that the tests run in."""
+    folder = tmp_path_factory.mktemp("wheel")
+    _run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "dist"), cwd=ROOT)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    fresh = folder / "fresh"
+    venv.create(fresh, with_pip=False)
+    (site,) = fresh.glob("lib/python*/site-packages")
+    # A folder that a .pth names is searched last, and its own .pth files, such as that of this checkout, do not count.
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    pip = [sys.executable, "-m", "pip", "--python", str(fresh / "bin" / "python")]
+    _run(*pip, "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check", str(wheel), cwd=folder)
+    return fresh / "bin"
+
+
+def _run(*command: str, cwd: Path) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=50, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PFLOW_", "URANIBORG_", "PYTHON"))
+    }
+    return {**kept, "PFLOW_HOME": str(tmp_path / "home"), "URANIBORG_HOME": str(tmp_path / "house"), "NO_COLOR": "1"}
+
+
+@pytest.fixture
+def pflow(installed: Path, tmp_path: Path, env: dict[str, str]) -> Pflow:
+    """Each call is a process of its own."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [installed / "pflow", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=50,
+            check=False,
+            cwd=tmp_path,
+            env=env,
+        )
+
+    return run
+
+
+@pytest.fixture
+def draft(tmp_path: Path) -> Path:
+    """A workflow with an effect, and then a file to read that is not there yet."""
+    path = tmp_path / "home" / "workflows" / "drafts" / "diary.json"
+    path.parent.mkdir(parents=True)
+    nodes = [
+        {"id": "note", "type": "shell", "params": {"command": "echo ${word} >> diary.txt"}},
+        {"id": "read", "type": "read-file", "params": {"file_path": "today.txt"}},
+    ]
+    ir = {
+        "nodes": nodes,
+        "edges": [{"from": "note", "to": "read"}],
+        "outputs": {"today": {"source": "${read.content}"}},
+    }
+    path.write_text(json.dumps({**ir, "inputs": {"word": {"type": "string"}}}))
+    return path
+
+
+def test_the_program_is_that_of_the_wheel(pflow: Pflow, installed: Path, tmp_path: Path, env: dict[str, str]) -> None:
+    assert json.loads(pflow("--version", "--json").stdout)["version"]
+    told = subprocess.run(
+        [installed / "python", "-c", "import pflow, uraniborg; print(pflow.__file__); print(uraniborg.__file__)"],
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=True,
+        cwd=tmp_path,
+        env=env,
+    )
+    assert all(line.startswith(str(installed.parent)) for line in told.stdout.splitlines())
+
+
+@requirement("PF-E10", "PF-N3")
+def test_a_second_process_goes_on_where_the_first_failed_and_no_effect_is_had_twice(
+    pflow: Pflow, draft: Path, tmp_path: Path
+) -> None:
+    first = pflow("run", "diary", "word=stars", "--json")
+    assert first.returncode == 5, first.stderr
+    failed = json.loads(first.stdout)
+    assert (failed["success"], failed["error"]["node"]) == (False, "read")
+    assert failed["checkpoint"]["completed_nodes"] == ["note"]
+    (kept,) = (tmp_path / "home" / "checkpoints").glob("*.json")
+    assert json.loads(kept.read_text())["workflow"] == "diary"
+    assert kept.stat().st_mode & 0o077 == 0
+
+    (tmp_path / "today.txt").write_text("clear sky")
+    second = pflow("run", "diary", "word=stars", "--json")
+    assert second.returncode == 0, second.stderr
+    done = json.loads(second.stdout)
+    assert done["outputs"] == {"today": "clear sky"}
+    assert done["reused_nodes"] == ["note"]
+    assert done["resumed_from"] == failed["run_id"]
+    assert (tmp_path / "diary.txt").read_text() == "stars\n"
+    assert list((tmp_path / "home" / "checkpoints").glob("*.json")) == []
+
+
+@requirement("PF-E10")
+async def test_a_second_server_goes_on_where_the_first_failed(
+    installed: Path, draft: Path, tmp_path: Path, env: dict[str, str]
+) -> None:
+    async def execute() -> tuple[bool, Any]:
+        async with stdio_client_for(str(installed / "pflow"), ["mcp", "serve"], env, cwd=str(tmp_path)) as client:
+            result = await client.call_tool("execute", {"name": "diary", "inputs": {"word": "stars"}})
+            return bool(result.isError), json_of(result)
+
+    is_error, failed = await execute()
+    assert is_error
+    assert failed["checkpoint"]["failed_node"] == "read"
+    (tmp_path / "today.txt").write_text("clear sky")
+    is_error, done = await execute()
+    assert not is_error
+    assert (done["outputs"], done["reused_nodes"]) == ({"today": "clear sky"}, ["note"])
+    assert (tmp_path / "diary.txt").read_text() == "stars\n"
+
+
+def test_the_nodes_of_all_parts_are_in_the_wheel_and_found(pflow: Pflow) -> None:
+    told = json.loads(pflow("browse", "--json").stdout)
+    types = {node["type"] for node in told["nodes"]}
+    assert {"shell", "github", "approval", "paper-search", "library-read", "universe-command"} <= types
+    assert "problems" not in told
+
+
+def test_the_guide_and_the_examples_are_in_the_wheel(pflow: Pflow) -> None:
+    assert "# How workflows are written" in pflow("guide").stdout
+    assert len(json.loads(pflow("examples", "--json").stdout)["examples"]) == 6
+    assert pflow("examples", "hello", "--as", "greeting").returncode == 0
+    assert pflow("run", "greeting", "who=Ada", "--quiet").stdout == "Hello, Ada!\n"
