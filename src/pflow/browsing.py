@@ -1,5 +1,6 @@
 """What there is to build with: node types and workflows, the best for what is asked for first."""
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -7,7 +8,7 @@ import orjson
 
 from pflow.engine.runlog import RunLog
 from pflow.library.listing import Summary, list_workflows
-from pflow.registry.registry import Registry
+from pflow.registry.registry import Match, Registry
 from pflow.registry.search import document, ranked
 from uraniborg.kernel.errors import UraniborgError
 
@@ -17,17 +18,14 @@ _WORKFLOW_SHARE: Final = 0.4
 
 def browsed(home: Path, registry: Registry, query: str, include_workflows: bool, *, most_bytes: int) -> dict[str, Any]:
     """As `browse_components` answers. `total` counts what fits the query, told or not."""
-    matches = registry.search(query)
-    nodes = [
-        {**match.interface.plain(), "score": round(match.score, 3), "matched": list(match.matched)} for match in matches
-    ]
-    if not query.strip():
-        nodes = [_brief(node) for node in nodes]
-    workflows = _workflows(home, query) if include_workflows else []
-    kept_workflows = _fitting(workflows, int(most_bytes * _WORKFLOW_SHARE) if nodes else most_bytes)
+    workflow_uses, type_uses = _uses(home)
+    matches = registry.search(query, uses=type_uses)
+    workflows = _workflows(home, query, workflow_uses) if include_workflows else []
+    kept_workflows = _fitting(workflows, int(most_bytes * _WORKFLOW_SHARE) if matches else most_bytes)
     spent = len(orjson.dumps(kept_workflows))
-    kept_nodes = _fitting(nodes, most_bytes - spent)
-    total = len(nodes) + len(workflows)
+    # Made one by one, and no more than fit: there may be thousands.
+    kept_nodes = _fitting((_node(match, is_brief=not query.strip()) for match in matches), most_bytes - spent)
+    total = len(matches) + len(workflows)
     is_cut = len(kept_nodes) + len(kept_workflows) < total
     told: dict[str, Any] = {"nodes": kept_nodes}
     if include_workflows:
@@ -40,16 +38,17 @@ def browsed(home: Path, registry: Registry, query: str, include_workflows: bool,
     return told
 
 
-def _brief(node: dict[str, Any]) -> dict[str, Any]:
-    """Without what only matters once a type is chosen: descriptions of single parameters and nested structures."""
-    inputs = [{key: value for key, value in one.items() if key != "description"} for one in node["inputs"]]
-    outputs = [{"key": one["key"], "type": one["type"]} for one in node["outputs"]]
-    kept = {key: value for key, value in node.items() if key not in ("score", "matched")}
-    return {**kept, "inputs": inputs, "outputs": outputs}
+def _node(match: Match, *, is_brief: bool) -> dict[str, Any]:
+    """All of a type; if brief, without what only matters once it is chosen: what single parameters and fields mean."""
+    node = match.interface.plain()
+    if not is_brief:
+        return {**node, "score": round(match.score, 3), "matched": list(match.matched)}
+    node["inputs"] = [{key: value for key, value in one.items() if key != "description"} for one in node["inputs"]]
+    node["outputs"] = [{"key": one["key"], "type": one["type"]} for one in node["outputs"]]
+    return node
 
 
-def _workflows(home: Path, query: str) -> list[dict[str, Any]]:
-    counts = _counts(home)
+def _workflows(home: Path, query: str, counts: Mapping[str, int]) -> list[dict[str, Any]]:
     summaries: dict[str, Summary] = {}
     for one in list_workflows(home).workflows:
         summaries.setdefault(one.name, one)
@@ -66,17 +65,18 @@ def _workflows(home: Path, query: str) -> list[dict[str, Any]]:
     return told
 
 
-def _counts(home: Path) -> dict[str, int]:
+def _uses(home: Path) -> tuple[dict[str, int], dict[str, int]]:
+    """How often each workflow, and each type of node, was used."""
     log = RunLog(home / "runs.db")
     try:
-        return log.counts()
+        return log.counts(), log.type_counts()
     except UraniborgError:
-        return {}
+        return {}, {}
     finally:
         log.close()
 
 
-def _fitting(items: list[dict[str, Any]], most_bytes: int) -> list[dict[str, Any]]:
+def _fitting(items: Iterable[dict[str, Any]], most_bytes: int) -> list[dict[str, Any]]:
     """As many of the first as fit, and at least one."""
     kept: list[dict[str, Any]] = []
     spent = 2

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.errors import PflowError
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
+from uraniborg.kernel.logging import printable, redact
 
 if TYPE_CHECKING:
     from uraniborg.kernel.mcp.client import HttpServer, StdioServer
 
 _CONNECTING_S: Final = 30.0
-_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,49}")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,49}")
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}")
 _KINDS: Final = ("stdio", "http", "streamable-http", "streamable_http")
 
@@ -42,8 +43,8 @@ class ServerConfig:
 
     @property
     def where(self) -> str:
-        """The address, or the command without its arguments, which may hold secrets."""
-        return str(self.plain.get("url") or self.plain["command"])
+        """The address, or the command without its arguments, and without secrets."""
+        return printable(redact(str(self.plain.get("url") or self.plain["command"])))
 
     @property
     def timeout_s(self) -> float:
@@ -56,11 +57,12 @@ def checked(name: str, given: Any) -> ServerConfig:
     plain = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
     if not _NAME.fullmatch(name):
         raise _invalid(name, "a name is up to 50 letters, digits, dots, hyphens and underscores")
-    if isinstance(plain.get("command"), str) == isinstance(plain.get("url"), str):
+    url = plain.get("url")
+    if isinstance(plain.get("command"), str) == isinstance(url, str):
         raise _invalid(name, "it needs either a `command` or a `url`")
     if "type" in plain and plain["type"] not in _KINDS:
         raise _invalid(name, "its `type` must be stdio or http")
-    if "url" in plain and not plain["url"].startswith(("http://", "https://", "${")):
+    if isinstance(url, str) and not url.startswith(("http://", "https://", "${")):
         raise _invalid(name, "its `url` must begin with http:// or https://")
     if not _are_texts(plain.get("args", [])):
         raise _invalid(name, "its `args` must be a list of texts")
@@ -96,7 +98,7 @@ def _are_texts(value: Any) -> bool:
 
 def _invalid(name: str, problem: str) -> InvalidServer:
     return InvalidServer(
-        f"The MCP server '{name[:60]}' cannot be used: {problem}.",
+        f"The MCP server '{printable(name[:60])}' cannot be used: {problem}.",
         hint='Describe it as {"command": "…", "args": ["…"]} or {"url": "https://…"}.',
         server=name[:60],
     )

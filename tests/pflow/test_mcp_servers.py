@@ -73,6 +73,7 @@ def test_a_name_that_is_taken_is_refused_unless_it_may_be_replaced(tmp_path: Pat
         ("a", {"command": "x", "url": "https://y"}, "either a `command` or a `url`"),
         ("a", {"command": ["x"]}, "either a `command` or a `url`"),
         ("a", {"url": "ftp://y"}, "must begin with http"),
+        ("a", {"url": 3}, "either a `command` or a `url`"),
         ("a", {"type": "sse", "url": "https://y"}, "`type` must be stdio or http"),
         ("a", {"command": "x", "args": "y"}, "`args` must be a list of texts"),
         ("a", {"command": "x", "args": [1]}, "`args` must be a list of texts"),
@@ -148,6 +149,9 @@ def test_an_address_keeps_its_headers_to_itself(tmp_path: Path) -> None:
     assert "sk-in-the-file" not in repr(found)
     assert "sk-in-the-file" not in redact("a line with sk-in-the-file in it")
     assert config.where == "${BASE}/mcp"
+    keyed = add_server(tmp_path, "b", {"command": None, "url": "https://me:sk-word@example.org/mcp?api_key=sk-query"})
+    assert "sk-" not in keyed.where
+    assert "example.org/mcp" in keyed.where
 
 
 async def test_syncing_makes_node_types_of_the_tools_of_all_servers(tmp_path: Path) -> None:

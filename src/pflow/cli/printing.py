@@ -3,6 +3,7 @@
 Everything for people is cleaned here: secrets are masked, and control characters shown instead of obeyed.
 """
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -69,9 +70,19 @@ def say(label: str, style: str, text: str) -> None:
     """A message on stderr, such as `warning: …`; further lines of it are indented."""
     page = Page(sys.stderr)
     first, *more = clean(text, keep="\n").split("\n")
-    page.line(Painted(style, f"{label}:"), f" {first}")
-    for line in more:
-        page.line(f"  {line}")
+    with contextlib.suppress(OSError):
+        page.line(Painted(style, f"{label}:"), f" {first}")
+        for line in more:
+            page.line(f"  {line}")
+    settle_stderr()
+
+
+def settle_stderr() -> None:
+    """Whether anybody hears what is said there changes nothing: what it still holds may go nowhere."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 class Page:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, NoReturn, cast
 
 from pflow.cli.arguments import HELP, RunArguments, parsed
-from pflow.cli.printing import print_json
+from pflow.cli.printing import print_json, settle_stderr
 from pflow.errors import PflowError
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
@@ -64,6 +64,7 @@ def _ran(asked: RunArguments) -> int:
             fresh=asked.fresh,
             only=asked.only,
         )
+    settle_stderr()
     print_json(result.reply()) if asked.json else tell_result(result, asked.workflow)
     return 128 + signals[0] if signals else exit_code(result)
 

@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from pflow.engine.batches import run_batch
 from pflow.engine.inputs import prepared
@@ -14,6 +14,7 @@ from pflow.engine.schedule import Schedule
 from pflow.engine.steps import Frame, Step, as_pflow_error, now_ms, run_step
 from pflow.engine.values import as_json, from_json
 from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError
+from pflow.ir.coercion import fits, made_to_fit
 from pflow.ir.model import ERROR_ACTION, Node, Workflow
 from pflow.ir.uses import NESTED, resolvable
 from pflow.registry.interface import Interface
@@ -194,18 +195,17 @@ class GraphRun:
 
     async def _nested(self, node: Node, scope: Scope, key: str) -> Step:
         """A workflow within: its nodes are steps of this run, and are taken over one by one."""
-        resolution = Resolution(scope)
-        params = resolution.resolved(resolvable(node)) | {
-            name: value for name, value in node.params.items() if name not in resolvable(node)
-        }
-        resolution.check(node=node.id)
         if key.count("/") >= _DEEPEST:
             raise NodeFailed(f"Workflows run each other more than {_DEEPEST} deep.", hint="One may run itself.")
-        workflow = self._child(params)
-        given = cast("dict[str, Any]", params.get("inputs") or params.get("param_mapping") or {})
+        params = _nested_params(node, self._interfaces[NESTED], scope)
+        try:
+            workflow = self._child(params)
+            values = prepared(workflow, params.get("inputs") or params.get("param_mapping") or {})
+        except PflowError as exc:
+            raise _from_within(exc, node, key, exc.ids.get("node")) from None
         inner = GraphRun(
             workflow,
-            prepared(workflow, given),
+            values,
             self._frame,
             self._interfaces,
             output=self._output,
@@ -216,9 +216,7 @@ class GraphRun:
         await self._in_time(node, workflow, inner)
         if inner.progress.failures:
             failed, exc = next(iter(inner.progress.failures.items()))
-            exc.ids["nested_node"] = f"{key}/{failed}"
-            exc.ids["node"] = node.id
-            raise exc
+            raise _from_within(exc, node, key, failed)
         reused, ended = len(inner.progress.reused), len(inner.progress.actions)
         is_reused = 0 < reused == ended
         note = next(iter(f"{name}: {why}" for name, why in inner.progress.not_reused.items()), "")
@@ -236,6 +234,26 @@ class GraphRun:
                 f"'{node.id}' did not end within {seconds:g} seconds.",
                 hint="Raise `timeout` of the node, or of the workflow that it runs.",
             ) from None
+
+
+def _nested_params(node: Node, interface: Interface, scope: Scope) -> dict[str, Any]:
+    """The parameters of a node that runs another workflow. The templates of that one are its own."""
+    resolution = Resolution(scope)
+    params = {**node.params, **resolution.resolved(resolvable(node))}
+    resolution.check(node=node.id)
+    for name, param in interface.params.items():
+        params[name] = made_to_fit(params.get(name), param.type)
+        if params[name] is not None and not fits(params[name], param.type):
+            raise NodeFailed(f"`{name}` of '{node.id}' is to be {param.type}.", hint="See what its template stands for.")
+    return params
+
+
+def _from_within(exc: PflowError, node: Node, key: str, inner: str | None) -> PflowError:
+    """The error of a workflow within, as one of the node that runs it; the innermost node is named beside it."""
+    if inner is not None:
+        exc.ids.setdefault("nested_node", f"{key}/{inner}")
+    exc.ids["node"] = node.id
+    return exc
 
 
 def _outputs_of_failure(exc: PflowError) -> dict[str, Any]:

@@ -66,6 +66,12 @@ def _again_if_damaged(method: Callable[Concatenate["RunLog", _P], _T]) -> Callab
     return done
 
 
+_TYPES_LATELY: Final = (
+    "SELECT type, count(*) FROM (SELECT type FROM nodes WHERE type != '' ORDER BY run DESC, seq DESC LIMIT 5000) "
+    "GROUP BY type"
+)
+
+
 class RunLog:
     """The log in the file at `path`, which the first run makes. Threads may share it; each process has its own.
 
@@ -164,6 +170,12 @@ class RunLog:
         """How often each workflow ran."""
         with self.file.used() as connection:
             return dict(connection.execute("SELECT workflow, executions FROM tallies"))
+
+    @_again_if_damaged
+    def type_counts(self) -> dict[str, int]:
+        """How often each type of node ran lately."""
+        with self.file.used() as connection:
+            return dict(connection.execute(_TYPES_LATELY))
 
     @_again_if_damaged
     def last_failure(self, workflow: str) -> Plain | None:

@@ -253,6 +253,7 @@ async def _attempt(executor: Executor, node: Node, call: Call) -> Outcome:
     seconds = call.context.timeout
     limit: asyncio.Timeout | None = None
     try:
+        call = replace(call, params=_own(call.params))
         if seconds is None:
             given = await executor.run(call)
         else:
@@ -275,6 +276,15 @@ async def _attempt(executor: Executor, node: Node, call: Call) -> Outcome:
         message = str(outcome.outputs.get("error") or f"'{node.id}' answered with an error.")
         raise NodeFailed(message, outputs=outcome.outputs)
     return outcome
+
+
+def _own(value: Any) -> Any:
+    """The same value, for the node to do with as it likes: others are given it, too."""
+    if isinstance(value, dict):
+        return {key: _own(item) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_own(item) for item in cast("list[Any]", value)]
+    return value
 
 
 def _is_cancelled() -> bool:

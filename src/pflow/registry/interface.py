@@ -60,7 +60,11 @@ class Interface:
     actions: tuple[str, ...] = ("default", "error")
     effect: Effect = "effectful"
     effect_by: tuple[str, Mapping[str, Effect]] | None = None
-    """A parameter on whose value the effect depends, and the effect for each value; `effect` for all others."""
+    """A parameter on whose value the effect depends, and the effect for each value; `effect` for all others.
+
+    The effect for "" is that of the parameter left out, unless one of `effect_unless` is given.
+    """
+    effect_unless: tuple[str, ...] = ()
     version: str = "1"
     example: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tags: tuple[str, ...] = ()
@@ -73,14 +77,22 @@ class Interface:
     timeout: float | None = None
     source: Source = "builtin"
     file: str = ""
-    """The file that declares it, for a node of the user's own."""
+    """The file that declares it, for a node of the user's own; `SERVER/TOOL` for a tool of an MCP server."""
 
     def effect_of(self, params: Mapping[str, Any]) -> Effect:
         if self.effect_by is None:
             return self.effect
         name, effects = self.effect_by
-        default = self.params[name].default if name in self.params else None
-        return effects.get(str(params.get(name, default)).upper(), self.effect)
+        value = params.get(name)
+        if value is None and name in self.params:
+            value = self.params[name].default
+        if value is None:
+            return (
+                effects.get("", self.effect)
+                if all(params.get(one) is None for one in self.effect_unless)
+                else self.effect
+            )
+        return effects.get(str(value).upper(), self.effect)
 
     def plain(self) -> dict[str, Any]:
         """As `browse_components` tells of it."""
@@ -105,10 +117,11 @@ def checked_interface(plain: Mapping[str, Any], *, source: Source, file: str = "
     """The same for an object that `check_interface` has nothing against."""
     effect = plain.get("effect", "effectful")
     by: tuple[str, Mapping[str, Effect]] | None = None
+    unless: tuple[str, ...] = ()
     if isinstance(effect, dict):
         told = cast("dict[str, Any]", effect)
         by = (told["param"], {key.upper(): value for key, value in told.get("values", {}).items()})
-        effect = told.get("default", "effectful")
+        effect, unless = told.get("default", "effectful"), tuple(told.get("unless", ()))
     return Interface(
         type=plain["type"],
         description=plain["description"],
@@ -118,6 +131,7 @@ def checked_interface(plain: Mapping[str, Any], *, source: Source, file: str = "
         actions=tuple(plain.get("actions", ("default", "error"))),
         effect=effect,
         effect_by=by,
+        effect_unless=unless,
         version=str(plain.get("version", "1")),
         example=plain.get("example", {}),
         tags=tuple(plain.get("tags", ())),

@@ -83,10 +83,11 @@ class Place:
 
     def started(self, *arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
         """The command as a process, whose streams are pipes unless told otherwise."""
-        streams = {name: subprocess.PIPE for name in ("stdout", "stderr")} | {"stdin": subprocess.DEVNULL}
-        return subprocess.Popen(
-            [sys.executable, "-m", "pflow", *arguments], cwd=self.folder, env=self.env, **{**streams, **options}
-        )
+        pipe = subprocess.PIPE
+        usual: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, "env": self.env}
+        command = [sys.executable, "-m", "pflow", *arguments]
+        process: Any = subprocess.Popen(command, cwd=self.folder, **{**usual, **options})
+        return process
 
     def process(self, *arguments: str, given: bytes | None = None, **options: Any) -> Done:
         """How the command ended as a process of its own; what is `given` is piped in."""

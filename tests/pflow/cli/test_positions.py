@@ -1,7 +1,7 @@
 """Where in a text a value is."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,10 +25,10 @@ _VALUES = st.recursive(_LEAVES, lambda inner: st.one_of(st.lists(inner), st.dict
 def _paths(value: Any, path: str = "") -> dict[str, Any]:
     found = {path: value} if path else {}
     if isinstance(value, dict):
-        for key, inner in value.items():
+        for key, inner in cast("dict[str, Any]", value).items():
             found |= _paths(inner, f"{path}.{key}" if path else key)
     elif isinstance(value, list):
-        for index, inner in enumerate(value):
+        for index, inner in enumerate(cast("list[Any]", value)):
             found |= _paths(inner, f"{path}[{index}]")
     return found
 

@@ -4,7 +4,6 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -295,21 +294,15 @@ def test_a_lock_that_was_given_up_on_is_not_kept(home: Home, failed: Callable[..
     """Whoever waits for another and is cancelled must not hold it against all who come later."""
     from pflow.engine.checkpoints import Checkpoints
 
-    failed(failing_at_the_end(node("a")))
-    ir = chain(node("e", "effect"), node("end"), timeout=0.05)
-    key = ("e", home.run(ir | {"timeout": 30}, fresh=True).hashes["e"])
+    ir = chain(node("e", "effect"), node("end"))
+    key = ("e", home.run(ir).hashes["e"])
     failed(failing_at_the_end(node("a")))
     with Checkpoints(home.checkpoints, "flow").one_at_a_time(key):
-        waited = home.run(ir)
+        waited = home.run({**ir, "timeout": 0.05})
         assert waited.error_body is not None
         assert waited.error_body["code"] == "run_timed_out"
         assert waited.uncertain == []
-    result = home.run(replace_timeout(ir))
-    assert result.success
-
-
-def replace_timeout(ir: dict[str, Any]) -> dict[str, Any]:
-    return {**ir, "timeout": SOON_S}
+    assert home.run({**ir, "timeout": SOON_S}).success
 
 
 # Nodes that mean no good.
@@ -490,9 +483,12 @@ def test_a_node_cannot_change_the_parameters_of_the_workflow_or_values_of_others
         [{"type": "greedy", "description": "g", "run": "greedy.py:act", "open_params": True, "effect": "pure"}],
         "def act(params, context):\n    params['list'].append('more')\n    return {'list': params['list']}\n",
     )
-    ir = joined(
-        [node("s", echo=[1]), node("a", "greedy", list="${s.echo}"), node("b", value="${s.echo}")],
-        *("s>a", "a>b"),
-        outputs={"s": {"source": "${s.echo}"}},
+    ir = chain(
+        node("s", echo=[1]),
+        node("a", "greedy", list="${s.echo}", batch={"items": [1, 2]}),
+        node("b", "greedy", list="${given}", retry={"attempts": 2}),
+        outputs={"s": {"source": "${s.echo}"}, "b": {"source": "${b.list}"}, "given": {"source": "${given ?? null}"}},
     )
-    assert home.run(ir).outputs == {"s": [1]}
+    given = {"given": [1]}
+    assert home.run(ir, given).outputs == {"s": [1], "b": [1, "more"], "given": [1]}
+    assert given == {"given": [1]}

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from pflow.config import Settings
 from pflow.engine.executors import LocalKeeper
 from pflow.errors import NodeFailed
 from pflow.mcp_config import UnknownServer
@@ -16,12 +18,14 @@ from pflow.mcp_servers import add_server, sync
 from pflow.node import Context
 from pflow.nodes.mcp import call, call_tool
 from pflow.registry.registry import Registry
+from pflow.service import Service
 from tests.pflow import tool_server
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.mcp import stateless_app
 from uraniborg.kernel.mcp.testing import serving
 
 SOON = 30.0
+SECOND = {"a": "${first.result.sum}"}
 
 
 @pytest.fixture
@@ -150,3 +154,21 @@ async def test_variables_of_the_environment_reach_the_server_and_no_others(
 
     assert [await told(name) for name in ("TOKEN", "PLACE", "UNTOLD")] == ["sk-variable-1", "here", ""]
     assert "sk-variable" not in json.dumps(json.loads((home / "mcp-servers.json").read_text()))
+
+
+async def test_a_workflow_of_both_kinds_of_node_starts_the_server_once_and_ends_it(home: Path) -> None:
+    await sync(home)
+    (home.parent / "starts").unlink()
+    nodes = [
+        {"id": "first", "type": "mcp-tools-add", "params": {"a": 1}},
+        {"id": "second", "type": "mcp", "params": {"server": "tools", "tool": "add", "arguments": SECOND}},
+    ]
+    outputs = {"sum": {"source": "${second.result.sum}"}, "process": {"source": "${first.result.process}"}}
+    plain = {"nodes": nodes, "edges": [{"from": "first", "to": "second"}], "outputs": outputs}
+    (home / "workflows" / "drafts").mkdir(parents=True)
+    (home / "workflows" / "drafts" / "sums.json").write_text(json.dumps(plain))
+    done = await asyncio.to_thread(Service(Settings(home=home)).execute, "sums")
+    assert (done.success, done.outputs["sum"]) == (True, 21)
+    assert starts(home) == 1
+    with pytest.raises(ProcessLookupError):
+        os.kill(done.outputs["process"], 0)

@@ -1,0 +1,95 @@
+"""`pflow` itself: its help, its version, and what it says to who is lost."""
+
+import os
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from pflow.cli import version as versions
+from tests.pflow.cli.commands import BOUND_S, Ask, Place
+
+COMMANDS = (
+    "run",
+    "check",
+    "graph",
+    "list",
+    "describe",
+    "browse",
+    "guide",
+    "history",
+    "show",
+    "new",
+    "save",
+    "examples",
+)
+IN_GROUP = ("serve", "add", "list", "remove", "sync")
+
+
+def test_the_help_lists_every_command(ask: Ask) -> None:
+    for option in ("-h", "--help"):
+        told = ask(option)
+        assert told.code == 0
+        for command in (*COMMANDS, "mcp"):
+            assert f" {command} " in told.out
+    told = ask("mcp", "-h")
+    for command in IN_GROUP:
+        assert f" {command} " in told.out
+
+
+@pytest.mark.parametrize("command", [*((name,) for name in COMMANDS), *(("mcp", name) for name in IN_GROUP)])
+def test_every_command_has_help_that_names_json(ask: Ask, command: tuple[str, ...]) -> None:
+    for option in ("-h", "--help"):
+        told = ask(*command, option)
+        assert told.code == 0
+        assert told.err == ""
+        assert "Usage: pflow" in told.out
+        assert "--json" in told.out or command == ("mcp", "serve")
+
+
+def test_without_a_command_the_help_is_shown(ask: Ask) -> None:
+    assert "Usage: pflow" in ask().out
+    assert "Usage: pflow mcp" in ask("mcp").out
+
+
+def test_the_version_is_that_of_the_package(ask: Ask) -> None:
+    number = version("uraniborg")
+    for option in ("--version", "-V"):
+        assert ask(option).out == f"pflow {number}\n"
+    assert ask("--version", "--json").json == {"version": number}
+    assert ask("--version", "list").out == f"pflow {number}\n"
+
+
+def test_the_version_is_found_also_where_no_folder_says_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("sys.path", [str(tmp_path), str(tmp_path / "nowhere")])
+    assert versions.version() == "unknown"
+    (tmp_path / "uraniborg-9.8.7.dist-info").mkdir()
+    assert versions.version() == "9.8.7"
+
+
+def test_a_reader_of_the_version_that_goes_away_hears_no_complaint(place: Place) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        with place.started("--version", stdout=writing) as process:
+            _, err = process.communicate(timeout=BOUND_S)
+    finally:
+        os.close(writing)
+    assert (process.returncode, err) == (0, b"")
+
+
+def test_who_forgets_to_say_run_is_told(ask: Ask) -> None:
+    done = ask("greet", "who=Ada")
+    assert done.code == 2
+    assert "No such command 'greet'." in done.err
+    assert "`pflow run greet`" in done.err
+    assert "Did you mean `pflow history`?" in ask("histroy").err
+    assert ask("greet", "--json").error["code"] == "usage"
+
+
+def test_what_is_wrong_with_arguments_is_told_alike_by_all_commands(ask: Ask) -> None:
+    for given in (("check",), ("show", "a", "b"), ("history", "--limit", "x"), ("list", "--colour"), ("save", "a")):
+        told = ask(*given)
+        assert told.code == 2
+        assert told.err.startswith("error: ")
+        assert ask(*given, "--json").error["code"] == "usage"

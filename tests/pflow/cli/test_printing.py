@@ -1,0 +1,97 @@
+"""Text for people: columns, colours, widths, and nothing that a terminal would obey."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pflow.cli.printing import RED, Page, Painted, brief, clean, columns, counted, cut, json_text, minute, write
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    return Terminal()
+
+
+def test_columns_are_as_wide_as_what_is_in_them() -> None:
+    out = io.StringIO()
+    Page(out).table([["a", "long word", "x"], ["漢字", "b", ""], ["c", "", "tail"]])
+    assert out.getvalue() == "  a     long word  x\n  漢字  b\n  c                tail\n"
+
+
+def test_a_column_that_is_empty_takes_no_room() -> None:
+    out = io.StringIO()
+    Page(out).table([["a", "", "x"], ["b", "", "y"]], indent=0)
+    assert out.getvalue() == "a  x\nb  y\n"
+
+
+def test_colour_is_for_terminals(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    Page(terminal).line("a", Painted(RED, "b"))
+    assert terminal.getvalue() == "a\x1b[31mb\x1b[0m\n"
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = Terminal()
+    Page(plain).line("a", Painted(RED, "b"))
+    assert plain.getvalue() == "ab\n"
+
+
+def test_a_heading_has_a_line_before_it_unless_it_is_the_first() -> None:
+    out = io.StringIO()
+    page = Page(out)
+    page.heading("One")
+    page.heading("Two")
+    assert out.getvalue() == "One\n\nTwo\n"
+
+
+def test_a_paragraph_is_wrapped_and_keeps_its_lines() -> None:
+    out = io.StringIO()
+    Page(out).paragraph("word " * 40 + "\nlast", indent=2)
+    lines = out.getvalue().splitlines()
+    assert len(lines) == 4
+    assert all(line.startswith("  ") and len(line) <= 100 for line in lines)
+    assert lines[-1] == "  last"
+
+
+@given(st.text(), st.integers(1, 30))
+def test_what_is_cut_fits(text: str, most: int) -> None:
+    assert columns(cut(text, most)) <= max(most, 1)
+    if columns(text) <= most:
+        assert cut(text, most) == text
+
+
+@given(st.lists(st.lists(st.text(), min_size=1, max_size=4), max_size=5))
+def test_no_text_can_break_a_table_into_more_lines(rows: list[list[str]]) -> None:
+    out = io.StringIO()
+    Page(out).table(rows)
+    assert out.getvalue().count("\n") == len(rows)
+    assert "\x1b" not in out.getvalue()
+
+
+def test_secrets_and_control_characters_are_not_shown() -> None:
+    assert clean("api_key=hunter2 \x1b[2J\n") == "api_key=*** \\x1b[2J\\n"
+
+
+def test_a_stream_that_lacks_a_letter_gets_it_spelled_out() -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    write(stream, "é✓\n")
+    stream.flush()
+    assert stream.buffer.getvalue() == b"\\xe9\\u2713\n"  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_every_value_has_a_json_text() -> None:
+    assert json_text({"a": 2**70, 1: None}) == '{"a": 1180591620717411303424, "1": null}'
+    assert json_text({"o": object}).startswith('{"o":"<class')
+    assert json_text("\ud800") == '"\\ud800"'
+
+
+def test_small_things_are_said_well() -> None:
+    assert (counted(1, "node"), counted(2_000, "node")) == ("1 node", "2,000 nodes")
+    assert (minute("2026-11-15T20:51:03Z"), minute(None)) == ("2026-11-15 20:51", "")
+    assert (brief("a\nb"), brief({"a": 1}), brief("x" * 99, 10)) == ("a\\nb", '{"a":1}', "xxxxxxxxx…")

@@ -1,0 +1,271 @@
+"""`pflow run` as people and programs start it: its streams, its signals, and what it loads."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.pflow.cli.commands import BOUND_S, GREETER, Place
+from tests.requirements import requirement
+
+HEAVY: Final = {
+    "typer",
+    "click",
+    "pydantic",
+    "pydantic_core",
+    "rich",
+    "mcp",
+    "httpx",
+    "fastapi",
+    "structlog",
+    "rapidfuzz",
+}
+COUNTING: Final[dict[str, Any]] = {
+    "inputs": {"text": {"type": "string", "stdin": True, "default": "none"}, "other": {"default": "-"}},
+    "nodes": [
+        {"id": "count", "type": "shell", "params": {"command": "wc -c; printf '%s' ${other}", "stdin": "${text}"}}
+    ],
+    "outputs": {"count": {"source": "${count.stdout}"}},
+}
+"""Tells how many bytes its input has, and what the other one is."""
+WAITING: Final[dict[str, Any]] = {
+    "nodes": [
+        {"id": "first", "type": "shell", "params": {"command": "echo once >> first.txt"}},
+        {
+            "id": "second",
+            "type": "shell",
+            "params": {"command": "test -e go && exit 0; sleep 300 & echo $$ $! > pids; wait"},
+            "effect": "idempotent",
+        },
+    ],
+    "edges": [{"from": "first", "to": "second"}],
+}
+"""Its second node waits for a signal, with a child of its own, unless there is a file `go`."""
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + BOUND_S
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def _pids(place: Place) -> list[int]:
+    path = place.folder / "pids"
+    return [int(word) for word in path.read_text().split()] if path.exists() else []
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state in "ZX"
+
+
+def _interrupted(place: Place, number: int, *options: str) -> tuple[int, str, str]:
+    """A run that got the signal while its second node was waiting."""
+    with place.started("run", "waiting", *options) as process:
+        try:
+            _until(lambda: len(_pids(place)) == 2)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=BOUND_S)
+        finally:
+            process.kill()
+    return process.returncode, out.decode(), err.decode()
+
+
+@requirement("PF-R20", "PF-E10")
+def test_an_interrupt_ends_the_processes_leaves_a_checkpoint_and_exits_with_130(place: Place) -> None:
+    place.draft("waiting", WAITING)
+    code, out, err = _interrupted(place, signal.SIGINT)
+    assert (code, out) == (130, "")
+    assert "interrupted: 1 node is done. Run it again to go on from there" in err
+    assert "Traceback" not in err
+    _until(lambda: all(map(_is_gone, _pids(place))))
+    (place.folder / "go").touch()
+    again = place.process("run", "waiting", "--json")
+    assert (again.code, again.json["reused_nodes"]) == (0, ["first"])
+    assert (place.folder / "first.txt").read_text() == "once\n"
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_to_be_ended_otherwise_is_as_orderly_and_is_told_by_the_exit_code(place: Place, name: str) -> None:
+    place.draft("waiting", WAITING)
+    number = getattr(signal, name)
+    code, out, _ = _interrupted(place, number, "--json")
+    assert code == 128 + number
+    reply = json.loads(out)
+    assert reply["error"]["code"] == "run_cancelled"
+    assert reply["checkpoint"]["completed_nodes"] == ["first"]
+    _until(lambda: all(map(_is_gone, _pids(place))))
+
+
+def test_json_is_all_there_is_even_where_both_streams_are_one(place: Place) -> None:
+    place.draft("greet", GREETER)
+    done = place.process("run", "greet", "who=Ada", "--json", stderr=subprocess.STDOUT)
+    assert (done.code, done.json["outputs"]) == (0, {"greeting": "HELLO ADA!"})
+    done = place.process("run", "nothing", "--json", stderr=subprocess.STDOUT)
+    assert (done.code, done.error["code"]) == (3, "workflow_not_found")
+
+
+def test_what_is_piped_in_goes_to_the_input_that_asks_for_it(place: Place) -> None:
+    place.draft("count", COUNTING)
+    assert place.process("run", "count", "-q", given=b"four").out == "4\n-\n"
+    path = place.file("six.txt", "sechs\n")
+    with path.open("rb") as stream:
+        assert place.process("run", "count", "-q", stdin=stream).out == "6\n-\n"
+
+
+def test_an_input_that_is_given_is_not_read_from_stdin(place: Place) -> None:
+    place.draft("count", COUNTING)
+    assert place.process("run", "count", "text=xy", "-q", given=b"four").out == "2\n-\n"
+
+
+def test_an_empty_pipe_is_as_good_as_none(place: Place) -> None:
+    place.draft("count", COUNTING)
+    assert place.process("run", "count", "-q", given=b"").out == "4\n-\n"
+
+
+def test_any_input_can_be_read_from_stdin_and_then_no_other_is(place: Place) -> None:
+    place.draft("count", COUNTING)
+    assert place.process("run", "count", "other=-", "-q", given=b"piped").out == "4\npiped\n"
+
+
+def test_a_workflow_that_asks_for_nothing_does_not_wait_for_stdin(place: Place) -> None:
+    place.draft("greet", GREETER)
+    reading, writing = os.pipe()
+    try:
+        assert place.process("run", "greet", "who=Ada", "-q", stdin=reading).out == "HELLO ADA!\n"
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def test_neither_a_device_nor_a_terminal_nor_a_closed_stdin_is_read(place: Place) -> None:
+    place.draft("count", COUNTING)
+    assert place.process("run", "count", "-q", stdin=subprocess.DEVNULL).out == "4\n-\n"
+    ours, theirs = os.openpty()
+    try:
+        assert place.process("run", "count", "-q", stdin=theirs).out == "4\n-\n"
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert place.process("run", "count", "-q", preexec_fn=lambda: os.close(0)).out == "4\n-\n"
+
+
+def test_who_waits_for_a_pipe_is_told(place: Place) -> None:
+    place.draft("count", COUNTING)
+    with place.started("run", "count", "-q", stdin=subprocess.PIPE) as process:
+        try:
+            assert process.stderr
+            assert process.stderr.readline() == b"Waiting for the value of 'text' on stdin.\n"
+            assert process.communicate(b"abc", timeout=BOUND_S)[0] == b"3\n-\n"
+        finally:
+            process.kill()
+
+
+def test_more_than_ten_megabytes_on_stdin_are_refused_with_a_hint(place: Place) -> None:
+    place.draft("count", COUNTING)
+    assert place.process("run", "count", "-q", given=b"x" * 10_000_000).out == "10000000\n-\n"
+    done = place.process("run", "count", given=b"x" * 10_000_001)
+    assert (done.code, done.out) == (2, "")
+    assert "too large for 'text': over 10 MB" in done.err
+    assert "read-file" in done.err
+
+
+def test_what_is_no_text_on_stdin_is_refused(place: Place) -> None:
+    place.draft("count", COUNTING)
+    done = place.process("run", "count", "--json", given=b"\xff\xfe")
+    assert (done.code, done.error["code"]) == (2, "usage")
+
+
+def test_a_reader_that_goes_away_is_no_reason_to_complain(place: Place) -> None:
+    long = {"nodes": [{"id": "a", "type": "shell", "params": {"command": "seq 100000"}}]}
+    place.draft("long", long)
+    for options in ((), ("--json",)):
+        with place.started("run", "long", "-q", *options) as process:
+            try:
+                assert process.stdout
+                process.stdout.read(10)
+                process.stdout.close()
+                assert process.stderr
+                assert process.stderr.read() == b""
+                assert process.wait(timeout=BOUND_S) == 0
+            finally:
+                process.kill()
+
+
+@pytest.mark.parametrize(("who", "out", "code"), [("who=Ada", b"HELLO ADA!\n", 0), ("whom=Ada", b"", 2)])
+def test_what_nobody_hears_on_stderr_changes_nothing(place: Place, who: str, out: bytes, code: int) -> None:
+    place.draft("greet", GREETER)
+    with place.started("run", "greet", who) as process:
+        try:
+            assert process.stdout
+            assert process.stderr
+            process.stderr.close()
+            assert process.stdout.read() == out
+            assert process.wait(timeout=BOUND_S) == code
+        finally:
+            process.kill()
+
+
+def test_on_a_terminal_what_an_output_holds_is_shown_and_not_obeyed(place: Place) -> None:
+    place.draft("odd", {"nodes": [{"id": "a", "type": "echo", "params": {"message": "x\x1b[2Jy"}}],
+                        "outputs": {"said": {"source": "${a.echo}"}}})  # fmt: skip
+    ours, theirs = os.openpty()
+    try:
+        assert place.process("run", "odd", "-q", stdout=theirs).code == 0
+        assert os.read(ours, 1000) == b"x\\x1b[2Jy\r\n"
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_letters_that_the_stream_lacks_are_spelled_out(place: Place) -> None:
+    place.draft("greet", GREETER)
+    env = {**place.env, "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    with place.started("run", "greet", "who=Ægir", env=env) as process:
+        out, err = process.communicate(timeout=BOUND_S)
+    assert (process.returncode, out) == (0, b"HELLO \\xc6GIR!\n")
+    assert b"Traceback" not in err
+    with place.started("run", "greet", "who=Ægir", "--json", env=env) as process:
+        out, _ = process.communicate(timeout=BOUND_S)
+    assert json.loads(out)["outputs"] == {"greeting": "HELLO ÆGIR!"}
+
+
+def _loaded(place: Place, *arguments: str, **more: str) -> set[str]:
+    """The names of all modules that the command imports, and of the packages they are in."""
+    env = {**place.env, "PYTHONPROFILEIMPORTTIME": "1", **more}
+    with place.started(*arguments, env=env) as process:
+        _, err = process.communicate(timeout=BOUND_S)
+    assert process.returncode == 0
+    lines = [line for line in err.decode().splitlines() if line.startswith("import time:")]
+    names = {line.rpartition("|")[2].strip() for line in lines}
+    return names | {name.partition(".")[0] for name in names}
+
+
+def test_the_version_is_told_without_loading_anything(place: Place) -> None:
+    loaded = _loaded(place, "--version")
+    assert "pflow" in loaded
+    assert not loaded & {*HEAVY, "uraniborg", "typing", "json", "importlib.metadata", "asyncio", "logging"}
+
+
+def test_a_run_loads_none_of_what_is_slow_to_load(place: Place) -> None:
+    place.draft("shell", {"nodes": [{"id": "a", "type": "shell", "params": {"command": "true"}}]})
+    for options in ((), ("--json",), ("-q",), ("--dry-run",)):
+        loaded = _loaded(place, "run", "shell", *options)
+        assert {"pflow", "orjson"} <= loaded
+        assert not loaded & HEAVY
+
+
+@pytest.mark.xfail(strict=True, reason="the kernel reads any setting that is set with pydantic, also a home alone")
+def test_a_run_in_another_home_loads_none_of_it_either(place: Place) -> None:
+    place.draft("shell", {"nodes": [{"id": "a", "type": "shell", "params": {"command": "true"}}]})
+    assert not _loaded(place, "run", "shell", PFLOW_HOME=str(place.home)) & HEAVY

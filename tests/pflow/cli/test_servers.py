@@ -1,0 +1,116 @@
+"""`pflow mcp`: the servers whose tools are nodes, and the one that this is."""
+
+import json
+import stat
+import sys
+from typing import Any
+
+import pytest
+
+from tests.pflow.cli.commands import Ask, Place
+from tests.requirements import requirement
+
+
+def _file(place: Place) -> dict[str, Any]:
+    return json.loads((place.home / "mcp-servers.json").read_text())["mcpServers"]
+
+
+def test_a_server_is_added_by_its_command_with_all_that_follows_it(ask: Ask, place: Place) -> None:
+    done = ask("mcp", "add", "files", "--env", "TOKEN=${FILES_TOKEN}", "--", "npx", "-y", "server", "--root", ".")
+    assert done.code == 0
+    assert "pflow mcp sync files" in done.out
+    assert _file(place) == {
+        "files": {"command": "npx", "args": ["-y", "server", "--root", "."], "env": {"TOKEN": "${FILES_TOKEN}"}}
+    }
+    assert stat.S_IMODE((place.home / "mcp-servers.json").stat().st_mode) == 0o600
+
+
+def test_a_server_is_added_by_its_address(ask: Ask, place: Place) -> None:
+    given = ("--url", "https://example.org/mcp", "--header", "Authorization=Bearer ${T}")
+    assert ask("mcp", "add", "web", *given, "--json").json["name"] == "web"
+    assert _file(place)["web"]["url"] == "https://example.org/mcp"
+    assert _file(place)["web"]["headers"] == {"Authorization": "Bearer ${T}"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("x",),
+        ("x", "--url", "https://h/", "--", "command"),
+        ("x", "--url", "ftp://h/"),
+        ("x", "--env", "NOVALUE", "--", "command"),
+        ("x", "--env", "A=B", "--url", "https://h/"),
+        ("x", "--header", "A=B", "--", "command"),
+        ("a b", "--", "command"),
+    ],
+)
+def test_what_describes_no_server_is_refused_and_nothing_is_written(
+    ask: Ask, place: Place, given: tuple[str, ...]
+) -> None:
+    done = ask("mcp", "add", *given)
+    assert done.code == 2
+    assert "hint: " in done.err
+    assert not (place.home / "mcp-servers.json").exists()
+
+
+def test_a_server_is_replaced_only_when_that_is_asked_for(ask: Ask, place: Place) -> None:
+    ask("mcp", "add", "one", "--", "first")
+    assert ask("mcp", "add", "one", "--", "second").code == 4
+    assert ask("mcp", "add", "one", "--replace", "--", "second").code == 0
+    assert _file(place)["one"]["command"] == "second"
+
+
+def test_servers_are_listed_and_removed(ask: Ask) -> None:
+    assert "No MCP servers yet." in ask("mcp", "list").out
+    ask("mcp", "add", "one", "--", "program")
+    assert ask("mcp", "list").out == "one  not synced  program\n"
+    assert ask("mcp", "list", "--json").json["servers"] == [{"name": "one", "where": "program", "tools": None}]
+    assert ask("mcp", "remove", "one").code == 0
+    assert ask("mcp", "remove", "one").code == 3
+    assert ask("mcp", "list", "--json").json == {"servers": [], "problems": []}
+
+
+def test_a_file_of_servers_that_cannot_be_read_is_told_of(ask: Ask, place: Place) -> None:
+    place.file(".pflow/mcp-servers.json", "{")
+    assert "mcp-servers.json is not JSON" in ask("mcp", "list").out
+    assert ask("mcp", "sync").code == 2
+    assert ask("mcp", "add", "x", "--", "y").code == 2
+
+
+def test_a_secret_in_an_address_is_masked(ask: Ask) -> None:
+    given = ("mcp", "add", "x", "--url", "https://me:hunter2-hunter2@example.org/mcp")
+    done = ask(*given)
+    assert done.code == 0
+    said = [ask(*given, "--replace", "--json").out, ask("mcp", "list").out, ask("mcp", "list", "--json").out]
+    assert "hunter2" not in done.out + "".join(said)
+
+
+def test_a_server_that_does_not_answer_is_told_of_with_5(ask: Ask) -> None:
+    ask("mcp", "add", "gone", "--", sys.executable, "-c", "")
+    done = ask("mcp", "sync")
+    assert done.code == 5
+    assert done.out.startswith("✗ gone  ")
+    (said,) = ask("mcp", "sync", "gone", "--json").json["servers"]
+    assert (said["name"], said["tools"], bool(said["problem"])) == ("gone", 0, True)
+    assert ask("mcp", "sync", "nothing").code == 3
+
+
+@requirement("PF-M1", "PF-R1")
+def test_our_own_server_is_started_by_the_command_and_its_five_tools_become_nodes(ask: Ask, place: Place) -> None:
+    ask("mcp", "add", "self", "--", sys.executable, "-m", "pflow", "mcp", "serve")
+    done = ask("mcp", "sync")
+    assert (done.code, done.out) == (0, "✓ self  5 tools\n")
+    assert ask("mcp", "list").out.startswith("self  5 tools  ")
+    place.draft("asks", {"nodes": [{"id": "list", "type": "mcp-self-list_library"}]})
+    assert ask("check", "asks").code == 0
+
+
+def test_the_server_ends_when_its_agent_leaves(place: Place) -> None:
+    done = place.process("mcp", "serve", given=b"")
+    assert (done.code, done.out) == (0, "")
+
+
+def test_what_is_no_command_of_the_group_is_told_with_what_was_meant(ask: Ask) -> None:
+    done = ask("mcp", "serv")
+    assert done.code == 2
+    assert "serve" in done.err
