@@ -1,18 +1,22 @@
 """The documents cannot rot: every example in them runs, and every setting, error and option is in them."""
 
 import ast
+import dataclasses
 import inspect
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from paper_library.config import LibraryConfig
 from paper_search.config import AppConfig
+from pflow.config import Settings
+from tests.requirements import requirement
 from universe.config import UniverseConfig
 from uraniborg.recordings import RECORDING
 
@@ -20,16 +24,39 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 
 
-RUN = re.compile(r"(?:[A-Z_]+=\S+ )*(?:python -m paper_search|uraniborg|paper-library|universe)\b")
+RUN = re.compile(r"(?:[A-Z_]+=\S+ )*(?:python -m paper_search|uraniborg|paper-library|universe|pflow)\b")
+FENCED = re.compile(r'^```(console|text|(\w+) title="([^"]+)")\n(.*?)^```', re.MULTILINE | re.DOTALL)
+CHANGING = re.compile(r"run_[0-9a-f]{32}|<?\d[\d.]* m?s\b")
+
+
+class Step(NamedTuple):
+    """Something that a reader does, or sees: a command, what it prints, or a file to save or to change."""
+
+    kind: str
+    text: str
+    file: str = ""
 
 
 def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
+def steps(page: Path) -> Iterator[Step]:
+    """What the page shows, in its order; what is shown as text counts only after a command."""
+    has_run = False
+    for kind, language, file, text in FENCED.findall(page.read_text(encoding="utf-8")):
+        lines = [line[2:] for line in text.splitlines() if line.startswith("$ ")] if kind == "console" else []
+        runnable = [line for line in lines if RUN.match(line)]
+        yield from (Step("run", line) for line in runnable)
+        if kind == "text" and has_run:
+            yield Step("print", text)
+        if file:
+            yield Step("change" if language == "diff" else "save", text, file)
+        has_run = bool(runnable)
+
+
 def commands(page: Path) -> list[str]:
-    lines = [line[2:] for block in blocks(page, "console") for line in block.splitlines() if line.startswith("$ ")]
-    return [line for line in lines if RUN.match(line)]
+    return [step.text for step in steps(page) if step.kind == "run"]
 
 
 def named(page: Path) -> str:
@@ -38,8 +65,10 @@ def named(page: Path) -> str:
 
 @pytest.fixture
 def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder where every search is the recorded one."""
+    """A working folder, and home, where every search is the recorded one."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("PFLOW_HOME", raising=False)
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("URANIBORG_PAPER_SEARCH__REPLAY_DIR", str(RECORDING))
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
@@ -58,9 +87,34 @@ async def test_the_python_examples_of_a_page_run_from_top_to_bottom(page: Path, 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=named)
 def test_the_commands_of_a_page_run_one_after_the_other(page: Path, offline: Path) -> None:
-    for command in commands(page):
-        done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=50, check=False)
-        assert done.returncode == 0, f"{command}\n{done.stderr}"
+    printed = ""
+    for step in steps(page):
+        if step.kind == "print":
+            for line in _lasting(step.text).splitlines():
+                assert line in printed
+        elif step.kind == "run":
+            expected = re.search(r"# exits with (\d+)$", step.text)
+            done = subprocess.run(step.text, shell=True, capture_output=True, text=True, timeout=50, check=False)
+            assert done.returncode == (int(expected[1]) if expected else 0), f"{step.text}\n{done.stderr}"
+            printed = _lasting(done.stdout + done.stderr)
+        else:
+            _save(Path(step.file).expanduser(), step)
+
+
+def _lasting(text: str) -> str:
+    """Without what differs from run to run."""
+    return CHANGING.sub("…", text)
+
+
+def _save(path: Path, step: Step) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if step.kind == "save":
+        path.write_text(step.text, encoding="utf-8")
+        return
+    old, new = ("".join(line[1:] + "\n" for line in step.text.splitlines() if line[0] == sign) for sign in "-+")
+    before = path.read_text(encoding="utf-8")
+    assert before.count(old) == 1
+    path.write_text(before.replace(old, new), encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
@@ -98,12 +152,24 @@ def test_every_setting_is_documented() -> None:
     assert [name for name in _settings(LibraryConfig) if f"`{name}`" not in library] == []
     universe = (ROOT / "docs" / "reference" / "universe.md").read_text(encoding="utf-8")
     assert [name for name in _settings(UniverseConfig) if f"`{name}`" not in universe] == []
+    _, _, workflows = page.partition("## Workflows")
+    assert [field.name for field in dataclasses.fields(Settings) if f"`{field.name}`" not in workflows] == []
 
 
 def test_every_error_code_is_documented() -> None:
     import paper_library.errors
     import paper_library.serving
     import paper_search.errors
+    import pflow.cli.arguments
+    import pflow.engine.checkpoints
+    import pflow.engine.cluster
+    import pflow.engine.engine
+    import pflow.engine.runlog
+    import pflow.errors
+    import pflow.ir.drawing
+    import pflow.library.manager
+    import pflow.mcp_config
+    import pflow.registry.loading
     import universe.domain.catalogue
     import universe.errors
     import universe.exchange
@@ -111,6 +177,7 @@ def test_every_error_code_is_documented() -> None:
     import uraniborg.kernel.errors
     import uraniborg.kernel.files
     import uraniborg.kernel.hosts
+    import uraniborg.kernel.mcp.client
     import uraniborg.kernel.mcp.rules
     import uraniborg.kernel.web
 
@@ -125,9 +192,20 @@ def test_every_error_code_is_documented() -> None:
             universe.exchange,
             universe.domain.catalogue,
             universe.systems.catalogue,
+            pflow.errors,
+            pflow.cli.arguments,
+            pflow.engine.checkpoints,
+            pflow.engine.cluster,
+            pflow.engine.engine,
+            pflow.engine.runlog,
+            pflow.ir.drawing,
+            pflow.library.manager,
+            pflow.mcp_config,
+            pflow.registry.loading,
             uraniborg.kernel.errors,
             uraniborg.kernel.files,
             uraniborg.kernel.hosts,
+            uraniborg.kernel.mcp.client,
             uraniborg.kernel.mcp.rules,
             uraniborg.kernel.web,
         )
@@ -164,6 +242,24 @@ UNIVERSE = (
     "delete",
 )
 LIBRARY = ("build", "search", "show", "stats", "verify", "diff", "sample", "serve")
+WORKFLOWS = (
+    "run",
+    "check",
+    "graph",
+    "list",
+    "describe",
+    "browse",
+    "guide",
+    "history",
+    "show",
+    "new",
+    "save",
+    "examples",
+    "mcp add",
+    "mcp list",
+    "mcp sync",
+    "mcp remove",
+)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +269,7 @@ LIBRARY = ("build", "search", "show", "stats", "verify", "diff", "sample", "serv
         *((name, "guides/command-line.md") for name in ("uraniborg decide", "uraniborg version")),
         *((f"paper_library {name}", "reference/library.md") for name in LIBRARY),
         *((f"universe {name}", "reference/universe.md") for name in UNIVERSE),
+        *((f"pflow {name}", "reference/workflows.md") for name in WORKFLOWS),
     ],
 )
 def test_every_option_of_a_command_is_documented(command: str, page_name: str) -> None:
@@ -197,3 +294,55 @@ def test_the_pages_about_universes_say_what_the_code_says() -> None:
     pages = {"reference/universe-commands.md": as_markdown(), "concepts/universes.md": concepts_text()}
     for name, text in pages.items():
         assert (ROOT / "docs" / name).read_text(encoding="utf-8") == text.rstrip() + "\n", "run `make docs`"
+
+
+def test_every_command_for_workflows_is_documented() -> None:
+    import typer.main
+
+    from pflow.cli.app import app
+
+    page = (ROOT / "docs" / "reference" / "workflows.md").read_text(encoding="utf-8")
+    root = typer.main.get_group(app)
+    names = {*root.commands} - {"mcp"} | {f"mcp {name}" for name in getattr(root.commands["mcp"], "commands")}  # noqa: B009
+    assert sorted(names - {"mcp serve"}) == sorted(WORKFLOWS)
+    assert sorted(name for name in names if f"| `pflow {name}" not in page) == []
+
+
+def test_everything_that_the_checker_can_tell_is_documented() -> None:
+    page = (ROOT / "docs" / "reference" / "workflows.md").read_text(encoding="utf-8")
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src" / "pflow").rglob("*.py"))
+    codes = set(re.findall(r'\b(?:error|warning|error\))\(\s*"([a-z0-9_]+)", ', source))
+    codes |= set(re.findall(r'\binvalid\(\w+, "([a-z0-9_]+)"', source))
+    assert len(codes) > 40
+    assert sorted(code for code in codes if f"`{code}`" not in page) == []
+
+
+def test_every_key_of_a_workflow_is_documented() -> None:
+    from pflow.ir import declarations, node_keys, reading
+
+    page = (ROOT / "docs" / "reference" / "workflows.md").read_text(encoding="utf-8")
+    keys = {
+        key
+        for module, names in (
+            (reading, ("_KEYS", "_NODE_KEYS", "_WRAPPER_KEYS")),
+            (declarations, ("_INPUT_KEYS", "_OUTPUT_KEYS")),
+            (node_keys, ("_BATCH_KEYS", "_RETRY_KEYS")),
+        )
+        for name in names
+        for key in getattr(module, name)
+    }
+    assert sorted(key for key in keys if not re.search(rf'[`"]{key}[`"]', page)) == []
+
+
+def test_the_page_about_nodes_says_what_their_interfaces_say() -> None:
+    from tools.write_pflow_pages import PAGE, nodes_page
+
+    assert PAGE.read_text(encoding="utf-8") == nodes_page().rstrip() + "\n", "run `make docs`"
+
+
+@requirement("PF-M1")
+@pytest.mark.parametrize("page_name", ["connect-an-agent.md", "an-agents-loop.md"])
+def test_the_guides_for_agents_say_how_to_connect_the_server_for_workflows(page_name: str) -> None:
+    page = (ROOT / "docs" / "guides" / page_name).read_text(encoding="utf-8")
+    assert "claude mcp add pflow -- pflow mcp serve" in page
+    assert '{"command": "pflow", "args": ["mcp", "serve"]}' in page

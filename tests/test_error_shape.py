@@ -29,7 +29,7 @@ Surface = Callable[[], Awaitable[Any]]
 HOUSE = str(Path(sys.executable).with_name("uraniborg"))
 
 
-async def failing_tool(client: ClientSession, name: str = "lose", **arguments: Any) -> Any:
+async def failing_tool(client: ClientSession, name: str = "lose", /, **arguments: Any) -> Any:
     result = await client.call_tool(name, arguments or {"paper_id": "p1"})
     assert result.isError
     return json_of(result)
@@ -167,7 +167,40 @@ async def universe_tool() -> Any:
         return await failing_tool(client, "get_universe_state", universeId="u-42")
 
 
+def workflow_tool(tool: str, /, **arguments: Any) -> Surface:
+    """A surface for a tool that fails. Whatever else a run tells stands beside its error."""
+
+    async def ask() -> Any:
+        home = {name: os.environ[name] for name in ("PFLOW_HOME", "URANIBORG_HOME")}
+        async with stdio_client_for(sys.executable, ["-m", "pflow", "mcp", "serve"], home) as client:
+            return _error_of_a_run(await failing_tool(client, tool, **arguments))
+
+    return ask
+
+
+def workflow_run(*args: str) -> Surface:
+    async def failed() -> Any:
+        return _error_of_a_run(await command(sys.executable, "-m", "pflow", "run", *args, "--json")())
+
+    return failed
+
+
+def _error_of_a_run(reply: Any) -> Any:
+    assert reply.pop("success") is False
+    assert reply["error"]["type"]
+    return {"error": reply["error"]}
+
+
 SURFACES: dict[str, Surface] = {
+    "workflows, tool": workflow_tool("describe_workflow", name="nothing"),
+    "workflows, tool, name": workflow_tool("save_to_library", draft_name="../x", final_name="x", description="x"),
+    "workflows, tool, run": workflow_tool("execute", name="nothing"),
+    "workflows, run": workflow_run("nothing"),
+    "workflows, run, usage": workflow_run("nothing", "--no-such-option"),
+    "workflows, command": command(sys.executable, "-m", "pflow", "describe", "nothing", "--json"),
+    "workflows, no such run": command(sys.executable, "-m", "pflow", "show", "run_7f3a", "--json"),
+    "workflows, no such server": command(sys.executable, "-m", "pflow", "mcp", "remove", "nothing", "--json"),
+    "workflows, command, usage": command(sys.executable, "-m", "pflow", "dance", "--json"),
     "universe, tool": universe_tool,
     "universe, no such universe": universe_request("GET", "/universes/none", 404),
     "universe, no such universe to listen to": universe_request("GET", "/universes/none/events", 404),
@@ -218,6 +251,7 @@ SURFACES: dict[str, Surface] = {
 @pytest.mark.parametrize("surface", SURFACES.values(), ids=SURFACES.keys())
 async def test_every_error_has_the_one_shape(surface: Surface, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path))
+    monkeypatch.setenv("PFLOW_HOME", str(tmp_path / "pflow"))
     body = await surface()
     assert body.keys() == {"error"}
     error = body["error"]

@@ -4,16 +4,18 @@ Importing this module loads neither the SDK nor the engine.
 """
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from pydantic import Field
 
-from pflow.errors import PflowError
-from uraniborg.kernel.errors import MissingExtra, UraniborgError
+from uraniborg.kernel.errors import InternalError, MissingExtra, UraniborgError, as_error
+from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.terminal import fail
 
 if TYPE_CHECKING:
@@ -39,7 +41,10 @@ A node of the type `approval` ends the run with approval_required: ask the perso
 
 _Name = Annotated[str, Field(description="Name of a workflow, without path or suffix.")]
 
-_EXITING_S: Final = 2.0
+_EXITING_S: Final = 3.0
+"""For what still runs to end its processes and to write down how far it came; a child has two of them to end itself."""
+
+_log: Final = get_logger(__name__)
 
 
 async def browse_components(
@@ -112,7 +117,9 @@ def main() -> None:
     configure_logging()
     if sys.stdin.isatty():
         sys.stderr.write("pflow speaks the Model Context Protocol over stdin and stdout. To end it: Ctrl-C.\n")
-    make().run(transport="stdio")
+    # The log keeps the stderr it has; what nodes print reaches nobody.
+    with open(os.devnull, "w", encoding="utf-8") as nobody, redirect_stdout(nobody), redirect_stderr(nobody):
+        make().run(transport="stdio")
 
 
 def make() -> "Server":
@@ -133,11 +140,16 @@ def make() -> "Server":
 
 async def _interrupted() -> None:
     """End what runs, its processes too; how far each run came is on disk."""
-    from pflow.engine.cancelling import cancel_all
+    from concurrent.futures import ThreadPoolExecutor
 
-    await asyncio.to_thread(cancel_all, _EXITING_S)
-    if processes := sys.modules.get("pflow.nodes.processes"):  # one that does not heed being asked to end
-        processes.end_all()
+    from pflow.engine.cancelling import cancel_all
+    from pflow.nodes.processes import end_all
+
+    # A thread of its own: those of the pool may all be taken, by the very runs that are to end.
+    own = ThreadPoolExecutor(1)
+    ended = asyncio.get_running_loop().run_in_executor(own, cancel_all, _EXITING_S)
+    await asyncio.wait([ended], timeout=_EXITING_S)
+    end_all()
 
 
 def _service() -> "Service":
@@ -150,22 +162,29 @@ def _service() -> "Service":
 
 async def _answered(ask: Callable[["Service"], Value]) -> Any:
     """What the service says, asked in a thread; its errors carry `success: false` as every reply of a run does."""
+    from pflow.replies import told
     from uraniborg.kernel.mcp import ErrorReply
 
     try:
         return await asyncio.to_thread(lambda: ask(_service()))
-    except UraniborgError as exc:
-        if not isinstance(exc, PflowError):
-            raise
-        return ErrorReply({"success": False, **exc.body()})
+    except Exception as exc:
+        return ErrorReply({"success": False, "error": told(_noted(exc))})
 
 
 def _executed(name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any) -> dict[str, Any]:
     from pflow.replies import bounded, refused
 
-    service = _service()
     try:
+        service = _service()
         result = service.execute(name, inputs, enable_repair=False, output=reporter, cancellation=cancellation)
-    except PflowError as exc:
-        return refused(exc, name)
-    return bounded(result, service.home)
+        return bounded(result, service.home)
+    except Exception as exc:
+        return refused(_noted(exc), name)
+
+
+def _noted(exc: Exception) -> UraniborgError:
+    """The member of the error family that it is; what is our fault goes to the log."""
+    error = as_error(exc)
+    if isinstance(error, InternalError):
+        _log.exception("unexpected error", exc=exc)
+    return error

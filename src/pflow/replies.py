@@ -1,5 +1,6 @@
 """What an agent is told of a run: all of it, unless it is too long."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any, Final
@@ -7,26 +8,39 @@ from typing import Any, Final
 import orjson
 
 from pflow.engine.results import RunResult
-from pflow.errors import PflowError
+from pflow.errors import PflowError, SecurityError
+from uraniborg.kernel.errors import InvalidInput, UraniborgError
 
 MOST_BYTES: Final = 100_000
 """How long the outputs in a reply may be."""
 _PREVIEW: Final = 2_000
+_DIAGNOSTICS: Final = 50
+"""How many findings of the checker an agent is told of at once."""
 
 
-def refused(error: PflowError, name: str) -> dict[str, Any]:
+def told(error: UraniborgError) -> dict[str, Any]:
+    """The error in the words of the specification: with a `type`, whoever raised it."""
+    kind = "validation_error" if isinstance(error, InvalidInput) else PflowError.type
+    body = {"type": kind, **error.body()["error"]}
+    found = body.get("diagnostics", [])
+    if len(found) > _DIAGNOSTICS:
+        body |= {"diagnostics": found[:_DIAGNOSTICS], "more_diagnostics": len(found) - _DIAGNOSTICS}
+    return body
+
+
+def refused(error: UraniborgError, name: str) -> dict[str, Any]:
     """The reply to a run that did not begin."""
-    told = error.body()["error"]
-    told.setdefault("node", None)
+    body = told(error)
+    body.setdefault("node", None)
     return {
         "success": False,
         "outputs": {},
-        "error": told,
+        "error": body,
         "checkpoint": {
             "run_id": None,
-            "workflow": name[:100],
+            "workflow": None if isinstance(error, SecurityError) else name[:100],
             "completed_nodes": [],
-            "failed_node": told["node"],
+            "failed_node": body["node"],
             "node_actions": {},
             "resumable": False,
         },
@@ -41,13 +55,13 @@ def bounded(result: RunResult, home: Path) -> dict[str, Any]:
     """The reply to a run. Outputs that are too large for it are written to files, and told of."""
     reply = result.reply()
     reply["outputs"] = dict(result.outputs)
-    sizes = {name: len(orjson.dumps(value, default=str)) for name, value in reply["outputs"].items()}
+    sizes = {name: len(_text(value)) for name, value in reply["outputs"].items()}
     budget = MOST_BYTES
     for name, size in sorted(sizes.items(), key=lambda item: item[1]):
         if size <= budget:
             budget -= size
             continue
-        text = orjson.dumps(reply["outputs"][name], default=str)
+        text = _text(reply["outputs"][name])
         place = _written(home, result.run_id, name, text)
         reply["outputs"][name] = {
             "truncated": True,
@@ -58,6 +72,13 @@ def bounded(result: RunResult, home: Path) -> dict[str, Any]:
         where = f"; all of it is in {place} of the pflow home" if place else ""
         reply["warnings"].append(f"The output '{name}' is {size:,} bytes long and is cut here{where}.")
     return reply
+
+
+def _text(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value, default=str)
+    except orjson.JSONEncodeError:  # a whole number of more than 64 bits
+        return json.dumps(value, default=str, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _written(home: Path, run_id: str, name: str, text: bytes) -> str | None:

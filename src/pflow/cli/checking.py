@@ -33,10 +33,10 @@ def check(workflow: Workflow, json: Json = False) -> int:
     text = text_of(asked, workflow) if diagnostics else None
     if text:
         told["path"] = text.told
-    diagnostics = [text.located(one) if text else one for one in diagnostics]
     is_valid = all(one["severity"] != "error" for one in diagnostics)
     if json:
-        print_json(redact({"valid": is_valid, **told, "diagnostics": diagnostics}))
+        located = [text.located(one) if text else one for one in diagnostics]
+        print_json(redact({"valid": is_valid, **told, "diagnostics": located}))
     else:
         _tell(workflow, diagnostics, told, text)
     return 0 if is_valid else 2

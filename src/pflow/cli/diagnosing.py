@@ -110,8 +110,9 @@ def _tell(page: Page, one: Plain, text: SourceText | None) -> None:
 def _tell_excerpt(page: Page, line: str, position: Position, style: str) -> None:
     """The line, as much of it as can be seen, with a mark below the value."""
     at = position.column - 1
-    start = max(0, at - _EXCERPT // 2)
-    end = start + _EXCERPT
+    room = min(_EXCERPT, page.width - 10)
+    start = 0 if at + position.length <= room else max(0, at - room // 2)
+    end = start + room
     before, marked = (
         clean(part.replace("\t", " ")) for part in (line[start:at], line[at : min(end, at + position.length)])
     )

@@ -50,12 +50,12 @@ def _tell_briefly(page: Page, node: dict[str, Any]) -> None:
     told = "; ".join(
         f"{verb} {', '.join(keys[:_KEYS])}{' …' if len(keys) > _KEYS else ''}" for verb, keys in parts if keys
     )
-    page.line("    ", Painted(DIM, told))
+    page.table([[Painted(DIM, told)]], indent=4)
 
 
 def _tell_node(page: Page, node: dict[str, Any]) -> None:
     page.line(Painted(BOLD, node["type"]), Painted(DIM, f"  {node['effect']}"))
-    page.paragraph(node["description"])
+    page.paragraph(node["description"], indent=2)
     if node["inputs"]:
         page.heading("Parameters")
         page.table([_param(one) for one in node["inputs"]])

@@ -6,11 +6,10 @@ import sys
 import threading
 from collections.abc import Generator, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 from pflow.cli.arguments import HELP, RunArguments, parsed
 from pflow.cli.printing import print_json, settle_stderr
-from pflow.errors import PflowError
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.terminal import run
@@ -37,8 +36,7 @@ def _refused(error: UraniborgError, asked: RunArguments) -> int:
     if asked.json:
         from pflow.replies import refused
 
-        reply = refused(cast("PflowError", error), asked.workflow)
-        print_json(redact(reply))
+        print_json(redact(refused(error, asked.workflow)))
     else:
         from pflow.cli.outcomes import tell_error
 

@@ -41,7 +41,7 @@ def tell_description(told: dict[str, Any], given: str) -> None:
     page = Page()
     page.line(Painted(BOLD, told["name"]), Painted(DIM, f"  {told['source']}, {told['path']}"))
     if told["description"]:
-        page.paragraph(told["description"])
+        page.paragraph(told["description"], indent=2)
     _tell_inputs(page, told)
     if told["outputs"]:
         page.heading("Outputs")

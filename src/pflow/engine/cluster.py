@@ -1,26 +1,42 @@
 """Nodes on a Dask cluster: the same nodes, the same checkpoint and the same log, run by workers elsewhere.
 
 A cluster computes again what a worker had finished that died. So nodes with effects stay here, where it is written down
-before and after that they ran; what goes to the cluster may run more than once.
+before and after that they ran; what goes to the cluster may run more than once. Workers have this package installed,
+and see the files that nodes name under the same paths.
 """
 
 import asyncio
 import logging
+import pickle
+import time
+import warnings
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Final
+from contextlib import suppress
+from dataclasses import dataclass, field
+from inspect import iscoroutinefunction
+from typing import Any, Final, cast
 
 from pflow.engine.executors import Call, LocalExecutor, in_thread
+from pflow.engine.steps import as_pflow_error
 from pflow.engine.values import as_json, from_json
-from pflow.errors import NodeFailed, PflowError
+from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError
 from pflow.node import Context, Outcome
-from pflow.registry.interface import Interface
 from pflow.registry.registry import Registry
 from uraniborg.kernel.errors import MissingExtra, Unavailable, UraniborgError
+from uraniborg.kernel.ids import new_id
 
-_CONNECTING_S: Final = 10
+_CONNECTING_S: Final = 10.0
+_CLOSING_S: Final = 10.0
+_LOOKING_S: Final = 1.0
+_ALONE_S: Final = 60.0
+"""For how long nobody need be there to work: a cluster that grows when it is asked to takes its time."""
 _HERE: Final = ("mcp", "approval")
 """Types that need what only this process has: a connection that is kept, or the inbox of its user."""
+_LOGGERS: Final = ("distributed", "distributed.client", "distributed.gc", "tornado", "tornado.application")
+_LIKE: Final[dict[str, type[PflowError]]] = {kind.code: kind for kind in (ApprovalRequired, NodeTimedOut)}
+"""Errors that the engine does not take for just any failure."""
+_START: Final = "Start one with `dask scheduler`, and give its address as tcp://HOST:8786."
+_AGAIN: Final = "Look at the cluster, then run it again: it goes on from where it came to."
 
 
 class ClusterUnreachable(PflowError, Unavailable):
@@ -28,12 +44,15 @@ class ClusterUnreachable(PflowError, Unavailable):
 
 
 class ClusterExecutor:
-    """Sends nodes to the scheduler at `address`, which it connects to when the first is to be sent."""
+    """Sends nodes to the scheduler at `address`, which it connects to when the first is to be sent.
+
+    A node that is given up on before a worker began with it never runs; one that runs is left to end by itself.
+    """
 
     def __init__(self, registry: Registry, address: str) -> None:
         self._local = LocalExecutor(registry)
         self._address = address
-        self._connecting: asyncio.Task[Any] | None = None
+        self._connecting: asyncio.Task[_Cluster] | None = None
 
     @property
     def keeper(self) -> Any:
@@ -43,106 +62,233 @@ class ClusterExecutor:
         if call.effect == "effectful" or call.interface.source == "mcp" or call.interface.type in _HERE:
             return await self._local.run(call)
         if self._connecting is None:
-            self._connecting = asyncio.ensure_future(_connected(self._address))
-        client = await asyncio.shield(self._connecting)
-        future = client.submit(run_remotely, call.interface, call.params, _plain(call.context), pure=False)
-        try:
-            told = await future
-        except asyncio.CancelledError:
-            await future.cancel(force=True)
-            raise
-        except Exception as exc:
-            raise NodeFailed(
-                f"The cluster could not run it: {type(exc).__name__}: {exc}",
-                hint="See the logs of its workers. A node that ends its worker is given up after some attempts.",
-            ) from exc
+            self._connecting = asyncio.create_task(_connected(self._address))
+        cluster = await asyncio.shield(self._connecting)
+        told = await cluster.answer(call.interface.type, _packed(call))
         if "error" in told:
-            raise _as_raised(told["error"])
-        return Outcome(from_json(told["outputs"]), told["action"])
+            raise _raised(told["error"])
+        outputs = told["outputs"]
+        return Outcome(from_json(outputs) if isinstance(outputs, bytes) else outputs, told["action"])
 
     async def close(self) -> None:
         await self._local.close()
         if self._connecting is not None:
-            (client,) = await asyncio.gather(self._connecting, return_exceptions=True)
-            if not isinstance(client, BaseException):
-                await client.close()
+            self._connecting.cancel()
+            (cluster,) = await asyncio.gather(self._connecting, return_exceptions=True)
+            if isinstance(cluster, _Cluster):
+                await cluster.close()
 
 
-async def _connected(address: str) -> Any:
-    """A client of the scheduler. Raises MissingExtra or ClusterUnreachable."""
-    # What it has to say of its connections is nothing to whoever waits for a workflow.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+class _Cluster:
+    """A client of a scheduler, and someone who looks whether anybody works for it: it would wait for ever."""
+
+    def __init__(self, client: Any, address: str) -> None:
+        self._client = client
+        self._address = address
+        self._waiting = 0
+        self._watch = asyncio.create_task(self._abandoned())
+
+    async def answer(self, kind: str, parcel: "Parcel") -> dict[str, Any]:
+        """What `run_remotely` makes of it. Raises ClusterUnreachable, and NodeFailed if the cluster gave up on it."""
+        try:
+            future = self._client.submit(run_remotely, parcel, key=f"{kind}-{new_id()}", pure=False)
+        except Exception as exc:
+            raise self._unreachable(f"takes nothing any more ({_told(exc)})") from exc
+        answer = asyncio.ensure_future(future.result())
+        answer.add_done_callback(_seen)
+        self._waiting += 1
+        try:
+            await asyncio.wait({answer, self._watch}, return_when=asyncio.FIRST_COMPLETED)
+            if not answer.done():
+                raise self._unreachable(self._watch.result())
+            if (exc := answer.exception()) is not None:
+                raise self._failure(exc) from exc
+            return answer.result()
+        finally:
+            self._waiting -= 1
+            answer.cancel()
+            future.release()  # what nobody waits for any more the scheduler forgets
+
+    async def close(self) -> None:
+        self._watch.cancel()
+        await _closed(self._client)
+
+    async def _abandoned(self) -> str:
+        """What is wrong, once nobody has worked for those who wait for a while."""
+        since: float | None = None
+        while True:
+            await asyncio.sleep(_LOOKING_S)
+            problem = await self._problem() if self._waiting else ""
+            if not problem:
+                since = None
+                continue
+            since = time.monotonic() if since is None else since
+            if time.monotonic() - since >= _ALONE_S:
+                return problem
+
+    async def _problem(self) -> str:
+        try:
+            async with asyncio.timeout(_CONNECTING_S):
+                workers = await self._client.scheduler.ncores()
+        except Exception:  # of many kinds, and all of them mean the same
+            return "does not answer any more"
+        return "" if workers else f"has had no worker for {_ALONE_S:g} seconds"
+
+    def _failure(self, exc: BaseException) -> PflowError:
+        from distributed.client import FutureCancelledError
+
+        if isinstance(exc, FutureCancelledError):
+            return self._unreachable(f"dropped this node: {exc.reason.replace('-', ' ')}")
+        return NodeFailed(
+            f"The cluster could not run it: {_told(exc)}",
+            hint="See the logs of its workers, which need the same packages. A node that ends its worker is given up.",
+            exception=type(exc).__name__,
+        )
+
+    def _unreachable(self, problem: str) -> ClusterUnreachable:
+        return ClusterUnreachable(
+            f"The Dask scheduler at {self._address} {problem}.", hint=_AGAIN, address=self._address
+        )
+
+
+def _seen(answer: "asyncio.Future[Any]") -> None:
+    """Look at what it raised, or asyncio prints that nobody did."""
+    if not answer.cancelled():
+        answer.exception()
+
+
+async def _connected(address: str) -> _Cluster:
+    """Raises MissingExtra or ClusterUnreachable."""
     try:
         distributed = await in_thread(_distributed)
     except ModuleNotFoundError as exc:
         raise MissingExtra("dask", "Running nodes on a cluster") from exc
+    client = None
     try:
-        return await distributed.Client(address, asynchronous=True, timeout=_CONNECTING_S, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as exc:
+        client = distributed.Client(address, asynchronous=True, timeout=_CONNECTING_S, set_as_default=False)
+        await client
+        for topic in ("print", "warn"):  # which would be printed here
+            client.unsubscribe_topic(topic)
+    except BaseException as exc:
+        if client is not None:
+            await _closed(client)
+        if not isinstance(exc, Exception):
+            raise
         raise ClusterUnreachable(
-            f"No Dask scheduler answers at {address}.",
-            hint="Start one with `dask scheduler`, and give its address as tcp://HOST:8786.",
-            address=address,
+            f"No Dask scheduler answers at '{address}': {_told(exc)}", hint=_START, address=address
         ) from exc
+    return _Cluster(client, address)
+
+
+async def _closed(client: Any) -> None:
+    with suppress(Exception):
+        await client.close(timeout=_CLOSING_S)
 
 
 def _distributed() -> Any:
     import distributed
 
+    # What it has to say of its connections is nothing to whoever waits for a workflow, and may not be printed.
+    for name in _LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    warnings.filterwarnings("ignore", module="distributed")
     return distributed
 
 
-def _plain(context: Context) -> dict[str, Any]:
-    """What of a context can travel."""
-    return {
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A call on its way. It is closed: a worker that cannot even open it says in its log what it was given."""
+
+    data: bytes = field(repr=False)
+
+
+def _packed(call: Call) -> Parcel:
+    context = call.context
+    told: dict[str, Any] = {
         "run_id": context.run_id,
         "workflow": context.workflow,
         "node_id": context.node_id,
-        "home": str(context.home),
-        "folder": str(context.folder),
-        "spool": str(context.spool),
+        "home": context.home.absolute(),
+        "folder": context.folder.absolute(),
+        "spool": context.spool.absolute(),
         "lineage": context.lineage,
         "timeout": context.timeout,
     }
-
-
-def run_remotely(interface: Interface, params: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-    """Run a node, on a worker. What it raises travels as plain values: a worker may have other versions than we."""
-    from inspect import iscoroutinefunction
-
-    values: dict[str, Any] = {**told, **{key: Path(told[key]) for key in ("home", "folder", "spool")}}
-    context = Context(**values)
     try:
+        return Parcel(pickle.dumps((call.interface, call.params, told)))
+    except RecursionError:
+        raise NodeFailed("A parameter is nested too deep.", hint="Pass it on as a text of JSON.") from None
+
+
+def run_remotely(parcel: Parcel) -> dict[str, Any]:
+    """Run a node, on a worker. What it raises travels as plain values: here and there may be different versions."""
+    try:
+        interface, params, told = pickle.loads(parcel.data)  # noqa: S301 - it comes from who may run any code here
+        context = Context(**told)
         function = Registry(context.home).function(interface)
-        given = asyncio.run(function(params, context)) if iscoroutinefunction(function) else function(params, context)
-        outcome = given if isinstance(given, Outcome) else Outcome(given or {})
-        return {"outputs": as_json(outcome.outputs), "action": outcome.action}
+        is_async = iscoroutinefunction(function)
+        given = asyncio.run(_in_time(function(params, context), context)) if is_async else function(params, context)
+        outcome = given if isinstance(given, Outcome) else Outcome({} if given is None else given)
+        action: Any = outcome.action
+        return {"outputs": _portable(outcome.outputs), "action": action if isinstance(action, str) else None}
     except UraniborgError as exc:
-        outputs = exc.outputs if isinstance(exc, NodeFailed) else {}
-        return {
-            "error": {
-                "code": exc.code,
-                "message": exc.message,
-                "hint": exc.hint,
-                "ids": exc.ids,
-                "outputs": as_json(outputs),
-            }
-        }
-    except Exception as exc:
-        message = f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__
-        return {
-            "error": {
-                "code": NodeFailed.code,
-                "message": message,
-                "hint": "This comes from the node itself.",
-                "ids": {"exception": type(exc).__name__},
-                "outputs": b"{}",
-            }
-        }
+        return {"error": _plain(as_pflow_error(exc))}
+    except BaseException as exc:  # one that ends processes must not end the worker
+        failed = NodeFailed(_told(exc), hint="This comes from the node itself.", exception=type(exc).__name__)
+        return {"error": _plain(failed)}
 
 
-def _as_raised(told: Mapping[str, Any]) -> NodeFailed:
-    failed = NodeFailed(told["message"], hint=told["hint"], outputs=from_json(told["outputs"]), **told["ids"])
-    if told["code"] != NodeFailed.code:
-        failed.ids["cause"] = told["code"]
-    return failed
+async def _in_time(running: Any, context: Context) -> Any:
+    async with asyncio.timeout(context.timeout):  # by then nobody waits for it any more
+        return await running
+
+
+def _portable(outputs: Any) -> Any:
+    """Outputs as JSON; or as they are if bytes are in them, in which secrets are looked for before they become text."""
+    text = as_json(outputs)
+    return outputs if _has_bytes(outputs) else text
+
+
+def _has_bytes(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_has_bytes, cast("Mapping[Any, Any]", value).values()))
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return any(map(_has_bytes, cast("list[Any]", value)))
+    return isinstance(value, (bytes, bytearray))
+
+
+def _plain(error: PflowError) -> dict[str, Any]:
+    return {
+        "code": error.code,
+        "type": error.type,
+        "message": error.message,
+        "hint": error.hint,
+        "ids": _json_of(error.ids),
+        "outputs": _json_of(error.outputs) if isinstance(error, NodeFailed) else {},
+    }
+
+
+def _json_of(values: Mapping[str, Any]) -> Any:
+    """What of them has a JSON form: all or nothing."""
+    try:
+        return from_json(as_json(values))
+    except NodeFailed:
+        return {}
+
+
+def _raised(told: Mapping[str, Any]) -> PflowError:
+    """The error that a node raised elsewhere, by the code and the type that it had there."""
+    base = _LIKE.get(told["code"], NodeFailed)
+    kind: type[Any] = base
+    if (base.code, base.type) != (told["code"], told["type"]):
+        kind = type("RaisedElsewhere", (base,), {"code": told["code"], "type": told["type"]})
+    outputs = {"outputs": told["outputs"]} if issubclass(base, NodeFailed) else {}
+    return kind(told["message"], hint=told["hint"], **outputs, **told["ids"])
+
+
+def _told(exc: BaseException) -> str:
+    try:
+        text = str(exc)
+    except Exception:  # its own words may be as broken as the node
+        text = ""
+    return f"{type(exc).__name__}: {text}" if text else type(exc).__name__

@@ -244,7 +244,7 @@ def _nested_params(node: Node, interface: Interface, scope: Scope) -> dict[str, 
     for name, param in interface.params.items():
         params[name] = made_to_fit(params.get(name), param.type)
         if params[name] is not None and not fits(params[name], param.type):
-            raise NodeFailed(f"`{name}` of '{node.id}' is to be {param.type}.", hint="See what its template stands for.")
+            raise NodeFailed(f"`{name}` of '{node.id}' is to be {param.type}.", hint="See what the template gives.")
     return params
 
 

@@ -2,7 +2,7 @@
 
 import json
 from typing import Any, Final
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -142,7 +142,7 @@ def test_a_graph_is_drawn_into_a_file_or_to_stdout(ask: Ask, place: Place) -> No
     place.draft("greet", GREETER)
     assert ask("graph", "greet", "--svg", "g.svg").out == "'greet' is drawn in g.svg.\n"
     picture = (place.folder / "g.svg").read_text()
-    assert ElementTree.fromstring(picture).tag.endswith("svg")
+    assert ET.fromstring(picture).tag.endswith("svg")
     assert ask("graph", "greet", "--svg", "-").out == picture
     assert ask("graph", "greet", "--svg", "g.svg", "--json").json == {"name": "greet", "path": "g.svg"}
 

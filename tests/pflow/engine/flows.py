@@ -1,4 +1,4 @@
-"""Homes whose nodes leave a line each time they run, and do as files tell them: fail, wait, or answer with an action."""
+"""Homes whose nodes leave a line each time they run, and do as files tell them: fail, wait, or go on."""
 
 import json
 import os
@@ -7,8 +7,9 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pflow.config import Settings
 from pflow.engine.engine import Engine
 from pflow.engine.results import RunResult
 from pflow.ir.checking import check
+from pflow.ir.model import Workflow
 from pflow.registry.registry import Registry
 from pflow.service import Service, sound
 
@@ -111,7 +113,7 @@ def node(name: str, kind: str = "pure", /, **params: Any) -> dict[str, Any]:
 
 def chain(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
     """A workflow in which each node follows the one before it."""
-    edges = [{"from": a["id"], "to": b["id"]} for a, b in zip(nodes, nodes[1:], strict=False)]
+    edges = [{"from": a["id"], "to": b["id"]} for a, b in pairwise(nodes)]
     return {"nodes": list(nodes), "edges": edges, **more}
 
 
@@ -178,7 +180,10 @@ class Home:
     ) -> RunResult:
         """The same without the log of runs, which costs more than small nodes do."""
         registry = Registry(self.path)
-        child = self.service._child(registry)  # pyright: ignore[reportPrivateUsage]
+
+        def child(params: Mapping[str, Any]) -> Workflow:
+            return sound(check(params["workflow_ir"], registry), "within")
+
         engine = Engine(self.path, registry, child, folder=self.place, **more)
         return engine.execute(sound(check(ir, registry), name), inputs, name=name, fresh=fresh)
 

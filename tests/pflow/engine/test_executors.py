@@ -49,7 +49,10 @@ async def test_a_coroutine_runs_on_the_loop_and_a_function_in_a_thread_of_its_ow
 
 
 async def test_the_function_of_a_type_is_looked_up_once_in_a_run() -> None:
-    given = Given(lambda params, _: params)
+    def same(params: Any, _context: Any) -> Any:
+        return params
+
+    given = Given(same)
     executor = LocalExecutor(given)
     assert [await executor.run(call(n=n)) for n in range(3)] == [{"n": 0}, {"n": 1}, {"n": 2}]
     assert given.asked == 1

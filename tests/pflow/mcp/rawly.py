@@ -15,6 +15,7 @@ from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED
 class Raw:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
+        self._heard = bytearray()
         self.stdin, self.stdout, self.stderr = cast(
             "tuple[IO[bytes], IO[bytes], IO[bytes]]", (process.stdin, process.stdout, process.stderr)
         )
@@ -28,13 +29,14 @@ class Raw:
         self.send({"id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments, **meta}})
 
     def receive(self) -> dict[str, Any]:
-        """The next line, which must be a message. Lines are read one by one: none is lost in a buffer."""
-        line = b""
-        while not line.endswith(b"\n"):
+        """The next line, which must be a message."""
+        while b"\n" not in self._heard:
             assert select.select([self.stdout], [], [], PATIENCE_S)[0], "the server says nothing"
-            got = self.stdout.read(1)
+            got = self.stdout.read(1 << 16)
             assert got, "the server is gone"
-            line += got
+            self._heard += got
+        line, _, rest = bytes(self._heard).partition(b"\n")
+        self._heard = bytearray(rest)
         message = json.loads(line)
         assert message["jsonrpc"] == "2.0"
         return message

@@ -1,0 +1,499 @@
+"""Whole runs: their time, the disk below them, people who have to decide, and secrets that stay secret."""
+
+import base64
+import errno
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from pflow.engine.results import RunResult
+from pflow.engine.runlog import RunLog
+from pflow.errors import InvalidWorkflow
+from tests.pflow.engine.flows import SOON_S, Home, chain, joined, node, until
+from tests.requirements import requirement
+from uraniborg.kernel.inbox import Decision, Inbox
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def error_of(result: RunResult) -> dict[str, Any]:
+    assert result.error_body is not None
+    return result.error_body
+
+
+# Time.
+
+
+@pytest.mark.parametrize("kind", ["on-loop", "pure"])
+def test_a_run_that_takes_too_long_ends_at_a_checkpoint(home: Home, kind: str) -> None:
+    home.tell("wait-b")
+    ir = chain(node("a", "effect"), node("b", kind, sleep=SOON_S * 3), timeout=0.3)
+    result = home.run(ir)
+    home.untell()
+    assert error_of(result)["code"] == "run_timed_out"
+    checkpoint = result.checkpoint()
+    assert checkpoint is not None
+    assert checkpoint["completed_nodes"] == ["a"]
+    assert checkpoint["resumable"]
+    assert home.run(chain(node("a", "effect"), node("b"))).progress.reused == ["a"]
+
+
+def test_the_time_that_settings_allow_counts_where_the_workflow_says_nothing(home: Home) -> None:
+    ir = chain(node("a", "on-loop", sleep=SOON_S * 3))
+    assert error_of(home.run_unlogged(ir, timeout=0.05))["code"] == "run_timed_out"
+
+
+# Inputs.
+
+
+@requirement("PF-E4", "PF-R10")
+def test_missing_inputs_end_the_run_before_anything_runs_and_with_a_checkpoint(home: Home) -> None:
+    ir = chain(node("a", value="${x} ${y}"), inputs={"x": {"type": "string"}, "y": {"type": "string"}})
+    reply = home.run(ir).reply()
+    assert reply["error"]["type"] == "template_error"
+    assert reply["error"]["missing_variables"] == ["x", "y"]
+    assert reply["error"]["node"] == "a"
+    assert reply["checkpoint"]["completed_nodes"] == []
+    assert not home.lines()
+
+
+def test_a_run_that_lacks_inputs_does_not_touch_what_an_earlier_one_left(home: Home) -> None:
+    ir = chain(node("a", "effect", value=1), node("end", value="${x}"), inputs={"x": {"type": "string"}})
+    home.tell("fail-end")
+    home.run(ir, {"x": "1"})
+    home.untell()
+    assert not home.run(ir).success
+    assert home.run(ir, {"x": "2"}).progress.reused == ["a"]
+
+
+# Parts of a workflow, and results that are kept.
+
+
+def test_the_part_that_a_node_needs_can_be_run_alone_and_the_whole_goes_on_from_it(home: Home) -> None:
+    ir = joined([node("a", "effect"), node("b", value="${a.value}"), node("c"), node("d")], "a>b", "a>c", "b>d", "c>d")
+    part = home.run(ir, only="b")
+    assert part.success
+    assert list(part.outputs) == ["b"]
+    assert set(home.runs()) == {"a", "b"}
+    whole = home.run(ir)
+    assert whole.progress.reused == ["a", "b"]
+    assert home.runs() == {"a": 1, "b": 1, "c": 1, "d": 1}
+    assert home.run(ir).progress.reused == []
+
+
+def test_a_part_that_is_not_there_is_refused_with_what_was_probably_meant(home: Home) -> None:
+    with pytest.raises(InvalidWorkflow, match="no node 'fetsh'") as failure:
+        home.run(chain(node("fetch")), only="fetsh")
+    assert "'fetch'" in failure.value.hint
+
+
+def test_what_is_wrong_with_a_workflow_is_told_before_anything_runs(home: Home) -> None:
+    with pytest.raises(InvalidWorkflow):
+        home.run(joined([node("a", "effect"), node("b", value="${c.value}"), node("lost")], "a>b"))
+    assert not home.lines()
+    assert not home.checkpoints.exists()
+
+
+# The disk.
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """`full_disk(n)` lets n more writes to journals through."""
+    write = os.write
+    left = [10**9]
+
+    def limited(file: int, data: bytes) -> int:
+        if bytes(data).startswith((b'{"started"', b'{"finished"', b'{"failed"')):
+            if left[0] <= 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            left[0] -= 1
+        return write(file, data)
+
+    monkeypatch.setattr(os, "write", limited)
+
+    def fill(writes: int) -> None:
+        left[0] = writes
+
+    yield fill
+    left[0] = 10**9
+
+
+def test_a_node_with_effects_is_not_begun_when_that_cannot_be_written_down(home: Home, full_disk: Any) -> None:
+    ir = chain(node("a"), node("e", "effect"), node("f", "effect"))
+    full_disk(3)  # a finished, e started and finished
+    result = home.run(ir)
+    assert error_of(result)["node"] == "f"
+    assert "was not begun" in error_of(result)["message"]
+    assert os.strerror(errno.ENOSPC) in error_of(result)["message"]
+    assert "room on the disk" in error_of(result)["hint"]
+    assert home.runs() == {"a": 1, "e": 1}
+    full_disk(100)
+    second = home.run(ir)
+    assert second.success
+    assert second.progress.reused == ["a", "e"]
+    assert second.uncertain == []
+    assert home.runs("done") == {"a": 1, "e": 1, "f": 1}
+
+
+def test_an_effect_of_which_only_the_beginning_could_be_written_down_is_uncertain(home: Home, full_disk: Any) -> None:
+    ir = chain(node("e", "effect"), node("p"), node("f", "effect"))
+    full_disk(1)
+    first = home.run(ir)
+    assert error_of(first)["node"] == "f"
+    assert [told for told in first.warnings if "could not all be written down" in told]
+    full_disk(100)
+    second = home.run(ir)
+    assert second.success
+    assert second.uncertain == ["e"]
+
+
+def test_a_run_without_effects_goes_well_on_a_full_disk_and_says_what_it_could_not_do(
+    home: Home, full_disk: Any
+) -> None:
+    full_disk(0)
+    result = home.run(chain(node("a"), node("b")))
+    assert result.success
+    assert [told for told in result.warnings if os.strerror(errno.ENOSPC) in told]
+
+
+def test_a_home_in_which_no_checkpoint_can_be_made_runs_with_a_warning(home: Home) -> None:
+    home.checkpoints.write_text("in the way")
+    result = home.run(chain(node("a"), node("e", "effect")))
+    assert result.success
+    (told,) = result.warnings
+    assert told.startswith("This run cannot be gone on with later: ")
+    home.tell("fail-e")
+    failed = home.run(chain(node("a"), node("e", "effect")))
+    checkpoint = failed.checkpoint()
+    assert checkpoint is not None
+    assert checkpoint["resumable"] is False
+    assert checkpoint["completed_nodes"] == ["a"]
+
+
+def test_a_run_that_cannot_go_on_from_what_is_left_fails_before_it_has_effects_twice(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ir = chain(node("e", "effect"), node("end"))
+    home.tell("fail-end")
+    home.run(ir)
+    home.untell()
+
+    def no_room(*_: Any) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pflow.engine.checkpoints.Journal", no_room)
+        refused = home.run(ir)
+    assert error_of(refused)["code"] == "checkpoint_unusable"
+    assert home.runs("done")["e"] == 1
+    assert home.run(ir).progress.reused == ["e"]
+
+
+def test_a_damaged_checkpoint_costs_a_run_and_is_said(home: Home) -> None:
+    ir = chain(node("a"), node("end"))
+    home.tell("fail-end")
+    home.run(ir)
+    home.untell()
+    (home.checkpoints / "flow.json").write_bytes(b'{"format": 1, "results": [')
+    result = home.run(ir)
+    assert result.success
+    assert result.warnings == ["The checkpoint of 'flow' could not be read and was put aside: every node runs."]
+    assert result.progress.reused == []
+
+
+def test_a_log_of_runs_that_cannot_be_written_is_a_warning(home: Home) -> None:
+    (home.path / "runs.db").mkdir(parents=True)
+    result = home.run(chain(node("a")))
+    assert result.success
+    assert [told for told in result.warnings if told.startswith("This run is not in the log of runs: ")]
+
+
+# Runs beside each other.
+
+
+@requirement("PF-E6")
+def test_runs_of_one_workflow_at_the_same_time_are_isolated(home: Home) -> None:
+    ir = chain(node("a", "effect", value="${n}"), node("b", echo="${n}"), outputs={"n": {"source": "${b.echo}"}})
+    results: dict[int, RunResult] = {}
+
+    def run(number: int) -> None:
+        results[number] = home.run(ir, {"n": number})
+
+    home.tell("wait-a")
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    until(lambda: home.runs()["a"] == 6)
+    home.untell()
+    for thread in threads:
+        thread.join(SOON_S)
+    assert {number: result.outputs["n"] for number, result in results.items()} == {n: n for n in range(6)}
+    assert all(result.success and not result.progress.reused for result in results.values())
+    assert len({result.run_id for result in results.values()}) == 6
+    assert not list(home.checkpoints.glob("*.json")) + list(home.checkpoints.glob("*.journal"))
+
+
+# People who decide.
+
+
+@pytest.fixture
+def inbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Inbox]:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "uraniborg"))
+    inbox = Inbox()
+    yield inbox
+    inbox.close()
+
+
+def asking(**params: Any) -> dict[str, Any]:
+    return chain(
+        node("a", "effect"),
+        node("ask", "approval", question="Send ${a.value}?", **params),
+        node("send", "effect", said="${ask.decision}", note="${ask.note}"),
+    )
+
+
+@requirement("PF-R10", "PF-E10")
+def test_a_person_is_asked_once_and_the_run_goes_on_when_they_have_said_yes(home: Home, inbox: Inbox) -> None:
+    first = home.run(asking()).reply()
+    assert first["error"]["type"] == first["error"]["code"] == "approval_required"
+    assert first["error"]["node"] == "ask"
+    assert first["checkpoint"]["completed_nodes"] == ["a"]
+    assert first["checkpoint"]["resumable"]
+    (entry,) = inbox.pending("pflow")
+    assert entry.id == first["error"]["approval_id"]
+    assert entry.payload["question"].startswith("Send ")
+    again = home.run(asking()).reply()
+    assert again["error"]["approval_id"] == entry.id
+    assert [one.id for one in inbox.pending("pflow")] == [entry.id]
+    inbox.decide(entry.id, Decision(action="approve", note="go on"), "test")
+    third = home.run(asking())
+    assert third.success
+    assert third.progress.reused == ["a"]
+    assert third.progress.not_reused["ask"] == "it had not finished"
+    assert home.runs() == {"a": 1, "send": 1}
+
+
+def test_a_decision_counts_for_the_run_it_was_made_for_and_no_other(home: Home, inbox: Inbox) -> None:
+    first = error_of(home.run(asking()))["approval_id"]
+    inbox.decide(first, Decision(action="approve"), "test")
+    assert home.run(asking()).success
+    second = home.run(asking())
+    assert error_of(second)["approval_id"] != first
+    assert home.runs("done")["send"] == 1
+
+
+def test_a_question_that_changed_is_asked_anew(home: Home, inbox: Inbox) -> None:
+    first = error_of(home.run(asking()))["approval_id"]
+    inbox.decide(first, Decision(action="approve"), "test")
+    changed = home.run(asking(details="something else"))
+    assert error_of(changed)["approval_id"] != first
+
+
+def test_a_no_fails_the_run_and_does_not_repeat_what_had_finished(home: Home, inbox: Inbox) -> None:
+    inbox.decide(error_of(home.run(asking()))["approval_id"], Decision(action="reject", note="too dear"), "test")
+    for _ in range(2):
+        result = home.run(asking())
+        assert error_of(result)["type"] == "execution_error"
+        assert "too dear" in error_of(result)["message"]
+    assert home.runs() == {"a": 1}
+
+
+def test_a_no_may_choose_a_branch(home: Home, inbox: Inbox) -> None:
+    ir = asking(on_reject="branch")
+    ir["nodes"].append(node("instead", echo="${ask.note}"))
+    ir["edges"].append({"from": "ask", "to": "instead", "action": "rejected"})
+    inbox.decide(error_of(home.run(ir))["approval_id"], Decision(action="reject", note="no"), "test")
+    result = home.run(ir)
+    assert result.success
+    assert result.outputs["instead"]["echo"] == "no"
+    assert result.progress.skipped == ["send"]
+
+
+def test_an_error_edge_does_not_lead_around_a_person(home: Home, inbox: Inbox) -> None:
+    ir = asking()
+    ir["nodes"].append(node("help"))
+    ir["edges"].append({"from": "ask", "to": "help", "action": "error"})
+    assert error_of(home.run(ir))["code"] == "approval_required"
+    assert "help" not in home.runs()
+    assert len(inbox.pending("pflow")) == 1
+
+
+def test_a_person_may_be_asked_for_each_item_and_within_a_workflow(home: Home, inbox: Inbox) -> None:
+    inner = chain(node("ask", "approval", question="${who}?"), inputs={"who": {}})
+    ir = chain(node("sub", "workflow", workflow_ir=inner, inputs={"who": "${item}"}, batch={"items": ["p", "q"]}))
+    for _ in range(2):
+        result = home.run(ir)
+        assert error_of(result)["code"] == "approval_required"
+        assert result.failed_node == "sub"
+        inbox.decide(error_of(result)["approval_id"], Decision(action="approve"), "test")
+    assert home.run(ir).success
+
+
+def test_a_run_that_waits_for_a_person_is_no_failure_in_the_log(home: Home, inbox: Inbox) -> None:
+    result = home.run(asking())
+    assert inbox.pending("pflow")
+    log = RunLog(home.path / "runs.db")
+    assert log.run(result.run_id)["status"] == "waiting"
+    assert log.statistics("flow")["failure_count"] == 0
+
+
+# Secrets.
+
+SECRET = "s3cr3t-Äpfel/&+ 'quoted'"
+
+
+def traces(home: Home) -> list[str]:
+    """The files under the home in which the secret is, as it is or as JSON, addresses and base64 spell it."""
+    from urllib.parse import quote, quote_plus
+
+    texts = [SECRET, json.dumps(SECRET)[1:-1], json.dumps(SECRET, ensure_ascii=False)[1:-1]]
+    texts += [quote(SECRET, safe=""), quote(SECRET), quote_plus(SECRET), repr(SECRET)[1:-1]]
+    spellings = [text.encode() for text in texts] + [base64.b64encode(SECRET.encode())]
+    files = [path for path in home.path.rglob("*") if path.is_file()]
+    assert files
+    return [path.name for path in files if any(text in path.read_bytes() for text in spellings)]
+
+
+def is_told(result: RunResult) -> bool:
+    reply = json.dumps(result.reply(), ensure_ascii=False)
+    return SECRET in reply or json.dumps(SECRET)[1:-1] in json.dumps(result.reply())
+
+
+SECRET_INPUTS: dict[str, Any] = {
+    "declared": ("phrase", {"phrase": {"secret": True}}),
+    "declared by name": ("api_key", {"api_key": {"type": "string"}}),
+    "by name": ("token", {}),
+}
+
+
+@requirement("PF-N4")
+@pytest.mark.parametrize(("name", "inputs"), SECRET_INPUTS.values(), ids=SECRET_INPUTS)
+def test_a_secret_that_nodes_echo_and_fail_with_is_in_no_file_and_no_reply(
+    home: Home, name: str, inputs: dict[str, Any]
+) -> None:
+    ir = joined(
+        [
+            node("a", "effect", echo=f"key: ${{{name}}}!"),
+            node("b", echo={"deep": [f"${{{name}}}"], "url": f"https://x/?k=${{{name}}}"}),
+            node("c", "effect", value="${b.echo.deep[0]}"),
+            node("d"),
+            node("help", echo="${d.error}"),
+            node("end", echo="${a.echo}"),
+        ],
+        *("a>b", "b>c", "c>d", "d>help:error", "help>end"),
+        inputs=inputs,
+    )
+    home.tell("fail-d", text=f"no entry with {SECRET}")
+    home.tell("fail-end", text=f"cannot: {SECRET}")
+    first = home.run(ir, {name: SECRET})
+    assert first.failed_node == "end"
+    assert not is_told(first)
+    assert "***" in error_of(first)["message"]
+    assert traces(home) == []
+    home.untell("fail-end")
+    second = home.run(ir, {name: SECRET})
+    assert second.success
+    assert not is_told(second)
+    assert traces(home) == []
+
+
+@requirement("PF-N4")
+def test_a_node_whose_output_holds_a_secret_is_not_reused_and_that_is_said(home: Home) -> None:
+    ir = chain(node("a", echo="${api_key}"), node("b", "effect", value="${api_key}"), node("end"))
+    home.tell("fail-end")
+    home.run(ir, {"api_key": SECRET})
+    home.untell()
+    second = home.run(ir, {"api_key": SECRET})
+    assert second.progress.reused == ["b"]
+    assert second.progress.not_reused["a"] == "its result holds a secret, and is not kept"
+    assert [told for told in second.warnings if "'a' ran again although nothing changed" in told]
+    assert home.runs() == {"a": 2, "b": 1, "end": 2}
+
+
+def test_a_secret_in_bytes_that_a_node_gives_is_not_kept_either(home: Home) -> None:
+    home.add_nodes(
+        "raw",
+        [{"type": "raw", "description": "r", "run": "raw.py:act", "open_params": True}],
+        "def act(params, context):\n    return {'raw': params['text'].encode()}\n",
+    )
+    home.tell("fail-end")
+    home.run(chain(node("a", "raw", text="${api_key}"), node("end")), {"api_key": SECRET})
+    assert traces(home) == []
+
+
+def test_a_secret_that_is_a_number_is_a_secret(home: Home) -> None:
+    ir = chain(node("a", echo="${pin_secret}"), node("end"))
+    home.tell("fail-end")
+    result = home.run(ir, {"pin_secret": 98765432})
+    assert "98765432" not in json.dumps(result.reply())
+    assert not [path for path in home.path.rglob("*") if path.is_file() and b"98765432" in path.read_bytes()]
+
+
+@pytest.mark.xfail(strict=True, reason="what is too long for a value goes to a file as it is")
+def test_a_secret_in_output_that_is_too_long_for_a_value_is_in_no_file(home: Home) -> None:
+    command = 'i=0; while [ $i -lt 60000 ]; do echo "${api_key}"; i=$((i+1)); done'
+    assert home.run(chain(node("a", "shell", command=command)), {"api_key": SECRET}).success
+    assert traces(home) == []
+
+
+def test_a_secret_from_the_environment_is_a_secret(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("api_key", SECRET)
+    home.tell("fail-end")
+    result = home.run(chain(node("a", echo="${api_key}"), node("end"), inputs={"api_key": {}}))
+    assert result.failed_node == "end"
+    assert traces(home) == []
+
+
+def test_progress_tells_no_secret(home: Home) -> None:
+    from pflow.engine.output import NullOutput
+
+    said: list[str] = []
+
+    class Listening(NullOutput):
+        def node_finished(self, node_id: str, status: Any, duration_ms: float, note: str = "") -> None:
+            said.append(f"{node_id} {status} {note}")
+
+    home.tell("fail-a", text=SECRET)
+    home.run(chain(node("a")), {"api_key": SECRET}, output=Listening())
+    assert said == ["a failed told to fail: ***"]
+
+
+@requirement("PF-N4")
+@pytest.mark.xfail(strict=True, reason="what a workflow within declares to be a secret is not known to be one")
+def test_a_secret_of_a_workflow_within_is_a_secret(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("api_key", SECRET)
+    inner = chain(node("x", echo="${api_key}"), inputs={"api_key": {}}, outputs={"said": {"source": "${x.echo}"}})
+    home.tell("fail-end")
+    ir = chain(node("sub", "workflow", workflow_ir=inner), node("b", echo="${sub.said}"), node("end"))
+    result = home.run(ir)
+    assert result.failed_node == "end"
+    assert not is_told(result)
+    assert traces(home) == []
+
+
+@requirement("PF-N4")
+@pytest.mark.xfail(strict=True, reason="values of parameters with telling names are not known to be secrets")
+def test_a_secret_that_is_a_parameter_by_its_name_is_in_no_checkpoint_log_or_reply(home: Home) -> None:
+    home.tell("fail-a", text=f"denied: {SECRET}")
+    ir = joined([node("a", password=SECRET), node("help", echo="${a.error}"), node("end")], "a>help:error", "help>end")
+    home.tell("fail-end")
+    result = home.run(ir)
+    assert not is_told(result)
+    assert traces(home) == []
+
+
+def test_runs_without_checkpoints_leave_none(home: Home) -> None:
+    home.tell("fail-a")
+    result = home.run_unlogged(chain(node("a")), keeps_checkpoints=False)
+    assert not result.success
+    assert not result.is_resumable
+    assert not home.checkpoints.exists()
