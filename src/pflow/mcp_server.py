@@ -6,6 +6,7 @@ Importing this module loads neither the SDK nor the engine.
 import asyncio
 import os
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from pydantic import Field
 
+from pflow.errors import RunCancelled
 from uraniborg.kernel.errors import InternalError, MissingExtra, UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.terminal import fail
@@ -44,6 +46,7 @@ _Name = Annotated[str, Field(description="Name of a workflow, without path or su
 _EXITING_S: Final = 3.0
 """For what still runs to end its processes and to write down how far it came; a child has two of them to end itself."""
 
+_ending: Final = threading.Event()
 _log: Final = get_logger(__name__)
 
 
@@ -145,6 +148,7 @@ async def _interrupted() -> None:
     from pflow.engine.cancelling import cancel_all
     from pflow.nodes.processes import end_all
 
+    _ending.set()
     # A thread of its own: those of the pool may all be taken, by the very runs that are to end.
     own = ThreadPoolExecutor(1)
     ended = asyncio.get_running_loop().run_in_executor(own, cancel_all, _EXITING_S)
@@ -174,6 +178,8 @@ async def _answered(ask: Callable[["Service"], Value]) -> Any:
 def _executed(name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any) -> dict[str, Any]:
     from pflow.replies import bounded, refused
 
+    if _ending.is_set():  # while this call waited for a thread
+        return refused(RunCancelled("The server is about to end.", hint="Run it with the next one."), name)
     try:
         service = _service()
         result = service.execute(name, inputs, enable_repair=False, output=reporter, cancellation=cancellation)

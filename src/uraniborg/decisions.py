@@ -18,8 +18,9 @@ from uraniborg.kernel.inbox import Decision, Entry, Inbox
 from uraniborg.kernel.logging import printable
 
 DOOR: Final = "terminal"
-_DOORS: Final = {"paper_search": "paper_search.sessions.door"}
+_DOORS: Final = {"paper_search": "paper_search.sessions.door", "pflow": "pflow.door"}
 """The module in which each part says how its questions are told and answered."""
+_IN_A_SERVER: Final = "in the server that runs it, or when one is next asked about it"
 _HANDLE_CHARS: Final = 8
 _MOST_CHARS: Final = 1_000_000
 
@@ -77,8 +78,15 @@ def take_decision(named: str, action: str, data: Path | None, note: str | None, 
         sys.stdout.write(json.dumps(decided.model_dump(mode="json", exclude_none=True, exclude={"payload"})) + "\n")
         return
     console = Console(highlight=False)
-    console.print(Text.assemble(("✔ ", "green"), f"{action}: {entry.kind} of ", (_told(entry, "query"), "bold")))
-    console.print("  [dim]It goes on in the server that runs it, or when one is next asked about it.[/]")
+    console.print(
+        Text.assemble(
+            ("✔ ", "green"), f"{action}: {entry.kind} of ", (_told(entry, "query") or printable(entry.subject), "bold")
+        )
+    )
+    goes_on = (
+        "when it is run again" if entry.part == "pflow" else "in the server that runs it, or when one is next asked"
+    )
+    console.print(f"  [dim]It goes on {goes_on}.[/]")
 
 
 def _find(inbox: Inbox, named: str, *, to_decide: bool) -> Entry:

@@ -34,4 +34,5 @@ def run_app(app: typer.Typer, arguments: Sequence[str], *, name: str) -> NoRetur
             raise KeyboardInterrupt
         return code
 
-    run(body, as_json="--json" in arguments)
+    own = list(arguments)
+    run(body, as_json="--json" in (own[: own.index("--")] if "--" in own else own))

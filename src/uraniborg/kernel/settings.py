@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -78,8 +79,8 @@ def load_settings(
         ),
         *_from_variables(env, section, aliases or {}),
     ]
-    if not given and dataclasses.is_dataclass(model):
-        return model()
+    if dataclasses.is_dataclass(model) and (read := _simply_read(model, given)) is not None:
+        return read
     from pydantic import TypeAdapter, ValidationError
 
     merged: dict[str, Any] = {}
@@ -92,6 +93,26 @@ def load_settings(
         return TypeAdapter(model).validate_python(merged)
     except ValidationError as exc:
         raise _refusal(exc, section, origin) from None
+
+
+def _simply_read(model: type[M], given: "list[_Setting]") -> M | None:
+    """The settings of a dataclass whose fields are texts, numbers and paths, without the cost of loading pydantic; None
+    if that is not beyond doubt."""
+    hints = get_type_hints(model)
+    values: dict[str, Any] = {}
+    for setting in given:
+        kinds = _alternatives(hints.get(setting.path[0])) if len(setting.path) == 1 else []
+        if not isinstance(setting.value, str):
+            return None
+        if not setting.value and types.NoneType in kinds:
+            values[setting.path[0]] = None
+        elif str in kinds or Path in kinds:
+            values[setting.path[0]] = setting.value if str in kinds else Path(setting.value)
+        elif float in kinds and re.fullmatch(r"\d{1,9}(\.\d{1,9})?", setting.value):
+            values[setting.path[0]] = float(setting.value)
+        else:
+            return None
+    return model(**values)
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ def test_afresh_runs_everything_and_warns_of_nothing(home: Home, failed: Callabl
 
 
 def test_a_result_comes_back_from_a_checkpoint_as_it_was_given(home: Home, failed: Callable[..., RunResult]) -> None:
-    echo: Any = {"n": 10**30, "f": 0.1, "t": "ü\n", "l": [None, True], "deep": {"x": [{}]}}
+    echo: Any = {"n": 10**30, "f": 0.1, "t": "ü\n", "l": [None, True], "deep": {"x": [[1]]}}
     ir = failing_at_the_end(node("a", echo=echo), outputs={"it": {"source": "${a.echo}"}})
     failed(ir)
     second = home.run(ir)

@@ -3,7 +3,7 @@
 import json
 import select
 import subprocess
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
@@ -57,11 +57,11 @@ class Raw:
 
 
 @contextmanager
-def raw_server(home: Path, **env: str) -> Generator[Raw]:
-    """A server that is initialized. Its stdin stays open until the block ends, unless it is closed there."""
+def raw_server(home: Path, *, before: Sequence[str] = (), **env: str) -> Generator[Raw]:
+    """A server that is initialized, its command after `before`. Its stdin is open until the block ends."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(
-        [COMMAND, *SERVE],
+        [*before, COMMAND, *SERVE],
         stdin=pipe,
         stdout=pipe,
         stderr=pipe,

@@ -1,0 +1,57 @@
+"""Workflows and nodes that the tests have servers run."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from pflow.engine.runlog import RunLog
+from tests.pflow.library.homes import put
+
+HELLO: dict[str, Any] = {
+    "inputs": {"who": {"type": "string", "description": "Whom to greet."}},
+    "nodes": [{"id": "greet", "type": "echo", "params": {"message": "Hello ${who}"}}],
+    "outputs": {"greeting": {"source": "${greet.echo}", "description": "A greeting."}},
+}
+
+
+def shell(node_id: str, command: str, **more: Any) -> dict[str, Any]:
+    return {"id": node_id, "type": "shell", "params": {"command": command}, **more}
+
+
+def chain(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Nodes one after the other."""
+    ids = [node["id"] for node in nodes]
+    edges = [{"from": one, "to": other} for one, other in pairwise(ids)]
+    return {"nodes": list(nodes), "edges": edges, **more}
+
+
+def counting(node_id: str, tally: Path) -> dict[str, Any]:
+    """A node that adds a line to a file each time it runs."""
+    return shell(node_id, f"echo ran >> '{tally}'; echo {node_id}")
+
+
+def times(tally: Path) -> int:
+    """How often a counting node ran."""
+    return len(tally.read_text(encoding="utf-8").splitlines()) if tally.exists() else 0
+
+
+def own_node(home: Path, kind: str, code: str, **interface: Any) -> None:
+    """A node type of the user's own: a function `run` in a file beside its declaration."""
+    stem = kind.replace("-", "_")
+    declared = {"type": kind, "description": f"The node {kind}.", "run": f"{stem}.py:run", **interface}
+    put(home, f"nodes/{stem}.py", code)
+    put(home, f"nodes/{stem}.json", {"nodes": [declared]})
+
+
+def history(home: Path, name: str) -> list[dict[str, Any]]:
+    """The runs of a workflow in the log, the last first, each with its nodes."""
+    log = RunLog(home / "runs.db")
+    try:
+        return [log.run(run["id"]) for run in log.history(name)]
+    finally:
+        log.close()
+
+
+def checkpoint_file(home: Path, name: str) -> dict[str, Any]:
+    return json.loads((home / "checkpoints" / f"{name}.json").read_text(encoding="utf-8"))
