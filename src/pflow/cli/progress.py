@@ -32,6 +32,7 @@ _LOOKS: Final[dict[NodeStatus, _Look]] = {
     "completed": _Look("✓", "ok", _GREEN, "done"),
     "reused": _Look("↺", "=", _CYAN, "reused"),
     "failed": _Look("✗", "x", _RED, "failed"),
+    "waiting": _Look("◦", "w", _YELLOW, "waits for a person"),
     "skipped": _Look("–", "-", _DIM, "skipped"),
     "uncertain": _Look("?", "?", _YELLOW, "uncertain"),
 }
@@ -73,7 +74,8 @@ class Progress:
             took = f" {duration(duration_ms)}" if status in ("completed", "failed") else ""
             shown = _clean(node_id)
             padding = " " * (_ID_COLUMNS - _columns(shown))
-            noted = f"  {self._painted(_DIM, _clean(note))}" if note else ""
+            first, *more = note.splitlines() or [""]
+            noted = f"  {self._painted(_DIM, _clean(first + (' …' if more else '')))}" if first else ""
             self._line(f"  {self._mark(look)} {shown}{padding}  {look.word}{took}{noted}")
             self._draw()
 

@@ -67,16 +67,21 @@ async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -
         "batch_metadata": _metadata(batch, durations, now_ms(began)),
     }
     return Step(
-        outputs, "default", is_reused=bool(items) and reused == len(items), note=_note(len(items), reused, notes)
+        outputs,
+        "default",
+        is_reused=bool(items) and reused == len(items),
+        note=_note(len(items), reused, notes, len(errors)),
     )
 
 
-def _note(count: int, reused: int, notes: list[str]) -> str:
+def _note(count: int, reused: int, notes: list[str], failed: int) -> str:
     """Why it was not taken over as a whole, if it was not."""
     if not count:
         return "there are no items"
-    if reused == count or not (reused or notes):
+    if reused == count:
         return ""
+    if not reused and not notes:
+        return f"{failed} of {count} items failed" if failed else ""
     return f"{reused} of {count} items were used again" + (f"; {notes[0]}" if notes else "")
 
 

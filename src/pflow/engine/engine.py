@@ -173,15 +173,18 @@ class _Run:
         return result
 
     async def _ran(self) -> dict[str, Any]:
-        self._secrets = Secrets(secret_values(self.workflow, self._inputs))
+        self._secrets.add(secret_values(self.workflow, self._inputs))
+        await asyncio.sleep(0)  # whoever took it back before it began is heard here
         values = prepared(self.workflow, self._inputs)
-        self._secrets = Secrets(secret_values(self.workflow, values))
+        self._secrets.add(secret_values(self.workflow, values))
         self.warnings += unknown_inputs(self.workflow, self._inputs)
         self._recorder = self._begin_recording()
         resumed = self._recorder.past.lineage if self._recorder else None
         self._log.begin(self._inputs, resumed, self._secrets)
         executor = self.engine.make_executor(self.engine.registry)
-        self._frame = Frame(executor, self._recorder, self._secrets, self._context(executor), self.warnings, {}, [])
+        self._frame = Frame(
+            executor, self._recorder, self._secrets, self._context(executor), self.warnings, {}, [], self._said
+        )
         self._graph = GraphRun(
             self.workflow,
             values,
@@ -220,7 +223,6 @@ class _Run:
         return recorder
 
     def _context(self, executor: Executor) -> Context:
-        output = self.engine.output
         return Context(
             run_id=self.run_id,
             workflow=self.name,
@@ -230,8 +232,10 @@ class _Run:
             spool=self.engine.home / "spool" / self.run_id,
             lineage=self._recorder.lineage if self._recorder else self.run_id,
             keeper=executor.keeper,
-            say=lambda text: output.node_said("", text),
         )
+
+    def _said(self, node: str, text: str) -> None:
+        self.engine.output.node_said(node, self._secrets.masked(text))
 
     def _ended(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
         """Write down how it ended, and tell."""
@@ -245,6 +249,7 @@ class _Run:
             is_resumable = error is not None and is_kept
             if self._recorder.problem:
                 self.warnings.append(f"What this run did could not all be written down: {self._recorder.problem}.")
+        self._scrub_spooled()
         body = self._secrets.masked(error.body()["error"]) if error else None
         if body is not None:
             body.setdefault("node", None)
@@ -267,3 +272,15 @@ class _Run:
         self._log.finish(result, is_waiting=isinstance(error, ApprovalRequired))
         result.warnings.extend(self._log.notices)
         return result
+
+    def _scrub_spooled(self) -> None:
+        """What was too long for a value lies in files: secrets must not."""
+        folder = self.engine.home / "spool" / self.run_id
+        if not self._secrets.values or not folder.is_dir():
+            return
+        for path in folder.iterdir():
+            try:
+                self._secrets.scrub(path)
+            except OSError as exc:
+                path.unlink(missing_ok=True)
+                self.warnings.append(f"A file of long output was removed, as it could not be cleaned: {exc.strerror}.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pflow.engine.batches import run_batch
-from pflow.engine.inputs import prepared
+from pflow.engine.inputs import prepared, secret_values
 from pflow.engine.output import NodeStatus, Output
 from pflow.engine.schedule import Schedule
 from pflow.engine.steps import Frame, Step, as_pflow_error, now_ms, run_step
@@ -130,6 +130,8 @@ class GraphRun:
             raise
         finally:
             self.progress.skipped = list(self._schedule.skipped)
+            for node in self.progress.skipped:
+                self._output.node_finished(self._prefix + node, "skipped", 0)
 
     async def _node(self, node: Node) -> list[str]:
         """Run a node, and tell which may begin after it."""
@@ -167,8 +169,9 @@ class GraphRun:
 
     def _failed(self, node: Node, exc: PflowError, took: float) -> list[str]:
         exc.ids.setdefault("node", node.id)
-        self._on_node(self._prefix + node.id, node, "failed", None, took, exc)
-        self._output.node_finished(self._prefix + node.id, "failed", took, self._frame.secrets.masked(exc.message))
+        status: NodeStatus = "waiting" if isinstance(exc, ApprovalRequired) else "failed"
+        self._on_node(self._prefix + node.id, node, status, None, took, exc)
+        self._output.node_finished(self._prefix + node.id, status, took, self._frame.secrets.masked(exc.message))
         if isinstance(exc, ApprovalRequired) or not self._schedule.has_edge(node.id, ERROR_ACTION):
             self.progress.failures[node.id] = exc
             return []
@@ -201,6 +204,7 @@ class GraphRun:
         try:
             workflow = self._child(params)
             values = prepared(workflow, params.get("inputs") or params.get("param_mapping") or {})
+            self._frame.secrets.add(secret_values(workflow, values))
         except PflowError as exc:
             raise _from_within(exc, node, key, exc.ids.get("node")) from None
         inner = GraphRun(

@@ -2,8 +2,9 @@
 
 from typing import Literal, Protocol
 
-NodeStatus = Literal["completed", "reused", "failed", "skipped", "uncertain"]
-"""How a node ended. `uncertain`: it may have had its effect, and was interrupted before it could say so."""
+NodeStatus = Literal["completed", "reused", "failed", "waiting", "skipped", "uncertain"]
+"""How a node ended. `waiting`: a person has to decide first. `uncertain`: it may have had its effect, and was interrupted
+before it could say so."""
 
 
 class Output(Protocol):

@@ -34,7 +34,11 @@ def plan(
     for name in Graph.of(workflow).order():
         node = workflow.nodes[name]
         interface = interfaces[node.type]
-        told: dict[str, Any] = {"node": name, "type": node.type, "effect": node.effect or interface.effect}
+        told: dict[str, Any] = {
+            "node": name,
+            "type": node.type,
+            "effect": node.effect or interface.effect_of(node.params),
+        }
         waits_for = _references(node, unknown)
         if node.batch is not None or node.type == NESTED or waits_for:
             told |= {"params": dict(node.params), "will": "run", "waits_for": waits_for}

@@ -3,9 +3,10 @@
 import asyncio
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, NamedTuple, cast
 
 from pflow.engine.checkpoints import Past, Recorder
@@ -17,7 +18,7 @@ from pflow.ir.coercion import made_to_fit
 from pflow.ir.model import ERROR_ACTION, Node, Retry
 from pflow.ir.uses import SHELL_COMMAND
 from pflow.node import Context, Outcome
-from pflow.redaction import Secrets
+from pflow.redaction import Secrets, secret_params
 from pflow.registry.interface import Interface
 from pflow.templates.resolving import Resolution, Scope
 from pflow.templates.shell import rewritten
@@ -25,6 +26,7 @@ from uraniborg.kernel.errors import UraniborgError
 
 ENVIRONMENT: Final = "__environment__"
 TARGET: Final = "__target__"
+_TIMEOUT: Final = "timeout"
 _ONCE: Final = Retry()
 
 
@@ -48,6 +50,8 @@ class Frame:
     warnings: list[str]
     hashes: dict[str, str]
     uncertain: list[str]
+    say: Callable[[str, str], None]
+    """Tells whoever waits what a node says."""
 
 
 def resolved_params(node: Node, interface: Interface, scope: Scope) -> dict[str, Any]:
@@ -56,13 +60,21 @@ def resolved_params(node: Node, interface: Interface, scope: Scope) -> dict[str,
     params: dict[str, Any] = {}
     for key, value in node.params.items():
         if (node.type, key) == SHELL_COMMAND and isinstance(value, str):
-            params[key], variables = rewritten(value, resolution.value)
+            params[key], variables = _command(node, value, resolution)
             if variables:
                 params[ENVIRONMENT] = variables
         else:
             params[key] = resolution.resolved(value)
     resolution.check(node=node.id)
     return _completed(node, interface, params)
+
+
+def _command(node: Node, text: str, resolution: Resolution) -> tuple[str, dict[str, str]]:
+    try:
+        return rewritten(text, resolution.value)
+    except NodeFailed:
+        resolution.check(node=node.id)  # what is missing is the better reason
+        raise
 
 
 def _completed(node: Node, interface: Interface, params: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +85,9 @@ def _completed(node: Node, interface: Interface, params: dict[str, Any]) -> dict
                     f"The parameter `{key}` of '{node.id}' has no value.",
                     hint="The template it is taken from stands for null. Give a default with `??`.",
                 )
-            params[key] = param.default
+            # How long a node may take is how long what it starts may take, unless that is said, too.
+            has_own = key == _TIMEOUT and node.timeout is not None
+            params[key] = node.timeout if has_own else param.default
         elif param.type != "any":
             params[key] = made_to_fit(value, param.type)
     if interface.source == "mcp":
@@ -108,8 +122,9 @@ async def run_step(
     Raises NodeFailed, TemplateUnresolved, ApprovalRequired or another member of the error family.
     """
     params = resolved_params(node, interface, scope)
+    frame.secrets.add(secret_params(params))
     timeout = node.timeout if node.timeout is not None else interface.timeout
-    context = replace(frame.context, node_id=key, timeout=timeout)
+    context = replace(frame.context, node_id=key, timeout=timeout, say=partial(frame.say, key))
     effect = node.effect or interface.effect_of(params)
     print_ = fingerprint_of(interface, params, context)
     frame.hashes[key] = print_
@@ -133,12 +148,14 @@ def _stamps(interface: Interface, params: Mapping[str, Any], context: Context) -
     """What is known of the files that it reads: when these change, so does what it gives."""
     stamps: list[Any] = []
     for key in interface.reads:
-        try:
-            status = context.path(str(params.get(key))).stat()
-        except (OSError, ValueError):
-            stamps.append(None)
-        else:
-            stamps.append([status.st_size, status.st_mtime_ns, status.st_ino])
+        given: Any = params.get(key)
+        for path in cast("list[Any]", given) if isinstance(given, list) else [given]:
+            try:
+                status = context.path(str(path)).stat()
+            except (OSError, ValueError):
+                stamps.append(None)
+            else:
+                stamps.append([status.st_size, status.st_mtime_ns, status.st_ino])
     return stamps
 
 

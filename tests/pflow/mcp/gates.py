@@ -37,6 +37,14 @@ class Gate:
             told += os.read(self._ends[0], 1)
         return int(told)
 
+    def fileno(self) -> int:
+        """For `select`: there is something to read when a node has come."""
+        return self._ends[0]
+
+    def has_more(self) -> bool:
+        """Whether one has come that was not waited for."""
+        return bool(select.select([self], [], [], 0)[0])
+
     def open(self, word: str = "go") -> None:
         os.write(self._ends[1], f"{word}\n".encode())
 

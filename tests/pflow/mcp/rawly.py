@@ -57,11 +57,11 @@ class Raw:
 
 
 @contextmanager
-def raw_server(home: Path, *, before: Sequence[str] = (), **env: str) -> Generator[Raw]:
-    """A server that is initialized, its command after `before`. Its stdin is open until the block ends."""
+def raw_server(home: Path, *, command: Sequence[str] = (COMMAND, *SERVE), **env: str) -> Generator[Raw]:
+    """A server that is initialized. Its stdin is open until the block ends, or closes it."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(
-        [*before, COMMAND, *SERVE],
+        command,
         stdin=pipe,
         stdout=pipe,
         stderr=pipe,

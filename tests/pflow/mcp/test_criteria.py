@@ -14,7 +14,7 @@ from mcp.server.fastmcp import FastMCP
 
 from pflow import mcp_server
 from tests.pflow.library.homes import draft, files, said, saved
-from tests.pflow.mcp.agents import agent, executed, failed, said_by, told
+from tests.pflow.mcp.agents import COMMAND, SERVE, agent, executed, failed, said_by, told
 from tests.pflow.mcp.gates import gate
 from tests.pflow.mcp.material import (
     HELLO,
@@ -248,7 +248,7 @@ async def test_13_saving_moves_the_draft_into_the_library_in_one_step(home: Path
 def test_13_saving_that_fails_midway_leaves_the_draft_and_no_half_of_a_file(home: Path) -> None:
     draft(home, "large", chain({"id": "say", "type": "echo", "params": {"message": "x" * 200_000}}))
     before = files(home)
-    with raw_server(home, before=SMALL_FILES_ONLY) as server:
+    with raw_server(home, command=[*SMALL_FILES_ONLY, COMMAND, *SERVE]) as server:
         server.call("save_to_library", draft_name="large", final_name="larger", description="Too large.")
         reply = server.reply()
     assert reply["success"] is False

@@ -1,0 +1,97 @@
+"""How far a run is: told to who asks, node by node, and to nobody else."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.pflow.library.homes import draft, saved
+from tests.pflow.mcp.agents import agent, value_of
+from tests.pflow.mcp.gates import gate
+from tests.pflow.mcp.material import HELLO, chain, shell
+from tests.pflow.mcp.rawly import raw_server
+
+Report = tuple[float, float | None, str | None]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+async def test_each_node_that_ends_is_reported_before_the_answer(home: Path) -> None:
+    nodes = [shell("one", "true"), shell("two", "true"), shell("three", "exit 1"), shell("four", "true")]
+    draft(home, "reports", chain(*nodes))
+    reports: list[Report] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        reports.append((progress, total, message))
+
+    async with agent(home) as client:
+        await client.call_tool("execute", {"name": "reports"}, progress_callback=hear)
+        first = list(reports)
+        reports.clear()
+        result = await client.call_tool("execute", {"name": "reports"}, progress_callback=hear)
+    assert first == [(1, 4, "one: completed"), (2, 4, "two: completed"), (3, 4, "three: failed")]
+    assert value_of(result)["reused_nodes"] == ["one", "two"]
+    assert reports == [(1, 4, "one: reused"), (2, 4, "two: reused"), (3, 4, "three: failed")]
+
+
+async def test_many_nodes_side_by_side_are_each_reported_once_and_in_order(home: Path) -> None:
+    count = 50
+    start = {"id": "start", "type": "echo", "params": {"message": "go"}}
+    branches = [{"id": f"b{number}", "type": "echo", "params": {"message": number}} for number in range(count)]
+    edges = [{"from": "start", "to": branch["id"]} for branch in branches]
+    draft(home, "wide", {"nodes": [start, *branches], "edges": edges})
+    reports: list[Report] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        reports.append((progress, total, message))
+
+    async with agent(home) as client:
+        await client.call_tool("execute", {"name": "wide"}, progress_callback=hear)
+    assert [report[0] for report in reports] == list(range(1, count + 2))
+    assert len({report[2] for report in reports}) == count + 1
+
+
+async def test_a_workflow_within_is_one_node(home: Path) -> None:
+    saved(home, "inner", ir=HELLO)
+    within = {"id": "within", "type": "workflow", "params": {"workflow_name": "inner", "inputs": {"who": "Tycho"}}}
+    draft(home, "outer", chain(within, shell("after", "true")))
+    reports: list[Report] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        reports.append((progress, total, message))
+
+    async with agent(home) as client:
+        await client.call_tool("execute", {"name": "outer"}, progress_callback=hear)
+    assert reports == [(1, 2, "within: completed"), (2, 2, "after: completed")]
+
+
+def test_a_report_comes_while_the_run_goes_on_and_carries_the_token_of_its_call(home: Path, tmp_path: Path) -> None:
+    with gate(tmp_path) as here:
+        draft(home, "waits", chain(shell("first", "true"), here.node("waits")))
+        with raw_server(home) as server:
+            server.call("execute", id=8, name="waits", progress=True)
+            here.wait()
+            report = server.receive()
+            assert report["method"] == "notifications/progress"
+            assert report["params"] == {
+                "progressToken": "of 8",
+                "progress": 1,
+                "total": 2,
+                "message": "first: completed",
+            }
+            here.open()
+            assert server.receive()["params"]["progress"] == 2
+            assert server.reply(8)["success"] is True
+
+
+def test_who_does_not_ask_is_told_the_answer_alone(home: Path) -> None:
+    draft(home, "quiet", chain(shell("one", "true"), shell("two", "true")))
+    with raw_server(home) as server:
+        for number in range(3):
+            server.call("execute", id=number, name="quiet")
+            assert server.reply(number)["success"] is True
+        server.stdin.close()
+        assert server.exit_code() == 0
+        assert server.stdout.read() == b""
