@@ -4,10 +4,11 @@ import asyncio
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import coroutine
 from typing import Any, Final
 
 from pflow.engine.cancelling import Cancellation, add_live, drop_live
@@ -125,6 +126,12 @@ def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
     loop.run_until_complete(loop.shutdown_asyncgens())
 
 
+@coroutine
+def _one_turn() -> Generator[None]:
+    """Let the loop do what waits."""
+    yield
+
+
 class _Run:
     """One run: what it is given, how far it came, and what is to be said of it."""
 
@@ -174,7 +181,7 @@ class _Run:
 
     async def _ran(self) -> dict[str, Any]:
         self._secrets.add(secret_values(self.workflow, self._inputs))
-        await asyncio.sleep(0)  # whoever took it back before it began is heard here
+        await _one_turn()  # whoever took it back before it began is heard here
         values = prepared(self.workflow, self._inputs)
         self._secrets.add(secret_values(self.workflow, values))
         self.warnings += unknown_inputs(self.workflow, self._inputs)

@@ -3,8 +3,8 @@
 from typing import Literal, Protocol
 
 NodeStatus = Literal["completed", "reused", "failed", "waiting", "skipped", "uncertain"]
-"""How a node ended. `waiting`: a person has to decide first. `uncertain`: it may have had its effect, and was interrupted
-before it could say so."""
+"""How a node ended. `waiting`: a person has to decide first. `uncertain`: it may have had its effect, and was
+interrupted before it could say so."""
 
 
 class Output(Protocol):

@@ -265,7 +265,6 @@ def test_a_run_loads_none_of_what_is_slow_to_load(place: Place) -> None:
         assert not loaded & HEAVY
 
 
-@pytest.mark.xfail(strict=True, reason="the kernel reads any setting that is set with pydantic, also a home alone")
 def test_a_run_in_another_home_loads_none_of_it_either(place: Place) -> None:
     place.draft("shell", {"nodes": [{"id": "a", "type": "shell", "params": {"command": "true"}}]})
     assert not _loaded(place, "run", "shell", PFLOW_HOME=str(place.home)) & HEAVY

@@ -438,7 +438,6 @@ def test_a_secret_that_is_a_number_is_a_secret(home: Home) -> None:
     assert not [path for path in home.path.rglob("*") if path.is_file() and b"98765432" in path.read_bytes()]
 
 
-@pytest.mark.xfail(strict=True, reason="what is too long for a value goes to a file as it is")
 def test_a_secret_in_output_that_is_too_long_for_a_value_is_in_no_file(home: Home) -> None:
     command = 'i=0; while [ $i -lt 60000 ]; do echo "${api_key}"; i=$((i+1)); done'
     assert home.run(chain(node("a", "shell", command=command)), {"api_key": SECRET}).success
@@ -468,7 +467,6 @@ def test_progress_tells_no_secret(home: Home) -> None:
 
 
 @requirement("PF-N4")
-@pytest.mark.xfail(strict=True, reason="what a workflow within declares to be a secret is not known to be one")
 def test_a_secret_of_a_workflow_within_is_a_secret(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("api_key", SECRET)
     inner = chain(node("x", echo="${api_key}"), inputs={"api_key": {}}, outputs={"said": {"source": "${x.echo}"}})
@@ -481,7 +479,6 @@ def test_a_secret_of_a_workflow_within_is_a_secret(home: Home, monkeypatch: pyte
 
 
 @requirement("PF-N4")
-@pytest.mark.xfail(strict=True, reason="values of parameters with telling names are not known to be secrets")
 def test_a_secret_that_is_a_parameter_by_its_name_is_in_no_checkpoint_log_or_reply(home: Home) -> None:
     home.tell("fail-a", text=f"denied: {SECRET}")
     ir = joined([node("a", password=SECRET), node("help", echo="${a.error}"), node("end")], "a>help:error", "help>end")
