@@ -73,7 +73,7 @@ class Spec:
         outputs = "results" if self.kind == "batch" else "value"
         return f'${{{self.name}.{outputs} ?? {self.name}.error ?? "nothing"}}'
 
-    def keys(self) -> list[str]:
+    def runs(self) -> list[str]:
         """What its runs are called."""
         if self.kind == "batch":
             return [f"{self.name}[{at}]" for at in range(len(self.items))]
@@ -137,7 +137,7 @@ def drawn_chains(draw: st.DrawFn) -> list[Turn]:
     turns: list[Turn] = []
     x = 0
     for _ in range(draw(st.integers(2, 5))):
-        keys = [key for spec in specs.values() for key in spec.keys()]
+        keys = [key for spec in specs.values() for key in spec.runs()]
         failing = draw(st.sets(st.sampled_from(keys), max_size=3)) if keys else set[str]()
         turns.append(Turn(specs, x, failing, draw(st.integers(0, 9)) == 0))
         specs = deepcopy(specs)
@@ -239,7 +239,7 @@ def check_told(turn: Turn, result: RunResult, lineage: Lineage | None, began: se
     assert sorted([*reused, *others]) == sorted(completed)
     for name in completed:
         spec = turn.specs[name]
-        ran = any(key in began for key in spec.keys())
+        ran = any(key in began for key in spec.runs())
         assert ran == (name in others) or (spec.kind == "batch" and not spec.items)
         if name in others and spec.kind in ("plain", "choosing"):
             check_reason(spec, others[name], lineage, result.warnings)

@@ -219,19 +219,18 @@ async def test_a_raw_file_among_the_saved_ones_is_a_draft_and_can_be_saved_under
 
 
 @requirement("PF-E8")
-@pytest.mark.parametrize("content", ["{", "", "[]", "null", '"text"', b"\xff\xfe\x00", "{" * 5_000, '{"nodes": NaN}'])
-async def test_a_file_that_holds_no_workflow_is_a_validation_error_and_is_left_alone(
-    home: Path, content: str | bytes
-) -> None:
-    draft(home, "broken", content)
+async def test_a_file_that_holds_no_workflow_is_a_validation_error_and_is_left_alone(home: Path) -> None:
+    contents = ["{", "", "[]", "null", '"text"', b"\xff\xfe\x00", "{" * 5_000, '{"nodes": NaN}', '{"ir": 7}']
+    for number, content in enumerate(contents):
+        draft(home, f"broken-{number}", content)
+    raw(home, "broken", "{")
     before = files(home)
     async with agent(home) as client:
-        for tool, arguments in (
-            ("execute", {"name": "broken"}),
-            ("save_to_library", {**SAVING, "draft_name": "broken"}),
-        ):
-            reply = await failed(client, tool, **arguments)
-            assert reply["error"]["type"] == "validation_error"
+        for name in ["broken", *(f"broken-{number}" for number in range(len(contents)))]:
+            reply = await failed(client, "execute", name=name)
+            assert reply["error"]["type"] == "validation_error", name
+            reply = await failed(client, "save_to_library", **SAVING | {"draft_name": name})
+            assert reply["error"]["type"] == "validation_error", name
         assert await told(client, "list_library") == []
         assert (await told(client, "browse_components", query="shell"))["nodes"]
     assert files(home) == before
@@ -279,9 +278,16 @@ async def test_an_output_that_is_too_long_is_cut_and_all_of_it_is_in_a_file(home
 async def test_numbers_of_any_size_come_back_as_they_were_given(home: Path) -> None:
     draft(home, "number", chain({"id": "say", "type": "echo", "params": {"message": "${number}"}}))
     async with agent(home) as client:
-        for number in (2**70, -(2**63) - 1, 0.1, 1e300, True, None):
+        for number in (2**70, -(2**70), 2**63, -(2**63), 0.1, 1e300, True, None):
             reply = await executed(client, "number", number=number)
             assert reply["outputs"] == {"say": {"echo": number}}
+
+
+@pytest.mark.xfail(strict=True, reason="pflow.engine.values reads whole numbers of 19 digits below -2**63 as fractions")
+async def test_the_first_number_below_64_bits_comes_back_as_it_was_given(home: Path) -> None:
+    draft(home, "number", chain({"id": "say", "type": "echo", "params": {"message": "${number}"}}))
+    async with agent(home) as client:
+        assert (await executed(client, "number", number=-(2**63) - 1))["outputs"] == {"say": {"echo": -(2**63) - 1}}
 
 
 @pytest.mark.xfail(strict=True, reason="Service.save tells the path from the resolved home, in which the file is not")
@@ -320,7 +326,7 @@ async def test_the_guide_is_a_resource_and_there_is_no_other(home: Path) -> None
         for uri in ("pflow://nowhere", "file:///etc/passwd"):
             with pytest.raises(McpError) as refusal:
                 await client.read_resource(AnyUrl(uri))
-            assert refusal.value.error.data["error"]["code"] == "resource_not_found"
+            assert refusal.value.error.code == -32002
 
 
 @requirement("PF-S1")
@@ -362,7 +368,7 @@ async def test_browsing_a_thousand_nodes_and_a_thousand_workflows_takes_less_tha
         saved(home, f"workflow-{number}", f"Does things, the {number}th.")
     took: list[float] = []
     async with agent(home) as client:
-        for query in ("", "thing", "does thing 77", "thing"):
+        for query in ("", "thing", "things to do", "thing"):
             began = time.monotonic()
             found = await told(client, "browse_components", query=query)
             took.append(time.monotonic() - began)

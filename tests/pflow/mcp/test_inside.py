@@ -1,0 +1,206 @@
+"""What cannot be seen from outside: threads, what is made anew for each request, and how the service is asked."""
+
+import asyncio
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from blockbuster import blockbuster_ctx
+
+from pflow import mcp_server
+from pflow.engine.output import NullOutput
+from pflow.library.manager import WorkflowManager
+from pflow.registry.registry import Registry
+from pflow.service import Service
+from tests.pflow.library.homes import draft, saved
+from tests.pflow.mcp.agents import agent, executed, failed, said_by, told
+from tests.pflow.mcp.material import HELLO, chain, own_node
+from tests.pflow.mcp.rawly import raw_server
+from tests.requirements import requirement
+from uraniborg.kernel.mcp.testing import connected
+
+CALLS: dict[str, dict[str, Any]] = {
+    "browse_components": {"query": "shell"},
+    "list_library": {},
+    "describe_workflow": {"name": "hello"},
+    "execute": {"name": "hello", "inputs": {"who": "Tycho"}},
+    "save_to_library": {"draft_name": "hello", "final_name": "kept", "description": "Greets."},
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PFLOW_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "uraniborg"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "home"
+
+
+@requirement("PF-R18", "PF-N5")
+async def test_every_tool_does_its_work_in_the_default_pool_of_its_default_size(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft(home, "hello", HELLO)
+    threads: list[str] = []
+    make_service: Callable[[], Service] = mcp_server._service  # pyright: ignore[reportPrivateUsage]
+
+    def noting() -> Service:
+        threads.append(threading.current_thread().name)
+        return make_service()
+
+    monkeypatch.setattr(mcp_server, "_service", noting)
+    async with connected(mcp_server.make()) as client:
+        for tool, arguments in CALLS.items():
+            await told(client, tool, **arguments)
+            assert threads.pop().startswith("asyncio_"), tool
+            assert threads == []
+        pool: Any = vars(asyncio.get_running_loop())["_default_executor"]
+    assert isinstance(pool, ThreadPoolExecutor)
+    sizes = vars(pool)["_max_workers"], vars(ThreadPoolExecutor())["_max_workers"]
+    assert sizes[0] == sizes[1] == min(32, (os.cpu_count() or 1) + 4)
+
+
+@requirement("PF-R18")
+async def test_no_tool_blocks_the_loop(home: Path) -> None:
+    # A run has a loop of its own, in its thread, which it may block.
+    without_a_run = {tool: arguments for tool, arguments in CALLS.items() if tool != "execute"}
+    async with connected(mcp_server.make()) as client:
+        for final_name in ("kept", "kept-too"):
+            draft(home, "hello", HELLO)
+            calls = {**without_a_run, "save_to_library": {**CALLS["save_to_library"], "final_name": final_name}}
+            # What is imported late is imported the first time.
+            with blockbuster_ctx() if final_name == "kept-too" else nullcontext():
+                for tool, arguments in calls.items():
+                    await told(client, tool, **arguments)
+
+
+@requirement("PF-R17")
+async def test_every_request_makes_its_own_service_registry_and_managers(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []  # kept, so that no two of them can have the same place in memory
+
+    def noting(kind: type) -> None:
+        make = kind.__init__
+
+        def init(self: object, *args: Any, **kwargs: Any) -> None:
+            made.append(self)
+            make(self, *args, **kwargs)
+
+        monkeypatch.setattr(kind, "__init__", init)
+
+    saved(home, "kept", ir=HELLO)
+    for kind in (Service, Registry, WorkflowManager):
+        noting(kind)
+    async with connected(mcp_server.make()) as client:
+        for _ in range(2):
+            for tool, kind in (
+                ("browse_components", Registry),
+                ("list_library", WorkflowManager),
+                ("describe_workflow", Registry),
+                ("execute", Registry),
+                ("execute", WorkflowManager),
+            ):
+                before = len(made)
+                await told(client, tool, **{**CALLS[tool], **({"name": "kept"} if "name" in CALLS[tool] else {})})
+                new = made[before:]
+                assert sum(isinstance(one, Service) for one in new) == 1, tool
+                assert any(isinstance(one, kind) for one in new), tool
+    assert len({id(one) for one in made}) == len(made)
+
+
+@requirement("PF-R12", "PF-R11")
+async def test_a_run_is_asked_for_without_repair_and_with_an_output_that_prints_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = draft(home, "breaks", chain({"id": "one", "type": "shell", "params": {"command": "exit 1"}}))
+    before = file.read_bytes()
+    asked: list[dict[str, Any]] = []
+    execute = Service.execute
+
+    def noting(self: Service, *args: Any, **kwargs: Any) -> Any:
+        asked.append(kwargs)
+        return execute(self, *args, **kwargs)
+
+    monkeypatch.setattr(Service, "execute", noting)
+    async with connected(mcp_server.make()) as client:
+        await failed(client, "execute", name="breaks")
+    (only,) = asked
+    assert only["enable_repair"] is False
+    assert isinstance(only["output"], NullOutput)
+    assert file.read_bytes() == before
+    with pytest.raises(NotImplementedError):
+        Service(mcp_server._service().settings).execute("breaks", enable_repair=True)  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_what_nobody_foresaw_is_told_in_the_shape_of_every_other_failure(
+    home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("words of nobody")
+
+    for operation in ("browse", "list_library", "describe", "execute", "save"):
+        monkeypatch.setattr(Service, operation, broken)
+    async with connected(mcp_server.make()) as client:
+        for number, (tool, arguments) in enumerate(CALLS.items(), 1):
+            result = await client.call_tool(tool, arguments)
+            reply = result.structuredContent
+            assert result.isError
+            assert reply is not None
+            assert reply["success"] is False
+            assert (reply["error"]["code"], reply["error"]["type"]) == ("internal_error", "execution_error")
+            assert "nobody" not in json.dumps(reply)
+            logged = [record for record in caplog.records if "RuntimeError: words of nobody" in record.getMessage()]
+            assert len(logged) == number
+
+
+PRINTS = """\
+import sys, warnings
+
+def run(params, context):
+    print("on stdout")
+    print("on stderr", file=sys.stderr)
+    sys.stdout.write("without an end")
+    sys.stdout.flush()
+    warnings.warn("a warning")
+    return {"read": sys.stdin.read()}
+"""
+
+
+@requirement("PF-R11")
+async def test_what_a_node_prints_in_the_process_of_the_server_reaches_nobody(home: Path) -> None:
+    own_node(home, "prints", PRINTS)
+    draft(home, "noisy", chain({"id": "one", "type": "prints"}))
+    async with agent(home) as client:
+        for _ in range(2):
+            assert (await executed(client, "noisy"))["outputs"] == {"one": {"read": ""}}
+    assert said_by(home).read_text(encoding="utf-8") == ""
+
+
+BREAKS = """\
+from pflow import mcp_server
+from pflow.service import Service
+
+def broken(self, pattern=None):
+    raise RuntimeError("of the server itself")
+
+Service.list_library = broken
+mcp_server.main()
+"""
+
+
+def test_what_goes_wrong_in_the_server_itself_is_in_its_log(home: Path) -> None:
+    with raw_server(home, command=[sys.executable, "-c", BREAKS]) as server:
+        server.call("list_library")
+        assert server.reply()["error"]["code"] == "internal_error"
+        server.stdin.close()
+        assert server.exit_code() == 0
+        (line,) = server.stderr.read().splitlines()
+    assert "of the server itself" in json.loads(line)["exception"]

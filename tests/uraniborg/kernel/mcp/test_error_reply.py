@@ -1,0 +1,88 @@
+import json
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from tests.uraniborg.kernel.mcp.direct import client_of
+from tests.uraniborg.kernel.mcp.wire import call
+from uraniborg.kernel.mcp import ErrorReply, Server, make_server, stateful_app, stateless_app, tool
+from uraniborg.kernel.mcp.testing import connected, json_of, text_of
+
+
+class Report(BaseModel):
+    done: list[str]
+    rest: int | None = None
+
+
+VALUES: dict[str, Any] = {
+    "object": {"success": False, "done": ["one"], "nothing": None},
+    "list": [{"name": "one"}, 2],
+    "empty list": [],
+    "model": Report(done=["one"]),
+    "text": "It did not work.",
+    "nothing": None,
+    "large": {"number": 2**70, "text": "Ж" * 10_000},
+}
+
+
+def failing_server(*, structured: bool = True) -> Server:
+    server = make_server("failing", version="1", instructions="")
+
+    @tool(server, title="Fail", read_only=True, structured=structured)
+    async def fail(how: str) -> Any:
+        """Fails, and has something to say of it."""
+        return ErrorReply(object() if how == "unspeakable" else VALUES[how])
+
+    @tool(server, title="Succeed", read_only=True, structured=structured)
+    async def succeed(how: str) -> Any:
+        """Says the same, and means it."""
+        return VALUES[how]
+
+    return server
+
+
+@pytest.mark.parametrize("how", VALUES)
+@pytest.mark.parametrize("structured", [True, False])
+async def test_it_says_the_same_as_a_success_would_and_is_marked_as_an_error(how: str, structured: bool) -> None:
+    async with connected(failing_server(structured=structured)) as client:
+        failure = await client.call_tool("fail", {"how": how})
+        success = await client.call_tool("succeed", {"how": how})
+    assert (failure.isError, success.isError) == (True, False)
+    assert failure.content == success.content
+    assert failure.structuredContent == success.structuredContent
+    assert (failure.structuredContent is not None) is (structured and how != "text")
+
+
+async def test_its_value_is_one_text_of_json_and_structured_content() -> None:
+    async with connected(failing_server()) as client:
+        failure = await client.call_tool("fail", {"how": "object"})
+        listed = await client.call_tool("fail", {"how": "list"})
+    assert json_of(failure) == VALUES["object"] == failure.structuredContent
+    assert json_of(listed) == VALUES["list"]
+    assert listed.structuredContent == {"result": VALUES["list"]}
+
+
+async def test_it_is_no_fault_of_the_server_and_leaves_no_trace_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async with connected(failing_server()) as client:
+        await client.call_tool("fail", {"how": "object"})
+    assert caplog.records == []
+
+
+async def test_a_value_without_a_json_form_is_an_internal_error_as_it_is_in_a_success() -> None:
+    async with connected(failing_server()) as client:
+        failure = await client.call_tool("fail", {"how": "unspeakable"})
+    assert failure.isError
+    assert json_of(failure)["error"]["code"] == "internal_error"
+    assert "object at" not in text_of(failure)
+
+
+@pytest.mark.parametrize("make_app", [stateless_app, stateful_app])
+async def test_over_http_it_is_marked_as_an_error_too(make_app: Any) -> None:
+    async with client_of(make_app(failing_server())) as client:
+        session = await client.begin() if make_app is stateful_app else None
+        answer = await client.post(call("fail", {"how": "object"}), session)
+    (message,) = answer.messages
+    assert message["result"]["isError"] is True
+    assert message["result"]["structuredContent"] == VALUES["object"]
+    assert json.loads(message["result"]["content"][0]["text"]) == VALUES["object"]
