@@ -16,6 +16,10 @@ _WORKFLOW_SHARE: Final = 0.4
 """How much of what is told workflows may take, if there are nodes to tell of, too."""
 
 
+_IN_FULL: Final = 5
+"""How many of the best are told with what each parameter and field means."""
+
+
 def browsed(home: Path, registry: Registry, query: str, include_workflows: bool, *, most_bytes: int) -> dict[str, Any]:
     """As `browse_components` answers. `total` counts what fits the query, told or not."""
     workflow_uses, type_uses = _uses(home)
@@ -24,7 +28,9 @@ def browsed(home: Path, registry: Registry, query: str, include_workflows: bool,
     kept_workflows = _fitting(workflows, int(most_bytes * _WORKFLOW_SHARE) if matches else most_bytes)
     spent = len(orjson.dumps(kept_workflows))
     # Made one by one, and no more than fit: there may be thousands.
-    kept_nodes = _fitting((_node(match, is_brief=not query.strip()) for match in matches), most_bytes - spent)
+    in_full = _IN_FULL if query.strip() else 0
+    nodes = (_node(match, is_brief=place >= in_full) for place, match in enumerate(matches))
+    kept_nodes = _fitting(nodes, most_bytes - spent)
     total = len(matches) + len(workflows)
     is_cut = len(kept_nodes) + len(kept_workflows) < total
     told: dict[str, Any] = {"nodes": kept_nodes}
@@ -33,6 +39,8 @@ def browsed(home: Path, registry: Registry, query: str, include_workflows: bool,
     told |= {"total": total, "truncated": is_cut}
     if is_cut:
         told["hint"] = "Ask with a query of a few words to see the rest."
+    elif not total:
+        told["hint"] = "Nothing fits. Ask with other words, or with none to see everything."
     if registry.problems:
         told["problems"] = [str(one) for one in registry.problems][:20]
     return told

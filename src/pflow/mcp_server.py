@@ -32,13 +32,14 @@ paper library, universes) joined by edges, with values passed on as ${node.outpu
 
 The loop:
 1. browse_components with a few words: which node types and which finished workflows there are.
-2. Write a draft with your file tools to ~/.pflow/workflows/drafts/NAME.json (read pflow://guide first).
+2. Write a draft with your file tools to {drafts}/NAME.json (read pflow://guide first: it is short).
 3. execute NAME. What is wrong is told all at once, before anything runs, with the corrected text.
 4. A run that fails leaves a checkpoint: edit the draft and execute the same name again. Nodes whose type, parameters \
 and values are unchanged are not run again; `reused_nodes` and `not_reused` say which and why.
 5. save_to_library once it works. describe_workflow tells how to call a workflow and how it went.
 
-A node of the type `approval` ends the run with approval_required: ask the person, then execute again.\
+A node of the type `approval` ends the run with approval_required: have the person decide (`uraniborg decide`, as the \
+hint says), then execute again. To change a saved workflow, edit {library}/NAME.json.\
 """
 
 _Name = Annotated[str, Field(description="Name of a workflow, without path or suffix.")]
@@ -108,7 +109,7 @@ async def guide() -> str:
     """How workflows are written: the JSON format, templates, branches, batches, retries, resuming."""
     from pflow.guide import guide_text
 
-    return await asyncio.to_thread(guide_text)
+    return await asyncio.to_thread(lambda: guide_text(_service().home))
 
 
 def main() -> None:
@@ -131,7 +132,12 @@ def make() -> "Server":
 
     from uraniborg.kernel.mcp import make_server, resource, tool
 
-    server = make_server("pflow", version=version("uraniborg"), instructions=INSTRUCTIONS, interrupted=_interrupted)
+    home = _service().home.absolute()
+    places = {"drafts": home / "workflows" / "drafts", "library": home / "workflows"}
+    told = INSTRUCTIONS
+    for name, place in places.items():
+        told = told.replace(f"{{{name}}}", str(place))
+    server = make_server("pflow", version=version("uraniborg"), instructions=told, interrupted=_interrupted)
     tool(server, title="Browse components", read_only=True, idempotent=True)(browse_components)
     tool(server, title="List saved workflows", read_only=True, idempotent=True)(list_library)
     tool(server, title="Describe a workflow", read_only=True, idempotent=True)(describe_workflow)

@@ -48,7 +48,8 @@ def show_inbox(*, as_json: bool) -> None:
         console.print()
     count = "1 decision waits." if len(waiting) == 1 else f"{len(waiting)} decisions wait."
     console.print(f"{count} See all of one: uraniborg inbox {_handle(waiting[0])}", soft_wrap=True)
-    console.print(f"Decide it: uraniborg decide {_handle(waiting[0])} approve|edit|reject", soft_wrap=True)
+    actions = "|".join(waiting[0].payload.get("actions") or ("approve", "edit", "reject"))
+    console.print(f"Decide it: uraniborg decide {_handle(waiting[0])} {printable(actions)}", soft_wrap=True)
 
 
 def show_entry(named: str, *, as_json: bool) -> None:

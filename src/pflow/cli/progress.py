@@ -69,7 +69,7 @@ class Progress:
     def node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
         look = _LOOKS[status]
         with self._lock:
-            self._ended[status] += 1
+            self._ended[status] += "/" not in node_id  # of a workflow within, which is one node here
             self._running.pop(node_id, None)
             took = f" {duration(duration_ms)}" if status in ("completed", "failed") else ""
             shown = _clean(node_id)
@@ -91,12 +91,21 @@ class Progress:
 
     def run_finished(self, success: bool, duration_ms: float) -> None:
         with self._lock:
-            look = _LOOKS["completed" if success else "failed"]
+            stopped = next(
+                (one for one in ("waiting", "uncertain") if self._ended[one] and not self._ended["failed"]), "failed"
+            )
+            look = _LOOKS["completed" if success else stopped]
             counts = ", ".join(
                 f"{self._ended[status]} {each.word}" for status, each in _LOOKS.items() if self._ended[status]
             )
             took = f"{look.word} {'in' if success else 'after'} {duration(duration_ms)}"
             self._line(f"{self._mark(look)} {took}  {self._painted(_DIM, counts)}".rstrip())
+
+    def _stopped(self) -> NodeStatus:
+        """What kept it from going on."""
+        if self._ended["failed"]:
+            return "failed"
+        return "waiting" if self._ended["waiting"] else "uncertain" if self._ended["uncertain"] else "failed"
 
     def _mark(self, look: _Look) -> str:
         return self._painted(look.color, look.poor if self._is_poor else look.mark)

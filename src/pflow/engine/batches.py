@@ -96,7 +96,8 @@ def _items(node: Node, batch: Batch, scope: Scope) -> list[Any]:
     if not isinstance(items, list):
         raise NodeFailed(
             f"The items of '{node.id}' are no list, but {type(items).__name__}.",
-            hint="`batch.items` is a list, or a template that stands for one.",
+            hint="`batch.items` is a list, or a template that stands for one. For lines of text use a `python` node: "
+            '{"code": "result = text.splitlines()", "inputs": {"text": "${list.stdout}"}}.',
         )
     listed = cast("list[Any]", items)
     if len(listed) > MOST_ITEMS:
@@ -111,7 +112,7 @@ def _raise_first(node: Node, batch: Batch, errors: dict[int, UraniborgError], co
     if errors and batch.error_handling == "fail_fast":
         index = min(errors)
         failed = as_pflow_error(errors[index])
-        failed.message = f"Item {index} of {count} of '{node.id}' failed: {failed.message}"
+        failed.message = f"'{node.id}' failed at items[{index}], of {count}: {failed.message}"
         failed.args = (failed.message,)
         failed.ids.setdefault("item", index)
         raise failed

@@ -156,6 +156,11 @@ class Checkpoints:
                         past = self._with(past, read_journal(path))
                         self._write(past)
                     path.unlink()
+                else:
+                    run_id = path.stem.rpartition(".")[2]
+                    past.notices.append(
+                        f"Another run of '{self._name}' is under way, {run_id}: this one knows nothing of what it does."
+                    )
         return past
 
     def _with(self, past: Past, entries: Entries) -> Past:

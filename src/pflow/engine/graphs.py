@@ -143,6 +143,7 @@ class GraphRun:
         except UraniborgError as exc:
             return self._failed(node, as_pflow_error(exc), now_ms(began))
         except asyncio.CancelledError:
+            self._on_node(key, node, "uncertain", None, now_ms(began), None)
             self._output.node_finished(key, "uncertain", now_ms(began), "interrupted")
             raise
         self.values[node.id] = step.outputs
@@ -189,7 +190,12 @@ class GraphRun:
         async def item(scope: Scope, index: int) -> Step:
             return await self._once(node, interface, scope, f"{key}[{index}]", retry)
 
-        return await run_batch(node, node.batch, self._scope, item)
+        step = await run_batch(node, node.batch, self._scope, item)
+        if errors := step.outputs["errors"]:
+            first = f"items[{errors[0]['index']}]: {errors[0]['error']}"
+            told = f"{len(errors)} of {step.outputs['count']} items of '{key}' failed"
+            self._frame.warnings.append(f"{told}, the first at {first}")
+        return step
 
     async def _once(self, node: Node, interface: Interface, scope: Scope, key: str, retry: Any = None) -> Step:
         if node.type != NESTED:

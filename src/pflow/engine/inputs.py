@@ -85,6 +85,6 @@ def _missing(workflow: Workflow, missing: list[str], given: Mapping[str, Any]) -
         missing,
         available=[*given],
         message=f"Required inputs are missing: {told}.",
-        hint=f"Give them with the call: inputs = {{{example}}}",
+        hint=" ".join([*unknown_inputs(workflow, given), f"Give them with the call: inputs = {{{example}}}"]),
         node=node,
     )

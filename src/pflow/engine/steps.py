@@ -182,7 +182,7 @@ async def _run_alone(frame: Frame, recorder: Recorder, job: _Job) -> Step:
 
 
 async def _run_again(frame: Frame, past: Past, job: _Job, *, was_interrupted: bool = False) -> Step:
-    note = _reason(frame, past, job, was_interrupted or job.id in past.uncertain)
+    note = _reason(frame, past, job, was_interrupted or any(key == job.key for key, _ in past.uncertain))
     return (await _run(frame, job))._replace(note=note)
 
 
@@ -234,7 +234,7 @@ async def _run(frame: Frame, job: _Job) -> Step:
     if recorder and job.is_effectful:
         recorder.started(job.key, job.fingerprint)
     try:
-        outcome = await _attempts(frame.executor, job)
+        outcome = await _attempts(frame, job)
         text = as_json(outcome.outputs)
     except UraniborgError as exc:
         # One that was given up on may still have had its effect.
@@ -250,16 +250,22 @@ async def _run(frame: Frame, job: _Job) -> Step:
     return Step(outputs, outcome.action)
 
 
-async def _attempts(executor: Executor, job: _Job) -> Outcome:
+async def _attempts(frame: Frame, job: _Job) -> Outcome:
     attempt = 1
     while True:
         try:
-            return await _attempt(executor, job.node, job.call)
+            outcome = await _attempt(frame.executor, job.node, job.call)
         except ApprovalRequired:
             raise
-        except UraniborgError:
+        except UraniborgError as exc:
             if attempt >= job.retry.attempts:
+                if attempt > 1:
+                    exc.ids.setdefault("attempts", attempt)
                 raise
+        else:
+            if attempt > 1:
+                frame.warnings.append(f"'{job.key}' went well at attempt {attempt} of {job.retry.attempts}.")
+            return outcome
         attempt += 1
         if wait := job.retry.wait_before(attempt):
             await asyncio.sleep(wait)

@@ -11,7 +11,7 @@ from pflow.ir.graph import Graph
 from pflow.ir.model import ERROR_ACTION, Node, Workflow
 from pflow.ir.reading import places_of, read_workflow
 from pflow.ir.references import check_references
-from pflow.ir.uses import NESTED
+from pflow.ir.uses import NESTED, variables_of
 from pflow.registry.interface import Interface
 from uraniborg.kernel.errors import UraniborgError
 
@@ -62,6 +62,7 @@ class _Checker:
         self._open: list[str] = []
         self._heights: dict[str, int] = {}
         """How many levels of workflows there are from one that was checked, itself included."""
+        self._checked: dict[str, Checked] = {}
         self._missing: dict[str, UraniborgError] = {}
         self._deepest = 0
 
@@ -112,7 +113,8 @@ class _Checker:
             return self._check_named(node, path, given, depth) if is_known else []
         if depth >= MOST_NESTED:
             return [_too_deep(node, path)]
-        return _within(node, path, self.check(given, depth + 1))
+        inner = self.check(given, depth + 1)
+        return [*_within(node, path, inner), *_check_given(node, path, inner)]
 
     def _check_named(self, node: Node, path: str, name: str, depth: int) -> list[Diagnostic]:
         if name in self._open:
@@ -122,7 +124,7 @@ class _Checker:
             return [_too_deep(node, path)]
         if name in self._heights:
             self._deepest = max(self._deepest, depth + self._heights[name])
-            return []
+            return _check_given(node, path, self._checked[name])
         try:
             document = self._loaded(name)
         except UraniborgError as exc:
@@ -133,9 +135,10 @@ class _Checker:
         deepest, self._deepest = self._deepest, depth + 1
         inner = self.check(document, depth + 1)
         self._heights[name] = self._deepest - depth
+        self._checked[name] = inner
         self._deepest = max(deepest, self._deepest)
         self._open.pop()
-        return _within(node, path, inner)
+        return [*_within(node, path, inner), *_check_given(node, path, inner)]
 
     def _loaded(self, name: str) -> Any:
         assert self._load is not None
@@ -158,6 +161,35 @@ def _within(node: Node, path: str, inner: Checked) -> list[Diagnostic]:
         replace(one, path=f"{path}/{one.path}", message=f"In '{node.id}': {one.message}", node=node.id)
         for one in inner.errors
     ]
+
+
+def _check_given(node: Node, path: str, inner: Checked) -> list[Diagnostic]:
+    """Whether a workflow within is given what it needs."""
+    given: Any = node.params.get("inputs") or node.params.get("param_mapping") or {}
+    if inner.workflow is None or not isinstance(given, dict):
+        return []
+    named = cast("dict[str, Any]", given)
+    place = f"{path.rpartition('.')[0]}.inputs"
+    inputs = inner.workflow.inputs
+    missing = [one.name for one in inputs.values() if one.required and one.name not in named and not one.secret]
+    found = [
+        error(
+            "missing_nested_input",
+            f"{place}.{name}",
+            f"The workflow that '{node.id}' runs needs the input '{name}'.",
+            available=tuple(inputs),
+            example={"inputs": {name: f"${{{name}}}"}},
+            node=node.id,
+        )
+        for name in missing
+    ]
+    known = {*inputs, *(one["name"] for one in variables_of(inner.workflow))}
+    for name in named:
+        if name not in known:
+            message = f"Nothing in the workflow that '{node.id}' runs uses the input '{name[:80]}'."
+            more = {"available": tuple(inputs), "nearest": nearest(name, inputs), "node": node.id}
+            found.append(warning("unknown_nested_input", f"{place}.{name[:80]}", message, **more))
+    return found
 
 
 def _check_shape(workflow: Workflow, graph: Graph, places: Mapping[str, int]) -> list[Diagnostic]:
@@ -199,14 +231,25 @@ def _check_params(node: Node, interface: Interface, path: str) -> list[Diagnosti
         param = interface.params.get(key)
         if param is None:
             if not interface.open_params:
-                message = f"The type '{node.type}' has no parameter `{key[:80]}`, so it is ignored."
-                known = tuple(interface.params)
-                more = {"available": known, "nearest": nearest(key, known), "example": example, "node": node.id}
-                found.append(warning("unknown_param", f"{path}.params.{key[:80]}", message, **more))
+                found.append(_unknown_param(node, interface, key, path))
         elif not _is_template(value) and not fits(value, param.type):
             message = f"`{key}` of '{node.id}' is to be {param.type.replace('|', ' or ')}."
             found.append(error("bad_param", f"{path}.params.{key}", message, example=example, node=node.id))
     return found
+
+
+def _unknown_param(node: Node, interface: Interface, key: str, path: str) -> Diagnostic:
+    known = tuple(interface.params)
+    missing = [one.key for one in interface.params.values() if one.required and node.params.get(one.key) is None]
+    unknown = [one for one in node.params if one not in interface.params]
+    # Whoever left out one and made up one meant the one that was left out.
+    meant = missing[0] if len(missing) == len(unknown) == 1 else nearest(key, known)
+    is_sent = interface.source == "mcp"
+    outcome = "and its server refuses what it does not know" if is_sent else "so it is ignored"
+    message = f"The type '{node.type}' has no parameter `{key[:80]}`, {outcome}."
+    example = dict(interface.example) or None
+    more = {"available": known, "nearest": meant, "example": example, "node": node.id}
+    return (error if is_sent else warning)("unknown_param", f"{path}.params.{key[:80]}", message, **more)
 
 
 def _is_private(key: str) -> bool:

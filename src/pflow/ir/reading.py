@@ -24,6 +24,7 @@ _KEYS: Final = (
 )
 _NODE_KEYS: Final = ("id", "type", "purpose", "params", "batch", "retry", "timeout", "resume", "effect")
 _WRAPPER_KEYS: Final = ("name", "description", "ir", "created_at", "updated_at", "version")
+_TOLD_ELSEWHERE: Final = ("name", "description", "version", "created_at", "updated_at", "metadata")
 _DEEPEST: Final = 100
 _NODE: Final = {"id": "hello", "type": "echo", "params": {"message": "Hello ${who}"}}
 _EXAMPLE: Final = {
@@ -127,7 +128,11 @@ def _check_keys(plain: Plain, found: list[Diagnostic]) -> None:
     for key in plain:
         if key in _KEYS:
             continue
-        hint = "Name and description are given when the workflow is saved." if key in _WRAPPER_KEYS else ""
+        if key in _TOLD_ELSEWHERE:
+            message = f"`{key}` has no effect here: name and description are given when the workflow is saved."
+            found.append(warning("ignored_key", key, message))
+            continue
+        hint = ""
         message = f"A workflow has no key '{key[:80]}'."
         more = {"available": _KEYS[:7], "nearest": nearest(key, _KEYS), "example": _EXAMPLE}
         found.append(error("unknown_key", key[:80], message, hint=hint, **more))
@@ -233,9 +238,13 @@ def _read_edges(plain: Any, nodes: Mapping[str, Node], found: list[Diagnostic]) 
 def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Diagnostic]) -> Edge | None:
     told = cast("Plain", plain) if isinstance(plain, dict) else {}
     if not isinstance(plain, dict) or set(told) - {"from", "to", "action"}:
-        message = "An edge is an object with `from`, `to` and perhaps `action`."
+        unknown = ", ".join(f"`{key[:40]}`" for key in told if key not in ("from", "to", "action"))
+        message = "An edge is an object with `from`, `to` and perhaps `action`" + (
+            f"; it has no {unknown}." if unknown else "."
+        )
         example = {"from": "fetch", "to": "save", "action": "default"}
-        found.append(error("bad_edge", path, message, available=("from", "to", "action"), example=example))
+        hint = "Which edge is followed is for the node to say: a `python` node sets `action`, and a failure is `error`."
+        found.append(error("bad_edge", path, message, hint=hint, available=("from", "to", "action"), example=example))
         return None
     ends: list[str] = []
     for key in ("from", "to"):

@@ -58,7 +58,7 @@ def not_found(home: Path, name: str, places: Sequence[WorkflowManager], folder: 
     if name in names:
         hint = "It is in the library already, and no draft."
     else:
-        hint = f"Did you mean '{meant}'?" if meant else f"Write it to {DRAFTS}/{name}{SUFFIX} in the pflow home first."
+        hint = f"Did you mean '{meant}'?" if meant else f"Write it to {home.absolute() / DRAFTS / name}{SUFFIX} first."
     return WorkflowNotFound(
         f"Workflow not found: '{name}'. Looked for {', '.join(searched)}.",
         hint=hint,

@@ -156,7 +156,7 @@ class WorkflowManager:
     def _taken(self, name: str) -> WorkflowExists:
         return WorkflowExists(
             f"'{name}' already exists: {self.told(name)}. Nothing was changed.",
-            hint="Choose another name, or move the one that exists away first.",
+            hint="Choose another name. To change the one that exists, edit its file.",
             name=name,
         )
 

@@ -23,11 +23,14 @@ def ask(params: dict[str, Any], context: Context) -> Outcome:
         "actions": ["approve", "reject"],
     }
     try:
-        entry = inbox.put(entry_id, _PART, _KIND, context.workflow, payload)
+        entry = inbox.put(entry_id, _PART, _KIND, f"{context.workflow}: {context.node_id}", payload)
+        is_refused = entry.decision is not None and entry.decision.action != "approve"
+        if is_refused and params.get("on_reject") != "branch":
+            inbox.forget(_PART, entry.subject)  # whoever runs it again asks again
     finally:
         inbox.close()
     if entry.state == "withdrawn":
-        raise NodeFailed("The question was withdrawn.", hint="Run it with --fresh to ask anew.", approval_id=entry_id)
+        raise NodeFailed("The question was withdrawn.", hint="Change the question to ask anew.", approval_id=entry_id)
     if entry.decision is None:
         raise ApprovalRequired(
             f"A person has to decide: {params['question']}",
@@ -47,6 +50,6 @@ def ask(params: dict[str, Any], context: Context) -> Outcome:
         return Outcome(outputs, "rejected")
     raise NodeFailed(
         f"A person said no: {entry.decision.note or params['question']}",
-        hint="Run it with --fresh to ask again.",
+        hint="Running the workflow again asks again.",
         outputs=outputs,
     )

@@ -20,7 +20,7 @@ _live: set[int] = set()
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    kept: int = 1 << 20
+    kept: int = 1 << 24
     """Bytes of each output that are kept in memory."""
     spooled: int = 2 << 30
     """Bytes of both outputs together that may go to the disk."""

@@ -124,6 +124,7 @@ class Resolution:
             if value is _ABSENT or value is None:
                 return _ABSENT
             place = self._followed(step) if isinstance(step, Reference) else step
+            _check_whole(value, place, reference)
             value = _inside(value, place)
         return value
 
@@ -162,6 +163,17 @@ def _size(value: Any, sizes: dict[int, int]) -> int:
         texts = sum(len(item) for item in items if isinstance(item, str))
         sizes[id(waiting.pop())] = 1 + len(items) + texts + sum(sizes[id(item)] for item in inner)
     return sizes[id(value)]
+
+
+def _check_whole(value: Any, place: Any, reference: Reference) -> None:
+    """Raises NodeFailed for the beginning of an output that is too long: it must not pass for all of it."""
+    if isinstance(value, dict) and f"{place}_file" in value and f"{place}_size" in value:
+        outputs = cast("dict[str, Any]", value)
+        raise NodeFailed(
+            f"`${{{reference.text}}}` is {outputs[f'{place}_size']:,} bytes long, and only its beginning was kept.",
+            hint=f"All of it is in the file `${{{reference.root}.{place}_file}}`: read it there, for example with "
+            f"`< ${{{reference.root}.{place}_file}}` in a command.",
+        )
 
 
 def _inside(value: Any, place: Any) -> Any:

@@ -94,7 +94,7 @@ def test_the_first_item_to_fail_ends_it_and_what_runs_ends(home: Home) -> None:
     home.tell("fail-b[1]")
     result = home.run(batch(list(range(5))))
     assert result.error_body is not None
-    assert result.error_body["message"].startswith("Item 1 of 5 of 'b' failed: told to fail")
+    assert result.error_body["message"].startswith("'b' failed at items[1], of 5: told to fail")
     assert result.error_body["item"] == 1
     assert result.failed_node == "b"
     assert home.runs() == {"b[0]": 1, "b[1]": 1}

@@ -298,13 +298,15 @@ def test_a_question_that_changed_is_asked_anew(home: Home, inbox: Inbox) -> None
     assert error_of(changed)["approval_id"] != first
 
 
-def test_a_no_fails_the_run_and_does_not_repeat_what_had_finished(home: Home, inbox: Inbox) -> None:
+def test_a_no_fails_the_run_and_who_runs_it_again_asks_again_and_repeats_nothing(home: Home, inbox: Inbox) -> None:
     inbox.decide(error_of(home.run(asking()))["approval_id"], Decision(action="reject", note="too dear"), "test")
-    for _ in range(2):
-        result = home.run(asking())
-        assert error_of(result)["type"] == "execution_error"
-        assert "too dear" in error_of(result)["message"]
-    assert home.runs() == {"a": 1}
+    refused = home.run(asking())
+    assert error_of(refused)["type"] == "execution_error"
+    assert "too dear" in error_of(refused)["message"]
+    asked_again = home.run(asking())
+    inbox.decide(error_of(asked_again)["approval_id"], Decision(action="approve"), "test")
+    assert home.run(asking()).success
+    assert home.runs() == {"a": 1, "send": 1}
 
 
 def test_a_no_may_choose_a_branch(home: Home, inbox: Inbox) -> None:

@@ -218,9 +218,14 @@ def test_an_error_edge_leads_around_a_workflow_that_fails(home: Home) -> None:
 
 @requirement("PF-E4")
 def test_a_workflow_within_that_lacks_an_input_says_which(home: Home) -> None:
-    result = home.run(chain(node("sub", "workflow", workflow_ir=INNER)))
+    with pytest.raises(InvalidWorkflow, match="needs the input 'who'"):
+        home.run(chain(node("sub", "workflow", workflow_ir=INNER)))
+    home.draft("inner", INNER)
+    result = home.run(chain(node("sub", "workflow", workflow_name="${name}")), {"name": "inner"})
     assert result.error_body is not None
+    assert result.error_body["type"] == "template_error"
     assert result.error_body["missing_variables"] == ["who"]
+    assert result.error_body["nested_node"] == "sub/x"
     assert result.failed_node == "sub"
 
 

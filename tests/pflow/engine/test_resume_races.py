@@ -27,6 +27,11 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
 
 
+def warnings_of(reply: dict[str, Any]) -> list[str]:
+    """But for the one that says that another runs at the same time."""
+    return [told for told in reply["warnings"] if "is under way" not in told]
+
+
 # Killed.
 
 MIXED = joined(
@@ -183,7 +188,8 @@ def test_two_processes_that_run_the_same_draft_at_once_are_isolated_and_both_go_
     home.untell()
     replies = [one.reply() for one in running]
     assert [reply["outputs"]["n"] for reply in replies] == [0, 1]
-    assert all(reply["success"] and not reply["reused_nodes"] and not reply["warnings"] for reply in replies)
+    assert all(reply["success"] and not reply["reused_nodes"] for reply in replies)
+    assert not any(map(warnings_of, replies))
     assert home.runs("done") == {"a": 2, "b": 2}
 
 
@@ -199,7 +205,7 @@ def test_the_journal_of_a_run_that_lives_is_not_taken_by_another(home: Home) -> 
     home.untell()
     reply = living.reply()
     assert reply["success"]
-    assert reply["warnings"] == []
+    assert warnings_of(reply) == []
 
 
 @requirement("PF-E6")
@@ -244,7 +250,7 @@ def test_of_those_that_go_on_from_the_same_run_at_once_one_has_the_effect_and_th
     assert home.runs()["e"] == 1
     assert home.runs()["a"] == 0
     assert sorted(len(reply["reused_nodes"]) for reply in replies) == [1, *[2] * (count - 1)]
-    assert all(reply["warnings"] == [] for reply in replies)
+    assert not any(map(warnings_of, replies))
     assert home.run(UNFINISHED).resumed_from is None
 
 

@@ -1,4 +1,3 @@
-import json
 import os
 import signal
 import subprocess
@@ -64,7 +63,7 @@ def test_a_signal_ends_what_runs_first_and_then_cleans_up(number: signal.Signals
         assert server.stderr.read().splitlines() == [b"interrupted", b"ended what ran", b"cleaned up"]
 
 
-def test_it_is_awaited_during_a_call_and_needs_no_cleanup(tmp_path: Path) -> None:
+def test_it_is_awaited_during_a_call_and_needs_no_cleanup() -> None:
     with running(door="alone") as server:
         server.initialize()
         server.call_and_wait_for_its_start("wait_forever")
@@ -132,9 +131,17 @@ def test_a_loop_that_is_kept_busy_does_not_keep_the_signal_from_ending_the_serve
         assert server.stderr.read() == b"", "there was nobody to ask"
 
 
-def test_what_is_printed_meanwhile_is_not_taken_for_an_answer() -> None:
-    with running() as server:
+@pytest.mark.xfail(
+    strict=True, reason="run_stdio awaits `interrupted` only while the session lasts, not while threads are at work"
+)
+def test_a_signal_after_the_client_has_left_ends_what_still_runs(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    os.mkfifo(source)
+    with running(door=str(GRACE_S)) as server:
         server.initialize()
+        server.call_and_wait_for_its_start("copy_in_a_thread", source=str(source), target=str(tmp_path / "target"))
+        server.stdin.close()
+        assert server.stderr.readline() == b"cleaned up\n"
         server.process.send_signal(signal.SIGINT)
         assert server.exit_code() == 130
-        assert [json.loads(line) for line in server.stdout.read().splitlines()] == []
+        assert server.stderr.read().splitlines() == [b"interrupted", b"ended what ran"]

@@ -1,0 +1,81 @@
+"""What is told of a run: always the same keys, always JSON, and on failure always a checkpoint."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pflow.engine.flows import Home, chain, node
+from tests.requirements import requirement
+
+KEYS = {"success", "outputs", "error", "checkpoint", "reused_nodes", "run_id", "duration_ms", "warnings"}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def test_a_run_that_went_well_has_neither_error_nor_checkpoint(home: Home) -> None:
+    reply = home.run(chain(node("a", echo=7), outputs={"n": {"source": "${a.echo}"}})).reply()
+    assert set(reply) == KEYS
+    assert (reply["success"], reply["outputs"], reply["error"], reply["checkpoint"]) == (True, {"n": 7}, None, None)
+    assert reply["run_id"].startswith("run_")
+    assert reply["duration_ms"] > 0
+
+
+@requirement("PF-R10", "PF-N3")
+@pytest.mark.parametrize("how", ["node", "template", "input", "type"])
+def test_a_run_that_failed_has_a_checkpoint_however_it_failed_and_all_of_it_is_json(home: Home, how: str) -> None:
+    ir = chain(node("a"), node("b", value="${x}"), inputs={"n": {"type": "integer", "default": 1}})
+    inputs: dict[str, Any] = {"x": 1}
+    if how == "node":
+        home.tell("fail-b")
+    elif how == "template":
+        inputs = {}
+    elif how == "input":
+        ir["inputs"]["needed"] = {"type": "string"}
+    else:
+        inputs["n"] = "seven"
+    reply = home.run(ir, inputs).reply()
+    assert set(reply) == KEYS
+    assert reply["success"] is False
+    assert reply["outputs"] == {}
+    assert {"type", "code", "message", "hint", "node"} <= set(reply["error"])
+    checkpoint = reply["checkpoint"]
+    assert checkpoint["run_id"] == reply["run_id"]
+    assert checkpoint["workflow"] == "flow"
+    began = how in ("node", "template")
+    assert checkpoint["completed_nodes"] == (["a"] if began else [])
+    assert checkpoint["failed_node"] == ("b" if began else None)
+    assert checkpoint["resumable"] is began
+    assert json.loads(json.dumps(reply)) == reply
+
+
+def test_a_resumed_run_tells_what_it_went_on_from(home: Home) -> None:
+    home.tell("fail-b")
+    ir = chain(node("a"), node("b"))
+    first = home.run(ir)
+    second = home.run(ir).reply()
+    assert set(second) == KEYS | {"resumed_from", "not_reused"}
+    assert second["resumed_from"] == first.run_id
+    assert second["reused_nodes"] == ["a"]
+    assert second["not_reused"] == {}
+    assert second["checkpoint"]["completed_nodes"] == ["a"]
+
+
+def test_hashes_of_what_completed_are_told_and_are_the_same_for_the_same(home: Home) -> None:
+    home.tell("fail-b")
+    ir = chain(node("a", v=1), node("b"))
+    hashes = [home.run(one).reply()["checkpoint"]["node_hashes"] for one in (ir, ir, chain(node("a", v=2), node("b")))]
+    assert hashes[0] == hashes[1] != hashes[2]
+    assert set(hashes[0]) == {"a"}
+
+
+@pytest.mark.xfail(strict=True, reason="what is nested deeper than 40 levels is shown as a text when it is masked")
+def test_outputs_that_are_nested_deep_come_as_they_are(home: Home) -> None:
+    value: Any = 1
+    for _ in range(60):
+        value = {"x": value}
+    assert home.run(chain(node("a", echo=value), outputs={"it": {"source": "${a.echo}"}})).outputs == {"it": value}
