@@ -9,12 +9,13 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
-from functools import partial
+from functools import partial, reduce
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from pydantic import Field
 
+from pflow.config import Settings
 from pflow.errors import RunCancelled
 from uraniborg.kernel.errors import InternalError, MissingExtra, UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger
@@ -132,12 +133,7 @@ def make() -> "Server":
 
     from uraniborg.kernel.mcp import make_server, resource, tool
 
-    home = _service().home.absolute()
-    places = {"drafts": home / "workflows" / "drafts", "library": home / "workflows"}
-    told = INSTRUCTIONS
-    for name, place in places.items():
-        told = told.replace(f"{{{name}}}", str(place))
-    server = make_server("pflow", version=version("uraniborg"), instructions=told, interrupted=_interrupted)
+    server = make_server("pflow", version=version("uraniborg"), instructions=_instructions(), interrupted=_interrupted)
     tool(server, title="Browse components", read_only=True, idempotent=True)(browse_components)
     tool(server, title="List saved workflows", read_only=True, idempotent=True)(list_library)
     tool(server, title="Describe a workflow", read_only=True, idempotent=True)(describe_workflow)
@@ -145,6 +141,15 @@ def make() -> "Server":
     tool(server, title="Save a draft", read_only=False)(save_to_library)
     resource(server, "pflow://guide", title="How workflows are written", mime_type="text/markdown")(guide)
     return server
+
+
+def _instructions() -> str:
+    try:
+        home = _service().home.absolute()
+    except UraniborgError:  # settings that are wrong: each call tells of them
+        home = Settings.home
+    places = {"{drafts}": home / "workflows" / "drafts", "{library}": home / "workflows"}
+    return reduce(lambda told, place: told.replace(place, str(places[place])), places, INSTRUCTIONS)
 
 
 async def _interrupted() -> None:

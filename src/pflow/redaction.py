@@ -39,6 +39,7 @@ class Secrets:
     def __init__(self, values: Iterable[Any] = ()) -> None:
         self.values: set[str] = set()
         self._spellings: set[str] = set()
+        self._short: set[str] = set()
         self._redactor = Redactor()
         self.add(values)
 
@@ -46,6 +47,7 @@ class Secrets:
         """From now on these are secrets, too. What is too short to be told from other text is none."""
         texts = {text.strip() for value in values for text in texts_within(value, keys=False)}
         texts |= {text.partition(" ")[2].strip() for text in texts if text.lower().startswith(_SCHEMES)}
+        self._short |= {text for text in texts if 0 < len(text) < SHORTEST}
         for text in texts - self.values:
             if len(text) >= SHORTEST:
                 self.values.add(text)
@@ -59,9 +61,12 @@ class Secrets:
 
     def are_in(self, value: Any) -> bool:
         """Whether a text within the value holds one, as it is or as JSON and addresses spell it."""
-        if not self.values:
+        if not self.values and not self._short:
             return False
-        return any(secret in text for text in texts_within(value) for secret in self._spellings)
+        return any(
+            text.strip() in self._short or any(secret in text for secret in self._spellings)
+            for text in texts_within(value)
+        )
 
     def scrub(self, path: Path) -> None:
         """Mask them in a file, which may be too large to be read at once. Raises OSError."""

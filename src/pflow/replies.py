@@ -14,6 +14,9 @@ from uraniborg.kernel.errors import InvalidInput, UraniborgError
 MOST_BYTES: Final = 100_000
 """How long the outputs in a reply may be."""
 _PREVIEW: Final = 2_000
+_LONGEST: Final = 4_000
+_WARNINGS: Final = 50
+_HASHES: Final = 200
 _DIAGNOSTICS: Final = 50
 """How many findings of the checker an agent is told of at once."""
 
@@ -54,6 +57,7 @@ def refused(error: UraniborgError, name: str) -> dict[str, Any]:
 def bounded(result: RunResult, home: Path) -> dict[str, Any]:
     """The reply to a run. Outputs that are too large for it are written to files, and told of."""
     reply = result.reply()
+    _cut_words(reply)
     reply["outputs"] = dict(result.outputs)
     sizes = {name: len(_text(value)) for name, value in reply["outputs"].items()}
     budget = MOST_BYTES
@@ -72,6 +76,19 @@ def bounded(result: RunResult, home: Path) -> dict[str, Any]:
         where = f"; all of it is in {place} of the pflow home" if place else ""
         reply["warnings"].append(f"The output '{name}' is {size:,} bytes long and is cut here{where}.")
     return reply
+
+
+def _cut_words(reply: dict[str, Any]) -> None:
+    """Leave out what only a person with `pflow show` would read to its end."""
+    error: dict[str, Any] = reply["error"] or {}
+    for name, value in error.items():
+        if isinstance(value, str) and len(value) > _LONGEST:
+            error[name] = f"{value[:_LONGEST]} … ({len(value):,} characters)"
+    if len(warnings := reply["warnings"]) > _WARNINGS:
+        reply["warnings"] = [*warnings[:_WARNINGS], f"And {len(warnings) - _WARNINGS:,} more."]
+    checkpoint: dict[str, Any] = reply["checkpoint"] or {}
+    if len(checkpoint.get("node_hashes", {})) > _HASHES:
+        del checkpoint["node_hashes"]
 
 
 def _text(value: Any) -> bytes:

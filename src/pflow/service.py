@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pflow.config import Settings
 from pflow.describing import described
@@ -20,11 +20,16 @@ from pflow.library.finding import Found, draft_places, find, not_found
 from pflow.library.listing import Summary, list_workflows
 from pflow.library.manager import Stored, WorkflowManager
 from pflow.registry.registry import Registry
-from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.errors import UraniborgError, as_error
+
+if TYPE_CHECKING:
+    from pflow.engine.checkpoints import Checkpoints
 
 BROWSE_BYTES: Final = 60_000
 """How much `browse` tells at most."""
 _LISTED_ERRORS: Final = 5
+_LISTED_WARNINGS: Final = 30
+_SPOOLED_S: Final = 7 * 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -142,7 +147,11 @@ class Service:
             keep_results=only is not None,
             cancellation=cancellation,
         )
-        result.warnings[:0] = [*(warnings or []), *(one.message for one in checked.warnings)]
+        told = [one.message for one in checked.warnings]
+        more = [f"And {len(told) - _LISTED_WARNINGS} more warnings: `pflow check` lists them."]
+        told = told if len(told) <= _LISTED_WARNINGS else told[:_LISTED_WARNINGS] + more
+        result.warnings[:0] = [*(warnings or []), *told]
+        prune_spool(self.home)
         return result
 
     def plan(
@@ -181,20 +190,27 @@ class Service:
         checked_name(final_name)
         checked = self.check(self._draft(draft_name).ir)
         sound(checked, draft_name)
-        path = save_to_library(self.home, draft_name, final_name, description, folder=self.folder)
+        save_to_library(self.home, draft_name, final_name, description, folder=self.folder)
         warnings = [one.message for one in checked.warnings]
         log = self.log()
         try:
             if not log.statistics(draft_name)["success_count"]:
                 warnings.append("It has not run successfully yet.")
-            if draft_name != final_name:
+            # What is saved under the draft's name keeps what is its own.
+            if draft_name != final_name and not WorkflowManager.for_library(self.home).exists(draft_name):
                 log.rename(draft_name, final_name)
-        except UraniborgError as exc:
-            warnings.append(f"Its statistics were not moved along: {exc.message}")
+                self._checkpoints(draft_name).rename(final_name)
+        except (UraniborgError, OSError) as exc:
+            warnings.append(f"Not all of its statistics were moved along: {as_error(exc).message}")
         finally:
             log.close()
-        told = path.relative_to(self.home.resolve()) if path.is_absolute() else path
-        return {"success": True, "path": told.as_posix(), "name": final_name, "warnings": warnings}
+        told = WorkflowManager.for_library(self.home).told(final_name)
+        return {"success": True, "path": told, "name": final_name, "warnings": warnings}
+
+    def _checkpoints(self, name: str) -> "Checkpoints":
+        from pflow.engine.checkpoints import Checkpoints
+
+        return Checkpoints(self.home / "checkpoints", name, hours=self.settings.checkpoint_hours)
 
     def _draft(self, name: str) -> Stored:
         places = draft_places(self.home, self.folder)
@@ -267,6 +283,17 @@ def _first_hint(errors: list[Diagnostic]) -> str:
         if one.hint:
             return one.hint
     return "Correct what `diagnostics` lists; each says where, and how it would be right."
+
+
+def prune_spool(home: Path) -> None:
+    """Remove what runs of a week ago left of long output."""
+    import shutil
+    import time
+
+    with suppress(OSError):
+        for folder in (home / "spool").iterdir():
+            if time.time() - folder.stat().st_mtime > _SPOOLED_S:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def restricted(workflow: Workflow, node: str) -> Workflow:

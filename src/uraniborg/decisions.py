@@ -81,7 +81,7 @@ def take_decision(named: str, action: str, data: Path | None, note: str | None, 
     console = Console(highlight=False)
     console.print(
         Text.assemble(
-            ("✔ ", "green"), f"{action}: {entry.kind} of ", (_told(entry, "query") or printable(entry.subject), "bold")
+            ("✔ ", "green"), f"{action}: {entry.kind} of ", (_told(entry, "query") or _told(entry, "workflow"), "bold")
         )
     )
     goes_on = (

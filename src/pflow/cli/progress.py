@@ -91,10 +91,7 @@ class Progress:
 
     def run_finished(self, success: bool, duration_ms: float) -> None:
         with self._lock:
-            stopped = next(
-                (one for one in ("waiting", "uncertain") if self._ended[one] and not self._ended["failed"]), "failed"
-            )
-            look = _LOOKS["completed" if success else stopped]
+            look = _LOOKS["completed" if success else self._stopped()]
             counts = ", ".join(
                 f"{self._ended[status]} {each.word}" for status, each in _LOOKS.items() if self._ended[status]
             )

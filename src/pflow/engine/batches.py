@@ -26,6 +26,7 @@ async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -
     durations: list[float] = []
     errors: dict[int, UraniborgError] = {}
     reused = 0
+    bys: set[str] = set()
     notes: list[str] = []
     waiting = iter(range(len(items)))
 
@@ -44,6 +45,8 @@ async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -
             else:
                 results[index] = {**step.outputs, "item": items[index]}
                 reused += step.is_reused
+                if step.by:
+                    bys.add(step.by)
                 if step.note and not step.is_reused:
                     notes.append(f"item {index}: {step.note}")
             durations.append(now_ms(started))
@@ -71,6 +74,7 @@ async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -
         "default",
         is_reused=bool(items) and reused == len(items),
         note=_note(len(items), reused, notes, len(errors)),
+        by=" ".join(sorted(bys)),
     )
 
 

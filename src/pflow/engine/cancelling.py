@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 
 class Cancellation:
@@ -24,7 +25,8 @@ class Cancellation:
         """From now on to cancel means to cancel this task."""
 
         def stop() -> None:
-            loop.call_soon_threadsafe(task.cancel)
+            with suppress(RuntimeError):  # the loop is closed: it has ended
+                loop.call_soon_threadsafe(task.cancel)
 
         with self._lock:
             self._stop = stop

@@ -34,10 +34,8 @@ class Past(NamedTuple):
     uncertain: set[Key]
     lineage: str | None
     notices: list[str]
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.results and not self.uncertain
+    is_waiting: bool = False
+    """Whether the last of them ended with a question to a person, which may take its time."""
 
 
 class Checkpoints:
@@ -74,7 +72,12 @@ class Checkpoints:
                     past = self._with(past, read_journal(path))
         return past
 
-    def settle(self, recorder: "Recorder", *, keep: bool) -> None:
+    def rename(self, name: str) -> None:
+        """Have another workflow, which nothing is left of, go on from what is left of this one. Raises OSError."""
+        with self._alone(), contextlib.suppress(FileNotFoundError):
+            os.replace(self._file, self._folder / f"{name}.json")
+
+    def settle(self, recorder: "Recorder", *, keep: bool, is_waiting: bool = False) -> None:
         """End a run: keep its results, and those it went on from, or forget them all. Raises OSError."""
         path = recorder.journal.path
         with contextlib.closing(recorder.journal), self._alone():
@@ -83,7 +86,7 @@ class Checkpoints:
                 left, before = self._read(), recorder.past
                 results, uncertain = before.results | left.results, before.uncertain | left.uncertain
                 past = _past(results, uncertain, left.lineage or before.lineage)
-                self._write(self._with(past, read_journal(path)))
+                self._write(self._with(past, read_journal(path))._replace(is_waiting=is_waiting))
             elif self._read().lineage in (None, recorder.lineage):
                 self._forget(recorder)
             path.unlink(missing_ok=True)
@@ -104,7 +107,7 @@ class Checkpoints:
 
     def one_at_a_time(self, key: Key) -> contextlib.AbstractContextManager[None]:
         """Wait until nobody else who goes on from the same run is at the same effect."""
-        return waiting_for(self._folder / f".{self._name}.{key[1]}.effect")
+        return waiting_for(self._folder / f".{self._name}.{key[1]}.effect", leaves_file=False)
 
     def _begun(self, run_id: str, fresh: bool) -> "Recorder":
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -156,7 +159,7 @@ class Checkpoints:
                         past = self._with(past, read_journal(path))
                         self._write(past)
                     path.unlink()
-                else:
+                elif read_journal(path).header.get("lineage") != past.lineage:
                     run_id = path.stem.rpartition(".")[2]
                     past.notices.append(
                         f"Another run of '{self._name}' is under way, {run_id}: this one knows nothing of what it does."
@@ -177,6 +180,7 @@ class Checkpoints:
 
     def _write(self, past: Past) -> None:
         head = {"format": _FORMAT, "workflow": self._name, "lineage": past.lineage, "at": time.time()}
+        head["waiting"] = past.is_waiting
         lines = b",\n".join(result.line()[:-1] for result in _latest(past.results))
         told = orjson.dumps(head)[:-1] + b',"uncertain":%b' % orjson.dumps(sorted(past.uncertain))
         _write_private(self._file, told + b',"results":[\n%b\n]}\n' % lines)
@@ -211,13 +215,14 @@ class Checkpoints:
         plain = from_json(text)
         if plain["format"] != _FORMAT:
             return self._unused("is of another version")
-        if self._is_old(plain["at"]):
+        is_waiting = plain.get("waiting") is True
+        if self._is_old(plain["at"]) and not is_waiting:
             return self._unused("is too old to be used")
         results = {result.key: result for result in map(result_of, plain["results"])}
         lineage: Any = plain["lineage"]
         if lineage is not None and not isinstance(lineage, str):
             raise TypeError("a lineage is a text")
-        return _past(results, set(map(key_of, plain["uncertain"])), lineage)
+        return _past(results, set(map(key_of, plain["uncertain"])), lineage)._replace(is_waiting=is_waiting)
 
     def _is_old(self, at: float) -> bool:
         # A clock that went back makes it younger than nothing, and no reason to drop it.
@@ -246,6 +251,8 @@ class Recorder:
         self.lineage = lineage
         self.stamp = stamp
         """What the checkpoint was like when it was read."""
+        self.under_way: set[Key] = set()
+        """Nodes with effects that have begun, and not ended."""
         self.problem = ""
         """Why what this run does cannot be written down any more."""
         self._of_items: dict[Key, dict[str, Result]] = {}
@@ -269,6 +276,7 @@ class Recorder:
         """Raises NodeFailed: what cannot be written down must not be done, or it might be done twice."""
         try:
             self.journal.started(node, fingerprint)
+            self.under_way.add((node, fingerprint))
         except OSError as exc:
             raise NodeFailed(
                 f"'{node}' was not begun: that it begins cannot be written down ({exc.strerror}).",
@@ -276,14 +284,22 @@ class Recorder:
             ) from exc
 
     def failed(self, node: str, fingerprint: str) -> None:
+        self.under_way.discard((node, fingerprint))
         self._written(lambda: self.journal.failed(node, fingerprint))
 
     def finished(self, result: Result) -> None:
+        self.under_way.discard(result.key)
         self._written(lambda: self.journal.finished(result))
 
-    def end(self, *, keep: bool) -> bool:
+    def end(self, *, keep: bool, is_waiting: bool = False) -> bool:
         """End the run, and say whether what is to be kept is on disk."""
-        return self._written(lambda: self.checkpoints.settle(self, keep=keep))
+        return self._written(lambda: self.checkpoints.settle(self, keep=keep, is_waiting=is_waiting))
+
+    def was_interrupted(self, key: Key) -> bool:
+        """Whether an earlier run had begun it, and not ended it, whatever it was given then. Of a batch, also an item
+        that was given the same in another place."""
+        uncertain = self.past.uncertain
+        return any(one[0] == key[0] or _without_places(one) == _without_places(key) for one in uncertain)
 
     def _written(self, write: Callable[[], None]) -> bool:
         try:

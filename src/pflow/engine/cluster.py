@@ -263,17 +263,17 @@ def _plain(error: PflowError) -> dict[str, Any]:
         "type": error.type,
         "message": error.message,
         "hint": error.hint,
-        "ids": _json_of(error.ids),
-        "outputs": _json_of(error.outputs) if isinstance(error, NodeFailed) else {},
+        "ids": {name: _json_of(value, f"<{type(value).__name__}>") for name, value in error.ids.items()},
+        "outputs": _json_of(error.outputs, {}) if isinstance(error, NodeFailed) else {},
     }
 
 
-def _json_of(values: Mapping[str, Any]) -> Any:
-    """What of them has a JSON form: all or nothing."""
+def _json_of(value: Any, instead: Any) -> Any:
+    """The value in its JSON form; something else in its place if it has none."""
     try:
-        return from_json(as_json(values))
+        return from_json(as_json({"it": value}))["it"]
     except NodeFailed:
-        return {}
+        return instead
 
 
 def _raised(told: Mapping[str, Any]) -> PflowError:

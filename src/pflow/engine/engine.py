@@ -29,7 +29,7 @@ from pflow.registry.interface import Interface
 from pflow.registry.registry import Registry
 from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.ids import new_id
-from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.logging import MASK, get_logger
 
 _log: Final = get_logger(__name__)
 
@@ -187,7 +187,11 @@ class _Run:
         self.warnings += unknown_inputs(self.workflow, self._inputs)
         self._recorder = self._begin_recording()
         resumed = self._recorder.past.lineage if self._recorder else None
-        self._log.begin(self._inputs, resumed, self._secrets)
+        declared = self.workflow.inputs
+        shown = {
+            name: MASK if name in declared and declared[name].secret else one for name, one in self._inputs.items()
+        }
+        self._log.begin(shown, resumed, self._secrets)
         executor = self.engine.make_executor(self.engine.registry)
         self._frame = Frame(
             executor, self._recorder, self._secrets, self._context(executor), self.warnings, {}, [], self._said
@@ -201,7 +205,8 @@ class _Run:
             on_node=self._log.add,
             child=self.engine.child,
         )
-        seconds = self.workflow.timeout or self.engine.timeout
+        limits = [one for one in (self.workflow.timeout, self.engine.timeout) if one is not None]
+        seconds = min(limits, default=None)
         try:
             async with asyncio.timeout(seconds):
                 await self._graph.run()
@@ -213,7 +218,9 @@ class _Run:
         finally:
             await executor.close()
         if self._graph.progress.failures:
-            raise next(iter(self._graph.progress.failures.values()))
+            first, *others = self._graph.progress.failures.values()
+            self.warnings += [f"'{one.ids.get('node')}' failed, too: {one.message}" for one in others]
+            raise first
         return outputs_of(self.workflow, self._graph.values, self.warnings)
 
     def _begin_recording(self) -> Recorder | None:
@@ -238,6 +245,7 @@ class _Run:
             folder=self.engine.folder,
             spool=self.engine.home / "spool" / self.run_id,
             lineage=self._recorder.lineage if self._recorder else self.run_id,
+            mask=self._secrets.masked,
             keeper=executor.keeper,
         )
 
@@ -252,7 +260,9 @@ class _Run:
         uncertain = self._frame.uncertain if self._frame else []
         if self._recorder is not None:
             resumed_from = self._recorder.past.lineage
-            is_kept = self._recorder.end(keep=error is not None or self._keep)
+            uncertain = [*uncertain, *sorted({node for node, _ in self._recorder.under_way} - set(uncertain))]
+            is_waiting = isinstance(error, ApprovalRequired)
+            is_kept = self._recorder.end(keep=error is not None or self._keep, is_waiting=is_waiting)
             is_resumable = error is not None and is_kept
             if self._recorder.problem:
                 self.warnings.append(f"What this run did could not all be written down: {self._recorder.problem}.")

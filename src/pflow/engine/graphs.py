@@ -12,9 +12,10 @@ from pflow.engine.inputs import prepared, secret_values
 from pflow.engine.output import NodeStatus, Output
 from pflow.engine.schedule import Schedule
 from pflow.engine.steps import Frame, Step, as_pflow_error, now_ms, run_step
-from pflow.engine.values import as_json, from_json
+from pflow.engine.values import as_json, fingerprint, from_json
 from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError
 from pflow.ir.coercion import fits, made_to_fit
+from pflow.ir.graph import Graph
 from pflow.ir.model import ERROR_ACTION, Node, Workflow
 from pflow.ir.uses import NESTED, resolvable
 from pflow.registry.interface import Interface
@@ -97,6 +98,7 @@ class GraphRun:
         on_node: OnNode,
         child: Child,
         prefix: str = "",
+        world: str = "",
     ) -> None:
         self.workflow = workflow
         self.values = values
@@ -107,7 +109,11 @@ class GraphRun:
         self._on_node = on_node
         self._child = child
         self._prefix = prefix
-        self._schedule = Schedule(workflow)
+        self._graph = Graph.of(workflow)
+        self._schedule = Schedule(workflow, self._graph)
+        self._world = world
+        self._worlds: dict[str, str] = {}
+        """For each node that has ended, what was done to the world until then."""
         self._scope = Scope(values)
 
     async def run(self) -> None:
@@ -147,6 +153,8 @@ class GraphRun:
             self._output.node_finished(key, "uncertain", now_ms(began), "interrupted")
             raise
         self.values[node.id] = step.outputs
+        before = self._world_before(node.id)
+        self._worlds[node.id] = fingerprint(before, key, step.by) if step.by else before
         progress = self.progress
         progress.completed.append(node.id)
         progress.actions[node.id] = step.action
@@ -161,6 +169,15 @@ class GraphRun:
         if not self._schedule.has_edge(node.id, step.action) and any(self._schedule.actions(node.id)):
             self._note_dead_end(node, step.action)
         return self._schedule.ended(node.id, step.action)
+
+    @property
+    def world(self) -> str:
+        """What was done to the world by all that ran."""
+        return _joined(set(self._worlds.values()))
+
+    def _world_before(self, node: str) -> str:
+        edges = self._graph.entering[node]
+        return _joined({self._worlds[edge.source] for edge in edges if edge.source in self._worlds}) or self._world
 
     def _note_dead_end(self, node: Node, action: str) -> None:
         edges = set(self._schedule.actions(node.id)) - {ERROR_ACTION}
@@ -177,6 +194,7 @@ class GraphRun:
             self.progress.failures[node.id] = exc
             return []
         self.values[node.id] = {**_outputs_of_failure(exc), "error": exc.message}
+        self._worlds[node.id] = fingerprint(self._world_before(node.id), node.id, self._frame.context.run_id)
         self.progress.actions[node.id] = ERROR_ACTION
         self._frame.warnings.append(f"'{node.id}' failed, and its error edge was followed: {exc.message}")
         return self._schedule.ended(node.id, ERROR_ACTION)
@@ -199,7 +217,8 @@ class GraphRun:
 
     async def _once(self, node: Node, interface: Interface, scope: Scope, key: str, retry: Any = None) -> Step:
         if node.type != NESTED:
-            return await run_step(self._frame, node, interface, scope, key=key, retry=retry)
+            world = self._world_before(node.id)
+            return await run_step(self._frame, node, interface, scope, key=key, retry=retry, world=world)
         return await self._nested(node, scope, key)
 
     async def _nested(self, node: Node, scope: Scope, key: str) -> Step:
@@ -222,6 +241,7 @@ class GraphRun:
             on_node=self._on_node,
             child=self._child,
             prefix=f"{key}/",
+            world=self._world_before(node.id),
         )
         await self._in_time(node, workflow, inner)
         if inner.progress.failures:
@@ -232,7 +252,8 @@ class GraphRun:
         note = next(iter(f"{name}: {why}" for name, why in inner.progress.not_reused.items()), "")
         if reused and not is_reused:
             note = note or "not all of it had finished"
-        return Step(outputs_of(workflow, inner.values, self._frame.warnings), "default", is_reused, note)
+        by = inner.world if inner.world != self._world_before(node.id) else ""
+        return Step(outputs_of(workflow, inner.values, self._frame.warnings), "default", is_reused, note, by)
 
     async def _in_time(self, node: Node, workflow: Workflow, inner: "GraphRun") -> None:
         seconds = min((one for one in (node.timeout, workflow.timeout) if one is not None), default=None)
@@ -244,6 +265,10 @@ class GraphRun:
                 f"'{node.id}' did not end within {seconds:g} seconds.",
                 hint="Raise `timeout` of the node, or of the workflow that it runs.",
             ) from None
+
+
+def _joined(worlds: set[str]) -> str:
+    return next(iter(worlds)) if len(worlds) == 1 else fingerprint(sorted(worlds)) if worlds else ""
 
 
 def _nested_params(node: Node, interface: Interface, scope: Scope) -> dict[str, Any]:

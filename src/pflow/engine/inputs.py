@@ -18,6 +18,10 @@ def prepared(workflow: Workflow, given: Mapping[str, Any], env: Mapping[str, str
     What is given and not declared is passed on: a template may use it. Raises TemplateUnresolved with every required
     input that is missing, or InvalidInputs with every one that is of the wrong type.
     """
+    if clash := [name for name in given if name in workflow.nodes]:
+        raise InvalidInputs(
+            f"These are names of nodes, and no inputs: {', '.join(clash)}.", hint="Leave them out.", problems=[]
+        )
     env = os.environ if env is None else env
     values = dict(given)
     missing: list[str] = []
@@ -81,8 +85,13 @@ def _missing(workflow: Workflow, missing: list[str], given: Mapping[str, Any]) -
         None,
     )
     example = ", ".join(f'"{name}": …' for name in missing)
+    undeclared = [
+        one["name"]
+        for one in variables_of(workflow)
+        if one["required"] and not one["declared"] and one["name"] not in given
+    ]
     return TemplateUnresolved(
-        missing,
+        [*missing, *undeclared],
         available=[*given],
         message=f"Required inputs are missing: {told}.",
         hint=" ".join([*unknown_inputs(workflow, given), f"Give them with the call: inputs = {{{example}}}"]),

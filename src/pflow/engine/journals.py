@@ -25,13 +25,15 @@ class Result(NamedTuple):
     effect: str
     outputs: bytes | None
     """As JSON; None if they must not be written, because a secret is in them."""
+    by: str = ""
+    """The run that it ran in."""
 
     @property
     def key(self) -> Key:
         return self.node, self.fingerprint
 
     def line(self) -> bytes:
-        head = orjson.dumps(self[:5])
+        head = orjson.dumps([*self[:5], self.by])
         return b'{"finished":%b,"outputs":%b}\n' % (head, self.outputs if self.outputs is not None else b"null")
 
     def values(self) -> dict[str, Any]:
@@ -119,13 +121,12 @@ def read_journal(path: Path) -> Entries:
 
 def result_of(line: Any) -> Result:
     """The result that a line tells of. Raises ValueError, KeyError or TypeError."""
-    node, fingerprint, kind, action, effect = map(_text, line["finished"])
+    node, fingerprint, kind, action, effect, by = map(_text, line["finished"])
     outputs = line["outputs"]
     if outputs is not None and not isinstance(outputs, dict):
         raise TypeError("outputs are an object")
-    return Result(
-        node, fingerprint, kind, action, effect, None if outputs is None else as_json(cast("dict[str, Any]", outputs))
-    )
+    kept = None if outputs is None else as_json(cast("dict[str, Any]", outputs))
+    return Result(node, fingerprint, kind, action, effect, kept, by)
 
 
 def key_of(pair: Any) -> Key:
@@ -163,11 +164,26 @@ def taken(path: Path) -> Generator[bool]:
 
 
 @contextlib.contextmanager
-def waiting_for(path: Path) -> Generator[None]:
-    """Hold the lock file `path`, after whoever holds it now."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def waiting_for(path: Path, *, leaves_file: bool = True) -> Generator[None]:
+    """Hold the lock file `path`, after whoever holds it now. It may be removed afterwards."""
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if not _is_still_at(path, file):  # whoever held it has removed it
+                continue
+            try:
+                yield
+            finally:
+                if not leaves_file:
+                    path.unlink(missing_ok=True)
+            return
+        finally:
+            os.close(file)
+
+
+def _is_still_at(path: Path, file: int) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(file)
+        return os.path.samestat(path.stat(), os.fstat(file))
+    except FileNotFoundError:
+        return False

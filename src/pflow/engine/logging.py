@@ -1,6 +1,7 @@
 """What a run says of itself to the log of runs: gathered, and written some at a time."""
 
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -35,7 +36,7 @@ class NodeLog:
         self._began = False
         self._secrets = Secrets()
 
-    def begin(self, inputs: dict[str, Any], resumed_from: str | None, secrets: Secrets) -> None:
+    def begin(self, inputs: Mapping[str, Any], resumed_from: str | None, secrets: Secrets) -> None:
         """A run begins; nothing that is written of it from now on holds one of its secrets."""
         self._secrets = secrets
         if self._log is None:

@@ -14,7 +14,7 @@ from pflow.engine.executors import Call, Executor, in_thread
 from pflow.engine.journals import Key, Result
 from pflow.engine.values import as_json, fingerprint, from_json
 from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError
-from pflow.ir.coercion import made_to_fit
+from pflow.ir.coercion import fits, made_to_fit
 from pflow.ir.model import ERROR_ACTION, Node, Retry
 from pflow.ir.uses import SHELL_COMMAND
 from pflow.node import Context, Outcome
@@ -30,6 +30,10 @@ _TIMEOUT: Final = "timeout"
 _ONCE: Final = Retry()
 
 
+class _Unusable(NodeFailed):
+    """A node has run, and may have had its effect, but what it gave is of no use."""
+
+
 class Step(NamedTuple):
     """What became of a node. `note` says why it was not taken over from a run before, or that it was."""
 
@@ -37,6 +41,8 @@ class Step(NamedTuple):
     action: str
     is_reused: bool = False
     note: str = ""
+    by: str = ""
+    """The run in which it changed the world, if it is one that does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,11 @@ def _command(node: Node, text: str, resolution: Resolution) -> tuple[str, dict[s
         raise
 
 
+def _kind_of(value: Any) -> str:
+    shown = str(value)
+    return f"{type(value).__name__} {shown[:40]!r}"
+
+
 def _completed(node: Node, interface: Interface, params: dict[str, Any]) -> dict[str, Any]:
     for key, param in interface.params.items():
         if (value := params.get(key)) is None:
@@ -90,6 +101,11 @@ def _completed(node: Node, interface: Interface, params: dict[str, Any]) -> dict
             params[key] = node.timeout if has_own else param.default
         elif param.type != "any":
             params[key] = made_to_fit(value, param.type)
+            if not fits(params[key], param.type):
+                raise NodeFailed(
+                    f"`{key}` of '{node.id}' is to be {param.type.replace('|', ' or ')}, and is {_kind_of(value)}.",
+                    hint="See what the template that it is taken from stands for.",
+                )
     if interface.source == "mcp":
         params[TARGET] = interface.file
     return params
@@ -115,9 +131,18 @@ class _Job:
 
 
 async def run_step(
-    frame: Frame, node: Node, interface: Interface, scope: Scope, *, key: str, retry: Retry | None = None
+    frame: Frame,
+    node: Node,
+    interface: Interface,
+    scope: Scope,
+    *,
+    key: str,
+    retry: Retry | None = None,
+    world: str = "",
 ) -> Step:
     """Run a node, or take over its result. `key` is what it is called in the checkpoint.
+
+    `world` stands for what the nodes before it did to the world: it differs once one of them has run again.
 
     Raises NodeFailed, TemplateUnresolved, ApprovalRequired or another member of the error family.
     """
@@ -126,22 +151,33 @@ async def run_step(
     timeout = node.timeout if node.timeout is not None else interface.timeout
     context = replace(frame.context, node_id=key, timeout=timeout, say=partial(frame.say, key))
     effect = node.effect or interface.effect_of(params)
-    print_ = fingerprint_of(interface, params, context)
+    print_ = fingerprint_of(interface, params, context, world)
     frame.hashes[key] = print_
     job = _Job(key, print_, node, Call(interface, params, context, effect), retry or node.retry or _ONCE)
     recorder = frame.recorder
     if recorder is None or not recorder.is_resuming:
         return await _run(frame, job)
-    if node.reuse and (found := _usable(recorder.earlier(job.id))):
+    if _may_reuse(job) and (found := _usable(recorder.earlier(job.id))):
         return found
     if job.is_effectful:
         return await _run_alone(frame, recorder, job)
-    return await _run_again(frame, recorder.past, job)
+    return await _run_again(frame, recorder, job)
 
 
-def fingerprint_of(interface: Interface, params: Mapping[str, Any], context: Context) -> str:
+def _may_reuse(job: _Job) -> bool:
+    interface, call = job.call.interface, job.call
+    if not job.node.reuse or interface.is_volatile:
+        return False
+    written = [call.params.get(key) for key in interface.writes]
+    return all(one is None or call.context.path(str(one)).exists() for one in written)
+
+
+def fingerprint_of(interface: Interface, params: Mapping[str, Any], context: Context, world: str = "") -> str:
     """What a result follows from: the type of the node, its version, its parameters and what it reads."""
-    return fingerprint(interface.type, interface.version, params, _stamps(interface, params, context))
+    around: list[Any] = []
+    if interface.reads_world or interface.effect != "pure" or interface.reads:
+        around = [str(context.folder), world if interface.reads_world else ""]
+    return fingerprint(interface.type, interface.version, params, _stamps(interface, params, context), around)
 
 
 def _stamps(interface: Interface, params: Mapping[str, Any], context: Context) -> list[Any]:
@@ -162,7 +198,8 @@ def _stamps(interface: Interface, params: Mapping[str, Any], context: Context) -
 def _usable(result: Result | None) -> Step | None:
     if result is None or result.outputs is None:
         return None
-    return Step(result.values(), result.action, is_reused=True)
+    by = "" if result.effect == "pure" else result.by
+    return Step(result.values(), result.action, is_reused=True, by=by)
 
 
 async def _run_alone(frame: Frame, recorder: Recorder, job: _Job) -> Step:
@@ -176,17 +213,17 @@ async def _run_alone(frame: Frame, recorder: Recorder, job: _Job) -> Step:
         ) from exc
     with lock:
         result, was_interrupted = recorder.checkpoints.elsewhere(recorder, job.id)
-        if job.node.reuse and (found := _usable(result)):
+        if _may_reuse(job) and (found := _usable(result)):
             return found
-        return await _run_again(frame, recorder.past, job, was_interrupted=was_interrupted)
+        return await _run_again(frame, recorder, job, was_interrupted=was_interrupted)
 
 
-async def _run_again(frame: Frame, past: Past, job: _Job, *, was_interrupted: bool = False) -> Step:
-    note = _reason(frame, past, job, was_interrupted or any(key == job.key for key, _ in past.uncertain))
+async def _run_again(frame: Frame, recorder: Recorder, job: _Job, *, was_interrupted: bool = False) -> Step:
+    note = _reason(frame, recorder.past, job, was_interrupted or recorder.was_interrupted(job.id))
     return (await _run(frame, job))._replace(note=note)
 
 
-def _reason(frame: Frame, past: Past, job: _Job, was_interrupted: bool) -> str:
+def _reason(frame: Frame, past: Past, job: _Job, was_interrupted: bool) -> str:  # noqa: PLR0911 - a line for each
     """Why no earlier result is used, and a warning if that means that an effect may be had twice."""
     key = job.key
     if was_interrupted and job.is_effectful:
@@ -197,6 +234,10 @@ def _reason(frame: Frame, past: Past, job: _Job, was_interrupted: bool) -> str:
         return "it was interrupted"
     if not job.node.reuse:
         return 'it says "resume": "never"'
+    if job.call.interface.is_volatile:
+        return "what it reads may have changed"
+    if job.id in past.results and not _may_reuse(job):
+        return "what it wrote is gone"
     if job.id in past.results:
         told = "its result holds a secret, and is not kept"
         frame.warnings.append(f"'{key}' ran again although nothing changed: {told}.")
@@ -235,19 +276,22 @@ async def _run(frame: Frame, job: _Job) -> Step:
         recorder.started(job.key, job.fingerprint)
     try:
         outcome = await _attempts(frame, job)
-        text = as_json(outcome.outputs)
     except UraniborgError as exc:
         # One that was given up on may still have had its effect.
-        if recorder and job.is_effectful and not isinstance(exc, NodeTimedOut):
+        if recorder and job.is_effectful and not isinstance(exc, (NodeTimedOut, _Unusable)):
             recorder.failed(job.key, job.fingerprint)
         raise
+    text = as_json(outcome.outputs)
     outputs = from_json(text)
+    by = recorder.run_id if recorder and job.call.effect != "pure" else ""
     if recorder:
         # What is in bytes is not seen in the text that they become.
         kept = None if frame.secrets.are_in([outputs, outcome.outputs]) else text
         kind = job.call.interface.type
-        recorder.finished(Result(job.key, job.fingerprint, kind, outcome.action, job.call.effect, kept))
-    return Step(outputs, outcome.action)
+        recorder.finished(
+            Result(job.key, job.fingerprint, kind, outcome.action, job.call.effect, kept, recorder.run_id)
+        )
+    return Step(outputs, outcome.action, by=by)
 
 
 async def _attempts(frame: Frame, job: _Job) -> Outcome:
@@ -258,7 +302,8 @@ async def _attempts(frame: Frame, job: _Job) -> Outcome:
         except ApprovalRequired:
             raise
         except UraniborgError as exc:
-            if attempt >= job.retry.attempts:
+            # One that was given up on may be at it still, and must not be joined by another.
+            if attempt >= job.retry.attempts or (job.is_effectful and isinstance(exc, NodeTimedOut)):
                 if attempt > 1:
                     exc.ids.setdefault("attempts", attempt)
                 raise
@@ -282,7 +327,11 @@ async def _attempt(executor: Executor, node: Node, call: Call) -> Outcome:
         else:
             async with asyncio.timeout(seconds) as limit:
                 given = await executor.run(call)
-    except (UraniborgError, GeneratorExit):
+        return _outcome(given, node)
+    except UraniborgError as exc:
+        _make_plain(exc)
+        raise
+    except GeneratorExit:
         raise
     except BaseException as exc:
         if isinstance(exc, asyncio.CancelledError) and _is_cancelled():
@@ -293,12 +342,9 @@ async def _attempt(executor: Executor, node: Node, call: Call) -> Outcome:
                 hint="Raise `timeout` of the node, or have it do less.",
                 node=node.id,
             ) from None
-        raise NodeFailed(_told(exc), hint="This comes from the node itself.", exception=type(exc).__name__) from exc
-    outcome = _outcome(given, node)
-    if outcome.action == ERROR_ACTION:
-        message = str(outcome.outputs.get("error") or f"'{node.id}' answered with an error.")
-        raise NodeFailed(message, outputs=outcome.outputs)
-    return outcome
+        failed = NodeFailed(_told(exc), hint="This comes from the node itself.", exception=type(exc).__name__)
+        _make_plain(failed)
+        raise failed from exc
 
 
 def _own(value: Any) -> Any:
@@ -328,13 +374,28 @@ def _outcome(given: Any, node: Node) -> Outcome:
     outcome = given if isinstance(given, Outcome) else Outcome({} if given is None else given)
     outputs, action = cast("Any", outcome.outputs), cast("Any", outcome.action)
     if not isinstance(outputs, Mapping):
-        raise NodeFailed(
+        raise _Unusable(
             f"'{node.id}' gave {type(outputs).__name__}, not an object of outputs.",
             hint="A node returns a mapping of its outputs, or an Outcome.",
         )
     if not isinstance(action, str) or not action.isprintable():
-        raise NodeFailed(f"'{node.id}' answered with an action that is no text.", hint="Use a word, such as `default`.")
+        raise _Unusable(f"'{node.id}' answered with an action that is no text.", hint="Use a word, such as `default`.")
+    if action == ERROR_ACTION:
+        message = str(outcome.outputs.get("error") or f"'{node.id}' answered with an error.")
+        raise NodeFailed(message, outputs=outcome.outputs)
     return outcome
+
+
+def _make_plain(exc: UraniborgError) -> None:
+    """What a node says of its failure is told and kept as JSON, like what it gives."""
+    from uraniborg.kernel.text import whole_text
+
+    exc.message, exc.hint = whole_text(str(exc.message)), whole_text(str(exc.hint))
+    for name, value in exc.ids.items():
+        try:
+            exc.ids[name] = from_json(as_json({"it": value}))["it"]
+        except NodeFailed:
+            exc.ids[name] = f"<{type(value).__name__}>"
 
 
 def now_ms(since: float) -> float:

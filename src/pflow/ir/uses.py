@@ -71,16 +71,14 @@ def variables_of(workflow: Workflow) -> list[dict[str, Any]]:
             for reference in references_in(template):
                 if reference.root in workflow.nodes or reference.root in aliases:
                     continue
-                told = found.setdefault(reference.root, {"paths": [], "used_in": [], "optional": True})
+                told = found.setdefault(reference.root, {"paths": {}, "used_in": {}, "optional": True})
                 # One choice of several may be missing.
                 told["optional"] = told["optional"] and len(template.choices) > 1
                 place = {"node": use.node.id, "param": use.place} if use.node else {"output": use.place}
-                if place not in told["used_in"]:
-                    told["used_in"].append(place)
-                if reference.text not in told["paths"]:
-                    told["paths"].append(reference.text)
+                told["used_in"].setdefault(tuple(place.items()), place)
+                told["paths"][reference.text] = None
     for name in workflow.inputs:
-        found.setdefault(name, {"paths": [], "used_in": [], "optional": False})
+        found.setdefault(name, {"paths": {}, "used_in": {}, "optional": False})
     return [_variable(workflow, name, told) for name, told in found.items()]
 
 
@@ -90,8 +88,8 @@ def _variable(workflow: Workflow, name: str, told: dict[str, Any]) -> dict[str, 
         "name": name,
         "declared": declared is not None,
         "required": declared.required if declared else not told["optional"],
-        "paths": told["paths"],
-        "used_in": told["used_in"],
+        "paths": list(told["paths"]),
+        "used_in": list(told["used_in"].values()),
     }
     if declared and declared.has_default:
         plain["default"] = declared.default

@@ -15,18 +15,20 @@ def ask(params: dict[str, Any], context: Context) -> Outcome:
 
     inbox = Inbox()
     entry_id = f"apr_{content_id(context.workflow, context.node_id, context.lineage, repr(sorted(params.items())))}"
-    payload = {
-        "question": params["question"],
-        "details": params.get("details"),
-        "workflow": context.workflow,
-        "node": context.node_id,
-        "actions": ["approve", "reject"],
-    }
+    payload = context.mask(
+        {
+            "question": params["question"],
+            "details": params.get("details"),
+            "workflow": context.workflow,
+            "node": context.node_id,
+            "actions": ["approve", "reject"],
+        }
+    )
     try:
-        entry = inbox.put(entry_id, _PART, _KIND, f"{context.workflow}: {context.node_id}", payload)
+        entry = inbox.put(entry_id, _PART, _KIND, entry_id, payload)
         is_refused = entry.decision is not None and entry.decision.action != "approve"
         if is_refused and params.get("on_reject") != "branch":
-            inbox.forget(_PART, entry.subject)  # whoever runs it again asks again
+            inbox.forget(_PART, entry_id)  # whoever runs it again asks again
     finally:
         inbox.close()
     if entry.state == "withdrawn":

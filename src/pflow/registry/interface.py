@@ -70,6 +70,12 @@ class Interface:
     tags: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     """Parameters that name files. Size and time of change of those are part of what a result follows from."""
+    writes: tuple[str, ...] = ()
+    """Parameters that name files it writes: where one is gone, an earlier result does not stand for it."""
+    reads_world: bool = False
+    """Whether it may read what nodes before it wrote without being given it."""
+    is_volatile: bool = False
+    """Whether what it reads changes by itself, so that an earlier result is never used."""
     open_params: bool = False
     """Whether it takes parameters that are not listed."""
     open_actions: bool = False
@@ -136,6 +142,9 @@ def checked_interface(plain: Mapping[str, Any], *, source: Source, file: str = "
         example=plain.get("example", {}),
         tags=tuple(plain.get("tags", ())),
         reads=tuple(plain.get("reads", ())),
+        writes=tuple(plain.get("writes", ())),
+        reads_world=bool(plain.get("reads_world", False)),
+        is_volatile=bool(plain.get("volatile", False)),
         open_params=bool(plain.get("open_params", False)),
         open_actions=bool(plain.get("open_actions", False)),
         timeout=plain.get("timeout"),
@@ -153,7 +162,7 @@ def check_interface(plain: Mapping[str, Any]) -> None:
         _check_described(key, value)
     _check_outs(_mapping(plain, "outputs"))
     _mapping(plain, "example")
-    for key in ("actions", "tags", "reads"):
+    for key in ("actions", "tags", "reads", "writes"):
         if key in plain and not _are_texts(plain[key]):
             raise ValueError(f"`{key}` must be a list of texts")
     timeout = plain.get("timeout")

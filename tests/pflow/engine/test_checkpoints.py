@@ -28,6 +28,10 @@ def dies(recorder: Recorder) -> None:
     recorder.journal.close()
 
 
+def is_nothing(past: Past) -> bool:
+    return not past.results and not past.uncertain and past.lineage is None
+
+
 def nodes(past: Past) -> set[str]:
     return {node for node, _ in past.results}
 
@@ -125,7 +129,7 @@ def test_afresh_means_from_nothing_also_after_a_run_that_died(checkpoints: Check
     dies(finish(checkpoints.begin("run_2"), result("b")))
     recorder = checkpoints.begin("run_3", fresh=True)
     assert not recorder.is_resuming
-    assert recorder.past.is_empty
+    assert is_nothing(recorder.past)
     assert recorder.lineage == "run_3"
     dies(recorder)
     assert nodes(checkpoints.begin("run_4").past) == set()
@@ -198,7 +202,7 @@ def test_an_empty_file_that_a_full_disk_left_is_nothing_to_speak_of(checkpoints:
     folder.mkdir()
     (folder / "flow.json").touch()
     past = checkpoints.begin("run_1").past
-    assert past.is_empty
+    assert is_nothing(past)
     assert past.notices == []
 
 
@@ -207,7 +211,7 @@ def test_the_checkpoint_of_another_version_is_not_used_and_said_so(checkpoints: 
     plain = json.loads((folder / "flow.json").read_bytes())
     (folder / "flow.json").write_text(json.dumps({**plain, "format": 2}))
     recorder = checkpoints.begin("run_2")
-    assert recorder.past.is_empty
+    assert is_nothing(recorder.past)
     assert "another version" in recorder.past.notices[0]
     assert json.loads((folder / "flow.json").read_bytes())["format"] == 2
 
@@ -219,7 +223,7 @@ def test_what_is_too_old_is_not_used_and_said_so(folder: Path, monkeypatch: pyte
     assert nodes(now) == {"a"}
     monkeypatch.setattr("time.time", lambda: json.loads((folder / "flow.json").read_bytes())["at"] + 7201)
     later = checkpoints.begin("run_3").past
-    assert later.is_empty
+    assert is_nothing(later)
     assert "too old" in later.notices[0]
 
 
@@ -229,7 +233,7 @@ def test_the_journal_of_a_run_that_died_long_ago_is_too_old_as_well(checkpoints:
     long_ago = died.journal.path.stat().st_mtime - 25 * 3600
     os.utime(died.journal.path, (long_ago, long_ago))
     past = checkpoints.begin("run_2").past
-    assert past.is_empty
+    assert is_nothing(past)
     assert "too old" in past.notices[0]
     assert not died.journal.path.exists()
 
@@ -279,7 +283,7 @@ def test_of_two_that_go_on_from_the_same_run_the_last_to_go_well_forgets(checkpo
     finish(one, result("b", effect="effectful")).end(keep=False)
     assert checkpoints.elsewhere(other, ("b", "f")) == (result("b", effect="effectful"), False)
     other.end(keep=False)
-    assert checkpoints.peek().is_empty
+    assert is_nothing(checkpoints.peek())
 
 
 def test_success_forgets_also_what_one_that_died_on_the_same_way_left(checkpoints: Checkpoints) -> None:
@@ -322,6 +326,38 @@ def test_results_of_items_follow_the_items_to_other_places_each_to_one(checkpoin
     assert recorder.earlier(("b[7]/in", "Z")) == result("b[0]/in", "Z")
     assert recorder.earlier(("b[7]/in", "Z")) is None
     assert recorder.earlier(("c[0]", "X")) is None
+
+
+def test_what_was_interrupted_is_so_whatever_it_is_given_now_and_an_item_wherever_it_is_now(
+    checkpoints: Checkpoints,
+) -> None:
+    died = checkpoints.begin("run_1")
+    died.started("a", "f")
+    died.started("b[0]", "X")
+    dies(died)
+    recorder = checkpoints.begin("run_2")
+    asked = [("a", "f"), ("a", "g"), ("b[0]", "Y"), ("b[3]", "X"), ("b[1]", "Y"), ("c", "f"), ("b", "X")]
+    assert [recorder.was_interrupted(key) for key in asked] == [True, True, True, True, False, False, False]
+
+
+def test_what_waits_for_a_person_does_not_grow_too_old(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkpoints = Checkpoints(folder, "flow", hours=1)
+    finish(checkpoints.begin("run_1"), result("a")).end(keep=True, is_waiting=True)
+    at = json.loads((folder / "flow.json").read_bytes())["at"]
+    monkeypatch.setattr("time.time", lambda: at + 30 * 86_400)
+    second = checkpoints.begin("run_2")
+    assert nodes(second.past) == {"a"}
+    second.end(keep=True)
+    monkeypatch.setattr("time.time", lambda: at + 60 * 86_400)
+    assert is_nothing(checkpoints.begin("run_3").past)
+
+
+def test_what_is_left_goes_along_when_a_workflow_is_given_another_name(folder: Path) -> None:
+    left(Checkpoints(folder, "draft"), result("a"))
+    Checkpoints(folder, "draft").rename("final")
+    Checkpoints(folder, "nothing-left").rename("other")
+    assert nodes(Checkpoints(folder, "final").begin("run_2").past) == {"a"}
+    assert is_nothing(Checkpoints(folder, "draft").peek())
 
 
 def test_of_many_results_of_one_node_the_newest_are_kept_and_all_that_had_effects(checkpoints: Checkpoints) -> None:

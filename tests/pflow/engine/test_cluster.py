@@ -56,6 +56,7 @@ def raises(params, context):
         "plain": ValueError("not this one"),
         "exit": SystemExit(3),
         "mute": Mute(),
+        "odd-ids": NodeFailed("It is odd.", thing=object(), path=context.home / "x", words=("a", b"b")),
         "odd-outputs": NodeFailed("It is odd.", outputs={"thing": object()}),
     }[params["how"]]
 
@@ -231,12 +232,10 @@ def made_home(place: Path) -> Home:
     return home
 
 
-def service(home: Home, address: str | None) -> Service:
-    return Service(Settings(home=home.path, cluster=address), folder=home.place)
-
-
 def run(home: Home, address: str | None, ir: Any, inputs: Any = None, **more: Any) -> RunResult:
-    return service(home, address).run(ir, inputs, name="flow", **more)
+    """In a folder that homes beside each other share: where a node runs is part of what it gives."""
+    service = Service(Settings(home=home.path, cluster=address), folder=home.place.parent)
+    return service.run(ir, inputs, name="flow", **more)
 
 
 class Running:
@@ -262,7 +261,7 @@ class Running:
 
 
 UNORDERED = ("completed_nodes", "warnings")
-VARYING = ("run_id", "duration_ms", "timing", "started_at", "ended_at", "id", "lineage", "at", "resumed_from")
+VARYING = ("run_id", "duration_ms", "timing", "started_at", "ended_at", "id", "lineage", "at", "resumed_from", "by")
 
 
 def steady(value: Any) -> Any:
@@ -284,7 +283,11 @@ def logged(home: Home, run_id: str) -> dict[str, Any]:
 
 def left(home: Home) -> Any:
     told = home.checkpoint()
-    return steady({**told, "results": sorted(told["results"], key=lambda one: one["finished"])})
+    results = [
+        {**one, "finished": [text for text in one["finished"] if not text.startswith("run_")]}
+        for one in told["results"]
+    ]
+    return steady({**told, "results": sorted(results, key=lambda one: one["finished"])})
 
 
 ITEMS = ["a", "b", "c", "d", "e", "f"]
@@ -388,7 +391,7 @@ def test_nodes_and_items_without_effects_run_on_workers_and_effects_are_had_here
 
 @pytest.mark.parametrize(
     "how",
-    ["failed", "subclass", "timed-out", "inputs", "other-part", "plain", "exit", "mute", "odd-outputs"],
+    ["failed", "subclass", "timed-out", "inputs", "other-part", "plain", "exit", "mute", "odd-ids", "odd-outputs"],
 )
 def test_what_a_node_raises_arrives_as_if_it_had_been_raised_here(cluster: Cluster, home: Home, how: str) -> None:
     ir = joined([node("a", "raises", how=how), node("b", "gives", what="nothing")], "a>b")
@@ -535,14 +538,14 @@ from pflow.service import Service
 
 home, folder, address = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 result = Service(Settings(home=home, cluster=address), folder=folder).execute("flow")
-(folder / "reply.json").write_text(json.dumps(result.reply()))
+(home.parent / "reply.json").write_text(json.dumps(result.reply()))
 """
 
 
 def run_in_process(home: Home, address: str, ir: Any) -> tuple[dict[str, Any], str, str]:
     """The reply, and all that was printed."""
     home.draft("flow", ir)
-    argv = [sys.executable, "-W", "default", "-c", RUNNER, str(home.path), str(home.place), address]
+    argv = [sys.executable, "-W", "default", "-c", RUNNER, str(home.path), str(home.place.parent), address]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=SOON_S, check=True)
     return json.loads((home.place / "reply.json").read_text()), done.stdout, done.stderr
 

@@ -202,6 +202,7 @@ def test_the_journal_of_a_run_that_lives_is_not_taken_by_another(home: Home) -> 
     other = home.run(chain(node("a", "effect"), node("c")))
     assert other.success
     assert other.progress.reused == []
+    assert [told for told in other.warnings if "is under way" in told]
     home.untell()
     reply = living.reply()
     assert reply["success"]

@@ -1,12 +1,14 @@
 """One node at a time: when an earlier result stands for it, how often it is tried, and what it may do to the engine."""
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from pflow.engine.results import RunResult
@@ -334,6 +336,8 @@ RAISES = {
     "mute": Mute(), "memory": MemoryError(), "recursion": RecursionError("deep"), "timeout": TimeoutError("mine"),
     "group": BaseExceptionGroup("many", [KeyboardInterrupt()]), "os": OSError(5, "io"), "empty": ValueError(),
     "failed-thing": NodeFailed("odd ids", thing=Thing(), outputs={"x": Thing()}),
+    "failed-half": NodeFailed("half \\ud800", hint="\\ud800", thing="\\ud800", raw=b"x"),
+    "half": ValueError("half \\ud800"),
 }
 
 def act(params, context):
@@ -390,6 +394,8 @@ RAISED = {
     "os": "OSError: [Errno 5] io",
     "empty": "ValueError",
     "failed-thing": "odd ids",
+    "failed-half": "half \N{REPLACEMENT CHARACTER}",
+    "half": "ValueError: half \N{REPLACEMENT CHARACTER}",
 }
 
 
@@ -403,9 +409,9 @@ def test_whatever_a_node_raises_is_its_failure_and_not_the_engines(hostile: Home
     assert not result.is_cancelled
     alone = hostile.run(chain(node("a", kind, how=how)))
     assert alone.failed_node == "a"
-    checkpoint = alone.checkpoint()
-    assert checkpoint is not None
-    assert checkpoint["resumable"]
+    reply = alone.reply()
+    assert reply["checkpoint"]["resumable"]
+    assert json.loads(orjson.dumps(reply)) == reply
 
 
 NO_OUTPUTS = ("list", "text", "number", "true", "bytes", "set", "outcome-list", "outcome-none")
@@ -420,6 +426,12 @@ def test_what_a_node_gives_that_is_no_object_of_values_is_its_failure(hostile: H
         assert result.failed_node == "a"
         assert result.error_body is not None
         assert result.error_body["code"] == "node_failed"
+
+
+def test_an_effect_of_which_the_result_could_not_be_kept_is_uncertain(hostile: Home) -> None:
+    ir = chain(node("a", "act", how="thing", effect="effectful"))
+    hostile.run(ir)
+    assert hostile.run(ir).uncertain == ["a"]
 
 
 def test_a_node_that_gives_nothing_has_no_outputs(hostile: Home) -> None:

@@ -445,7 +445,7 @@ LOGS_WHAT_IT_IS_GIVEN = """\
 import logging
 
 def run(params, context):
-    logging.getLogger("leaky").warning("given %s", params)
+    logging.getLogger("leaky").warning("given %s", params["api_key"])
     raise RuntimeError(f"refused {params['api_key']}")
 """
 

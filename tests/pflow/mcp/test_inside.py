@@ -15,13 +15,16 @@ import pytest
 from blockbuster import blockbuster_ctx
 
 from pflow import mcp_server
+from pflow.engine import cancelling
 from pflow.engine.output import NullOutput
 from pflow.library.manager import WorkflowManager
+from pflow.nodes import processes
 from pflow.registry.registry import Registry
 from pflow.service import Service
 from tests.pflow.library.homes import draft, saved
-from tests.pflow.mcp.agents import agent, executed, failed, said_by, told
-from tests.pflow.mcp.material import HELLO, chain, own_node
+from tests.pflow.mcp.agents import PATIENCE_S, agent, executed, failed, said_by, told
+from tests.pflow.mcp.gates import gate, is_running
+from tests.pflow.mcp.material import HELLO, chain, history, own_node
 from tests.pflow.mcp.rawly import raw_server
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import connected
@@ -48,6 +51,7 @@ async def test_every_tool_does_its_work_in_the_default_pool_of_its_default_size(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draft(home, "hello", HELLO)
+    server = mcp_server.make()
     threads: list[str] = []
     make_service: Callable[[], Service] = mcp_server._service  # pyright: ignore[reportPrivateUsage]
 
@@ -56,7 +60,7 @@ async def test_every_tool_does_its_work_in_the_default_pool_of_its_default_size(
         return make_service()
 
     monkeypatch.setattr(mcp_server, "_service", noting)
-    async with connected(mcp_server.make()) as client:
+    async with connected(server) as client:
         for tool, arguments in CALLS.items():
             await told(client, tool, **arguments)
             assert threads.pop().startswith("asyncio_"), tool
@@ -97,9 +101,10 @@ async def test_every_request_makes_its_own_service_registry_and_managers(
         monkeypatch.setattr(kind, "__init__", init)
 
     saved(home, "kept", ir=HELLO)
+    server = mcp_server.make()
     for kind in (Service, Registry, WorkflowManager):
         noting(kind)
-    async with connected(mcp_server.make()) as client:
+    async with connected(server) as client:
         for _ in range(2):
             for tool, kind in (
                 ("browse_components", Registry),
@@ -138,6 +143,41 @@ async def test_a_run_is_asked_for_without_repair_and_with_an_output_that_prints_
     assert file.read_bytes() == before
     with pytest.raises(NotImplementedError):
         Service(mcp_server._service().settings).execute("breaks", enable_repair=True)  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_once_the_server_is_about_to_end_no_run_begins(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draft(home, "hello", HELLO)
+    ending = threading.Event()
+    monkeypatch.setattr(mcp_server, "_ending", ending)
+    async with connected(mcp_server.make()) as client:
+        await executed(client, "hello", who="Tycho")
+        ending.set()
+        reply = await failed(client, "execute", name="hello", inputs={"who": "Sophie"})
+    assert reply["error"]["code"] == "run_cancelled"
+    assert len(history(home, "hello")) == 1
+
+
+@requirement("PF-R20")
+async def test_processes_of_runs_that_do_not_end_in_time_are_ended_without_asking(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deaf(wait_s: float) -> None:
+        """Stands for runs that do not heed being taken back."""
+
+    monkeypatch.setattr(cancelling, "cancel_all", deaf)
+    monkeypatch.setattr(mcp_server, "_ending", threading.Event())
+    with gate(tmp_path) as here:
+        draft(home, "waits", chain(here.node("waits")))
+        async with connected(mcp_server.make()) as client:
+            running = asyncio.create_task(failed(client, "execute", name="waits"))
+            child = await asyncio.to_thread(here.wait)
+            async with asyncio.timeout(PATIENCE_S):
+                while child not in processes._live:  # pyright: ignore[reportPrivateUsage]
+                    await asyncio.sleep(0)
+            await mcp_server._interrupted()  # pyright: ignore[reportPrivateUsage]
+            reply = await running
+    assert not is_running(child)
+    assert "SIGKILL" in reply["error"]["message"]
 
 
 async def test_what_nobody_foresaw_is_told_in_the_shape_of_every_other_failure(

@@ -44,7 +44,8 @@ else:
 @contextmanager
 def running(how: str = "well", door: str = "both") -> Generator[Process]:
     pipe = subprocess.PIPE
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), str(ROOT)])
+    environment = {**os.environ, "PYTHONPATH": path}
     command = [sys.executable, "-c", SERVER, how, door]
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, cwd=ROOT) as process:
         try:
