@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
-from functools import partial, reduce
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
@@ -148,8 +148,8 @@ def _instructions() -> str:
         home = _service().home.absolute()
     except UraniborgError:  # settings that are wrong: each call tells of them
         home = Settings.home
-    places = {"{drafts}": home / "workflows" / "drafts", "{library}": home / "workflows"}
-    return reduce(lambda told, place: told.replace(place, str(places[place])), places, INSTRUCTIONS)
+    library = home / "workflows"
+    return INSTRUCTIONS.replace("{drafts}", str(library / "drafts")).replace("{library}", str(library))
 
 
 async def _interrupted() -> None:

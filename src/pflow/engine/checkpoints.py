@@ -251,11 +251,18 @@ class Recorder:
         self.lineage = lineage
         self.stamp = stamp
         """What the checkpoint was like when it was read."""
+        self.names: set[str] = set()
+        """The nodes that there are now."""
         self.under_way: set[Key] = set()
         """Nodes with effects that have begun, and not ended."""
         self.problem = ""
         """Why what this run does cannot be written down any more."""
         self._of_items: dict[Key, dict[str, Result]] = {}
+        self._effects = {
+            result.fingerprint: result
+            for result in past.results.values()
+            if result.effect == "effectful" and "[" not in result.node and "/" not in result.node
+        }
         for result in past.results.values():
             if "[" in result.node:
                 self._of_items.setdefault(_without_places(result.key), {})[result.node] = result
@@ -268,9 +275,17 @@ class Recorder:
         """The result of an earlier run. Of a batch, that of any item that was given the same, each for one item: items
         that were added or left out move the others to other places."""
         if "[" not in key[0]:
-            return self.past.results.get(key)
+            return self.past.results.get(key) or self._renamed(key)
         left = self._of_items.get(_without_places(key), {})
         return left.pop(key[0] if key[0] in left else next(iter(left), ""), None)
+
+    def _renamed(self, key: Key) -> Result | None:
+        """What a node with effects gave that is no longer there, for the same: it was probably given another name."""
+        result = self._effects.get(key[1])
+        if result is None or result.node in self.names or "/" in key[0]:
+            return None
+        del self._effects[key[1]]
+        return result
 
     def started(self, node: str, fingerprint: str) -> None:
         """Raises NodeFailed: what cannot be written down must not be done, or it might be done twice."""

@@ -173,11 +173,13 @@ class GraphRun:
     @property
     def world(self) -> str:
         """What was done to the world by all that ran."""
-        return _joined(set(self._worlds.values()))
+        return joined_worlds(set(self._worlds.values()))
 
     def _world_before(self, node: str) -> str:
         edges = self._graph.entering[node]
-        return _joined({self._worlds[edge.source] for edge in edges if edge.source in self._worlds}) or self._world
+        return (
+            joined_worlds({self._worlds[edge.source] for edge in edges if edge.source in self._worlds}) or self._world
+        )
 
     def _note_dead_end(self, node: Node, action: str) -> None:
         edges = set(self._schedule.actions(node.id)) - {ERROR_ACTION}
@@ -267,7 +269,8 @@ class GraphRun:
             ) from None
 
 
-def _joined(worlds: set[str]) -> str:
+def joined_worlds(worlds: set[str]) -> str:
+    """What was done to the world on all the ways that lead to a node."""
     return next(iter(worlds)) if len(worlds) == 1 else fingerprint(sorted(worlds)) if worlds else ""
 
 

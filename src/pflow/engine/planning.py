@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from pflow.engine.checkpoints import Past
+from pflow.engine.graphs import joined_worlds
 from pflow.engine.inputs import prepared, secret_values
-from pflow.engine.steps import fingerprint_of, resolved_params
+from pflow.engine.journals import Result
+from pflow.engine.steps import fingerprint_of, may_be_reused, resolved_params
+from pflow.engine.values import fingerprint
 from pflow.errors import TemplateUnresolved
 from pflow.ir.graph import Graph
 from pflow.ir.model import Node, Workflow
@@ -31,7 +34,8 @@ def plan(
     secrets = Secrets(secret_values(workflow, values))
     steps: list[dict[str, Any]] = []
     unknown: set[str] = set()
-    for name in Graph.of(workflow).order():
+    graph, worlds = Graph.of(workflow), dict[str, str]()
+    for name in graph.order():
         node = workflow.nodes[name]
         interface = interfaces[node.type]
         told: dict[str, Any] = {
@@ -39,13 +43,20 @@ def plan(
             "type": node.type,
             "effect": node.effect or interface.effect_of(node.params),
         }
+        world = joined_worlds({worlds[edge.source] for edge in graph.entering[name]})
+        result: Result | None = None
         waits_for = _references(node, unknown)
         if node.batch is not None or node.type == NESTED or waits_for:
             told |= {"params": dict(node.params), "will": "run", "waits_for": waits_for}
         else:
-            told |= _planned(node, interface, values, past, context)
-        if told["will"] != "reuse":
+            more, result = _planned(node, interface, values, past, context, world)
+            told |= more
+        if result is None:
             unknown.add(name)
+        else:
+            values[name] = result.values()
+        is_pure = (result.effect if result else told["effect"]) == "pure" and node.type != NESTED
+        worlds[name] = world if is_pure else fingerprint(world, name, result.by if result else "to come")
         steps.append(secrets.masked(told))
     return steps
 
@@ -57,15 +68,17 @@ def _references(node: Node, unknown: set[str]) -> list[str]:
     return list(dict.fromkeys(one.text for one in references if one.root in unknown))
 
 
-def _planned(node: Node, interface: Interface, values: dict[str, Any], past: Past, context: Context) -> dict[str, Any]:
+def _planned(
+    node: Node, interface: Interface, values: Mapping[str, Any], past: Past, context: Context, world: str
+) -> tuple[dict[str, Any], Result | None]:
+    """What is told of a node, and the result that would stand for it."""
     try:
         params = resolved_params(node, interface, Scope(values))
     except TemplateUnresolved as exc:
-        return {"params": dict(node.params), "will": "run", "waits_for": exc.missing}
+        return {"params": dict(node.params), "will": "run", "waits_for": exc.missing}, None
     except UraniborgError as exc:
-        return {"params": dict(node.params), "will": "fail", "waits_for": [], "problem": exc.message}
-    result = past.results.get((node.id, fingerprint_of(interface, params, context))) if node.reuse else None
-    if result is not None and result.outputs is not None:
-        values[node.id] = result.values()
-        return {"params": params, "will": "reuse", "waits_for": []}
-    return {"params": params, "will": "run", "waits_for": []}
+        return {"params": dict(node.params), "will": "fail", "waits_for": [], "problem": exc.message}, None
+    result = past.results.get((node.id, fingerprint_of(interface, params, context, world)))
+    if result is None or result.outputs is None or not may_be_reused(node, interface, params, context):
+        return {"params": params, "will": "run", "waits_for": []}, None
+    return {"params": params, "will": "reuse", "waits_for": []}, result

@@ -129,6 +129,10 @@ class _Job:
     def is_effectful(self) -> bool:
         return self.call.effect == "effectful"
 
+    @property
+    def may_be_reused(self) -> bool:
+        return may_be_reused(self.node, self.call.interface, self.call.params, self.call.context)
+
 
 async def run_step(
     frame: Frame,
@@ -157,19 +161,20 @@ async def run_step(
     recorder = frame.recorder
     if recorder is None or not recorder.is_resuming:
         return await _run(frame, job)
-    if _may_reuse(job) and (found := _usable(recorder.earlier(job.id))):
+    if job.may_be_reused and (found := _usable(recorder.earlier(job.id))):
         return found
     if job.is_effectful:
         return await _run_alone(frame, recorder, job)
     return await _run_again(frame, recorder, job)
 
 
-def _may_reuse(job: _Job) -> bool:
-    interface, call = job.call.interface, job.call
-    if not job.node.reuse or interface.is_volatile:
+def may_be_reused(node: Node, interface: Interface, params: Mapping[str, Any], context: Context) -> bool:
+    """Whether an earlier result can stand for it: not if it looks at what changes by itself, nor if what it wrote is
+    gone."""
+    if not node.reuse or interface.is_volatile:
         return False
-    written = [call.params.get(key) for key in interface.writes]
-    return all(one is None or call.context.path(str(one)).exists() for one in written)
+    written = [params.get(key) for key in interface.writes]
+    return all(one is None or context.path(str(one)).exists() for one in written)
 
 
 def fingerprint_of(interface: Interface, params: Mapping[str, Any], context: Context, world: str = "") -> str:
@@ -213,7 +218,7 @@ async def _run_alone(frame: Frame, recorder: Recorder, job: _Job) -> Step:
         ) from exc
     with lock:
         result, was_interrupted = recorder.checkpoints.elsewhere(recorder, job.id)
-        if _may_reuse(job) and (found := _usable(result)):
+        if job.may_be_reused and (found := _usable(result)):
             return found
         return await _run_again(frame, recorder, job, was_interrupted=was_interrupted)
 
@@ -236,7 +241,7 @@ def _reason(frame: Frame, past: Past, job: _Job, was_interrupted: bool) -> str: 
         return 'it says "resume": "never"'
     if job.call.interface.is_volatile:
         return "what it reads may have changed"
-    if job.id in past.results and not _may_reuse(job):
+    if job.id in past.results and not job.may_be_reused:
         return "what it wrote is gone"
     if job.id in past.results:
         told = "its result holds a secret, and is not kept"

@@ -101,6 +101,8 @@ class _Checker:
 
     def _check_nested(self, node: Node, path: str, depth: int) -> list[Diagnostic]:
         """A workflow within is checked as if it were run alone."""
+        if (refused := _check_whole(node, path)) is not None:
+            return [refused]
         ways = [key for key in ("workflow_name", "workflow_ref", "workflow_ir") if node.params.get(key) is not None]
         if len(ways) != 1:
             message = "Exactly one of `workflow_name`, `workflow_ref` and `workflow_ir` says what is run."
@@ -149,6 +151,17 @@ class _Checker:
         except UraniborgError as exc:
             self._missing[name] = exc
             raise
+
+
+def _check_whole(node: Node, path: str) -> Diagnostic | None:
+    """A workflow within is not tried again as a whole: what it did would be done again, too."""
+    is_tried_again = node.retry is not None or (node.batch is not None and node.batch.retry.attempts > 1)
+    if not is_tried_again and node.reuse:
+        return None
+    what = "`retry`" if is_tried_again else '`"resume": "never"`'
+    message = f"{what} is for single nodes, not for a workflow as a whole."
+    hint = "Give it to the nodes of that workflow that need it."
+    return error("bad_retry" if is_tried_again else "bad_resume", path, message, hint=hint, node=node.id)
 
 
 def _too_deep(node: Node, path: str) -> Diagnostic:

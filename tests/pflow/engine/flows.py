@@ -93,6 +93,9 @@ NODES = [
     _declared("pure", "pure"),
     _declared("effect", "effectful"),
     _declared("reader", "pure", reads=["file"]),
+    _declared("volatile", "pure", volatile=True),
+    _declared("looker", "pure", reads_world=True),
+    _declared("writer", "idempotent", writes=["file"]),
     _declared("on-loop", "pure", "count_on_the_loop"),
     _declared("effect-on-loop", "effectful", "count_on_the_loop"),
 ]

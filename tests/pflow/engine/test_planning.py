@@ -49,6 +49,18 @@ def test_a_plan_says_what_would_be_reused_and_the_run_reuses_just_that(home: Hom
     assert {name for name in given if result.hashes[name] == given[name]} == reused | {"end"}
 
 
+def test_commands_that_ran_one_after_the_other_are_planned_to_be_reused_and_are(home: Home) -> None:
+    def ir(word: str) -> dict[str, Any]:
+        return chain(node("a", "shell", command=f"echo {word}"), node("b", "shell", command="pwd"), node("end"))
+
+    home.tell("fail-end")
+    home.run(ir("one"))
+    for word, reused in (("one", ["a", "b"]), ("two", [])):
+        plan = planned(home, ir(word))
+        assert [name for name, step in plan.items() if step["will"] == "reuse"] == reused
+        assert home.run(ir(word)).progress.reused == reused
+
+
 def test_what_a_killed_run_left_is_in_the_plan(home: Home) -> None:
     home.tell("wait-b")
     running = home.process(chain(node("a"), node("b")))

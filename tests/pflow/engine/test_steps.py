@@ -136,6 +136,50 @@ def test_a_file_that_a_node_reads_is_part_of_what_its_result_follows_from(
     assert home.runs()["r"] == 3
 
 
+def test_a_node_that_looks_at_what_changes_by_itself_always_runs(home: Home, failed: Callable[..., RunResult]) -> None:
+    ir = failing_at_the_end(node("v", "volatile"), node("a", value="${v.value}"))
+    failed(ir)
+    second = home.run(ir)
+    assert second.progress.not_reused["v"] == "what it reads may have changed"
+    assert second.progress.reused == ["a"]
+
+
+def test_a_node_whose_file_is_gone_writes_it_again(home: Home, failed: Callable[..., RunResult]) -> None:
+    file = home.place / "written"
+    file.touch()
+    ir = failing_at_the_end(node("w", "writer", file="written"))
+    failed(ir)
+    failed(ir)
+    assert home.runs()["w"] == 1
+    file.unlink()
+    second = home.run(ir)
+    assert second.progress.not_reused["w"] == "what it wrote is gone"
+
+
+def test_a_node_that_looks_at_the_world_runs_again_once_a_node_before_it_has_changed_the_world_again(
+    home: Home, failed: Callable[..., RunResult]
+) -> None:
+    def ir(value: int, note: int = 0) -> dict[str, Any]:
+        return joined(
+            [
+                node("s", "effect"),
+                node("e", "effect", v=value),
+                node("p", v=note),
+                node("l", "looker"),
+                node("beside", "looker"),
+                node("end"),
+            ],
+            *("s>e", "e>p", "p>l", "s>beside", "l>end", "beside>end"),
+        )
+
+    failed(ir(1))
+    assert failed(ir(1)).progress.reused == ["s", "e", "beside", "p", "l"]
+    assert failed(ir(1, note=2)).progress.reused == ["s", "e", "beside", "l"]
+    changed = home.run(ir(2, note=2))
+    assert sorted(changed.progress.reused) == ["beside", "p", "s"]
+    assert home.runs() == {"s": 1, "e": 2, "p": 2, "l": 2, "beside": 1, "end": 4}
+
+
 def test_code_of_a_node_that_was_edited_is_another_version_of_it(home: Home, failed: Callable[..., RunResult]) -> None:
     ir = failing_at_the_end(node("a"))
     failed(ir)

@@ -64,7 +64,7 @@ def test_what_is_no_workflow_is_checked_to_be_none(document: Any) -> None:
 
 def test_all_mistakes_of_all_kinds_are_told_at_once_each_at_its_place_in_the_file() -> None:
     document: Plain = {
-        "name": "x",
+        "title": "x",
         "inputs": {"used": {}, "unused": {}},
         "nodes": [
             "no node",
@@ -86,7 +86,7 @@ def test_all_mistakes_of_all_kinds_are_told_at_once_each_at_its_place_in_the_fil
     }
     found = checked(document)
     assert {(one.code, one.path) for one in found.errors} == {
-        ("unknown_key", "name"),
+        ("unknown_key", "title"),
         ("not_a_node", "nodes[0]"),
         ("bad_id", "nodes[1].id"),
         ("unknown_type", "nodes[2].type"),

@@ -175,9 +175,6 @@ def test_an_empty_object_is_told_that_it_has_no_nodes() -> None:
 @pytest.mark.parametrize(
     ("key", "meant"),
     [
-        ("name", None),
-        ("description", None),
-        ("metadata", None),
         ("output_key", None),
         ("input_params", None),
         ("input", "inputs"),
@@ -195,8 +192,11 @@ def test_keys_that_agents_try_at_the_root_are_refused_with_those_there_are(key: 
     assert told.example["nodes"]
 
 
-def test_name_and_description_at_the_root_are_told_where_they_belong() -> None:
-    assert "saved" in the(read({**GREETING, "name": "x"}), "unknown_key").hint
+@pytest.mark.parametrize("key", ["name", "description", "version", "created_at", "updated_at", "metadata"])
+def test_name_and_description_at_the_root_are_told_where_they_belong(key: str) -> None:
+    told = the(read({**GREETING, key: "x"}), "ignored_key")
+    assert (told.severity, told.path) == ("warning", key)
+    assert "saved" in told.message
 
 
 def test_keys_that_have_no_effect_are_a_warning() -> None:
@@ -372,7 +372,7 @@ def test_the_place_of_a_node_is_that_in_the_file() -> None:
 def test_all_of_many_mistakes_are_told_at_once() -> None:
     found = read(
         {
-            "metadata": {},
+            "metdata": {},
             "ir_version": "9",
             "inputs": {"1st": {}, "ok": {"type": "strng"}},
             "outputs": {"a": "${x.y}", "b": {"value": "${x.y}"}},
@@ -383,7 +383,7 @@ def test_all_of_many_mistakes_are_told_at_once() -> None:
         }
     )
     assert {(one.code, one.path) for one in found if one.severity == "error"} == {
-        ("unknown_key", "metadata"),
+        ("unknown_key", "metdata"),
         ("unknown_version", "ir_version"),
         ("bad_name", "inputs.1st"),
         ("bad_type", "inputs.ok.type"),

@@ -172,7 +172,7 @@ async def test_processes_of_runs_that_do_not_end_in_time_are_ended_without_askin
             running = asyncio.create_task(failed(client, "execute", name="waits"))
             child = await asyncio.to_thread(here.wait)
             async with asyncio.timeout(PATIENCE_S):
-                while child not in processes._live:  # pyright: ignore[reportPrivateUsage]
+                while child not in processes._live:  # noqa: ASYNC110 # pyright: ignore[reportPrivateUsage]
                     await asyncio.sleep(0)
             await mcp_server._interrupted()  # pyright: ignore[reportPrivateUsage]
             reply = await running
