@@ -1,0 +1,229 @@
+"""What nodes do to the world around them, and what that means for who goes on from an earlier run."""
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pflow.config import Settings
+from pflow.errors import InvalidInputs, InvalidWorkflow
+from pflow.service import Service
+from tests.requirements import requirement
+
+
+def shell(name: str, command: str, **more: Any) -> dict[str, Any]:
+    return {"id": name, "type": "shell", "params": {"command": command}, **more}
+
+
+def chain(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
+    names = [node["id"] for node in nodes]
+    return {
+        "nodes": list(nodes),
+        "edges": [{"from": a, "to": b} for a, b in itertools.pairwise(names)],
+        **more,
+    }
+
+
+@pytest.fixture
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "uraniborg"))
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return Service(Settings(home=tmp_path / "home"), folder=folder)
+
+
+GATE = shell("gate", "test -e open")
+
+
+@requirement("PF-E10")
+def test_what_reads_a_file_that_an_earlier_node_wrote_anew_is_run_again(service: Service) -> None:
+    flow = chain(
+        {"id": "write", "type": "write-file", "params": {"file_path": "it", "content": "${x}"}},
+        {"id": "read", "type": "python", "params": {"code": f"result = open({str(service.folder / 'it')!r}).read()"}},
+        GATE,
+        inputs={"x": {}},
+        outputs={"read": {"source": "${read.result}"}},
+    )
+    assert not service.run(flow, {"x": "one"}, name="flow").success
+    (service.folder / "open").touch()
+    assert service.run(flow, {"x": "two"}, name="flow").outputs == {"read": "two"}
+
+
+@requirement("PF-E10")
+def test_what_computes_from_what_it_is_given_alone_is_not_run_again(service: Service) -> None:
+    flow = chain(
+        shell("act", "echo ${x} >> acts"),
+        {"id": "say", "type": "echo", "params": {"message": "the same"}},
+        GATE,
+        inputs={"x": {}},
+    )
+    service.run(flow, {"x": "one"}, name="flow")
+    again = service.run(flow, {"x": "two"}, name="flow")
+    assert again.progress.reused == ["say"]
+    assert "act" in " ".join(again.warnings)
+
+
+def test_a_file_that_is_gone_is_written_again(service: Service) -> None:
+    flow = chain({"id": "write", "type": "write-file", "params": {"file_path": "it", "content": "x"}}, GATE)
+    service.run(flow, name="flow")
+    (service.folder / "it").unlink()
+    again = service.run(flow, name="flow")
+    assert again.progress.not_reused["write"] == "what it wrote is gone"
+    assert (service.folder / "it").read_text() == "x"
+
+
+def test_another_folder_is_another_thing_to_be_given(service: Service, tmp_path: Path) -> None:
+    flow = chain(shell("act", "pwd >> ../acts"), GATE)
+    service.run(flow, name="flow")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    Service(service.settings, folder=elsewhere).run(flow, name="flow")
+    assert (tmp_path / "acts").read_text().split() == [str(service.folder), str(elsewhere)]
+
+
+@requirement("PF-E10")
+def test_a_node_with_effects_that_was_given_another_name_does_not_have_them_again(service: Service) -> None:
+    for name in ("pay", "charge"):
+        run = service.run(chain(shell(name, "echo paid >> paid"), GATE), name="flow")
+    assert run.progress.reused == ["charge"]
+    assert (service.folder / "paid").read_text() == "paid\n"
+
+
+def test_two_nodes_that_do_the_same_both_do_it(service: Service) -> None:
+    (service.folder / "open").touch()
+    flow = chain(shell("a", "echo x >> xs"), shell("b", "echo x >> xs"), GATE)
+    assert service.run(flow, name="flow").success
+    assert (service.folder / "xs").read_text() == "x\nx\n"
+
+
+def test_what_was_interrupted_and_then_edited_is_still_uncertain(service: Service) -> None:
+    flow = chain(shell("act", "echo x >> xs; sleep 60", timeout=0.3), GATE)
+    first = service.run(flow, name="flow")
+    assert (first.checkpoint() or {})["uncertain_nodes"] == ["act"]
+    again = service.run(chain(shell("act", "echo x >> xs"), GATE), name="flow")
+    assert "uncertain" in " ".join(again.warnings)
+
+
+def test_a_node_with_effects_that_was_given_up_on_is_not_tried_again(service: Service) -> None:
+    flow = chain(shell("act", "echo x >> xs; sleep 60", timeout=0.3, retry={"attempts": 3}))
+    assert not service.run(flow, name="flow").success
+    assert (service.folder / "xs").read_text() == "x\n"
+
+
+def test_an_output_too_long_for_a_value_never_passes_for_all_of_it(service: Service) -> None:
+    flow = chain(
+        shell("much", "head -c 20000000 /dev/zero | tr '\\0' x"),
+        {"id": "count", "type": "shell", "params": {"command": "wc -c", "stdin": "${much.stdout}"}},
+    )
+    run = service.run(flow, name="flow")
+    assert not run.success
+    assert run.error_body is not None
+    assert "${much.stdout_file}" in run.error_body["hint"]
+    flow["nodes"][1]["params"] = {"command": "wc -c < ${much.stdout_file}"}
+    assert service.run(flow, name="flow").outputs["count"]["stdout"] == "20000000"
+
+
+@pytest.mark.parametrize("kind", ["python", "code"])
+def test_a_value_within_code_is_refused_with_what_would_be_right(service: Service, kind: str) -> None:
+    flow = chain({"id": "say", "type": kind, "params": {"code": "result = '${x}'"}})
+    with pytest.raises(InvalidWorkflow) as refused:
+        service.run(flow, {"x": "1"}, name="flow")
+    (told,) = [one for one in refused.value.ids["diagnostics"] if one["code"] == "template_in_code"]
+    assert told["example"] == {"code": "result = x", "inputs": {"x": "${x}"}}
+
+
+def test_a_value_for_an_interpreter_in_a_command_is_a_warning(service: Service) -> None:
+    found = service.check(chain(shell("say", 'sh -c "echo ${x}"'), inputs={"x": {}})).warnings
+    assert [one.code for one in found] == ["template_to_interpreter"]
+
+
+def test_a_workflow_within_that_is_not_given_what_it_needs_is_an_error_before_anything_runs(service: Service) -> None:
+    inner = chain({"id": "say", "type": "echo", "params": {"message": "${who}"}}, inputs={"who": {}})
+    flow = chain({"id": "sub", "type": "workflow", "params": {"workflow_ir": inner, "inputs": {"whom": "x"}}})
+    found = {(one.code, one.path) for one in service.check(flow).diagnostics}
+    place = "nodes[0].params.inputs"
+    assert {("missing_nested_input", f"{place}.who"), ("unknown_nested_input", f"{place}.whom")} <= found
+
+
+def test_a_workflow_within_is_not_tried_again_as_a_whole(service: Service) -> None:
+    inner = chain({"id": "say", "type": "echo", "params": {"message": "x"}})
+    flow = chain({"id": "sub", "type": "workflow", "params": {"workflow_ir": inner}, "retry": {"attempts": 2}})
+    assert [one.code for one in service.check(flow).errors] == ["bad_retry"]
+
+
+def test_an_input_must_not_be_named_like_a_node(service: Service) -> None:
+    flow = chain({"id": "say", "type": "echo", "params": {"message": "x"}})
+    run = service.run(flow, {"say": {"echo": "fake"}}, name="flow")
+    assert isinstance(run.error, InvalidInputs)
+
+
+def test_a_parameter_that_cannot_be_made_to_fit_is_told_with_its_value(service: Service) -> None:
+    (service.folder / "a").write_text("a")
+    params = {"source_path": "a", "dest_path": "b", "overwrite": "${o}"}
+    flow = chain({"id": "copy", "type": "copy-file", "params": params}, inputs={"o": {}})
+    run = service.run(flow, {"o": "perhaps"}, name="flow")
+    assert run.error_body is not None
+    assert "`overwrite` of 'copy' is to be bool, and is str 'perhaps'" in run.error_body["message"]
+
+
+def test_a_draft_that_is_saved_takes_what_it_did_along(service: Service) -> None:
+    drafts = service.home / "workflows" / "drafts"
+    drafts.mkdir(parents=True)
+    (drafts / "pay.json").write_text(json.dumps(chain(shell("pay", "echo paid >> paid"), GATE)))
+    assert not service.execute("pay").success
+    service.save("pay", "final", "Pays")
+    (service.folder / "open").touch()
+    assert service.execute("final").progress.reused == ["pay"]
+    assert (service.folder / "paid").read_text() == "paid\n"
+
+
+def test_who_was_told_no_can_ask_again_and_what_others_were_told_stays(service: Service) -> None:
+    from uraniborg.kernel.inbox import Decision, Inbox
+
+    flow = chain({"id": "ask", "type": "approval", "params": {"question": "Pay ${who}?"}}, inputs={"who": {}})
+    runs = [service.run(flow, {"who": who}, name="flow") for who in ("x", "y")]
+    asked = [(run.error_body or {})["approval_id"] for run in runs]
+    inbox = Inbox()
+    inbox.decide(asked[0], Decision(action="reject", note="no"), "test")
+    inbox.decide(asked[1], Decision(action="approve"), "test")
+    refused = service.run(flow, {"who": "x"}, name="flow")
+    assert (refused.error_body or {})["code"] == "node_failed"
+    assert (service.run(flow, {"who": "x"}, name="flow").error_body or {})["code"] == "approval_required"
+    assert service.run(flow, {"who": "y"}, name="flow").success
+
+
+def test_a_run_that_waits_for_a_person_does_not_grow_too_old(service: Service, tmp_path: Path) -> None:
+    from uraniborg.kernel.inbox import Decision, Inbox
+
+    impatient = Service(Settings(home=service.home, checkpoint_hours=1e-9), folder=service.folder)
+    flow = chain(shell("act", "echo x >> xs"), {"id": "ask", "type": "approval", "params": {"question": "Go on?"}})
+    run = impatient.run(flow, name="flow")
+    Inbox().decide((run.error_body or {})["approval_id"], Decision(action="approve"), "test")
+    assert impatient.run(flow, name="flow").progress.reused == ["act"]
+
+
+def test_a_question_holds_no_secret(service: Service) -> None:
+    from uraniborg.kernel.inbox import Inbox
+
+    flow = chain({"id": "ask", "type": "approval", "params": {"question": "Use ${api_key}?", "details": "${api_key}"}})
+    service.run(flow, {"api_key": "sk-very-secret-1"}, name="flow")
+    assert "sk-very" not in json.dumps(Inbox().pending()[0].payload)
+
+
+def test_items_that_fail_and_are_passed_over_are_told_of(service: Service) -> None:
+    flow = chain(shell("try", "test ${item} != b", batch={"items": ["a", "b"], "error_handling": "continue"}))
+    run = service.run(flow, name="flow")
+    assert run.success
+    assert any("1 of 2 items of 'try' failed, the first at items[1]" in one for one in run.warnings)
+
+
+def test_all_nodes_that_fail_side_by_side_are_told_of(service: Service) -> None:
+    flow = {
+        "nodes": [shell("start", "true"), shell("a", "echo AAA >&2; false"), shell("b", "echo BBB >&2; false")],
+        "edges": [{"from": "start", "to": "a"}, {"from": "start", "to": "b"}],
+    }
+    told = json.dumps(service.run(flow, name="flow").reply())
+    assert "AAA" in told
+    assert "BBB" in told
