@@ -10,6 +10,7 @@ from pflow.engine.runlog import RunLog
 from pflow.library.listing import Summary, list_workflows
 from pflow.registry.registry import Match, Registry
 from pflow.registry.search import document, ranked
+from pflow.shortening import shortened
 from uraniborg.kernel.errors import UraniborgError
 
 _WORKFLOW_SHARE: Final = 0.4
@@ -68,7 +69,12 @@ def _workflows(home: Path, query: str, counts: Mapping[str, int]) -> list[dict[s
     for hit in ranked(query, documents):
         one = summaries[hit.key]
         told.append(
-            {"name": one.name, "description": one.description, "source": one.source, "inputs": list(one.inputs)}
+            {
+                "name": one.name,
+                "description": one.description,
+                "source": one.source,
+                "inputs": shortened(list(one.inputs)),
+            }
         )
     return told
 

@@ -8,9 +8,12 @@ from pflow.ir.drawing import mermaid
 from pflow.ir.model import Input, Workflow
 from pflow.ir.uses import variables_of
 from pflow.library.finding import Found
+from pflow.shortening import shortened
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import MASK
 
+_FINDINGS: Final = 50
+_GRAPH_CHARS: Final = 20_000
 _DRAWN: Final = 200
 """A graph of more nodes helps nobody."""
 _SAMPLES: Final[dict[str, Any]] = {
@@ -43,9 +46,13 @@ def described(found: Found, checked: Checked, log: RunLog) -> dict[str, Any]:
     if workflow is not None:
         told |= _of_workflow(stored.name, workflow)
     told |= _history(log, stored.name)
-    told["diagnostics"] = [one.plain() for one in checked.diagnostics]
+    told["diagnostics"] = [one.plain() for one in checked.diagnostics[:_FINDINGS]]
     told["warnings"] = list(found.warnings)
-    return told
+    if log.notice:
+        told["warnings"].append(log.notice)
+    graph = told.pop("graph")
+    is_short = workflow is None or len(graph) <= _GRAPH_CHARS
+    return {**shortened(told), "graph": graph if is_short else "", "count": len(workflow.nodes) if workflow else 0}
 
 
 def _of_workflow(name: str, workflow: Workflow) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ import orjson
 
 from pflow.engine.results import RunResult
 from pflow.errors import PflowError, SecurityError
+from pflow.shortening import shortened
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 
 MOST_BYTES: Final = 100_000
@@ -17,6 +19,7 @@ _PREVIEW: Final = 2_000
 _LONGEST: Final = 4_000
 _WARNINGS: Final = 50
 _HASHES: Final = 200
+_OUTPUTS: Final = 100
 _DIAGNOSTICS: Final = 50
 """How many findings of the checker an agent is told of at once."""
 
@@ -60,6 +63,9 @@ def bounded(result: RunResult, home: Path) -> dict[str, Any]:
     _cut_words(reply)
     reply["outputs"] = dict(result.outputs)
     sizes = {name: len(_text(value)) for name, value in reply["outputs"].items()}
+    if len(sizes) > _OUTPUTS and sum(sizes.values()) > MOST_BYTES:  # so many small ones are told of together
+        reply["outputs"] = {"all": reply["outputs"]}
+        sizes = {"all": sum(sizes.values())}
     budget = MOST_BYTES
     for name, size in sorted(sizes.items(), key=lambda item: item[1]):
         if size <= budget:
@@ -80,10 +86,8 @@ def bounded(result: RunResult, home: Path) -> dict[str, Any]:
 
 def _cut_words(reply: dict[str, Any]) -> None:
     """Leave out what only a person with `pflow show` would read to its end."""
-    error: dict[str, Any] = reply["error"] or {}
-    for name, value in error.items():
-        if isinstance(value, str) and len(value) > _LONGEST:
-            error[name] = f"{value[:_LONGEST]} … ({len(value):,} characters)"
+    if reply["error"] is not None:
+        reply["error"] = shortened(reply["error"], longest=_LONGEST)
     if len(warnings := reply["warnings"]) > _WARNINGS:
         reply["warnings"] = [*warnings[:_WARNINGS], f"And {len(warnings) - _WARNINGS:,} more."]
     checkpoint: dict[str, Any] = reply["checkpoint"] or {}
@@ -100,12 +104,14 @@ def _text(value: Any) -> bytes:
 
 def _written(home: Path, run_id: str, name: str, text: bytes) -> str | None:
     folder = home / "spool" / run_id
+    path = folder / f"{name}.json"
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path = folder / f"{name}.json"
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(file, "wb") as stream:
             stream.write(text)
     except OSError:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
         return None
     return path.relative_to(home).as_posix()

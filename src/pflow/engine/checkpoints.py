@@ -74,8 +74,9 @@ class Checkpoints:
 
     def rename(self, name: str) -> None:
         """Have another workflow, which nothing is left of, go on from what is left of this one. Raises OSError."""
-        with self._alone(), contextlib.suppress(FileNotFoundError):
-            os.replace(self._file, self._folder / f"{name}.json")
+        if self._file.exists():
+            with self._alone(), contextlib.suppress(FileNotFoundError):
+                os.replace(self._file, self._folder / f"{name}.json")
 
     def settle(self, recorder: "Recorder", *, keep: bool, is_waiting: bool = False) -> None:
         """End a run: keep its results, and those it went on from, or forget them all. Raises OSError."""

@@ -59,7 +59,7 @@ class RunLogFile:
         """
         with self._lock:
             try:
-                if self._opened is None and not make and not self._path.exists():
+                if self._opened is None and not make and not os.path.lexists(self._path):
                     with closing(_up_to_date(connect(Path(":memory:")))) as empty:
                         yield empty
                     return

@@ -18,7 +18,7 @@ _OPTIONS: Final = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS
 _SORTED: Final = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
 _DEEPEST: Final = 200
 _KEYS: Final = (str, int, float, bool, type(None))
-_LONG_NUMBER: Final = re.compile(rb"(?<![\w.])\d{20}")
+_LONG_NUMBER: Final = re.compile(rb"(?<![\w.])\d{19}")
 """What the fast reader would take for a fraction, if it is a whole number."""
 
 

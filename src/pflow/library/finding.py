@@ -55,10 +55,14 @@ def not_found(home: Path, name: str, places: Sequence[WorkflowManager], folder: 
     names = sorted({one.name for one in (*list_workflows(home).workflows, *local)})
     searched = list(dict.fromkeys(place.told(name) for place in places))
     meant = nearest(name, names)
-    if name in names:
+    if home.exists() and not home.is_dir():
+        hint = "The pflow home is a file, and must be a folder: move it away, or set PFLOW_HOME."
+    elif name in names:
         hint = "It is in the library already, and no draft."
+    elif meant:
+        hint = f"Did you mean '{meant}'?"
     else:
-        hint = f"Did you mean '{meant}'?" if meant else f"Write it to {home.absolute() / DRAFTS / name}{SUFFIX} first."
+        hint = f"Write it to {home.absolute() / DRAFTS / name}{SUFFIX} first."
     return WorkflowNotFound(
         f"Workflow not found: '{name}'. Looked for {', '.join(searched)}.",
         hint=hint,

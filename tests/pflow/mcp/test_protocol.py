@@ -101,17 +101,6 @@ async def test_unknown_and_wrong_arguments_are_refused_and_nothing_runs(home: Pa
     assert files(home) == before
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the kernel refuses arguments before the tool is asked, in its own shape: no success, no type"
-)
-async def test_a_reply_that_refuses_arguments_has_success_and_a_type_as_every_other(home: Path) -> None:
-    async with agent(home) as client:
-        result = await client.call_tool("execute", {"name": "hello", "unheard_of": 1})
-    reply = json.loads(text_of(result))
-    assert reply["success"] is False
-    assert reply["error"]["type"] == "validation_error"
-
-
 @requirement("PF-N6")
 async def test_every_reply_of_a_run_has_the_same_keys_and_success_decides_what_is_an_error(home: Path) -> None:
     draft(home, "hello", HELLO)

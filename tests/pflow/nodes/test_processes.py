@@ -33,7 +33,7 @@ def context(tmp_path: Path) -> Context:
 
 
 async def sh(context: Context, command: str, **more: Any) -> Finished:
-    return await run(["/bin/sh", "-c", command], context, **more)
+    return await run(["/bin/sh", "-c", command], context, **{"limits": Limits(kept=MIB), **more})
 
 
 def is_running(pid: int) -> bool:
@@ -115,7 +115,7 @@ async def test_a_child_may_leave_its_input_unread(context: Context) -> None:
 
 async def test_two_full_outputs_do_not_wait_for_each_other(context: Context) -> None:
     code = "import os\nfor _ in range(40):\n os.write(1, b'o' * 100_000)\n os.write(2, b'e' * 100_000)"
-    finished = await run([sys.executable, "-c", code], context)
+    finished = await run([sys.executable, "-c", code], context, limits=Limits(kept=MIB))
     assert (finished.stdout.size, finished.stderr.size) == (4_000_000, 4_000_000)
     assert finished.stdout.file != finished.stderr.file
 
@@ -141,7 +141,9 @@ async def test_much_output_is_whole_on_the_disk_and_only_its_beginning_in_memory
 
 async def test_a_flood_ends_the_child_and_leaves_nothing_on_the_disk(context: Context) -> None:
     with pytest.raises(NodeFailed, match=r"more than the 8 MiB that are kept") as caught:
-        await sh(context, "echo $$ >pid; yes", limits=Limits(spooled=8 * MIB, grace_s=0.2), timeout_s=PATIENCE_S)
+        await sh(
+            context, "echo $$ >pid; yes", limits=Limits(kept=MIB, spooled=8 * MIB, grace_s=0.2), timeout_s=PATIENCE_S
+        )
     assert caught.value.outputs["stdout"].startswith("y\ny\n")
     assert len(caught.value.outputs["stdout"]) == MIB
     assert os.listdir(context.spool) == []
@@ -150,9 +152,9 @@ async def test_a_flood_ends_the_child_and_leaves_nothing_on_the_disk(context: Co
 
 async def test_the_limit_is_for_both_outputs_together(context: Context) -> None:
     command = f"head -c {3 * MIB} /dev/zero; head -c {3 * MIB} /dev/zero >&2"
-    assert (await sh(context, command, limits=Limits(spooled=6 * MIB))).exit_code == 0
+    assert (await sh(context, command, limits=Limits(kept=MIB, spooled=6 * MIB))).exit_code == 0
     with pytest.raises(NodeFailed, match="more than the 5 MiB"):
-        await sh(context, command, limits=Limits(spooled=5 * MIB))
+        await sh(context, command, limits=Limits(kept=MIB, spooled=5 * MIB))
 
 
 async def test_a_full_disk_ends_the_child_and_is_told(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,7 +310,7 @@ async def test_no_descriptor_is_left_open_whatever_happens(context: Context) -> 
     with pytest.raises(NodeTimedOut):
         await sh(context, "sleep 600", timeout_s=0.05, stdin=b"x" * MIB)
     with pytest.raises(NodeFailed):
-        await sh(context, "yes", limits=Limits(spooled=2 * MIB))
+        await sh(context, "yes", limits=Limits(kept=MIB, spooled=2 * MIB))
     with pytest.raises(NodeFailed):
         await run(["no-such-program"], context, stdin=b"x")
     task = asyncio.create_task(sh(context, "echo x >started; sleep 600", stdin=b"x" * MIB))

@@ -251,7 +251,7 @@ async def test_a_result_that_is_too_large_is_refused(context: Context, monkeypat
 
 
 async def test_a_flood_of_prints_does_not_hide_the_result(context: Context) -> None:
-    outputs = (await run(context, "for i in range(500_000): print(i)\nresult = 'done'")).outputs
+    outputs = (await run(context, "for i in range(3_000_000): print(i)\nresult = 'done'")).outputs
     assert outputs["result"] == "done"
     assert Path(outputs["stdout_file"]).stat().st_size == outputs["stdout_size"]
 
@@ -296,5 +296,5 @@ async def test_both_names_are_the_same_node(context: Context) -> None:
     ours, other = declared["python"], declared["code"]
     assert (ours.run, ours.params, ours.outputs) == (other.run, other.params, other.outputs)
     assert all(one.effect == "pure" and one.open_actions for one in declared.values())
-    code = "import sys\nprint('x' * 2_000_000)\nprint('y' * 2_000_000, file=sys.stderr)"
+    code = "import sys\nprint('x' * 20_000_000)\nprint('y' * 20_000_000, file=sys.stderr)"
     assert set((await run(context, code)).outputs) == set(ours.outputs)

@@ -163,11 +163,11 @@ async def test_what_is_no_utf8_comes_in_base64(context: Context) -> None:
 
 
 async def test_much_output_is_in_a_file(context: Context) -> None:
-    outputs = await shell({"command": "seq 500000"}, context)
+    outputs = await shell({"command": "seq 3000000"}, context)
     whole = Path(outputs["stdout_file"]).read_text()
-    assert (whole.splitlines()[-1], len(whole)) == ("500000", outputs["stdout_size"])
+    assert (whole.splitlines()[-1], len(whole)) == ("3000000", outputs["stdout_size"])
     assert whole.startswith(outputs["stdout"])
-    assert len(outputs["stdout"]) == 1 << 20
+    assert len(outputs["stdout"]) == 1 << 24
 
 
 async def test_a_command_that_is_too_long_for_the_system_is_told(context: Context) -> None:

@@ -1,0 +1,108 @@
+"""Ways to ask pflow what an agent may ask it, in this process or in another, and to look hard at what it answers."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from pflow.config import Settings
+from pflow.errors import PflowError
+from pflow.replies import bounded, refused
+from pflow.service import Service
+from tests.pflow.library.homes import draft
+from tests.pflow.mcp.agents import environment
+
+SHORT = 250_000
+"""More bytes than this no agent wants to read."""
+SOON_S = 40.0
+GOOD: dict[str, Any] = {"nodes": [{"id": "a", "type": "echo", "params": {"message": "well"}}]}
+
+CHILD = """
+import json, resource, sys
+from pathlib import Path
+from pflow.config import Settings
+from pflow.errors import PflowError
+from pflow.replies import bounded, refused
+from pflow.service import Service
+
+home, room = sys.argv[1:]
+service = Service(Settings(home=Path(home)), folder=Path(home).parent)
+if room:
+    service.browse()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(room), resource.RLIM_INFINITY))
+replies = []
+for tool, *arguments in json.load(sys.stdin):
+    try:
+        reply = getattr(service, tool)(*arguments)
+        replies.append(bounded(reply, service.home) if tool == "execute" else reply)
+    except PflowError as exc:
+        replies.append(refused(exc, arguments[0]))
+try:  # of this program alone: what the system counts includes whoever started it
+    peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
+except (OSError, IndexError):
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps({"replies": replies, "peak_mb": peak / 1024}))
+"""
+# Without what lets a superuser read and write everything.
+AS_ANYBODY = """
+import ctypes, os, sys
+for capability in (1, 2):
+    ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def service(home: Path) -> Service:
+    return Service(Settings(home=home), folder=home.parent)
+
+
+def execute(home: Path, ir: Any = None, inputs: Any = None, *, name: str = "x") -> dict[str, Any]:
+    """As an agent is answered. `ir`, which may be a text, is put among the drafts first."""
+    if ir is not None:
+        draft(home, name, ir)
+    asked = service(home)
+    try:
+        return bounded(asked.execute(name, inputs), asked.home)
+    except PflowError as exc:
+        return refused(exc, name)
+
+
+def child(home: Path, *calls: tuple[Any, ...], room: int | None = None, as_anybody: bool = False) -> tuple[Any, float]:
+    """The replies to calls of the service in a process of its own, on a disk with so much room for a file, and the
+    most memory in MB that it took."""
+    argv = [sys.executable, "-c", CHILD, str(home), "" if room is None else str(room)]
+    if as_anybody:
+        argv = [sys.executable, "-c", AS_ANYBODY, *argv]
+    env = environment(home)
+    done = subprocess.run(
+        argv, input=json.dumps(calls), capture_output=True, text=True, timeout=SOON_S, check=False, env=env
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    said = json.loads(done.stdout)
+    return said["replies"], said["peak_mb"]
+
+
+def length(reply: Any) -> int:
+    return len(json.dumps(reply))
+
+
+def refusal(reply: dict[str, Any], code: str, *words: str) -> dict[str, Any]:
+    """The error, which says what is wrong and what to do, and is short."""
+    error = reply["error"]
+    assert reply["success"] is False
+    assert error["code"] == code, error
+    assert error["hint"]
+    for word in words:
+        assert word in error["message"], error["message"][:500]
+    assert length(reply) < SHORT, f"{length(reply):,} bytes"
+    return error
+
+
+def litter(home: Path) -> list[str]:
+    """Files that something left in the middle of writing them."""
+    return [path.name for path in home.rglob("*") if path.suffix == ".tmp" or path.name.endswith("-journal")]
+
+
+def echo(name: str, message: Any = None, **more: Any) -> dict[str, Any]:
+    return {"id": name, "type": "echo", "params": {"message": message}, **more}
