@@ -136,11 +136,6 @@ main()
 """
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="run_stdio awaits `interrupted` only while the session lasts: once the client has left, a signal waits out "
-    "the grace of five seconds and leaves the processes of nodes behind",
-)
 @requirement("PF-R20", "PF-E7")
 def test_an_interrupt_ends_the_run_of_a_client_that_has_left(home: Path, tmp_path: Path) -> None:
     with gate(tmp_path) as here, gate(tmp_path, "left") as left:

@@ -272,7 +272,6 @@ async def test_numbers_of_any_size_come_back_as_they_were_given(home: Path) -> N
             assert reply["outputs"] == {"say": {"echo": number}}
 
 
-@pytest.mark.xfail(strict=True, reason="pflow.engine.values reads whole numbers of 19 digits below -2**63 as fractions")
 async def test_the_first_number_below_64_bits_comes_back_as_it_was_given(home: Path) -> None:
     draft(home, "number", chain({"id": "say", "type": "echo", "params": {"message": "${number}"}}))
     async with agent(home) as client:

@@ -32,8 +32,8 @@ def context(tmp_path: Path) -> Context:
     return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
 
 
-async def sh(context: Context, command: str, **more: Any) -> Finished:
-    return await run(["/bin/sh", "-c", command], context, **{"limits": Limits(kept=MIB), **more})
+async def sh(context: Context, command: str, limits: Limits | None = None, **more: Any) -> Finished:
+    return await run(["/bin/sh", "-c", command], context, limits=limits or Limits(kept=MIB), **more)
 
 
 def is_running(pid: int) -> bool:

@@ -66,20 +66,28 @@ async def _serve(
     exit_code = _exit_code_of_first_signal(None if cleanup is None and interrupted is None else grace)
     session = asyncio.create_task(_exchange(protocol, source, sink))
     await asyncio.wait([session, exit_code], return_when=asyncio.FIRST_COMPLETED)
+    if exit_code.done():
+        await _awaited(interrupted, grace)
+    await _awaited(cleanup, grace)
     if not exit_code.done() and interrupted is not None:
         # Calls whose client has left run on in threads, and a signal must still end them.
         ending = asyncio.ensure_future(asyncio.get_running_loop().shutdown_default_executor())
         await asyncio.wait([ending, exit_code], return_when=asyncio.FIRST_COMPLETED)
-    for clean in (interrupted if exit_code.done() else None, cleanup):
-        if clean is not None:
-            try:
-                async with asyncio.timeout(grace):
-                    await clean()
-            except Exception as exc:
-                _log.exception("cleanup failed", exc=exc)
+        if exit_code.done():
+            await _awaited(interrupted, grace)
     if exit_code.done():
         os._exit(exit_code.result())
     await session
+
+
+async def _awaited(clean: Cleanup | None, grace: float) -> None:
+    if clean is None:
+        return
+    try:
+        async with asyncio.timeout(grace):
+            await clean()
+    except Exception as exc:
+        _log.exception("cleanup failed", exc=exc)
 
 
 def _exit_code_of_first_signal(grace: float | None) -> asyncio.Future[int]:

@@ -132,9 +132,6 @@ def test_a_loop_that_is_kept_busy_does_not_keep_the_signal_from_ending_the_serve
         assert server.stderr.read() == b"", "there was nobody to ask"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="run_stdio awaits `interrupted` only while the session lasts, not while threads are at work"
-)
 def test_a_signal_after_the_client_has_left_ends_what_still_runs(tmp_path: Path) -> None:
     source = tmp_path / "source"
     os.mkfifo(source)
