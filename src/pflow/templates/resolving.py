@@ -11,6 +11,8 @@ import orjson
 from pflow.errors import NodeFailed, TemplateUnresolved
 from pflow.templates.parsing import Literal, Reference, Template, pieces_of
 
+_ITEM: Final = 32
+"""For how many characters an item of a list or an object counts: it takes about as much room."""
 LONGEST: Final = 64 * 1024 * 1024
 """How many characters and items there may be in what templates are put into."""
 _JSON_CHARS: Final = 10 * 1024 * 1024
@@ -161,7 +163,7 @@ def _size(value: Any, sizes: dict[int, int]) -> int:
             waiting += unknown
             continue
         texts = sum(len(item) for item in items if isinstance(item, str))
-        sizes[id(waiting.pop())] = 1 + len(items) + texts + sum(sizes[id(item)] for item in inner)
+        sizes[id(waiting.pop())] = _ITEM * (1 + len(items)) + texts + sum(sizes[id(item)] for item in inner)
     return sizes[id(value)]
 
 
