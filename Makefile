@@ -16,13 +16,16 @@ endif
 demo: $(VENV)/core.stamp ## all parts end to end: no network, no key
 	@$(BIN)/uraniborg demo
 
+# Tests wait for processes about as often as they work: one more than there are cores keeps all of these busy.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
+
 test: check conformance-tools postgres-server ## everything that must hold
-	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: $(VENV)/dev.stamp ## style, types, import contracts, requirement ledger
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/basedpyright --level error
+	@$(BIN)/basedpyright --threads 2 --level error
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m tests.requirements.ledger --check
 
