@@ -3,13 +3,24 @@
 PflowError
 ├── SecurityError        a name that is none, or a path that leads out of its folder     SecurityError
 ├── WorkflowNotFound     neither in the library nor among the drafts                      FileNotFoundError
+├── RunNotFound          not in the log of runs                                           FileNotFoundError
 ├── WorkflowExists       the name is taken; nothing is overwritten                        already_exists
+├── LibraryUnwritable    the disk refused; what was there is there still                  execution_error
 ├── InvalidWorkflow      what the checker found, all of it                                validation_error
 ├── InvalidInputs        inputs of the wrong kind                                         validation_error
+├── RepairRefused        a workflow is repaired by whoever wrote it                       validation_error
 ├── TemplateUnresolved   variables without a value                                        template_error
 ├── NodeFailed           a node did not do what it was asked to                           execution_error
-├── RunCancelled         whoever asked for the run took it back                           execution_error
-└── ApprovalRequired     a person has to decide first                                     approval_required
+│   ├── NodeTimedOut         it did not end in time, and may be at it still
+│   ├── NodeNotLoaded        its code cannot be imported
+│   └── NodeChanged          its code is another than when the workflow was checked
+├── RunStopped           no node's fault: the run cannot go on now, and can later         execution_error
+│   ├── RunTimedOut          it did not end in time
+│   ├── RunCancelled         whoever asked for it took it back
+│   ├── CheckpointUnusable   what an earlier run left cannot be read now
+│   ├── ClusterUnreachable   nobody is there to run nodes
+│   └── ApprovalRequired     a person has to decide first                                 approval_required
+└── UsageError, InvalidServer, UnknownServer, ServerExists: of the command line and of `mcp-servers.json`, beside these
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,9 +49,25 @@ class WorkflowNotFound(PflowError, NotFound):
     type = "FileNotFoundError"
 
 
+class RunNotFound(PflowError, NotFound):
+    code = "run_not_found"
+    type = "FileNotFoundError"
+
+
 class WorkflowExists(PflowError, Conflict):
     code = "already_exists"
     type = "already_exists"
+
+
+class LibraryUnwritable(PflowError, Unavailable):
+    code = "library_unwritable"
+
+    def __init__(self, path: str, cause: OSError) -> None:
+        super().__init__(
+            f"{path} cannot be written: {cause.strerror or 'the disk refused'}. Nothing was changed.",
+            hint="Make room or set the permissions right, then try again.",
+            path=path,
+        )
 
 
 class InvalidWorkflow(PflowError, InvalidInput):
@@ -55,6 +82,11 @@ class InvalidWorkflow(PflowError, InvalidInput):
 
 class InvalidInputs(PflowError, InvalidInput):
     code = "invalid_inputs"
+    type = "validation_error"
+
+
+class RepairRefused(PflowError, InvalidInput):
+    code = "repair_refused"
     type = "validation_error"
 
 
@@ -90,10 +122,34 @@ class NodeTimedOut(NodeFailed):
     code = "node_timed_out"
 
 
-class RunCancelled(PflowError, Conflict):
+class NodeNotLoaded(NodeFailed):
+    code = "node_not_loaded"
+
+
+class NodeChanged(NodeFailed):
+    code = "node_changed"
+
+
+class RunStopped(PflowError):
+    """Neither retried, nor followed by an `error` edge, nor counted as the failure of an item of a batch."""
+
+
+class RunTimedOut(RunStopped, Unavailable):
+    code = "run_timed_out"
+
+
+class RunCancelled(RunStopped, Conflict):
     code = "run_cancelled"
 
 
-class ApprovalRequired(PflowError, Conflict):
+class CheckpointUnusable(RunStopped, Unavailable):
+    code = "checkpoint_unusable"
+
+
+class ClusterUnreachable(RunStopped, Unavailable):
+    code = "cluster_unreachable"
+
+
+class ApprovalRequired(RunStopped, Conflict):
     code = "approval_required"
     type = "approval_required"

@@ -80,7 +80,7 @@ async def execute(
 ) -> Any:
     """Run a workflow: a saved one, or else a draft. After a failure edit the draft and call again to resume."""
     from pflow.engine.cancelling import Cancellation
-    from pflow.progress import Reporter
+    from pflow.reporting import Reporter
     from uraniborg.kernel.mcp import ErrorReply, is_taken_back
 
     cancellation = Cancellation()

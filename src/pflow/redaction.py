@@ -104,9 +104,12 @@ def secret_params(params: Mapping[str, Any]) -> list[Any]:
     waiting: list[Any] = [params]
     while waiting:
         one = waiting.pop()
-        if isinstance(one, Mapping):
-            for name, value in cast("Mapping[str, Any]", one).items():
-                (found if is_sensitive(name) else waiting).append(value)
+        if isinstance(one, dict):
+            for name, value in cast("dict[str, Any]", one).items():
+                if is_sensitive(name):
+                    found.append(value)
+                elif isinstance(value, (dict, list)):
+                    waiting.append(value)
         elif isinstance(one, list):
             waiting += cast("list[Any]", one)
     return found

@@ -1,7 +1,6 @@
 """The five operations, for agents and people alike. Everything is made anew for each of them: nothing is shared."""
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,13 +11,14 @@ from pflow.describing import described
 from pflow.engine.cancelling import Cancellation
 from pflow.engine.output import NullOutput, Output
 from pflow.engine.results import RunResult
-from pflow.errors import InvalidWorkflow, WorkflowNotFound
+from pflow.errors import InvalidWorkflow, RepairRefused
 from pflow.ir.checking import Checked, check
 from pflow.ir.diagnostics import Diagnostic
+from pflow.ir.graph import part_for
 from pflow.ir.model import Workflow
-from pflow.library.finding import Found, draft_places, find, not_found
+from pflow.library.finding import Found, find, find_draft
 from pflow.library.listing import Summary, list_workflows
-from pflow.library.manager import Stored, WorkflowManager
+from pflow.library.manager import WorkflowManager
 from pflow.registry.registry import Registry
 from uraniborg.kernel.errors import UraniborgError, as_error
 
@@ -29,7 +29,6 @@ BROWSE_BYTES: Final = 60_000
 """How much `browse` tells at most."""
 _LISTED_ERRORS: Final = 5
 _LISTED_WARNINGS: Final = 30
-_SPOOLED_S: Final = 7 * 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ class Service:
         Raises WorkflowNotFound, SecurityError or InvalidWorkflow, before anything runs.
         """
         if enable_repair:
-            raise NotImplementedError("Workflows are repaired by whoever wrote them.")
+            raise RepairRefused("Workflows are repaired by whoever wrote them.", hint="Leave `enable_repair` out.")
         found = find(self.home, name, self.folder)
         return self.run(
             found.stored.ir,
@@ -121,12 +120,13 @@ class Service:
         Raises InvalidWorkflow before anything runs.
         """
         from pflow.engine.engine import Engine
+        from pflow.engine.spool import prune
 
         registry = Registry(self.home)
         checked = self.check(document, registry)
         workflow = sound(checked, name)
         if only is not None:
-            workflow = restricted(workflow, only)
+            workflow = part_for(workflow, only)
         engine = Engine(
             self.home,
             registry,
@@ -151,7 +151,7 @@ class Service:
         more = [f"And {len(told) - _LISTED_WARNINGS} more warnings: `pflow check` lists them."]
         told = told if len(told) <= _LISTED_WARNINGS else told[:_LISTED_WARNINGS] + more
         result.warnings[:0] = [*(warnings or []), *told]
-        prune_spool(self.home)
+        prune(self.home)
         return result
 
     def plan(
@@ -164,19 +164,19 @@ class Service:
         only: str | None = None,
     ) -> list[dict[str, Any]]:
         """What `run` would do. Raises InvalidWorkflow, TemplateUnresolved or InvalidInputs."""
-        from pflow.engine.checkpoints import Checkpoints, Past
-        from pflow.engine.engine import Interfaces
+        from pflow.engine.checkpoints import Checkpoints
+        from pflow.engine.past import Past
         from pflow.engine.planning import plan
         from pflow.node import Context
 
         registry = Registry(self.home)
         workflow = sound(self.check(document, registry), name)
         if only is not None:
-            workflow = restricted(workflow, only)
+            workflow = part_for(workflow, only)
         checkpoints = Checkpoints(self.home / "checkpoints", name, hours=self.settings.checkpoint_hours)
         past = Past({}, {}, set(), None, []) if fresh else checkpoints.peek()
         context = Context("", name, "", self.home, self.folder, self.home / "spool")
-        return plan(workflow, inputs or {}, Interfaces(registry), past, context)
+        return plan(workflow, inputs or {}, registry.load(), past, context)
 
     def check(self, document: Any, registry: Registry | None = None) -> Checked:
         """Everything that is wrong with a workflow."""
@@ -188,7 +188,7 @@ class Service:
         from pflow.library.saving import save_to_library
 
         checked_name(final_name)
-        checked = self.check(self._draft(draft_name).ir)
+        checked = self.check(find_draft(self.home, draft_name, self.folder)[1].ir)
         sound(checked, draft_name)
         save_to_library(self.home, draft_name, final_name, description, folder=self.folder)
         warnings = [one.message for one in checked.warnings]
@@ -211,13 +211,6 @@ class Service:
         from pflow.engine.checkpoints import Checkpoints
 
         return Checkpoints(self.home / "checkpoints", name, hours=self.settings.checkpoint_hours)
-
-    def _draft(self, name: str) -> Stored:
-        places = draft_places(self.home, self.folder)
-        for place in places:
-            with suppress(WorkflowNotFound):
-                return place.load(name)
-        raise not_found(self.home, name, places, self.folder)
 
     def _load(self, name: str) -> Any:
         return find(self.home, name, self.folder).stored.ir
@@ -283,39 +276,3 @@ def _first_hint(errors: list[Diagnostic]) -> str:
         if one.hint:
             return one.hint
     return "Correct what `diagnostics` lists; each says where, and how it would be right."
-
-
-def prune_spool(home: Path) -> None:
-    """Remove what runs of a week ago left of long output."""
-    import shutil
-    import time
-
-    with suppress(OSError):
-        for folder in (home / "spool").iterdir():
-            if time.time() - folder.stat().st_mtime > _SPOOLED_S:
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def restricted(workflow: Workflow, node: str) -> Workflow:
-    """The part of a workflow that a node needs: itself, and all that leads to it. Raises InvalidWorkflow."""
-    from dataclasses import replace
-
-    from pflow.ir.diagnostics import nearest
-    from pflow.ir.graph import Graph
-
-    if node not in workflow.nodes:
-        meant = nearest(node, workflow.nodes)
-        raise InvalidWorkflow(
-            f"There is no node '{node}' in this workflow.",
-            hint=f"Did you mean '{meant}'?" if meant else f"There are: {', '.join(list(workflow.nodes)[:20])}.",
-        )
-    graph = Graph.of(workflow)
-    order = graph.order()
-    above = graph.ancestors()[node]
-    kept = {one for place, one in enumerate(order) if above >> place & 1} | {node}
-    return replace(
-        workflow,
-        nodes={name: one for name, one in workflow.nodes.items() if name in kept},
-        edges=tuple(edge for edge in workflow.edges if edge.source in kept and edge.target in kept),
-        outputs={},
-    )

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pflow.engine import logging as engine_logging
+from pflow.engine import nodelog
 from tests.pflow.engine.flows import Home, node, until
 from tests.pflow.hostile import GOOD, SHORT, SOON_S, child, echo, execute, length, litter, refusal, service
 from tests.pflow.library.homes import draft, files, put
@@ -246,7 +246,7 @@ def test_a_clock_that_goes_backwards_loses_neither_checkpoint_nor_order_nor_time
     assert execute(home, failing(home))["checkpoint"]["resumable"]
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() - 3650 * 86_400)
-    monkeypatch.setattr(engine_logging, "datetime", Earlier)
+    monkeypatch.setattr(nodelog, "datetime", Earlier)
     (home.parent / "well").touch()
     reply = execute(home)
     assert reply["success"]

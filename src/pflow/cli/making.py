@@ -71,7 +71,8 @@ def new(
 def _make_draft(name: str, text: str) -> Path:
     """Raises WorkflowExists, SecurityError, LibraryUnwritable."""
     from pflow.cli.sources import place_of
-    from pflow.library.manager import LibraryUnwritable, WorkflowManager
+    from pflow.errors import LibraryUnwritable
+    from pflow.library.manager import WorkflowManager
     from uraniborg.kernel.files import AlreadyExists, create_exclusive
 
     asked = service()

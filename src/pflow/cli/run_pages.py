@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
+from pflow.cli.live import duration
 from pflow.cli.printing import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Page, Painted, Piece, brief, minute
-from pflow.cli.progress import duration
 
 _ID: Final = 12
 """Characters of a run's id that are enough to name it."""

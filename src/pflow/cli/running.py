@@ -96,7 +96,7 @@ def _output(asked: RunArguments) -> Any:
     """Whoever wants JSON from a program that writes both streams to one place wants nothing else there."""
     if asked.quiet or (asked.json and not sys.stderr.isatty()):
         return None
-    from pflow.cli.progress import Progress
+    from pflow.cli.live import Progress
 
     return Progress(sys.stderr)
 

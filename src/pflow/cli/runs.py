@@ -39,7 +39,7 @@ def show(
     With times, with what it was given and gave, and with what went wrong.
     """
     from pflow.cli.run_pages import tell_run
-    from pflow.engine.runlog import RunNotFound
+    from pflow.errors import RunNotFound
 
     log = service().log()
     try:

@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
+from pflow.cli.live import duration
 from pflow.cli.printing import BOLD, CYAN, DIM, RED, YELLOW, Page, Painted, Piece, brief, counted, minute
-from pflow.cli.progress import duration
 from pflow.cli.run_pages import message_of
 
 _MOST_NODES: Final = 60

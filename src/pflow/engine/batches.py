@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, cast
 
 from pflow.engine.steps import Step, as_pflow_error, now_ms
-from pflow.errors import ApprovalRequired, NodeFailed
+from pflow.errors import NodeFailed, RunStopped
 from pflow.ir.model import Batch, Node
 from pflow.ir.uses import INDEX
 from pflow.templates.resolving import Resolution, Scope
@@ -38,7 +38,7 @@ async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -
                 step = await run_item(Scope({batch.alias: items[index], INDEX: index}, scope), index)
             except UraniborgError as exc:
                 errors[index] = exc
-                if batch.error_handling == "fail_fast" or isinstance(exc, ApprovalRequired):
+                if batch.error_handling == "fail_fast" or isinstance(exc, RunStopped):
                     for _ in waiting:  # nobody begins another
                         pass
                     return
@@ -110,9 +110,9 @@ def _items(node: Node, batch: Batch, scope: Scope) -> list[Any]:
 
 
 def _raise_first(node: Node, batch: Batch, errors: dict[int, UraniborgError], count: int) -> None:
-    asked = next((exc for exc in errors.values() if isinstance(exc, ApprovalRequired)), None)
-    if asked is not None:
-        raise asked
+    stopped = next((exc for exc in errors.values() if isinstance(exc, RunStopped)), None)
+    if stopped is not None:
+        raise stopped
     if errors and batch.error_handling == "fail_fast":
         index = min(errors)
         failed = as_pflow_error(errors[index])

@@ -2,40 +2,22 @@
 
 import contextlib
 import os
-import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import orjson
 
 from pflow.engine.journals import Entries, Journal, Key, Result, key_of, read_journal, result_of, taken, waiting_for
+from pflow.engine.past import Past, latest_of, past_of
+from pflow.engine.recorder import Recorder
 from pflow.engine.values import from_json
-from pflow.errors import NodeFailed
+from pflow.errors import CheckpointUnusable
 from uraniborg.kernel.files import sync_folder, write_atomic
 
 HOURS: Final = 24.0
 _FORMAT: Final = 1
-_KEPT: Final = 20
-"""Results of one node with other fingerprints that are kept."""
-_PLACES: Final = re.compile(r"\[\d+\]")
-
-
-class CheckpointUnusable(NodeFailed):
-    code = "checkpoint_unusable"
-
-
-class Past(NamedTuple):
-    """What runs before this one left. `lineage` is the first of them."""
-
-    results: dict[Key, Result]
-    fingerprints: dict[str, set[str]]
-    uncertain: set[Key]
-    lineage: str | None
-    notices: list[str]
-    is_waiting: bool = False
-    """Whether the last of them ended with a question to a person, which may take its time."""
 
 
 class Checkpoints:
@@ -47,7 +29,7 @@ class Checkpoints:
         self._file = folder / f"{name}.json"
         self._seconds = hours * 3600
 
-    def begin(self, run_id: str, *, fresh: bool = False) -> "Recorder":
+    def begin(self, run_id: str, *, fresh: bool = False) -> Recorder:
         """Begin a run that goes on from what is left, or, if `fresh`, from nothing.
 
         Raises OSError if nothing can be written down, and CheckpointUnusable if something is left all the same: to run
@@ -78,7 +60,7 @@ class Checkpoints:
             with self._alone(), contextlib.suppress(FileNotFoundError):
                 os.replace(self._file, self._folder / f"{name}.json")
 
-    def settle(self, recorder: "Recorder", *, keep: bool, is_waiting: bool = False) -> None:
+    def settle(self, recorder: Recorder, *, keep: bool, is_waiting: bool = False) -> None:
         """End a run: keep its results, and those it went on from, or forget them all. Raises OSError."""
         path = recorder.journal.path
         with contextlib.closing(recorder.journal), self._alone():
@@ -86,13 +68,13 @@ class Checkpoints:
             if keep or any(not _is_dead(other) for other, _ in self._others(recorder)):
                 left, before = self._read(), recorder.past
                 results, uncertain = before.results | left.results, before.uncertain | left.uncertain
-                past = _past(results, uncertain, left.lineage or before.lineage)
+                past = past_of(results, uncertain, left.lineage or before.lineage)
                 self._write(self._with(past, read_journal(path))._replace(is_waiting=is_waiting))
             elif self._read().lineage in (None, recorder.lineage):
                 self._forget(recorder)
             path.unlink(missing_ok=True)
 
-    def elsewhere(self, recorder: "Recorder", key: Key) -> tuple[Result | None, bool]:
+    def elsewhere(self, recorder: Recorder, key: Key) -> tuple[Result | None, bool]:
         """The result that another run, which goes on from the same one, has for the same node since; or whether it was
         interrupted there."""
         was_interrupted = False
@@ -110,13 +92,13 @@ class Checkpoints:
         """Wait until nobody else who goes on from the same run is at the same effect."""
         return waiting_for(self._folder / f".{self._name}.{key[1]}.effect", leaves_file=False)
 
-    def _begun(self, run_id: str, fresh: bool) -> "Recorder":
+    def _begun(self, run_id: str, fresh: bool) -> Recorder:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with self._alone():
             past = self._gathered(self._read())
             if fresh:
                 self._forget()
-                past = _past({}, set(), None)
+                past = past_of({}, set(), None)
             lineage = past.lineage or run_id
             header = {"run": run_id, "lineage": lineage, "at": time.time()}
             journal = Journal(self._folder / f"{self._name}.{run_id}.journal", header)
@@ -140,7 +122,7 @@ class Checkpoints:
                 if path.suffix == suffix and path.stem.rpartition(".")[0].removeprefix(".") == self._name:
                     yield path
 
-    def _others(self, recorder: "Recorder") -> Iterator[tuple[Path, Entries]]:
+    def _others(self, recorder: Recorder) -> Iterator[tuple[Path, Entries]]:
         """The journals of others who go on from the same run, and what they say."""
         for path in self._files(".journal"):
             if path != recorder.journal.path:
@@ -177,16 +159,16 @@ class Checkpoints:
         lineage = past.lineage or entries.header.get("lineage")
         if entries.is_damaged:
             past.notices.append(f"The journal of a run of '{self._name}' was damaged: what it told of may run again.")
-        return _past(results, uncertain, lineage, past.notices)
+        return past_of(results, uncertain, lineage, past.notices)
 
     def _write(self, past: Past) -> None:
         head = {"format": _FORMAT, "workflow": self._name, "lineage": past.lineage, "at": time.time()}
         head["waiting"] = past.is_waiting
-        lines = b",\n".join(result.line()[:-1] for result in _latest(past.results))
+        lines = b",\n".join(result.line()[:-1] for result in latest_of(past.results))
         told = orjson.dumps(head)[:-1] + b',"uncertain":%b' % orjson.dumps(sorted(past.uncertain))
         _write_private(self._file, told + b',"results":[\n%b\n]}\n' % lines)
 
-    def _forget(self, recorder: "Recorder | None" = None) -> None:
+    def _forget(self, recorder: Recorder | None = None) -> None:
         if recorder is not None:
             for path, _ in self._others(recorder):  # all of them dead
                 path.unlink(missing_ok=True)
@@ -202,7 +184,7 @@ class Checkpoints:
         try:
             return self._read_file()
         except FileNotFoundError:
-            return _past({}, set(), None)
+            return past_of({}, set(), None)
         except (ValueError, KeyError, TypeError):
             aside = self._file.with_suffix(".damaged")
             with contextlib.suppress(OSError):
@@ -212,7 +194,7 @@ class Checkpoints:
     def _read_file(self) -> Past:
         text = self._file.read_bytes()
         if not text:  # a disk that was full, or a process that was ended, before anything was in it
-            return _past({}, set(), None)
+            return past_of({}, set(), None)
         plain = from_json(text)
         if plain["format"] != _FORMAT:
             return self._unused("is of another version")
@@ -223,135 +205,19 @@ class Checkpoints:
         lineage: Any = plain["lineage"]
         if lineage is not None and not isinstance(lineage, str):
             raise TypeError("a lineage is a text")
-        return _past(results, set(map(key_of, plain["uncertain"])), lineage)._replace(is_waiting=is_waiting)
+        return past_of(results, set(map(key_of, plain["uncertain"])), lineage)._replace(is_waiting=is_waiting)
 
     def _is_old(self, at: float) -> bool:
         # A clock that went back makes it younger than nothing, and no reason to drop it.
         return time.time() - at > self._seconds
 
     def _unused(self, why: str) -> Past:
-        return _past({}, set(), None, [f"The checkpoint of '{self._name}' {why}: every node runs."])
-
-
-class Recorder:
-    """What one run writes down, and what it goes on from."""
-
-    def __init__(
-        self,
-        checkpoints: Checkpoints,
-        journal: Journal,
-        past: Past,
-        run_id: str,
-        lineage: str,
-        stamp: tuple[int, int, int] | None,
-    ) -> None:
-        self.checkpoints = checkpoints
-        self.journal = journal
-        self.past = past
-        self.run_id = run_id
-        self.lineage = lineage
-        self.stamp = stamp
-        """What the checkpoint was like when it was read."""
-        self.names: set[str] = set()
-        """The nodes that there are now."""
-        self.under_way: set[Key] = set()
-        """Nodes with effects that have begun, and not ended."""
-        self.problem = ""
-        """Why what this run does cannot be written down any more."""
-        self._of_items: dict[Key, dict[str, Result]] = {}
-        self._effects = {
-            result.fingerprint: result
-            for result in past.results.values()
-            if result.effect == "effectful" and "[" not in result.node and "/" not in result.node
-        }
-        for result in past.results.values():
-            if "[" in result.node:
-                self._of_items.setdefault(_without_places(result.key), {})[result.node] = result
-
-    @property
-    def is_resuming(self) -> bool:
-        return self.past.lineage is not None
-
-    def earlier(self, key: Key) -> Result | None:
-        """The result of an earlier run. Of a batch, that of any item that was given the same, each for one item: items
-        that were added or left out move the others to other places."""
-        if "[" not in key[0]:
-            return self.past.results.get(key) or self._renamed(key)
-        left = self._of_items.get(_without_places(key), {})
-        return left.pop(key[0] if key[0] in left else next(iter(left), ""), None)
-
-    def _renamed(self, key: Key) -> Result | None:
-        """What a node with effects gave that is no longer there, for the same: it was probably given another name."""
-        result = self._effects.get(key[1])
-        if result is None or result.node in self.names or "/" in key[0]:
-            return None
-        del self._effects[key[1]]
-        return result
-
-    def started(self, node: str, fingerprint: str) -> None:
-        """Raises NodeFailed: what cannot be written down must not be done, or it might be done twice."""
-        try:
-            self.journal.started(node, fingerprint)
-            self.under_way.add((node, fingerprint))
-        except OSError as exc:
-            raise NodeFailed(
-                f"'{node}' was not begun: that it begins cannot be written down ({exc.strerror}).",
-                hint="Make room on the disk of the pflow home, and run it again.",
-            ) from exc
-
-    def failed(self, node: str, fingerprint: str) -> None:
-        self.under_way.discard((node, fingerprint))
-        self._written(lambda: self.journal.failed(node, fingerprint))
-
-    def finished(self, result: Result) -> None:
-        self.under_way.discard(result.key)
-        self._written(lambda: self.journal.finished(result))
-
-    def end(self, *, keep: bool, is_waiting: bool = False) -> bool:
-        """End the run, and say whether what is to be kept is on disk."""
-        return self._written(lambda: self.checkpoints.settle(self, keep=keep, is_waiting=is_waiting))
-
-    def was_interrupted(self, key: Key) -> bool:
-        """Whether an earlier run had begun it, and not ended it, whatever it was given then. Of a batch, also an item
-        that was given the same in another place."""
-        uncertain = self.past.uncertain
-        return any(one[0] == key[0] or _without_places(one) == _without_places(key) for one in uncertain)
-
-    def _written(self, write: Callable[[], None]) -> bool:
-        try:
-            write()
-        except OSError as exc:
-            self.problem = exc.strerror or type(exc).__name__
-        return not self.problem
-
-
-def _without_places(key: Key) -> Key:
-    return _PLACES.sub("[]", key[0]), key[1]
+        return past_of({}, set(), None, [f"The checkpoint of '{self._name}' {why}: every node runs."])
 
 
 def _is_dead(path: Path) -> bool:
     with taken(path) as is_dead:
         return is_dead
-
-
-def _latest(results: dict[Key, Result]) -> list[Result]:
-    """The newest results of each node; all of those that had effects, which must not be had again."""
-    counts: dict[str, int] = {}
-    kept: list[Result] = []
-    for result in reversed(list(results.values())):
-        counts[result.node] = counts.get(result.node, 0) + 1
-        if counts[result.node] <= _KEPT or result.effect == "effectful":
-            kept.append(result)
-    return kept[::-1]
-
-
-def _past(
-    results: dict[Key, Result], uncertain: set[Key], lineage: str | None, notices: list[str] | None = None
-) -> Past:
-    fingerprints: dict[str, set[str]] = {}
-    for node, fingerprint in results:
-        fingerprints.setdefault(node, set()).add(fingerprint)
-    return Past(results, fingerprints, uncertain, lineage, notices or [])
 
 
 def _write_private(path: Path, data: bytes) -> None:

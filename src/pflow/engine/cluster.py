@@ -19,10 +19,10 @@ from typing import Any, Final, cast
 from pflow.engine.executors import Call, LocalExecutor, in_thread
 from pflow.engine.steps import as_pflow_error
 from pflow.engine.values import as_json, from_json
-from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError
+from pflow.errors import ApprovalRequired, ClusterUnreachable, NodeFailed, NodeTimedOut, PflowError
 from pflow.node import Context, Outcome
 from pflow.registry.registry import Registry
-from uraniborg.kernel.errors import MissingExtra, Unavailable, UraniborgError
+from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.ids import new_id
 
 _CONNECTING_S: Final = 10.0
@@ -37,10 +37,6 @@ _LIKE: Final[dict[str, type[PflowError]]] = {kind.code: kind for kind in (Approv
 """Errors that the engine does not take for just any failure."""
 _START: Final = "Start one with `dask scheduler`, and give its address as tcp://HOST:8786."
 _AGAIN: Final = "Look at the cluster, then run it again: it goes on from where it came to."
-
-
-class ClusterUnreachable(PflowError, Unavailable):
-    code = "cluster_unreachable"
 
 
 class ClusterExecutor:

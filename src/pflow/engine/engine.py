@@ -12,20 +12,21 @@ from types import coroutine
 from typing import Any, Final
 
 from pflow.engine.cancelling import Cancellation, add_live, drop_live
-from pflow.engine.checkpoints import HOURS, Checkpoints, Recorder
+from pflow.engine.checkpoints import HOURS, Checkpoints
 from pflow.engine.executors import Executor, LocalExecutor
 from pflow.engine.graphs import Child, GraphRun, Progress, outputs_of
 from pflow.engine.inputs import prepared, secret_values, unknown_inputs
-from pflow.engine.logging import NodeLog
+from pflow.engine.nodelog import NodeLog
 from pflow.engine.output import NullOutput, Output
+from pflow.engine.recorder import Recorder
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import RunLog
+from pflow.engine.spool import scrub, spool_of
 from pflow.engine.steps import Frame, as_pflow_error, now_ms
-from pflow.errors import ApprovalRequired, NodeFailed, PflowError, RunCancelled
+from pflow.errors import ApprovalRequired, PflowError, RunCancelled, RunTimedOut
 from pflow.ir.model import Workflow
 from pflow.node import Context
 from pflow.redaction import Secrets
-from pflow.registry.interface import Interface
 from pflow.registry.registry import Registry
 from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.ids import new_id
@@ -34,25 +35,6 @@ from uraniborg.kernel.logging import MASK, get_logger
 _log: Final = get_logger(__name__)
 
 MakeExecutor = Callable[[Registry], Executor]
-
-
-class RunTimedOut(NodeFailed):
-    code = "run_timed_out"
-
-
-class Interfaces(dict[str, Interface]):
-    """Node types by name, looked up in a registry when they are first needed."""
-
-    def __init__(self, registry: Registry) -> None:
-        super().__init__()
-        self._registry = registry
-
-    def __missing__(self, kind: str) -> Interface:
-        interface = self._registry.get(kind)
-        if interface is None:
-            raise NodeFailed(f"There is no node type '{kind}'.", hint="`pflow browse` lists what there is.")
-        self[kind] = interface
-        return interface
 
 
 @dataclass
@@ -200,7 +182,7 @@ class _Run:
             self.workflow,
             values,
             self._frame,
-            Interfaces(self.engine.registry),
+            self.engine.registry.load(),
             output=self.engine.output,
             on_node=self._log.add,
             child=self.engine.child,
@@ -244,7 +226,7 @@ class _Run:
             node_id="",
             home=self.engine.home,
             folder=self.engine.folder,
-            spool=self.engine.home / "spool" / self.run_id,
+            spool=spool_of(self.engine.home, self.run_id),
             lineage=self._recorder.lineage if self._recorder else self.run_id,
             mask=self._secrets.masked,
             keeper=executor.keeper,
@@ -267,7 +249,7 @@ class _Run:
             is_resumable = error is not None and is_kept
             if self._recorder.problem:
                 self.warnings.append(f"What this run did could not all be written down: {self._recorder.problem}.")
-        self._scrub_spooled()
+        self.warnings += scrub(spool_of(self.engine.home, self.run_id), self._secrets)
         body = self._secrets.masked(error.body()["error"]) if error else None
         if body is not None:
             body.setdefault("node", None)
@@ -290,15 +272,3 @@ class _Run:
         self._log.finish(result, is_waiting=isinstance(error, ApprovalRequired))
         result.warnings.extend(self._log.notices)
         return result
-
-    def _scrub_spooled(self) -> None:
-        """What was too long for a value lies in files: secrets must not."""
-        folder = self.engine.home / "spool" / self.run_id
-        if not self._secrets.values or not folder.is_dir():
-            return
-        for path in folder.iterdir():
-            try:
-                self._secrets.scrub(path)
-            except OSError as exc:
-                path.unlink(missing_ok=True)
-                self.warnings.append(f"A file of long output was removed, as it could not be cleaned: {exc.strerror}.")

@@ -13,8 +13,8 @@ from pflow.engine.output import NodeStatus, Output
 from pflow.engine.schedule import Schedule
 from pflow.engine.steps import Frame, Step, as_pflow_error, now_ms, run_step
 from pflow.engine.values import as_json, fingerprint, from_json
-from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError
-from pflow.ir.coercion import fits, made_to_fit
+from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError, RunStopped
+from pflow.ir.coercion import made_to_fit
 from pflow.ir.graph import Graph
 from pflow.ir.model import ERROR_ACTION, Node, Workflow
 from pflow.ir.uses import NESTED, resolvable
@@ -144,8 +144,9 @@ class GraphRun:
         began = time.perf_counter()
         key = self._prefix + node.id
         self._output.node_started(key, node.type)
+        world = self._world_before(node.id)
         try:
-            step = await self._ran(node, key)
+            step = await self._ran(node, key, world)
         except UraniborgError as exc:
             return self._failed(node, as_pflow_error(exc), now_ms(began))
         except asyncio.CancelledError:
@@ -153,8 +154,7 @@ class GraphRun:
             self._output.node_finished(key, "uncertain", now_ms(began), "interrupted")
             raise
         self.values[node.id] = step.outputs
-        before = self._world_before(node.id)
-        self._worlds[node.id] = fingerprint(before, key, step.by) if step.by else before
+        self._worlds[node.id] = fingerprint(world, key, step.by) if step.by else world
         progress = self.progress
         progress.completed.append(node.id)
         progress.actions[node.id] = step.action
@@ -176,10 +176,8 @@ class GraphRun:
         return joined_worlds(set(self._worlds.values()))
 
     def _world_before(self, node: str) -> str:
-        edges = self._graph.entering[node]
-        return (
-            joined_worlds({self._worlds[edge.source] for edge in edges if edge.source in self._worlds}) or self._world
-        )
+        worlds = {self._worlds.get(edge.source, "") for edge in self._graph.entering[node]}
+        return joined_worlds(worlds - {""}) or self._world
 
     def _note_dead_end(self, node: Node, action: str) -> None:
         edges = set(self._schedule.actions(node.id)) - {ERROR_ACTION}
@@ -192,7 +190,7 @@ class GraphRun:
         status: NodeStatus = "waiting" if isinstance(exc, ApprovalRequired) else "failed"
         self._on_node(self._prefix + node.id, node, status, None, took, exc)
         self._output.node_finished(self._prefix + node.id, status, took, self._frame.secrets.masked(exc.message))
-        if isinstance(exc, ApprovalRequired) or not self._schedule.has_edge(node.id, ERROR_ACTION):
+        if isinstance(exc, RunStopped) or not self._schedule.has_edge(node.id, ERROR_ACTION):
             self.progress.failures[node.id] = exc
             return []
         self.values[node.id] = {**_outputs_of_failure(exc), "error": exc.message}
@@ -201,14 +199,13 @@ class GraphRun:
         self._frame.warnings.append(f"'{node.id}' failed, and its error edge was followed: {exc.message}")
         return self._schedule.ended(node.id, ERROR_ACTION)
 
-    async def _ran(self, node: Node, key: str) -> Step:
-        interface = self._interfaces[node.type]
+    async def _ran(self, node: Node, key: str, world: str) -> Step:
         if node.batch is None:
-            return await self._once(node, interface, self._scope, key)
+            return await self._once(node, self._scope, key, world)
         retry = node.batch.retry if node.batch.retry.attempts > 1 else None
 
         async def item(scope: Scope, index: int) -> Step:
-            return await self._once(node, interface, scope, f"{key}[{index}]", retry)
+            return await self._once(node, scope, f"{key}[{index}]", world, retry)
 
         step = await run_batch(node, node.batch, self._scope, item)
         if errors := step.outputs["errors"]:
@@ -217,13 +214,13 @@ class GraphRun:
             self._frame.warnings.append(f"{told}, the first at {first}")
         return step
 
-    async def _once(self, node: Node, interface: Interface, scope: Scope, key: str, retry: Any = None) -> Step:
-        if node.type != NESTED:
-            world = self._world_before(node.id)
-            return await run_step(self._frame, node, interface, scope, key=key, retry=retry, world=world)
-        return await self._nested(node, scope, key)
+    async def _once(self, node: Node, scope: Scope, key: str, world: str, retry: Any = None) -> Step:
+        if node.type == NESTED:
+            return await self._nested(node, scope, key, world)
+        interface = self._interfaces[node.type]
+        return await run_step(self._frame, node, interface, scope, key=key, retry=retry, world=world)
 
-    async def _nested(self, node: Node, scope: Scope, key: str) -> Step:
+    async def _nested(self, node: Node, scope: Scope, key: str, world: str) -> Step:
         """A workflow within: its nodes are steps of this run, and are taken over one by one."""
         if key.count("/") >= _DEEPEST:
             raise NodeFailed(f"Workflows run each other more than {_DEEPEST} deep.", hint="One may run itself.")
@@ -243,7 +240,7 @@ class GraphRun:
             on_node=self._on_node,
             child=self._child,
             prefix=f"{key}/",
-            world=self._world_before(node.id),
+            world=world,
         )
         await self._in_time(node, workflow, inner)
         if inner.progress.failures:
@@ -254,7 +251,7 @@ class GraphRun:
         note = next(iter(f"{name}: {why}" for name, why in inner.progress.not_reused.items()), "")
         if reused and not is_reused:
             note = note or "not all of it had finished"
-        by = inner.world if inner.world != self._world_before(node.id) else ""
+        by = inner.world if inner.world != world else ""
         return Step(outputs_of(workflow, inner.values, self._frame.warnings), "default", is_reused, note, by)
 
     async def _in_time(self, node: Node, workflow: Workflow, inner: "GraphRun") -> None:
@@ -280,8 +277,8 @@ def _nested_params(node: Node, interface: Interface, scope: Scope) -> dict[str, 
     params = {**node.params, **resolution.resolved(resolvable(node))}
     resolution.check(node=node.id)
     for name, param in interface.params.items():
-        params[name] = made_to_fit(params.get(name), param.type)
-        if params[name] is not None and not fits(params[name], param.type):
+        params[name], is_fit = made_to_fit(params.get(name), param.type)
+        if not is_fit:
             raise NodeFailed(f"`{name}` of '{node.id}' is to be {param.type}.", hint="See what the template gives.")
     return params
 

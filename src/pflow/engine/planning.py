@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pflow.engine.checkpoints import Past
 from pflow.engine.graphs import joined_worlds
 from pflow.engine.inputs import prepared, secret_values
 from pflow.engine.journals import Result
+from pflow.engine.past import Past
 from pflow.engine.steps import fingerprint_of, may_be_reused, resolved_params
 from pflow.engine.values import fingerprint
 from pflow.errors import TemplateUnresolved

@@ -17,8 +17,7 @@ from typing import Any, Concatenate, Final, Literal, NamedTuple, ParamSpec, Type
 
 from pflow.engine.output import NodeStatus
 from pflow.engine.runlog_file import RunLogFile
-from pflow.errors import PflowError
-from uraniborg.kernel.errors import NotFound
+from pflow.errors import RunNotFound
 from uraniborg.kernel.logging import printable, redact
 from uraniborg.kernel.sqlite import DatabaseUnusable, transaction
 
@@ -30,11 +29,6 @@ _T = TypeVar("_T")
 _LONGEST: Final = 100_000
 """Characters of JSON that one value may take; of a longer one the beginning is kept."""
 _PRUNED_EVERY: Final = 100
-
-
-class RunNotFound(PflowError, NotFound):
-    code = "run_not_found"
-    type = "FileNotFoundError"
 
 
 class NodeRow(NamedTuple):

@@ -5,16 +5,17 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, NamedTuple, cast
 
-from pflow.engine.checkpoints import Past, Recorder
 from pflow.engine.executors import Call, Executor, in_thread
 from pflow.engine.journals import Key, Result
+from pflow.engine.past import Past
+from pflow.engine.recorder import Recorder
 from pflow.engine.values import as_json, fingerprint, from_json
-from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError
-from pflow.ir.coercion import fits, made_to_fit
+from pflow.errors import NodeFailed, NodeTimedOut, PflowError, RunStopped
+from pflow.ir.coercion import made_to_fit
 from pflow.ir.model import ERROR_ACTION, Node, Retry
 from pflow.ir.uses import SHELL_COMMAND
 from pflow.node import Context, Outcome
@@ -28,6 +29,7 @@ ENVIRONMENT: Final = "__environment__"
 TARGET: Final = "__target__"
 _TIMEOUT: Final = "timeout"
 _ONCE: Final = Retry()
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 
 
 class _Unusable(NodeFailed):
@@ -58,6 +60,23 @@ class Frame:
     uncertain: list[str]
     say: Callable[[str, str], None]
     """Tells whoever waits what a node says."""
+
+    def context_of(self, node: str, timeout: float | None) -> Context:
+        # Not `dataclasses.replace`, which takes five times as long.
+        run, say = self.context, partial(self.say, node)
+        return Context(
+            run.run_id,
+            run.workflow,
+            node,
+            run.home,
+            run.folder,
+            run.spool,
+            run.lineage,
+            timeout,
+            run.keeper,
+            run.mask,
+            say,
+        )
 
 
 def resolved_params(node: Node, interface: Interface, scope: Scope) -> dict[str, Any]:
@@ -100,8 +119,8 @@ def _completed(node: Node, interface: Interface, params: dict[str, Any]) -> dict
             has_own = key == _TIMEOUT and node.timeout is not None
             params[key] = node.timeout if has_own else param.default
         elif param.type != "any":
-            params[key] = made_to_fit(value, param.type)
-            if not fits(params[key], param.type):
+            params[key], is_fit = made_to_fit(value, param.type)
+            if not is_fit:
                 raise NodeFailed(
                     f"`{key}` of '{node.id}' is to be {param.type.replace('|', ' or ')}, and is {_kind_of(value)}.",
                     hint="See what the template that it is taken from stands for.",
@@ -111,8 +130,7 @@ def _completed(node: Node, interface: Interface, params: dict[str, Any]) -> dict
     return params
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(NamedTuple):
     """A node whose parameters are resolved. `key` is what it is called in the checkpoint."""
 
     key: str
@@ -151,9 +169,10 @@ async def run_step(
     Raises NodeFailed, TemplateUnresolved, ApprovalRequired or another member of the error family.
     """
     params = resolved_params(node, interface, scope)
-    frame.secrets.add(secret_params(params))
+    if secrets := secret_params(params):
+        frame.secrets.add(secrets)
     timeout = node.timeout if node.timeout is not None else interface.timeout
-    context = replace(frame.context, node_id=key, timeout=timeout, say=partial(frame.say, key))
+    context = frame.context_of(key, timeout)
     effect = node.effect or interface.effect_of(params)
     print_ = fingerprint_of(interface, params, context, world)
     frame.hashes[key] = print_
@@ -304,7 +323,7 @@ async def _attempts(frame: Frame, job: _Job) -> Outcome:
     while True:
         try:
             outcome = await _attempt(frame.executor, job.node, job.call)
-        except ApprovalRequired:
+        except RunStopped:
             raise
         except UraniborgError as exc:
             # One that was given up on may be at it still, and must not be joined by another.
@@ -326,7 +345,7 @@ async def _attempt(executor: Executor, node: Node, call: Call) -> Outcome:
     seconds = call.context.timeout
     limit: asyncio.Timeout | None = None
     try:
-        call = replace(call, params=_own(call.params))
+        call = Call(call.interface, _own(call.params), call.context, call.effect)
         if seconds is None:
             given = await executor.run(call)
         else:
@@ -355,9 +374,10 @@ async def _attempt(executor: Executor, node: Node, call: Call) -> Outcome:
 def _own(value: Any) -> Any:
     """The same value, for the node to do with as it likes: others are given it, too."""
     if isinstance(value, dict):
-        return {key: _own(item) for key, item in cast("dict[str, Any]", value).items()}
+        items = cast("dict[str, Any]", value).items()
+        return {key: item if type(item) in _PLAIN else _own(item) for key, item in items}
     if isinstance(value, list):
-        return [_own(item) for item in cast("list[Any]", value)]
+        return [item if type(item) in _PLAIN else _own(item) for item in cast("list[Any]", value)]
     return value
 
 

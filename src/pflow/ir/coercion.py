@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -76,18 +77,23 @@ def _container(value: Any, kind: type) -> tuple[Any, bool]:
 
 def fits(value: Any, kind: str) -> bool:
     """Whether a value is of a parameter's type, or can be made to be."""
-    if value is None or "any" in kind.split("|"):
-        return True
-    return any(coerced(value, _KINDS[one])[1] for one in kind.split("|"))
+    return made_to_fit(value, kind)[1]
 
 
-def made_to_fit(value: Any, kind: str) -> Any:
-    """The value as a parameter of this type takes it; as it is if it is of one of several types."""
+def made_to_fit(value: Any, kind: str) -> tuple[Any, bool]:
+    """The value as a parameter of this type takes it, and whether it can be; as it is if it is of one of several."""
+    exact = _exactly(kind)
+    if value is None or exact is None or type(value) in exact:
+        return value, True
+    for one in kind.split("|"):
+        made, is_made = coerced(value, _KINDS[one])
+        if is_made:
+            return made, True
+    return value, False
+
+
+@lru_cache(maxsize=256)
+def _exactly(kind: str) -> frozenset[type] | None:
+    """The types of values that are of this type as they are; None if all are."""
     kinds = kind.split("|")
-    if value is None or "any" in kinds or any(_is_exactly(value, one) for one in kinds):
-        return value
-    return next((made for one in kinds for made, ok in [coerced(value, _KINDS[one])] if ok), value)
-
-
-def _is_exactly(value: Any, kind: str) -> bool:
-    return isinstance(value, _EXACTLY[kind]) and (kind == "bool" or not isinstance(value, bool))
+    return None if "any" in kinds else frozenset(exact for one in kinds for exact in _EXACTLY[one])

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from pflow.ir.coercion import coerced
-from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
+from pflow.ir.diagnostics import Diagnostic, error, nearest, unknown_keys, warning
 from pflow.ir.model import Input, Output
 from pflow.redaction import is_sensitive
 
@@ -45,7 +45,7 @@ def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
     inputs: dict[str, Input] = {}
     for name, told in _declared(plain, "inputs", _INPUT_EXAMPLE, found).items():
         path = f"inputs.{name}"
-        _check_keys(told, _INPUT_KEYS, path, "an input", _INPUT_EXAMPLE, found)
+        found += unknown_keys(told, _INPUT_KEYS, "An input", path, _INPUT_EXAMPLE)
         kind = _read_type(told, path, found)
         has_default = "default" in told
         required = told.get("required", not has_default) is not False
@@ -85,7 +85,7 @@ def read_outputs(plain: Any, found: list[Diagnostic]) -> dict[str, Output]:
             message = f"An output says `source`, not `{wrong}`."
             found.append(error("no_source", f"{path}.{wrong}", message, example={name: {"source": told[wrong]}}))
             continue
-        _check_keys(told, _OUTPUT_KEYS, path, "an output", _OUTPUT_EXAMPLE, found)
+        found += unknown_keys(told, _OUTPUT_KEYS, "An output", path, _OUTPUT_EXAMPLE)
         source = told.get("source")
         if not isinstance(source, str) or not source:
             message = "An output needs a `source`: the template of what it gives."
@@ -126,18 +126,6 @@ def _declared(plain: Any, where: str, example: Plain, found: list[Diagnostic]) -
         else:
             kept[name] = cast("Plain", told)
     return kept
-
-
-def _check_keys(
-    told: Mapping[str, Any], known: tuple[str, ...], path: str, what: str, example: Plain, found: list[Diagnostic]
-) -> None:
-    for key in told:
-        if key not in known:
-            message = f"There is no '{key[:80]}' in {what}."
-            meant = nearest(key[:80], known)
-            found.append(
-                error("unknown_key", f"{path}.{key[:80]}", message, available=known, nearest=meant, example=example)
-            )
 
 
 def _read_type(told: Mapping[str, Any], path: str, found: list[Diagnostic]) -> str:

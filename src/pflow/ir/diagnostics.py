@@ -50,6 +50,25 @@ def warning(code: str, path: str, message: str, **more: Any) -> Diagnostic:
     return Diagnostic("warning", code, path, message, **more)
 
 
+def unknown_keys(
+    told: Iterable[str], known: tuple[str, ...], what: str, path: str, example: Any, *, hint: str = ""
+) -> list[Diagnostic]:
+    """An error for each key that `what`, which is at `path`, cannot have."""
+    return [
+        error(
+            "unknown_key",
+            f"{path}.{key[:80]}" if path else key[:80],
+            f"{what} has no key '{key[:80]}'.",
+            hint=hint,
+            available=known,
+            nearest=nearest(key, known),
+            example=example,
+        )
+        for key in told
+        if key not in known
+    ]
+
+
 def nearest(word: str, known: Iterable[str], *, least: float = 60.0) -> str | None:
     """The known word that was probably meant."""
     from rapidfuzz import fuzz, process  # most workflows have nothing misspelt

@@ -2,8 +2,10 @@
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from pflow.errors import InvalidWorkflow
+from pflow.ir.diagnostics import nearest
 from pflow.ir.model import Edge, Workflow
 
 
@@ -100,3 +102,23 @@ class Graph:
                 mask |= above[edge.source] | bits[edge.source]
             above[node] = mask
         return above
+
+
+def part_for(workflow: Workflow, node: str) -> Workflow:
+    """The part of a workflow that a node needs: itself, and all that leads to it. Raises InvalidWorkflow."""
+    if node not in workflow.nodes:
+        meant = nearest(node, workflow.nodes)
+        raise InvalidWorkflow(
+            f"There is no node '{node}' in this workflow.",
+            hint=f"Did you mean '{meant}'?" if meant else f"There are: {', '.join(list(workflow.nodes)[:20])}.",
+        )
+    graph = Graph.of(workflow)
+    order = graph.order()
+    above = graph.ancestors()[node]
+    kept = {one for place, one in enumerate(order) if above >> place & 1} | {node}
+    return replace(
+        workflow,
+        nodes={name: one for name, one in workflow.nodes.items() if name in kept},
+        edges=tuple(edge for edge in workflow.edges if edge.source in kept and edge.target in kept),
+        outputs={},
+    )

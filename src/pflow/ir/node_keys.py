@@ -3,7 +3,7 @@
 from typing import Any, Final, cast
 
 from pflow.ir.declarations import is_name
-from pflow.ir.diagnostics import Diagnostic, error, nearest
+from pflow.ir.diagnostics import Diagnostic, error, unknown_keys
 from pflow.ir.model import Batch, Retry
 
 _BATCH_KEYS: Final = (
@@ -30,7 +30,7 @@ def read_batch(plain: Any, path: str, found: list[Diagnostic]) -> Batch | None:
         message = "`batch` is an object with `items`: a list, or a template that stands for one."
         found.append(error("bad_batch", path, message, example=_BATCH_EXAMPLE))
         return None
-    _check_keys(told, _BATCH_KEYS, "`batch`", path, _BATCH_EXAMPLE, found)
+    found += unknown_keys(told, _BATCH_KEYS, "`batch`", path, _BATCH_EXAMPLE)
     items = told["items"]
     if not isinstance(items, (list, str)) or (isinstance(items, str) and "${" not in items):
         message = "`items` is a list, or a template that stands for one."
@@ -67,7 +67,7 @@ def read_retry(plain: Any, path: str, found: list[Diagnostic]) -> Retry | None:
         found.append(error("bad_retry", path, message, example={"attempts": 3, "wait": 1, "backoff": "exponential"}))
         return None
     told = cast("dict[str, Any]", plain)
-    _check_keys(told, _RETRY_KEYS, "`retry`", path, {"attempts": 3, "wait": 1}, found)
+    found += unknown_keys(told, _RETRY_KEYS, "`retry`", path, {"attempts": 3, "wait": 1})
     key = "max" if "max" in told and "attempts" not in told else "attempts"
     backoff = told.get("backoff", "fixed")
     if backoff not in ("fixed", "exponential"):
@@ -88,18 +88,6 @@ def read_timeout(plain: Any, path: str, found: list[Diagnostic]) -> float | None
     if seconds == 0:
         found.append(error("bad_number", path, "A timeout is more than 0 seconds.", example=30))
     return seconds or None
-
-
-def _check_keys(
-    told: dict[str, Any], known: tuple[str, ...], what: str, path: str, example: Any, found: list[Diagnostic]
-) -> None:
-    for key in told:
-        if key not in known:
-            message = f"{what} has no key '{key[:80]}'."
-            meant = nearest(key[:80], known)
-            found.append(
-                error("unknown_key", f"{path}.{key[:80]}", message, available=known, nearest=meant, example=example)
-            )
 
 
 def _whole(value: Any, least: int, most: int, path: str, found: list[Diagnostic]) -> int:

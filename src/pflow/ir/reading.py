@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any, Final, cast
 
 from pflow.ir.declarations import NAME_RULE, is_name, read_inputs, read_outputs
-from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
+from pflow.ir.diagnostics import Diagnostic, error, nearest, unknown_keys, warning
 from pflow.ir.model import DEFAULT_ACTION, IR_VERSION, Edge, Node, Workflow
 from pflow.ir.node_keys import read_batch, read_retry, read_timeout
 
@@ -18,13 +18,11 @@ _KEYS: Final = (
     "inputs",
     "outputs",
     "timeout",
-    "mappings",
-    "enable_namespacing",
-    "template_resolution_mode",
 )
 _NODE_KEYS: Final = ("id", "type", "purpose", "params", "batch", "retry", "timeout", "resume", "effect")
 _WRAPPER_KEYS: Final = ("name", "description", "ir", "created_at", "updated_at", "version")
 _TOLD_ELSEWHERE: Final = ("name", "description", "version", "created_at", "updated_at", "metadata")
+_WITHOUT_EFFECT: Final = ("mappings", "enable_namespacing", "template_resolution_mode")
 _DEEPEST: Final = 100
 _NODE: Final = {"id": "hello", "type": "echo", "params": {"message": "Hello ${who}"}}
 _EXAMPLE: Final = {
@@ -125,19 +123,11 @@ def places_of(document: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _check_keys(plain: Plain, found: list[Diagnostic]) -> None:
-    for key in plain:
-        if key in _KEYS:
-            continue
-        if key in _TOLD_ELSEWHERE:
-            message = f"`{key}` has no effect here: name and description are given when the workflow is saved."
-            found.append(warning("ignored_key", key, message))
-            continue
-        hint = ""
-        message = f"A workflow has no key '{key[:80]}'."
-        more = {"available": _KEYS[:7], "nearest": nearest(key, _KEYS), "example": _EXAMPLE}
-        found.append(error("unknown_key", key[:80], message, hint=hint, **more))
-    ignored = [key for key in ("mappings", "enable_namespacing", "template_resolution_mode") if key in plain]
-    found += [warning("ignored_key", key, f"`{key}` is known, and has no effect.") for key in ignored]
+    told_elsewhere = "`{}` has no effect here: name and description are given when the workflow is saved."
+    for keys, message in ((_TOLD_ELSEWHERE, told_elsewhere), (_WITHOUT_EFFECT, "`{}` is known, and has no effect.")):
+        found += [warning("ignored_key", key, message.format(key)) for key in keys if key in plain]
+    others = (key for key in plain if key not in _TOLD_ELSEWHERE and key not in _WITHOUT_EFFECT)
+    found += unknown_keys(others, _KEYS, "A workflow", "", _EXAMPLE)
 
 
 def _check_version(plain: Plain, found: list[Diagnostic]) -> None:
@@ -179,12 +169,8 @@ def _read_node(plain: Any, path: str, found: list[Diagnostic]) -> Node | None:
         found.append(error("not_a_node", path, "A node is an object.", example=_NODE))
         return None
     told = _without_depths(cast("Plain", plain), f"{path}.", found)
-    for key in told:
-        if key not in _NODE_KEYS:
-            message = f"A node has no key '{key[:80]}'."
-            hint = "Parameters of the node's type go into `params`."
-            more = {"available": _NODE_KEYS, "nearest": nearest(key, _NODE_KEYS), "example": _NODE}
-            found.append(error("unknown_key", f"{path}.{key[:80]}", message, hint=hint, **more))
+    hint = "Parameters of the node's type go into `params`."
+    found += unknown_keys(told, _NODE_KEYS, "A node", path, _NODE, hint=hint)
     node_id, kind = told.get("id"), told.get("type")
     if not isinstance(node_id, str) or not is_name(node_id):
         found.append(error("bad_id", f"{path}.id", f"A node needs an id: {NAME_RULE}.", example="fetch"))

@@ -38,6 +38,15 @@ def find(home: Path, name: str, folder: Path | None = None) -> Found:
     raise not_found(home, name, places, folder)
 
 
+def find_draft(home: Path, name: str, folder: Path | None = None) -> tuple[WorkflowManager, Stored]:
+    """The draft of the name, and where it is. Raises as `find` does."""
+    places = draft_places(home, folder)
+    for place in places:
+        with contextlib.suppress(WorkflowNotFound):
+            return place, place.load(name)
+    raise not_found(home, name, places, folder)
+
+
 def draft_places(home: Path, folder: Path | None = None) -> list[WorkflowManager]:
     """Where drafts are, in the order in which they count. The last, if the folder has one, is not ours to write to."""
     places = [WorkflowManager.for_drafts(home), WorkflowManager.for_raw_drafts(home)]

@@ -7,25 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from pflow.errors import InvalidWorkflow, PflowError, SecurityError, WorkflowExists, WorkflowNotFound
+from pflow.errors import InvalidWorkflow, LibraryUnwritable, SecurityError, WorkflowExists, WorkflowNotFound
 from pflow.library.document import read_document, wrapped
 from pflow.library.listing import DRAFTS, INDEX, LIBRARY, Source, Summary, list_folders, matching, source_of
 from pflow.library.names import SUFFIX, checked_name, path_of
-from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import AlreadyExists, create_exclusive, sync_folder
-
-
-class LibraryUnwritable(PflowError, Unavailable):
-    """The disk refused; what was there is there still."""
-
-    code = "library_unwritable"
-
-    def __init__(self, path: str, cause: OSError) -> None:
-        super().__init__(
-            f"{path} cannot be written: {cause.strerror or 'the disk refused'}. Nothing was changed.",
-            hint="Make room or set the permissions right, then try again.",
-            path=path,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ import contextlib
 from pathlib import Path
 from typing import Final
 
-from pflow.errors import PflowError, WorkflowNotFound
+from pflow.errors import LibraryUnwritable, PflowError
 from pflow.library.document import checked_description, wrapped
-from pflow.library.finding import draft_places, not_found
-from pflow.library.manager import LibraryUnwritable, Stored, WorkflowManager
+from pflow.library.finding import find_draft
+from pflow.library.manager import Stored, WorkflowManager
 from pflow.library.names import checked_name
 from uraniborg.kernel.files import locked, write_atomic
 
@@ -25,24 +25,16 @@ def save_to_library(
     """
     checked_name(final_name)
     checked_description(description)
-    _draft(home, draft_name, folder)
+    find_draft(home, draft_name, folder)
     library = WorkflowManager.for_library(home)
     try:
         library.folder.mkdir(parents=True, exist_ok=True)
         # One at a time: whoever wraps a draft in its place replaces a file, which must not be one saved meanwhile.
         with locked(library.folder / _LOCK, _PATIENCE_S):
-            place, draft = _draft(home, draft_name, folder)
+            place, draft = find_draft(home, draft_name, folder)
             return _move(place, draft, library, final_name, description)
     except OSError as exc:
         raise LibraryUnwritable(library.told(final_name), exc) from exc
-
-
-def _draft(home: Path, name: str, folder: Path | None) -> tuple[WorkflowManager, Stored]:
-    places = draft_places(home, folder)
-    for place in places:
-        with contextlib.suppress(WorkflowNotFound):
-            return place, place.load(name)
-    raise not_found(home, name, places, folder)
 
 
 def _move(place: WorkflowManager, draft: Stored, library: WorkflowManager, name: str, description: str) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from pflow.errors import NodeFailed
+from pflow.errors import NodeChanged, NodeNotLoaded
 from pflow.node import Function
 from pflow.registry.cache import forget
 from pflow.registry.discovery import OWN_FOLDER, OWN_RUN, source_digest
@@ -18,14 +18,6 @@ from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import confine
 
 _one_at_a_time: Final = threading.RLock()
-
-
-class NodeNotLoaded(NodeFailed):
-    code = "node_not_loaded"
-
-
-class NodeChanged(NodeFailed):
-    code = "node_changed"
 
 
 def function_of(interface: Interface, home: Path) -> Function:

@@ -55,10 +55,6 @@ class Template:
         return " ?? ".join(one.text if isinstance(one, Reference) else _written(one) for one in self.choices)
 
 
-def may_have_templates(text: str) -> bool:
-    return "${" in text
-
-
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> tuple[Template | int, ...]:
     found: list[Template | int] = []

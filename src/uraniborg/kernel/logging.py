@@ -14,6 +14,7 @@ import threading
 import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, TextIO, cast
 from urllib.parse import quote
 
@@ -23,7 +24,7 @@ MASK: Final = "***"
 LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 
 _SHORTEST_SECRET = 6
-_DEEPEST = 40
+_DEEPEST = 256
 _CONTAINERS = (Mapping, list, tuple, set, frozenset)
 
 _WORD = r"(?:api[_-]?key|token|authorization|passw(?:or)?d|pwd|secret|cookie|credentials?|private[_-]?key)"
@@ -66,23 +67,25 @@ class Redactor:
 
     def __call__(self, value: Any) -> Any:
         """The same value with secrets masked. An object that would show one in its repr becomes that repr, masked."""
-        return self._masked(value, depth=0)
+        return self._masked(value, within=[])
 
-    def _masked(self, value: Any, depth: int) -> Any:  # noqa: PLR0911 - one line for each kind of value
+    def _masked(self, value: Any, within: list[int]) -> Any:  # noqa: PLR0911 - one line for each kind of value
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
             return self._text(value)
+        if type(value) in (int, float) and self._known is None:
+            return value
         if isinstance(value, bytes):
             return self._text(value.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         if _is_secret(value):
             return MASK
-        if depth < _DEEPEST and isinstance(value, Mapping):
-            items = cast(Mapping[Any, Any], value).items()
-            return {self._key(key): self._named(key, inner, depth) for key, inner in items}
-        if depth < _DEEPEST and isinstance(value, list | tuple | set | frozenset):
-            masked = [self._masked(inner, depth + 1) for inner in cast(Iterable[Any], value)]
-            return masked if isinstance(value, list) else tuple(masked) if isinstance(value, tuple) else set(masked)
+        is_container, place = isinstance(value, _CONTAINERS), id(value)
+        if is_container and len(within) < _DEEPEST and place not in within:
+            within.append(place)
+            masked = self._container(value, within)
+            within.pop()
+            return masked
         if isinstance(value, BaseException):
             return self._text(f"{type(value).__name__}: {value}")
         try:
@@ -90,26 +93,45 @@ class Redactor:
         except Exception:
             return f"<{type(value).__name__}>"
         masked = self._text(shown)
-        return value if masked == shown and not isinstance(value, _CONTAINERS) else masked
+        return value if masked == shown and not is_container else masked
+
+    def _container(self, value: Any, within: list[int]) -> Any:
+        if isinstance(value, Mapping):
+            named: dict[Any, Any] = {}
+            for key, inner in cast("Mapping[Any, Any]", value).items():
+                is_harmless = inner is None or isinstance(inner, bool) or (isinstance(inner, str) and not inner)
+                is_secret = not is_harmless and isinstance(key, str) and _is_telling(key)
+                named[self._key(key)] = MASK if is_secret else self._masked(inner, within)
+            return named
+        masked: list[Any] = []
+        for inner in cast("Iterable[Any]", value):
+            masked.append(self._masked(inner, within))  # noqa: PERF401 - a comprehension is a frame more at each level
+        return masked if isinstance(value, list) else tuple(masked) if isinstance(value, tuple) else set(masked)
 
     def _key(self, key: Any) -> Any:
-        masked = self._masked(key, _DEEPEST)
+        if isinstance(key, str):
+            return self._text(key)
+        masked = self._masked(key, [0] * _DEEPEST)
         return masked if isinstance(masked, str | int | float | None) else self._text(repr(masked))
 
-    def _named(self, key: Any, value: Any, depth: int) -> Any:
-        harmless = value is None or isinstance(value, bool) or (isinstance(value, str) and not value)
-        if not harmless and isinstance(key, str) and _SENSITIVE_KEY.search(re.sub(r"[\W_]", "", key).lower()):
-            return MASK
-        return self._masked(value, depth + 1)
-
     def _text(self, text: str) -> str:
-        lowered = text.lower()
-        if any(sign in lowered for sign in _SIGNS):
+        if not text.isalnum() and _is_suspect(text):
             text = _GIVEN_AWAY.sub(lambda found: found[found.lastgroup or 0] + MASK, text)
         # Masking one occurrence can join its neighbours into another.
         while self._known and self._known.search(text):
             text = self._known.sub(MASK, text)
         return text
+
+
+def _is_suspect(text: str) -> bool:
+    lowered = text.lower()
+    return any(sign in lowered for sign in _SIGNS)
+
+
+@lru_cache(maxsize=4096)
+def _is_telling(key: str) -> bool:
+    """Whether what goes under this name is a secret."""
+    return _SENSITIVE_KEY.search(re.sub(r"[\W_]", "", key).lower()) is not None
 
 
 def _is_secret(value: Any) -> bool:

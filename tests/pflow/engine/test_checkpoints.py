@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.checkpoints import Checkpoints, CheckpointUnusable, Past, Recorder
+from pflow.engine.checkpoints import Checkpoints
 from pflow.engine.journals import Result
+from pflow.engine.past import Past
+from pflow.engine.recorder import Recorder
+from pflow.errors import CheckpointUnusable
 from tests.requirements import requirement
 
 

@@ -18,8 +18,9 @@ import pytest
 from pflow.config import Settings
 from pflow.engine import cluster as cluster_module
 from pflow.engine.cancelling import Cancellation
-from pflow.engine.cluster import ClusterUnreachable, Parcel
+from pflow.engine.cluster import Parcel
 from pflow.engine.results import RunResult
+from pflow.errors import ClusterUnreachable
 from pflow.service import Service
 from tests.pflow.engine.flows import Home, chain, joined, node
 from tests.pflow.mcp.agents import agent, executed
@@ -518,6 +519,28 @@ def test_an_address_at_which_nobody_answers_is_told_with_what_to_do(
     assert "dask scheduler" in error["hint"]
     assert result.is_resumable
     assert result.progress.completed == ["effect"]
+
+
+@pytest.mark.parametrize(
+    "ir",
+    [
+        joined([node("a"), node("saver")], "a>saver:error"),
+        chain(node("a", batch={"items": ITEMS, "error_handling": "continue"}), node("after")),
+        chain(node("a", batch={"items": ITEMS, "error_handling": "continue", "parallel": True}), node("after")),
+        chain(node("a", retry={"attempts": 3, "wait": 60})),
+        joined([node("a", "workflow", workflow_ir=chain(node("b"))), node("saver")], "a>saver:error"),
+    ],
+    ids=["an error edge", "a batch that goes on", "a parallel one", "a retry", "a workflow within"],
+)
+def test_that_no_cluster_is_there_is_the_failure_of_no_node(
+    home: Home, monkeypatch: pytest.MonkeyPatch, ir: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(cluster_module, "_CONNECTING_S", 0.5)
+    result = run(home, f"tcp://127.0.0.1:{free_port()}", ir)
+    assert (result.error_body or {})["code"] == "cluster_unreachable"
+    assert result.is_resumable
+    assert not home.runs()
+    assert run(home, None, ir).success
 
 
 def test_where_the_extra_is_not_installed_it_is_named(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 from pflow.engine import runlog, runlog_file
 from pflow.engine.output import NodeStatus
-from pflow.engine.runlog import Ending, NodeRow, RunLog, RunNotFound
+from pflow.engine.runlog import Ending, NodeRow, RunLog
+from pflow.errors import RunNotFound
 from tests.requirements import requirement
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import register_secret

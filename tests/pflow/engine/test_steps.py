@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from pflow.engine.results import RunResult
+from pflow.errors import RepairRefused
 from tests.pflow.engine.flows import SOON_S, Home, chain, joined, node
 from tests.requirements import requirement
 
@@ -246,7 +247,7 @@ def test_a_run_is_one_attempt_and_the_file_is_left_as_it_is(home: Home) -> None:
     assert not home.service.execute("flow", enable_repair=False).success
     assert home.runs() == {"a": 1}
     assert path.read_bytes() == before
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(RepairRefused):
         home.service.execute("flow", enable_repair=True)
 
 

@@ -9,8 +9,15 @@ from typing import Any
 
 import pytest
 
-from pflow.errors import InvalidInputs, InvalidWorkflow, SecurityError, WorkflowExists, WorkflowNotFound
-from pflow.library.manager import LibraryUnwritable, WorkflowManager
+from pflow.errors import (
+    InvalidInputs,
+    InvalidWorkflow,
+    LibraryUnwritable,
+    SecurityError,
+    WorkflowExists,
+    WorkflowNotFound,
+)
+from pflow.library.manager import WorkflowManager
 from tests.pflow.library.homes import IR, draft, files, raw, said, saved
 from tests.requirements import requirement
 

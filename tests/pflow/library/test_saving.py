@@ -8,10 +8,17 @@ from typing import Any
 
 import pytest
 
-from pflow.errors import InvalidInputs, InvalidWorkflow, SecurityError, WorkflowExists, WorkflowNotFound
+from pflow.errors import (
+    InvalidInputs,
+    InvalidWorkflow,
+    LibraryUnwritable,
+    SecurityError,
+    WorkflowExists,
+    WorkflowNotFound,
+)
 from pflow.library import saving
 from pflow.library.finding import find
-from pflow.library.manager import LibraryUnwritable, WorkflowManager
+from pflow.library.manager import WorkflowManager
 from pflow.library.saving import save_to_library
 from tests.pflow.library.homes import IR, draft, files, put, raw, said, saved
 from tests.requirements import requirement

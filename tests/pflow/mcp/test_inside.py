@@ -17,6 +17,7 @@ from blockbuster import blockbuster_ctx
 from pflow import mcp_server
 from pflow.engine import cancelling
 from pflow.engine.output import NullOutput
+from pflow.errors import RepairRefused
 from pflow.library.manager import WorkflowManager
 from pflow.nodes import processes
 from pflow.registry.registry import Registry
@@ -141,7 +142,7 @@ async def test_a_run_is_asked_for_without_repair_and_with_an_output_that_prints_
     assert only["enable_repair"] is False
     assert isinstance(only["output"], NullOutput)
     assert file.read_bytes() == before
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(RepairRefused):
         Service(mcp_server._service().settings).execute("breaks", enable_repair=True)  # pyright: ignore[reportPrivateUsage]
 
 

@@ -5,10 +5,9 @@ from typing import Any, cast
 
 import pytest
 
-from pflow.errors import NodeFailed
+from pflow.errors import NodeChanged, NodeFailed, NodeNotLoaded
 from pflow.node import Context
 from pflow.registry.interface import Interface
-from pflow.registry.loading import NodeChanged, NodeNotLoaded
 from pflow.registry.registry import Registry
 from tests.pflow.registry.homes import SOURCE, make_importable, node, offer, own
 from uraniborg.kernel.files import PathRefused

@@ -9,7 +9,6 @@ from pflow.templates.parsing import (
     Reference,
     Template,
     malformed_in,
-    may_have_templates,
     pieces_of,
     references_in,
     strings_in,
@@ -211,7 +210,6 @@ def test_texts_in_a_value_come_with_the_path_to_them() -> None:
 
 @given(st.text().filter(lambda text: "${" not in text))
 def test_a_text_without_a_beginning_has_no_templates(text: str) -> None:
-    assert not may_have_templates(text)
     assert templates_in(text) == []
     assert malformed_in(text) == []
 

@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from pflow.cli import progress
-from pflow.cli.progress import Progress, duration
+from pflow.cli import live
+from pflow.cli.live import Progress, duration
 from pflow.engine.output import Output
 from tests.requirements import requirement
 from uraniborg.kernel.logging import register_secret
@@ -142,7 +142,7 @@ def test_the_last_line_of_a_terminal_shows_what_runs_now() -> None:
 
 
 def test_what_a_node_says_is_shown_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_REDRAWN_AFTER_S", 0)
+    monkeypatch.setattr(live, "_REDRAWN_AFTER_S", 0)
     terminal = Terminal()
     output = Progress(terminal)
     output.node_started("fetch", "http")
@@ -173,7 +173,7 @@ def test_the_live_line_never_wraps(said: str) -> None:
     Progress(terminal).node_started(said, "t")
     (line,) = terminal.screen()
     assert line.endswith("…")
-    assert 36 <= sum(progress._width_of(char) for char in line) <= 39  # pyright: ignore[reportPrivateUsage]
+    assert 36 <= sum(live._width_of(char) for char in line) <= 39  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_terminal_that_does_not_tell_its_width_is_taken_to_have_eighty_columns(
@@ -194,7 +194,7 @@ def test_names_of_any_script_stand_in_one_column() -> None:
     for name in ("fetch", "日本語", "e\u0301e\u0301"):
         output.node_finished(name, "completed", 1)
     places = [
-        sum(progress._width_of(char) for char in line.partition("done")[0])  # pyright: ignore[reportPrivateUsage]
+        sum(live._width_of(char) for char in line.partition("done")[0])  # pyright: ignore[reportPrivateUsage]
         for line in file.getvalue().splitlines()
     ]
     assert len(set(places)) == 1
@@ -304,6 +304,6 @@ def test_durations_are_said_as_people_say_them(milliseconds: float, said: str) -
 
 def test_showing_progress_loads_nothing_heavy() -> None:
     heavy = "{'pydantic', 'rich', 'typer', 'httpx', 'mcp', 'platformdirs', 'structlog', 'unicodedata'}"
-    code = f"import sys, pflow.cli.progress; sys.exit(', '.join({heavy} & set(sys.modules)) or 0)"
+    code = f"import sys, pflow.cli.live; sys.exit(', '.join({heavy} & set(sys.modules)) or 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=30)
     assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,110 @@
+"""What one run writes down, and what it goes on from."""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from pflow.engine.journals import Journal, Key, Result
+from pflow.engine.past import Past
+from pflow.errors import NodeFailed
+
+if TYPE_CHECKING:
+    from pflow.engine.checkpoints import Checkpoints
+
+_PLACES: Final = re.compile(r"\[\d+\]")
+
+
+class Recorder:
+    """What one run writes down, and what it goes on from."""
+
+    def __init__(
+        self,
+        checkpoints: "Checkpoints",
+        journal: Journal,
+        past: Past,
+        run_id: str,
+        lineage: str,
+        stamp: tuple[int, int, int] | None,
+    ) -> None:
+        self.checkpoints = checkpoints
+        self.journal = journal
+        self.past = past
+        self.run_id = run_id
+        self.lineage = lineage
+        self.stamp = stamp
+        """What the checkpoint was like when it was read."""
+        self.names: set[str] = set()
+        """The nodes that there are now."""
+        self.under_way: set[Key] = set()
+        """Nodes with effects that have begun, and not ended."""
+        self.problem = ""
+        """Why what this run does cannot be written down any more."""
+        self._of_items: dict[Key, dict[str, Result]] = {}
+        self._effects = {
+            result.fingerprint: result
+            for result in past.results.values()
+            if result.effect == "effectful" and "[" not in result.node and "/" not in result.node
+        }
+        for result in past.results.values():
+            if "[" in result.node:
+                self._of_items.setdefault(_without_places(result.key), {})[result.node] = result
+
+    @property
+    def is_resuming(self) -> bool:
+        return self.past.lineage is not None
+
+    def earlier(self, key: Key) -> Result | None:
+        """The result of an earlier run. Of a batch, that of any item that was given the same, each for one item: items
+        that were added or left out move the others to other places."""
+        if "[" not in key[0]:
+            return self.past.results.get(key) or self._renamed(key)
+        left = self._of_items.get(_without_places(key), {})
+        return left.pop(key[0] if key[0] in left else next(iter(left), ""), None)
+
+    def _renamed(self, key: Key) -> Result | None:
+        """What a node with effects gave that is no longer there, for the same: it was probably given another name."""
+        result = self._effects.get(key[1])
+        if result is None or result.node in self.names or "/" in key[0]:
+            return None
+        del self._effects[key[1]]
+        return result
+
+    def started(self, node: str, fingerprint: str) -> None:
+        """Raises NodeFailed: what cannot be written down must not be done, or it might be done twice."""
+        try:
+            self.journal.started(node, fingerprint)
+            self.under_way.add((node, fingerprint))
+        except OSError as exc:
+            raise NodeFailed(
+                f"'{node}' was not begun: that it begins cannot be written down ({exc.strerror}).",
+                hint="Make room on the disk of the pflow home, and run it again.",
+            ) from exc
+
+    def failed(self, node: str, fingerprint: str) -> None:
+        self.under_way.discard((node, fingerprint))
+        self._written(lambda: self.journal.failed(node, fingerprint))
+
+    def finished(self, result: Result) -> None:
+        self.under_way.discard(result.key)
+        self._written(lambda: self.journal.finished(result))
+
+    def end(self, *, keep: bool, is_waiting: bool = False) -> bool:
+        """End the run, and say whether what is to be kept is on disk."""
+        return self._written(lambda: self.checkpoints.settle(self, keep=keep, is_waiting=is_waiting))
+
+    def was_interrupted(self, key: Key) -> bool:
+        """Whether an earlier run had begun it, and not ended it, whatever it was given then. Of a batch, also an item
+        that was given the same in another place."""
+        uncertain = self.past.uncertain
+        return any(one[0] == key[0] or _without_places(one) == _without_places(key) for one in uncertain)
+
+    def _written(self, write: Callable[[], None]) -> bool:
+        try:
+            write()
+        except OSError as exc:
+            self.problem = exc.strerror or type(exc).__name__
+        return not self.problem
+
+
+def _without_places(key: Key) -> Key:
+    return _PLACES.sub("[]", key[0]), key[1]
