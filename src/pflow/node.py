@@ -1,6 +1,7 @@
 """What a node is given, and what it may answer. A node is a function of its parameters and this context."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -46,7 +47,10 @@ class Context:
 
     def path(self, given: str) -> Path:
         """The file that a parameter names."""
-        return self.folder / Path(given).expanduser()
+        path = Path(given)
+        with suppress(RuntimeError):  # a user who does not exist: then nor does the file
+            path = path.expanduser()
+        return self.folder / path
 
 
 @dataclass(frozen=True, slots=True)

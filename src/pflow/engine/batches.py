@@ -1,11 +1,10 @@
 """A node that runs once for each item of a list, some at a time if it says so."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, cast
 
-from pflow.engine.steps import Step, as_pflow_error, now_ms
+from pflow.engine.steps import Step, as_pflow_error
 from pflow.errors import NodeFailed, RunStopped
 from pflow.ir.model import Batch, Node
 from pflow.ir.uses import INDEX
@@ -21,19 +20,16 @@ async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -
     """The outputs of all items, in their order. With `fail_fast` the first to fail ends it: nothing new is begun, and
     what runs ends. Raises NodeFailed that names the item."""
     items = _items(node, batch, scope)
-    began = time.perf_counter()
     results: list[dict[str, Any] | None] = [None] * len(items)
-    durations: list[float] = []
     errors: dict[int, UraniborgError] = {}
     reused = 0
-    bys: set[str] = set()
+    ran: set[str] = set()
     notes: list[str] = []
     waiting = iter(range(len(items)))
 
     async def work() -> None:
         nonlocal reused
         for index in waiting:
-            started = time.perf_counter()
             try:
                 step = await run_item(Scope({batch.alias: items[index], INDEX: index}, scope), index)
             except UraniborgError as exc:
@@ -45,11 +41,10 @@ async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -
             else:
                 results[index] = {**step.outputs, "item": items[index]}
                 reused += step.is_reused
-                if step.by:
-                    bys.add(step.by)
+                if step.ran:
+                    ran.add(step.ran)
                 if step.note and not step.is_reused:
                     notes.append(f"item {index}: {step.note}")
-            durations.append(now_ms(started))
 
     workers = min(batch.max_concurrent, len(items)) if batch.parallel else 1
     if workers > 1:
@@ -67,14 +62,14 @@ async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -
         "success_count": len(items) - len(errors),
         "error_count": len(errors),
         "errors": told or None,
-        "batch_metadata": _metadata(batch, durations, now_ms(began)),
+        "batch_metadata": _metadata(batch),
     }
     return Step(
         outputs,
         "default",
         is_reused=bool(items) and reused == len(items),
         note=_note(len(items), reused, notes, len(errors)),
-        by=" ".join(sorted(bys)),
+        ran=" ".join(sorted(ran)),
     )
 
 
@@ -130,17 +125,12 @@ def _message(errors: dict[int, UraniborgError], index: int) -> str:
     return errors[index].message if index in errors else "not run"
 
 
-def _metadata(batch: Batch, durations: list[float], total_ms: float) -> dict[str, Any]:
+def _metadata(batch: Batch) -> dict[str, Any]:
+    """How it was run. Not for how long: that is never the same twice, and what uses it would be another each time."""
     return {
         "parallel": batch.parallel,
         "max_concurrent": batch.max_concurrent,
         "max_retries": batch.retry.attempts,
         "retry_wait": batch.retry.wait,
         "execution_mode": "parallel" if batch.parallel else "sequential",
-        "timing": {
-            "total_items_ms": total_ms,
-            "avg_item_ms": round(sum(durations) / len(durations), 3) if durations else None,
-            "min_item_ms": min(durations, default=None),
-            "max_item_ms": max(durations, default=None),
-        },
     }

@@ -5,19 +5,19 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
 from pflow.engine.journals import Entries, Journal, Key, Result, key_of, read_journal, result_of, taken, waiting_for
-from pflow.engine.past import Past, latest_of, past_of
+from pflow.engine.past import IsSecret, Past, joined, latest_of, past_of, used_now, without_secrets
 from pflow.engine.recorder import Recorder
 from pflow.engine.values import from_json
 from pflow.errors import CheckpointUnusable
 from uraniborg.kernel.files import sync_folder, write_atomic
 
 HOURS: Final = 24.0
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 
 
 class Checkpoints:
@@ -56,20 +56,24 @@ class Checkpoints:
 
     def rename(self, name: str) -> None:
         """Have another workflow, which nothing is left of, go on from what is left of this one. Raises OSError."""
-        if self._file.exists():
+        if self._folder.exists():
             with self._alone(), contextlib.suppress(FileNotFoundError):
+                self._gathered(self._read())
                 os.replace(self._file, self._folder / f"{name}.json")
 
-    def settle(self, recorder: Recorder, *, keep: bool, is_waiting: bool = False) -> None:
-        """End a run: keep its results, and those it went on from, or forget them all. Raises OSError."""
+    def settle(self, recorder: Recorder, *, keep: bool, is_secret: IsSecret) -> None:
+        """End a run: keep its results, and those it went on from, or forget them all. Raises OSError.
+
+        Results with outputs that `is_secret`, as is known by now, are kept without these.
+        """
         path = recorder.journal.path
         with contextlib.closing(recorder.journal), self._alone():
             # Who goes on from the same run will look here for what was done by this one.
             if keep or any(not _is_dead(other) for other, _ in self._others(recorder)):
-                left, before = self._read(), recorder.past
-                results, uncertain = before.results | left.results, before.uncertain | left.uncertain
-                past = past_of(results, uncertain, left.lineage or before.lineage)
-                self._write(self._with(past, read_journal(path))._replace(is_waiting=is_waiting))
+                past = self._with(joined(recorder.past, self._read()), read_journal(path))
+                waiting = frozenset(past.waiting | recorder.waiting) - past.results.keys()
+                past = used_now(without_secrets(past, is_secret), recorder.used, time.time())
+                self._write(past._replace(waiting=waiting, run=recorder.run_id))
             elif self._read().lineage in (None, recorder.lineage):
                 self._forget(recorder)
             path.unlink(missing_ok=True)
@@ -153,17 +157,21 @@ class Checkpoints:
         """The same with what a journal says."""
         results = dict(past.results)
         for result in entries.finished:
-            results.pop(result.key, None)
+            # What was there before has been done away with: going back to it means to do it again.
+            gone = past.fingerprints.get(result.node, ()) if result.effect == "idempotent" else ()
+            for fingerprint in (*gone, result.fingerprint):
+                results.pop((result.node, fingerprint), None)
             results[result.key] = result
         uncertain = (past.uncertain | entries.started) - {result.key for result in entries.finished}
         lineage = past.lineage or entries.header.get("lineage")
         if entries.is_damaged:
             past.notices.append(f"The journal of a run of '{self._name}' was damaged: what it told of may run again.")
-        return past_of(results, uncertain, lineage, past.notices)
+        run = entries.header.get("run") or past.run
+        return past_of(results, uncertain, lineage, past.notices)._replace(waiting=past.waiting, run=run)
 
     def _write(self, past: Past) -> None:
-        head = {"format": _FORMAT, "workflow": self._name, "lineage": past.lineage, "at": time.time()}
-        head["waiting"] = past.is_waiting
+        head = {"format": _FORMAT, "workflow": self._name, "lineage": past.lineage, "run": past.run}
+        head |= {"at": time.time(), "waiting": sorted(past.waiting)}
         lines = b",\n".join(result.line()[:-1] for result in latest_of(past.results))
         told = orjson.dumps(head)[:-1] + b',"uncertain":%b' % orjson.dumps(sorted(past.uncertain))
         _write_private(self._file, told + b',"results":[\n%b\n]}\n' % lines)
@@ -198,14 +206,17 @@ class Checkpoints:
         plain = from_json(text)
         if plain["format"] != _FORMAT:
             return self._unused("is of another version")
-        is_waiting = plain.get("waiting") is True
-        if self._is_old(plain["at"]) and not is_waiting:
+        waiting = frozenset(map(key_of, plain["waiting"]))
+        if self._is_old(plain["at"]) and not waiting:
             return self._unused("is too old to be used")
-        results = {result.key: result for result in map(result_of, plain["results"])}
-        lineage: Any = plain["lineage"]
-        if lineage is not None and not isinstance(lineage, str):
-            raise TypeError("a lineage is a text")
-        return past_of(results, set(map(key_of, plain["uncertain"])), lineage)._replace(is_waiting=is_waiting)
+        every = list(map(result_of, plain["results"]))
+        results = {one.key: one for one in every if waiting or not self._is_old(one.at)}
+        lineage, run = plain["lineage"], plain["run"]
+        if not all(one is None or isinstance(one, str) for one in (lineage, run)):
+            raise TypeError("runs are texts")
+        told = [f"Some of what runs of '{self._name}' left is too old to be used."] if len(results) < len(every) else []
+        past = past_of(results, set(map(key_of, plain["uncertain"])), lineage, told)
+        return past._replace(waiting=waiting, run=run)
 
     def _is_old(self, at: float) -> bool:
         # A clock that went back makes it younger than nothing, and no reason to drop it.

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pflow.engine.cancelling import Cancellation, add_live, drop_live
 from pflow.engine.checkpoints import HOURS, Checkpoints
-from pflow.engine.executors import Executor, LocalExecutor
+from pflow.engine.executors import PATIENCE_S, Executor, LocalExecutor
 from pflow.engine.graphs import Child, GraphRun, Progress, outputs_of
 from pflow.engine.inputs import prepared, secret_values, unknown_inputs
 from pflow.engine.nodelog import NodeLog
@@ -104,8 +104,14 @@ def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
     for task in left:
         task.cancel()
     if left:
-        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        _, unending = loop.run_until_complete(asyncio.wait(left, timeout=PATIENCE_S))
+        if unending:
+            loop.set_exception_handler(_ignore)  # that they were pending is no news
     loop.run_until_complete(loop.shutdown_asyncgens())
+
+
+def _ignore(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    pass
 
 
 @coroutine
@@ -150,7 +156,7 @@ class _Run:
             outputs = await self._ran()
         except asyncio.CancelledError:
             error = RunCancelled(
-                "The run was cancelled.", hint="Run it again to go on from where it came to.", node=None
+                "The run was cancelled.", hint="Run it again to go on from where it came to.", node=self._under_way
             )
         except UraniborgError as exc:
             error = as_pflow_error(exc)
@@ -168,15 +174,14 @@ class _Run:
         self._secrets.add(secret_values(self.workflow, values))
         self.warnings += unknown_inputs(self.workflow, self._inputs)
         self._recorder = self._begin_recording()
-        resumed = self._recorder.past.lineage if self._recorder else None
+        resumed = self._recorder.past.run if self._recorder else None
         declared = self.workflow.inputs
         shown = {
             name: MASK if name in declared and declared[name].secret else one for name, one in self._inputs.items()
         }
-        self._log.begin(shown, resumed, self._secrets)
         executor = self.engine.make_executor(self.engine.registry)
         self._frame = Frame(
-            executor, self._recorder, self._secrets, self._context(executor), self.warnings, {}, [], self._said
+            executor, self._recorder, self._secrets, self._context(executor), self.warnings, say=self._said
         )
         self._graph = GraphRun(
             self.workflow,
@@ -187,6 +192,7 @@ class _Run:
             on_node=self._log.add,
             child=self.engine.child,
         )
+        self._log.begin(shown, resumed, self._secrets)
         limits = [one for one in (self.workflow.timeout, self.engine.timeout) if one is not None]
         seconds = min(limits, default=None)
         try:
@@ -196,6 +202,7 @@ class _Run:
             raise RunTimedOut(
                 f"The run did not end within {seconds:g} seconds.",
                 hint="Raise `timeout` of the workflow; running it again goes on from where it came to.",
+                node=self._under_way,
             ) from None
         finally:
             await executor.close()
@@ -204,6 +211,11 @@ class _Run:
             self.warnings += [f"'{one.ids.get('node')}' failed, too: {one.message}" for one in others]
             raise first
         return outputs_of(self.workflow, self._graph.values, self.warnings)
+
+    @property
+    def _under_way(self) -> str | None:
+        """The node that was running when the run was to end."""
+        return next(iter(self._graph.progress.interrupted), None) if self._graph else None
 
     def _begin_recording(self) -> Recorder | None:
         if not self.engine.keeps_checkpoints:
@@ -242,10 +254,9 @@ class _Run:
         progress = self._graph.progress if self._graph else Progress()
         uncertain = self._frame.uncertain if self._frame else []
         if self._recorder is not None:
-            resumed_from = self._recorder.past.lineage
+            resumed_from = self._recorder.past.run or self._recorder.past.lineage
             uncertain = [*uncertain, *sorted({node for node, _ in self._recorder.under_way} - set(uncertain))]
-            is_waiting = isinstance(error, ApprovalRequired)
-            is_kept = self._recorder.end(keep=error is not None or self._keep, is_waiting=is_waiting)
+            is_kept = self._recorder.end(keep=error is not None or self._keep, is_secret=self._secrets.are_in)
             is_resumable = error is not None and is_kept
             if self._recorder.problem:
                 self.warnings.append(f"What this run did could not all be written down: {self._recorder.problem}.")

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any, Final, Protocol
@@ -12,6 +12,8 @@ from pflow.registry.interface import Interface
 
 THREADS: Final = 32
 """How many nodes that are plain functions run at once."""
+PATIENCE_S: Final = 5.0
+"""For how long a coroutine that is cancelled is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class LocalExecutor:
             function = self._functions.function(call.interface)
             known = self._known[call.interface.type] = (function, iscoroutinefunction(function))
         function, is_async = known
+        if is_async and call.interface.source == "user":
+            return await in_task(function(call.params, call.context))
         if is_async:
             return await function(call.params, call.context)
         async with self._threads:
@@ -70,6 +74,31 @@ class LocalExecutor:
 
     async def close(self) -> None:
         await self.keeper.close()
+
+
+async def in_task(work: Coroutine[Any, Any, Any]) -> Any:
+    """What a coroutine returns that may not want to end: if this is cancelled, it is too, and is left behind if it goes
+    on all the same."""
+
+    async def caught() -> tuple[Any, BaseException | None]:
+        try:
+            return await work, None
+        except asyncio.CancelledError:
+            raise
+        except BaseException as exc:  # some of these would end the loop
+            return None, exc
+
+    task = asyncio.ensure_future(caught())
+    try:
+        await asyncio.wait([task])
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait([task], timeout=PATIENCE_S)
+        raise
+    value, problem = task.result()
+    if problem is not None:
+        raise problem
+    return value
 
 
 async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -7,13 +7,15 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from pflow.engine import worlds
 from pflow.engine.batches import run_batch
+from pflow.engine.hidden import hidden_in, values_of
 from pflow.engine.inputs import prepared, secret_values
 from pflow.engine.output import NodeStatus, Output
 from pflow.engine.schedule import Schedule
 from pflow.engine.steps import Frame, Step, as_pflow_error, now_ms, run_step
-from pflow.engine.values import as_json, fingerprint, from_json
-from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError, RunStopped
+from pflow.engine.values import as_json, from_json
+from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError, RunStopped, TemplateUnresolved
 from pflow.ir.coercion import made_to_fit
 from pflow.ir.graph import Graph
 from pflow.ir.model import ERROR_ACTION, Node, Workflow
@@ -43,6 +45,8 @@ class Progress:
     skipped: list[str] = field(default_factory=list[str])
     failures: dict[str, PflowError] = field(default_factory=dict[str, PflowError])
     """Of nodes that nobody was there to follow, the first to fail first."""
+    interrupted: list[str] = field(default_factory=list[str])
+    """Nodes that were under way when the run was to end."""
 
 
 class _SideBySide:
@@ -115,6 +119,11 @@ class GraphRun:
         self._worlds: dict[str, str] = {}
         """For each node that has ended, what was done to the world until then."""
         self._scope = Scope(values)
+        for name, references in hidden_in(workflow).items():
+            if name in workflow.nodes:
+                frame.hidden[prefix + name] = references
+            else:
+                frame.secrets.add(values_of(references, name, values.get(name)))
 
     async def run(self) -> None:
         """Run until nothing is left to run. Failures are in `progress`; to be cancelled cancels what runs."""
@@ -148,13 +157,14 @@ class GraphRun:
         try:
             step = await self._ran(node, key, world)
         except UraniborgError as exc:
-            return self._failed(node, as_pflow_error(exc), now_ms(began))
+            return self._failed(node, as_pflow_error(exc), now_ms(began), world)
         except asyncio.CancelledError:
+            self.progress.interrupted.append(node.id)
             self._on_node(key, node, "uncertain", None, now_ms(began), None)
             self._output.node_finished(key, "uncertain", now_ms(began), "interrupted")
             raise
         self.values[node.id] = step.outputs
-        self._worlds[node.id] = fingerprint(world, key, step.by) if step.by else world
+        self._worlds[node.id] = worlds.after(world, key, step.ran)
         progress = self.progress
         progress.completed.append(node.id)
         progress.actions[node.id] = step.action
@@ -173,11 +183,11 @@ class GraphRun:
     @property
     def world(self) -> str:
         """What was done to the world by all that ran."""
-        return joined_worlds(set(self._worlds.values()))
+        return worlds.joined(self._worlds.values())
 
     def _world_before(self, node: str) -> str:
-        worlds = {self._worlds.get(edge.source, "") for edge in self._graph.entering[node]}
-        return joined_worlds(worlds - {""}) or self._world
+        entering = self._graph.entering[node]
+        return worlds.joined(self._worlds.get(edge.source, worlds.UNTOUCHED) for edge in entering) or self._world
 
     def _note_dead_end(self, node: Node, action: str) -> None:
         edges = set(self._schedule.actions(node.id)) - {ERROR_ACTION}
@@ -185,8 +195,10 @@ class GraphRun:
             told = ", ".join(sorted(edges))
             self._frame.warnings.append(f"'{node.id}' answered '{action}', and has edges for {told} only.")
 
-    def _failed(self, node: Node, exc: PflowError, took: float) -> list[str]:
+    def _failed(self, node: Node, exc: PflowError, took: float, world: str) -> list[str]:
         exc.ids.setdefault("node", node.id)
+        if reason := self._frame.reasons.get(self._prefix + node.id):
+            self.progress.not_reused[node.id] = reason
         status: NodeStatus = "waiting" if isinstance(exc, ApprovalRequired) else "failed"
         self._on_node(self._prefix + node.id, node, status, None, took, exc)
         self._output.node_finished(self._prefix + node.id, status, took, self._frame.secrets.masked(exc.message))
@@ -194,7 +206,8 @@ class GraphRun:
             self.progress.failures[node.id] = exc
             return []
         self.values[node.id] = {**_outputs_of_failure(exc), "error": exc.message}
-        self._worlds[node.id] = fingerprint(self._world_before(node.id), node.id, self._frame.context.run_id)
+        is_harmless = isinstance(exc, TemplateUnresolved) or self._effect_of(node) == "pure"
+        self._worlds[node.id] = worlds.after(world, node.id, "" if is_harmless else f"failed: {exc.message}")
         self.progress.actions[node.id] = ERROR_ACTION
         self._frame.warnings.append(f"'{node.id}' failed, and its error edge was followed: {exc.message}")
         return self._schedule.ended(node.id, ERROR_ACTION)
@@ -242,7 +255,11 @@ class GraphRun:
             prefix=f"{key}/",
             world=world,
         )
-        await self._in_time(node, workflow, inner)
+        try:
+            await self._in_time(node, workflow, inner)
+        finally:
+            if inner.progress.failures or inner.progress.interrupted:
+                self._note_reused(node, inner.progress)
         if inner.progress.failures:
             failed, exc = next(iter(inner.progress.failures.items()))
             raise _from_within(exc, node, key, failed)
@@ -251,8 +268,18 @@ class GraphRun:
         note = next(iter(f"{name}: {why}" for name, why in inner.progress.not_reused.items()), "")
         if reused and not is_reused:
             note = note or "not all of it had finished"
-        by = inner.world if inner.world != world else ""
-        return Step(outputs_of(workflow, inner.values, self._frame.warnings), "default", is_reused, note, by)
+        ran = inner.world if inner.world != world else ""
+        if not is_reused:
+            self._note_reused(node, inner.progress)
+        return Step(outputs_of(workflow, inner.values, self._frame.warnings), "default", is_reused, note, ran)
+
+    def _note_reused(self, node: Node, inner: Progress) -> None:
+        """A workflow within was not taken over as a whole: tell of its nodes one by one."""
+        self.progress.reused += [f"{node.id}/{one}" for one in inner.reused]
+        self.progress.not_reused |= {f"{node.id}/{one}": why for one, why in inner.not_reused.items()}
+
+    def _effect_of(self, node: Node) -> str:
+        return node.effect or self._interfaces[node.type].effect_of(node.params)
 
     async def _in_time(self, node: Node, workflow: Workflow, inner: "GraphRun") -> None:
         seconds = min((one for one in (node.timeout, workflow.timeout) if one is not None), default=None)
@@ -264,11 +291,6 @@ class GraphRun:
                 f"'{node.id}' did not end within {seconds:g} seconds.",
                 hint="Raise `timeout` of the node, or of the workflow that it runs.",
             ) from None
-
-
-def joined_worlds(worlds: set[str]) -> str:
-    """What was done to the world on all the ways that lead to a node."""
-    return next(iter(worlds)) if len(worlds) == 1 else fingerprint(sorted(worlds)) if worlds else ""
 
 
 def _nested_params(node: Node, interface: Interface, scope: Scope) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.coercion import coerced
@@ -11,21 +11,23 @@ from pflow.ir.model import Workflow
 from pflow.ir.uses import variables_of
 from pflow.redaction import is_sensitive
 
+_MISFITS: Final = "Give values of the types that are declared, and none for a node."
+
 
 def prepared(workflow: Workflow, given: Mapping[str, Any], env: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The values of all inputs: as given, else, for a secret, from the environment, else the default.
 
     What is given and not declared is passed on: a template may use it. Raises TemplateUnresolved with every required
-    input that is missing, or InvalidInputs with every one that is of the wrong type.
+    input that is missing, or else InvalidInputs; either has every one that is of the wrong type as its `problems`.
     """
-    if clash := [name for name in given if name in workflow.nodes]:
-        raise InvalidInputs(
-            f"These are names of nodes, and no inputs: {', '.join(clash)}.", hint="Leave them out.", problems=[]
-        )
     env = os.environ if env is None else env
     values = dict(given)
     missing: list[str] = []
-    problems: list[dict[str, str]] = []
+    problems = [
+        {"path": f"inputs.{name}", "problem": "is the name of a node, and no input"}
+        for name in given
+        if name in workflow.nodes
+    ]
     for name, declared in workflow.inputs.items():
         if values.get(name) is None:
             if declared.secret and name in env:
@@ -40,11 +42,15 @@ def prepared(workflow: Workflow, given: Mapping[str, Any], env: Mapping[str, str
         if not fits:
             problems.append({"path": f"inputs.{name}", "problem": f"is not of the type {declared.type}"})
     if missing:
-        raise _missing(workflow, missing, given)
+        raise _missing(workflow, missing, given, problems)
     if problems:
-        listed = "; ".join(f"{one['path']} {one['problem']}" for one in problems)
-        raise InvalidInputs(f"Inputs do not fit: {listed}.", hint="Give values of these types.", problems=problems)
+        raise InvalidInputs(_listed(problems), hint=_MISFITS, problems=problems)
     return values
+
+
+def _listed(problems: list[dict[str, str]]) -> str:
+    told = "; ".join(f"{one['path']} {one['problem']}" for one in problems)
+    return f"Inputs do not fit: {told}."
 
 
 def unknown_inputs(workflow: Workflow, given: Mapping[str, Any]) -> list[str]:
@@ -69,7 +75,9 @@ def secret_values(workflow: Workflow, values: Mapping[str, Any]) -> list[Any]:
     ]
 
 
-def _missing(workflow: Workflow, missing: list[str], given: Mapping[str, Any]) -> TemplateUnresolved:
+def _missing(
+    workflow: Workflow, missing: list[str], given: Mapping[str, Any], problems: list[dict[str, str]]
+) -> TemplateUnresolved:
     told = "; ".join(
         f"{name} ({workflow.inputs[name].type}{': ' + text if (text := workflow.inputs[name].description) else ''})"
         for name in missing
@@ -90,10 +98,12 @@ def _missing(workflow: Workflow, missing: list[str], given: Mapping[str, Any]) -
         for one in variables_of(workflow)
         if one["required"] and not one["declared"] and one["name"] not in given
     ]
+    message, hint = f"Required inputs are missing: {told}.", f"Give them with the call: inputs = {{{example}}}"
     return TemplateUnresolved(
         [*missing, *undeclared],
         available=[*given],
-        message=f"Required inputs are missing: {told}.",
-        hint=" ".join([*unknown_inputs(workflow, given), f"Give them with the call: inputs = {{{example}}}"]),
+        message=f"{message} {_listed(problems)}" if problems else message,
+        hint=" ".join([*unknown_inputs(workflow, given), *([_MISFITS] if problems else []), hint]),
         node=node,
+        **({"problems": problems} if problems else {}),
     )

@@ -27,13 +27,15 @@ class Result(NamedTuple):
     """As JSON; None if they must not be written, because a secret is in them."""
     by: str = ""
     """The run that it ran in."""
+    at: float = 0.0
+    """When it ran or was last used, in seconds since 1970."""
 
     @property
     def key(self) -> Key:
         return self.node, self.fingerprint
 
     def line(self) -> bytes:
-        head = orjson.dumps([*self[:5], self.by])
+        head = orjson.dumps([*self[:5], self.by, self.at])
         return b'{"finished":%b,"outputs":%b}\n' % (head, self.outputs if self.outputs is not None else b"null")
 
     def values(self) -> dict[str, Any]:
@@ -121,12 +123,13 @@ def read_journal(path: Path) -> Entries:
 
 def result_of(line: Any) -> Result:
     """The result that a line tells of. Raises ValueError, KeyError or TypeError."""
-    node, fingerprint, kind, action, effect, by = map(_text, line["finished"])
+    *texts, at = line["finished"]
+    node, fingerprint, kind, action, effect, by = map(_text, texts)
     outputs = line["outputs"]
     if outputs is not None and not isinstance(outputs, dict):
         raise TypeError("outputs are an object")
     kept = None if outputs is None else as_json(cast("dict[str, Any]", outputs))
-    return Result(node, fingerprint, kind, action, effect, kept, by)
+    return Result(node, fingerprint, kind, action, effect, kept, by, float(at))
 
 
 def key_of(pair: Any) -> Key:

@@ -1,11 +1,15 @@
 """What earlier runs of a workflow left, as the next one is given it."""
 
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
 from pflow.engine.journals import Key, Result
 
 _KEPT: Final = 20
 """Results of one node with other fingerprints that are kept."""
+
+IsSecret = Callable[[Any], bool]
+"""Whether a secret is in a value."""
 
 
 class Past(NamedTuple):
@@ -16,8 +20,10 @@ class Past(NamedTuple):
     uncertain: set[Key]
     lineage: str | None
     notices: list[str]
-    is_waiting: bool = False
-    """Whether the last of them ended with a question to a person, which may take its time."""
+    waiting: frozenset[Key] = frozenset()
+    """Questions to a person that they ended with. While one is open, nothing of it is too old."""
+    run: str | None = None
+    """The last of them."""
 
 
 def past_of(
@@ -30,6 +36,12 @@ def past_of(
     return Past(results, fingerprints, uncertain, lineage, notices or [])
 
 
+def joined(one: Past, other: Past) -> Past:
+    """Both: of a node that both tell of, what the other says."""
+    past = past_of(one.results | other.results, one.uncertain | other.uncertain, other.lineage or one.lineage)
+    return past._replace(waiting=one.waiting | other.waiting, run=other.run or one.run)
+
+
 def latest_of(results: dict[Key, Result]) -> list[Result]:
     """The newest results of each node; all of those that had effects, which must not be had again."""
     counts: dict[str, int] = {}
@@ -39,3 +51,19 @@ def latest_of(results: dict[Key, Result]) -> list[Result]:
         if counts[result.node] <= _KEPT or result.effect == "effectful":
             kept.append(result)
     return kept[::-1]
+
+
+def without_secrets(past: Past, is_secret: IsSecret) -> Past:
+    """The same, in which no result has outputs that hold a secret: such a node runs again."""
+    results = {
+        key: one._replace(outputs=None) if one.outputs is not None and is_secret(one.values()) else one
+        for key, one in past.results.items()
+    }
+    return past._replace(results=results)
+
+
+def used_now(past: Past, used: set[Key], now: float) -> Past:
+    """The same, in which what was used again is as good as new: only what nobody asks for grows too old."""
+    return past._replace(
+        results={key: one._replace(at=now) if key in used else one for key, one in past.results.items()}
+    )

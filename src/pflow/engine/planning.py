@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pflow.engine.graphs import joined_worlds
+from pflow.engine import worlds
 from pflow.engine.inputs import prepared, secret_values
 from pflow.engine.journals import Result
 from pflow.engine.past import Past
 from pflow.engine.steps import fingerprint_of, may_be_reused, resolved_params
-from pflow.engine.values import fingerprint
 from pflow.errors import TemplateUnresolved
 from pflow.ir.graph import Graph
 from pflow.ir.model import Node, Workflow
@@ -34,7 +33,7 @@ def plan(
     secrets = Secrets(secret_values(workflow, values))
     steps: list[dict[str, Any]] = []
     unknown: set[str] = set()
-    graph, worlds = Graph.of(workflow), dict[str, str]()
+    graph, ends = Graph.of(workflow), dict[str, str]()
     for name in graph.order():
         node = workflow.nodes[name]
         interface = interfaces[node.type]
@@ -43,20 +42,20 @@ def plan(
             "type": node.type,
             "effect": node.effect or interface.effect_of(node.params),
         }
-        world = joined_worlds({worlds[edge.source] for edge in graph.entering[name]})
+        world = worlds.joined(ends[edge.source] for edge in graph.entering[name])
         result: Result | None = None
         waits_for = _references(node, unknown)
         if node.batch is not None or node.type == NESTED or waits_for:
             told |= {"params": dict(node.params), "will": "run", "waits_for": waits_for}
         else:
-            more, result = _planned(node, interface, values, past, context, world)
+            more, result = _planned(node, interface, values, past, context, world, secrets)
             told |= more
         if result is None:
             unknown.add(name)
         else:
             values[name] = result.values()
         is_pure = (result.effect if result else told["effect"]) == "pure" and node.type != NESTED
-        worlds[name] = world if is_pure else fingerprint(world, name, result.by if result else "to come")
+        ends[name] = worlds.after(world, name, "" if is_pure else result.by if result else "to come")
         steps.append(secrets.masked(told))
     return steps
 
@@ -69,11 +68,17 @@ def _references(node: Node, unknown: set[str]) -> list[str]:
 
 
 def _planned(
-    node: Node, interface: Interface, values: Mapping[str, Any], past: Past, context: Context, world: str
+    node: Node,
+    interface: Interface,
+    values: Mapping[str, Any],
+    past: Past,
+    context: Context,
+    world: str,
+    secrets: Secrets,
 ) -> tuple[dict[str, Any], Result | None]:
     """What is told of a node, and the result that would stand for it."""
     try:
-        params = resolved_params(node, interface, Scope(values))
+        params = resolved_params(node, interface, Scope(values), secrets.masked)
     except TemplateUnresolved as exc:
         return {"params": dict(node.params), "will": "run", "waits_for": exc.missing}, None
     except UraniborgError as exc:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from pflow.engine.journals import Journal, Key, Result
-from pflow.engine.past import Past
+from pflow.engine.past import IsSecret, Past
 from pflow.errors import NodeFailed
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ class Recorder:
         """The nodes that there are now."""
         self.under_way: set[Key] = set()
         """Nodes with effects that have begun, and not ended."""
+        self.used: set[Key] = set()
+        """Results of earlier runs that stood for a node."""
+        self.waiting: set[Key] = set()
+        """Nodes that wait for a person."""
         self.problem = ""
         """Why what this run does cannot be written down any more."""
         self._of_items: dict[Key, dict[str, Result]] = {}
@@ -57,9 +61,13 @@ class Recorder:
         """The result of an earlier run. Of a batch, that of any item that was given the same, each for one item: items
         that were added or left out move the others to other places."""
         if "[" not in key[0]:
-            return self.past.results.get(key) or self._renamed(key)
-        left = self._of_items.get(_without_places(key), {})
-        return left.pop(key[0] if key[0] in left else next(iter(left), ""), None)
+            result = self.past.results.get(key) or self._renamed(key)
+        else:
+            left = self._of_items.get(_without_places(key), {})
+            result = left.pop(key[0] if key[0] in left else next(iter(left), ""), None)
+        if result is not None:
+            self.used.add(result.key)
+        return result
 
     def _renamed(self, key: Key) -> Result | None:
         """What a node with effects gave that is no longer there, for the same: it was probably given another name."""
@@ -88,9 +96,9 @@ class Recorder:
         self.under_way.discard(result.key)
         self._written(lambda: self.journal.finished(result))
 
-    def end(self, *, keep: bool, is_waiting: bool = False) -> bool:
+    def end(self, *, keep: bool, is_secret: IsSecret = lambda _: False) -> bool:
         """End the run, and say whether what is to be kept is on disk."""
-        return self._written(lambda: self.checkpoints.settle(self, keep=keep, is_waiting=is_waiting))
+        return self._written(lambda: self.checkpoints.settle(self, keep=keep, is_secret=is_secret))
 
     def was_interrupted(self, key: Key) -> bool:
         """Whether an earlier run had begun it, and not ended it, whatever it was given then. Of a batch, also an item

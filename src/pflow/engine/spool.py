@@ -1,10 +1,12 @@
 """Output that is too long for a value: files, in a folder for each run, for a week."""
 
+import os
 import shutil
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pflow.redaction import Secrets
 
@@ -14,6 +16,12 @@ _KEPT_S: Final = 7 * 24 * 3600
 def spool_of(home: Path, run_id: str) -> Path:
     """The folder of a run. It is made when something is put there."""
     return home / "spool" / run_id
+
+
+def spooled_are_there(outputs: Mapping[str, Any], spools: Path) -> bool:
+    """Whether the files that outputs name among the spooled ones are there still."""
+    named = (str(value) for key, value in outputs.items() if key.endswith("_file") and isinstance(value, str))
+    return all(os.path.exists(one) for one in named if one.startswith(f"{spools}{os.sep}"))
 
 
 def scrub(spool: Path, secrets: Secrets) -> list[str]:

@@ -5,29 +5,38 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, NamedTuple, cast
 
 from pflow.engine.executors import Call, Executor, in_thread
+from pflow.engine.hidden import Hidden, values_of
 from pflow.engine.journals import Key, Result
 from pflow.engine.past import Past
 from pflow.engine.recorder import Recorder
+from pflow.engine.spool import spooled_are_there
 from pflow.engine.values import as_json, fingerprint, from_json
-from pflow.errors import NodeFailed, NodeTimedOut, PflowError, RunStopped
+from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError, RunStopped
 from pflow.ir.coercion import made_to_fit
 from pflow.ir.model import ERROR_ACTION, Node, Retry
 from pflow.ir.uses import SHELL_COMMAND
 from pflow.node import Context, Outcome
-from pflow.redaction import Secrets, secret_params
+from pflow.redaction import Secrets, is_sensitive, secret_params
 from pflow.registry.interface import Interface
-from pflow.templates.resolving import Resolution, Scope
+from pflow.templates.parsing import Reference
+from pflow.templates.resolving import LONGEST, Resolution, Scope
 from pflow.templates.shell import rewritten
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.logging import MASK, get_logger
+
+_log: Final = get_logger(__name__)
 
 ENVIRONMENT: Final = "__environment__"
 TARGET: Final = "__target__"
 _TIMEOUT: Final = "timeout"
+_WORLD: Final = "-"
+_NOT_KEPT: Final = "its result holds a secret, and is not kept"
+_LONGEST_ACTION: Final = 100
 _ONCE: Final = Retry()
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 
@@ -43,7 +52,7 @@ class Step(NamedTuple):
     action: str
     is_reused: bool = False
     note: str = ""
-    by: str = ""
+    ran: str = ""
     """The run in which it changed the world, if it is one that does."""
 
 
@@ -56,10 +65,14 @@ class Frame:
     secrets: Secrets
     context: Context
     warnings: list[str]
-    hashes: dict[str, str]
-    uncertain: list[str]
     say: Callable[[str, str], None]
     """Tells whoever waits what a node says."""
+    hashes: dict[str, str] = field(default_factory=dict[str, str])
+    uncertain: list[str] = field(default_factory=list[str])
+    reasons: dict[str, str] = field(default_factory=dict[str, str])
+    """Why nodes were not taken over from an earlier run."""
+    hidden: Hidden = field(default_factory=dict[str, list[Reference]])
+    """Of nodes, which of their outputs are secrets."""
 
     def context_of(self, node: str, timeout: float | None) -> Context:
         # Not `dataclasses.replace`, which takes five times as long.
@@ -79,7 +92,7 @@ class Frame:
         )
 
 
-def resolved_params(node: Node, interface: Interface, scope: Scope) -> dict[str, Any]:
+def resolved_params(node: Node, interface: Interface, scope: Scope, mask: Callable[[Any], Any]) -> dict[str, Any]:
     """The parameters of a node, with all templates replaced and defaults filled in. Raises TemplateUnresolved."""
     resolution = Resolution(scope)
     params: dict[str, Any] = {}
@@ -91,7 +104,7 @@ def resolved_params(node: Node, interface: Interface, scope: Scope) -> dict[str,
         else:
             params[key] = resolution.resolved(value)
     resolution.check(node=node.id)
-    return _completed(node, interface, params)
+    return _completed(node, interface, params, mask)
 
 
 def _command(node: Node, text: str, resolution: Resolution) -> tuple[str, dict[str, str]]:
@@ -102,12 +115,12 @@ def _command(node: Node, text: str, resolution: Resolution) -> tuple[str, dict[s
         raise
 
 
-def _kind_of(value: Any) -> str:
-    shown = str(value)
+def _kind_of(key: str, value: Any, mask: Callable[[Any], Any]) -> str:
+    shown = MASK if is_sensitive(key) else str(mask(str(value)))
     return f"{type(value).__name__} {shown[:40]!r}"
 
 
-def _completed(node: Node, interface: Interface, params: dict[str, Any]) -> dict[str, Any]:
+def _completed(node: Node, interface: Interface, params: dict[str, Any], mask: Callable[[Any], Any]) -> dict[str, Any]:
     for key, param in interface.params.items():
         if (value := params.get(key)) is None:
             if param.required:
@@ -121,8 +134,9 @@ def _completed(node: Node, interface: Interface, params: dict[str, Any]) -> dict
         elif param.type != "any":
             params[key], is_fit = made_to_fit(value, param.type)
             if not is_fit:
+                wanted, given = param.type.replace("|", " or "), _kind_of(key, value, mask)
                 raise NodeFailed(
-                    f"`{key}` of '{node.id}' is to be {param.type.replace('|', ' or ')}, and is {_kind_of(value)}.",
+                    f"`{key}` of '{node.id}' is to be {wanted}, and is {given}.",
                     hint="See what the template that it is taken from stands for.",
                 )
     if interface.source == "mcp":
@@ -164,11 +178,22 @@ async def run_step(
 ) -> Step:
     """Run a node, or take over its result. `key` is what it is called in the checkpoint.
 
-    `world` stands for what the nodes before it did to the world: it differs once one of them has run again.
-
-    Raises NodeFailed, TemplateUnresolved, ApprovalRequired or another member of the error family.
+    Raises NodeFailed, TemplateUnresolved, ApprovalRequired or another member of the error family, and nothing else.
     """
-    params = resolved_params(node, interface, scope)
+    try:
+        job = _job(frame, node, interface, scope, key, retry, world)
+        return await _stepped(frame, job)
+    except UraniborgError:
+        raise
+    except Exception as exc:
+        _log.exception("unexpected error", exc=exc, node=key)
+        raise NodeFailed(_told(exc), hint="This is no fault of the workflow.", exception=type(exc).__name__) from exc
+
+
+def _job(
+    frame: Frame, node: Node, interface: Interface, scope: Scope, key: str, retry: Retry | None, world: str
+) -> "_Job":
+    params = resolved_params(node, interface, scope, frame.secrets.masked)
     if secrets := secret_params(params):
         frame.secrets.add(secrets)
     timeout = node.timeout if node.timeout is not None else interface.timeout
@@ -176,11 +201,14 @@ async def run_step(
     effect = node.effect or interface.effect_of(params)
     print_ = fingerprint_of(interface, params, context, world)
     frame.hashes[key] = print_
-    job = _Job(key, print_, node, Call(interface, params, context, effect), retry or node.retry or _ONCE)
+    return _Job(key, print_, node, Call(interface, params, context, effect), retry or node.retry or _ONCE)
+
+
+async def _stepped(frame: Frame, job: "_Job") -> Step:
     recorder = frame.recorder
     if recorder is None or not recorder.is_resuming:
         return await _run(frame, job)
-    if job.may_be_reused and (found := _usable(recorder.earlier(job.id))):
+    if job.may_be_reused and (found := _usable(recorder.earlier(job.id), job.call.context)):
         return found
     if job.is_effectful:
         return await _run_alone(frame, recorder, job)
@@ -197,11 +225,12 @@ def may_be_reused(node: Node, interface: Interface, params: Mapping[str, Any], c
 
 
 def fingerprint_of(interface: Interface, params: Mapping[str, Any], context: Context, world: str = "") -> str:
-    """What a result follows from: the type of the node, its version, its parameters and what it reads."""
-    around: list[Any] = []
-    if interface.reads_world or interface.effect != "pure" or interface.reads:
-        around = [str(context.folder), world if interface.reads_world else ""]
-    return fingerprint(interface.type, interface.version, params, _stamps(interface, params, context), around)
+    """What a result follows from: the type of the node, its version, its parameters and what it reads. Of what reads
+    the world, the world comes last, so that it can be told whether anything else changed."""
+    is_placed = interface.reads_world or interface.effect != "pure" or interface.reads
+    place = str(context.folder) if is_placed else ""
+    own = fingerprint(interface.type, interface.version, params, _stamps(interface, params, context), place)
+    return f"{own}{_WORLD}{fingerprint(world)}" if interface.reads_world else own
 
 
 def _stamps(interface: Interface, params: Mapping[str, Any], context: Context) -> list[Any]:
@@ -219,11 +248,13 @@ def _stamps(interface: Interface, params: Mapping[str, Any], context: Context) -
     return stamps
 
 
-def _usable(result: Result | None) -> Step | None:
+def _usable(result: Result | None, context: Context) -> Step | None:
     if result is None or result.outputs is None:
         return None
-    by = "" if result.effect == "pure" else result.by
-    return Step(result.values(), result.action, is_reused=True, by=by)
+    outputs = result.values()
+    if not spooled_are_there(outputs, context.spool.parent):
+        return None
+    return Step(outputs, result.action, is_reused=True, ran="" if result.effect == "pure" else result.by)
 
 
 async def _run_alone(frame: Frame, recorder: Recorder, job: _Job) -> Step:
@@ -237,14 +268,17 @@ async def _run_alone(frame: Frame, recorder: Recorder, job: _Job) -> Step:
         ) from exc
     with lock:
         result, was_interrupted = recorder.checkpoints.elsewhere(recorder, job.id)
-        if job.may_be_reused and (found := _usable(result)):
+        if job.may_be_reused and (found := _usable(result, job.call.context)):
             return found
         return await _run_again(frame, recorder, job, was_interrupted=was_interrupted)
 
 
 async def _run_again(frame: Frame, recorder: Recorder, job: _Job, *, was_interrupted: bool = False) -> Step:
     note = _reason(frame, recorder.past, job, was_interrupted or recorder.was_interrupted(job.id))
-    return (await _run(frame, job))._replace(note=note)
+    frame.reasons[job.key] = note
+    # What does again what it had done before leaves the world as it was.
+    by = recorder.past.results[job.id].by if note == _NOT_KEPT else ""
+    return (await _run(frame, job, by))._replace(note=note)
 
 
 def _reason(frame: Frame, past: Past, job: _Job, was_interrupted: bool) -> str:  # noqa: PLR0911 - a line for each
@@ -260,19 +294,19 @@ def _reason(frame: Frame, past: Past, job: _Job, was_interrupted: bool) -> str: 
         return 'it says "resume": "never"'
     if job.call.interface.is_volatile:
         return "what it reads may have changed"
-    if job.id in past.results and not job.may_be_reused:
-        return "what it wrote is gone"
-    if job.id in past.results:
-        told = "its result holds a secret, and is not kept"
-        frame.warnings.append(f"'{key}' ran again although nothing changed: {told}.")
-        return told
-    if key in past.fingerprints:
-        if job.is_effectful:
-            frame.warnings.append(
-                f"'{key}' has effects, had finished in an earlier run, and ran again because what it is given changed."
-            )
-        return "what it is given changed"
-    return "it had not finished"
+    if (result := past.results.get(job.id)) is not None:
+        if result.outputs is not None:
+            return "what it wrote is gone"
+        frame.warnings.append(f"'{key}' ran again although nothing changed: {_NOT_KEPT}.")
+        return _NOT_KEPT
+    if key not in past.fingerprints:
+        return "it had not finished"
+    own = job.fingerprint.partition(_WORLD)[0]
+    is_the_same = any(one.partition(_WORLD)[0] == own for one in past.fingerprints[key])
+    why = "a node before it that changes things ran again" if is_the_same else "what it is given changed"
+    if job.is_effectful:
+        frame.warnings.append(f"'{key}' has effects, had finished in an earlier run, and ran again: {why}.")
+    return why
 
 
 async def _entered(lock: AbstractContextManager[None]) -> ExitStack:
@@ -294,7 +328,8 @@ async def _entered(lock: AbstractContextManager[None]) -> ExitStack:
     return stack
 
 
-async def _run(frame: Frame, job: _Job) -> Step:
+async def _run(frame: Frame, job: _Job, by: str = "") -> Step:
+    """Run it; `by` is the run that it counts for, if it is not this one."""
     recorder = frame.recorder
     if recorder and job.is_effectful:
         recorder.started(job.key, job.fingerprint)
@@ -304,18 +339,25 @@ async def _run(frame: Frame, job: _Job) -> Step:
         # One that was given up on may still have had its effect.
         if recorder and job.is_effectful and not isinstance(exc, (NodeTimedOut, _Unusable)):
             recorder.failed(job.key, job.fingerprint)
+        if recorder and isinstance(exc, ApprovalRequired):
+            recorder.waiting.add(job.id)
         raise
     text = as_json(outcome.outputs)
-    outputs = from_json(text)
-    by = recorder.run_id if recorder and job.call.effect != "pure" else ""
+    if len(text) > LONGEST:
+        raise _Unusable(
+            f"'{job.node.id}' gave {len(text):,} bytes; {LONGEST:,} are the most.",
+            hint="Have it write a file, and give the path.",
+        )
+    outputs, action, effect, by = from_json(text), outcome.action, job.call.effect, by or frame.context.run_id
+    if references := frame.hidden.get(job.key):
+        frame.secrets.add(values_of(references, references[0].root, outputs))
     if recorder:
         # What is in bytes is not seen in the text that they become.
-        kept = None if frame.secrets.are_in([outputs, outcome.outputs]) else text
+        kept = None if frame.secrets.are_in([outputs, outcome.outputs, action]) else text
+        action = frame.secrets.masked(action) if kept is None else action
         kind = job.call.interface.type
-        recorder.finished(
-            Result(job.key, job.fingerprint, kind, outcome.action, job.call.effect, kept, recorder.run_id)
-        )
-    return Step(outputs, outcome.action, by=by)
+        recorder.finished(Result(job.key, job.fingerprint, kind, action, effect, kept, by, time.time()))
+    return Step(outputs, outcome.action, ran="" if effect == "pure" else by)
 
 
 async def _attempts(frame: Frame, job: _Job) -> Outcome:
@@ -403,8 +445,8 @@ def _outcome(given: Any, node: Node) -> Outcome:
             f"'{node.id}' gave {type(outputs).__name__}, not an object of outputs.",
             hint="A node returns a mapping of its outputs, or an Outcome.",
         )
-    if not isinstance(action, str) or not action.isprintable():
-        raise _Unusable(f"'{node.id}' answered with an action that is no text.", hint="Use a word, such as `default`.")
+    if not isinstance(action, str) or not action.isprintable() or len(action) > _LONGEST_ACTION:
+        raise _Unusable(f"'{node.id}' answered with an action that is no word.", hint="Use one such as `default`.")
     if action == ERROR_ACTION:
         message = str(outcome.outputs.get("error") or f"'{node.id}' answered with an error.")
         raise NodeFailed(message, outputs=outcome.outputs)

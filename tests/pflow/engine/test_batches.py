@@ -33,8 +33,6 @@ def test_results_are_in_the_order_of_the_items_each_with_its_item(home: Home, pa
     assert (outputs["count"], outputs["success_count"], outputs["error_count"]) == (3, 3, 0)
     assert outputs["errors"] is None
     assert outputs["batch_metadata"]["execution_mode"] == ("parallel" if parallel else "sequential")
-    timing = outputs["batch_metadata"]["timing"]
-    assert 0 < timing["min_item_ms"] <= timing["avg_item_ms"] <= timing["max_item_ms"] <= timing["total_items_ms"]
 
 
 def test_items_have_a_name_and_a_place(home: Home) -> None:
@@ -56,7 +54,7 @@ def test_items_may_come_from_a_value_or_from_the_json_of_one(home: Home, items: 
 def test_no_items_are_no_failure(home: Home) -> None:
     outputs = outputs_of(home, batch([]))
     assert outputs["results"] == []
-    assert outputs["batch_metadata"]["timing"]["avg_item_ms"] is None
+    assert outputs["count"] == 0
 
 
 @pytest.mark.parametrize(("items", "told"), [({"a": 1}, "no list, but dict"), ("words", "no list, but str")])

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,12 @@ from pflow.engine.recorder import Recorder
 from pflow.errors import CheckpointUnusable
 from tests.requirements import requirement
 
+NOW = time.time()
+LATER = b'"waiting": [], "run": "r"'
+
 
 def result(node: str, print_: str = "f", *, effect: str = "pure", outputs: bytes | None = b'{"x":1}') -> Result:
-    return Result(node, print_, "echo", "default", effect, outputs)
+    return Result(node, print_, "echo", "default", effect, outputs, "", NOW)
 
 
 def finish(recorder: Recorder, *results: Result) -> Recorder:
@@ -160,11 +164,11 @@ def test_workflows_whose_names_begin_alike_do_not_touch_each_other(folder: Path,
         b"[]",
         b"7",
         b"{}",
-        b'{"format": 1}',
-        b'{"format": 1, "at": "then", "results": [], "uncertain": [], "lineage": null}',
-        b'{"format": 1, "at": 9e9, "results": [{"finished": ["a"]}], "uncertain": [], "lineage": "r"}',
-        b'{"format": 1, "at": 9e9, "results": [], "uncertain": [[1, 2]], "lineage": "r"}',
-        b'{"format": 1, "at": 9e9, "results": [], "uncertain": [], "lineage": 7}',
+        b'{"format": 2}',
+        b'{"format": 2, "at": "then", %b, "results": [], "uncertain": [], "lineage": null}' % LATER,
+        b'{"format": 2, "at": 9e9, %b, "results": [{"finished": ["a"]}], "uncertain": [], "lineage": "r"}' % LATER,
+        b'{"format": 2, "at": 9e9, %b, "results": [], "uncertain": [[1, 2]], "lineage": "r"}' % LATER,
+        b'{"format": 2, "at": 9e9, %b, "results": [], "uncertain": [], "lineage": 7}' % LATER,
         b"[" * 100_000,
     ],
     ids=range(11),
@@ -212,11 +216,11 @@ def test_an_empty_file_that_a_full_disk_left_is_nothing_to_speak_of(checkpoints:
 def test_the_checkpoint_of_another_version_is_not_used_and_said_so(checkpoints: Checkpoints, folder: Path) -> None:
     left(checkpoints, result("a"))
     plain = json.loads((folder / "flow.json").read_bytes())
-    (folder / "flow.json").write_text(json.dumps({**plain, "format": 2}))
+    (folder / "flow.json").write_text(json.dumps({**plain, "format": 3}))
     recorder = checkpoints.begin("run_2")
     assert is_nothing(recorder.past)
     assert "another version" in recorder.past.notices[0]
-    assert json.loads((folder / "flow.json").read_bytes())["format"] == 2
+    assert json.loads((folder / "flow.json").read_bytes())["format"] == 3
 
 
 def test_what_is_too_old_is_not_used_and_said_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,11 +259,32 @@ def test_what_a_run_went_on_from_is_kept_though_it_grew_too_old_meanwhile(
 ) -> None:
     checkpoints = Checkpoints(folder, "flow", hours=1)
     left(checkpoints, result("a"))
-    second = checkpoints.begin("run_2")
+    left(checkpoints, result("unused"), run="run_2")
+    third = checkpoints.begin("run_3")
+    assert third.earlier(("a", "f")) is not None
     at = json.loads((folder / "flow.json").read_bytes())["at"]
     monkeypatch.setattr("time.time", lambda: at + 4000)
-    finish(second, result("b")).end(keep=True)
-    assert nodes(checkpoints.begin("run_3").past) == {"a", "b"}
+    finish(third, result("b")._replace(at=at + 4000)).end(keep=True)
+    past = checkpoints.begin("run_4").past
+    assert nodes(past) == {"a", "b"}
+    assert "Some of what" in past.notices[0]
+
+
+def test_what_was_overwritten_does_not_stand_for_itself_any_more(checkpoints: Checkpoints) -> None:
+    effects = [("w", "idempotent"), ("e", "effectful"), ("p", "pure")]
+    left(checkpoints, *(result(node, "one", effect=effect) for node, effect in effects))
+    left(checkpoints, *(result(node, "two", effect=effect) for node, effect in effects), run="run_2")
+    kept = checkpoints.begin("run_3").past.results
+    assert kept.keys() == {("w", "two"), ("e", "one"), ("e", "two"), ("p", "one"), ("p", "two")}
+
+
+def test_what_turns_out_to_hold_a_secret_is_kept_without_it(checkpoints: Checkpoints, folder: Path) -> None:
+    known = result("a", outputs=b'{"x":"zanzibar"}')
+    recorder = finish(checkpoints.begin("run_1"), known, result("b"))
+    assert recorder.end(keep=True, is_secret=lambda value: "zanzibar" in str(value))
+    assert b"zanzibar" not in (folder / "flow.json").read_bytes()
+    results = checkpoints.begin("run_2").past.results
+    assert {node: one.outputs for (node, _), one in results.items()} == {"a": None, "b": b'{"x":1}'}
 
 
 def test_what_a_run_went_on_from_is_kept_though_another_began_afresh_meanwhile(checkpoints: Checkpoints) -> None:
@@ -345,21 +370,28 @@ def test_what_was_interrupted_is_so_whatever_it_is_given_now_and_an_item_whereve
 
 def test_what_waits_for_a_person_does_not_grow_too_old(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoints = Checkpoints(folder, "flow", hours=1)
-    finish(checkpoints.begin("run_1"), result("a")).end(keep=True, is_waiting=True)
+    first = finish(checkpoints.begin("run_1"), result("a"))
+    first.waiting.add(("ask", "f"))
+    first.end(keep=True)
     at = json.loads((folder / "flow.json").read_bytes())["at"]
     monkeypatch.setattr("time.time", lambda: at + 30 * 86_400)
     second = checkpoints.begin("run_2")
     assert nodes(second.past) == {"a"}
-    second.end(keep=True)
+    second.end(keep=True)  # it did not come to the question
     monkeypatch.setattr("time.time", lambda: at + 60 * 86_400)
-    assert is_nothing(checkpoints.begin("run_3").past)
+    third = checkpoints.begin("run_3")
+    assert nodes(third.past) == {"a"}
+    finish(third, result("ask")).end(keep=True)
+    monkeypatch.setattr("time.time", lambda: at + 90 * 86_400)
+    assert is_nothing(checkpoints.begin("run_4").past)
 
 
 def test_what_is_left_goes_along_when_a_workflow_is_given_another_name(folder: Path) -> None:
     left(Checkpoints(folder, "draft"), result("a"))
+    dies(finish(Checkpoints(folder, "draft").begin("run_2"), result("b")))
     Checkpoints(folder, "draft").rename("final")
     Checkpoints(folder, "nothing-left").rename("other")
-    assert nodes(Checkpoints(folder, "final").begin("run_2").past) == {"a"}
+    assert nodes(Checkpoints(folder, "final").begin("run_3").past) == {"a", "b"}
     assert is_nothing(Checkpoints(folder, "draft").peek())
 
 

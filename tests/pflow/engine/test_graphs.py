@@ -179,8 +179,9 @@ def test_a_workflow_within_is_gone_on_with_node_by_node(home: Home) -> None:
     home.untell()
     second = home.run(outer(workflow_ir=INNER))
     assert second.success
-    assert second.progress.reused == ["a"]
-    assert second.progress.not_reused == {"sub": "y: it had not finished", "end": "it had not finished"}
+    assert second.progress.reused == ["a", "sub/x"]
+    why = "it had not finished"
+    assert second.progress.not_reused == {"sub/y": why, "sub": f"y: {why}", "end": why}
     assert home.runs() == {"a": 1, "sub/x": 1, "sub/y": 2, "end": 1}
 
 
@@ -201,8 +202,9 @@ def test_a_workflow_within_of_which_a_node_failed_is_not_reused_though_the_rest_
     home.untell("fail-end")
     second = home.run(ir)
     assert second.success
-    assert second.progress.reused == []
-    assert second.progress.not_reused["sub"] == "not all of it had finished"
+    assert second.progress.reused == ["sub/x", "sub/help"]
+    why = "it had not finished"
+    assert second.progress.not_reused == {"sub/y": why, "sub": f"y: {why}", "end": why}
     assert home.runs()["sub/x"] == 1
 
 

@@ -61,7 +61,7 @@ def test_a_resumed_run_tells_what_it_went_on_from(home: Home) -> None:
     assert set(second) == KEYS | {"resumed_from", "not_reused"}
     assert second["resumed_from"] == first.run_id
     assert second["reused_nodes"] == ["a"]
-    assert second["not_reused"] == {}
+    assert second["not_reused"] == {"b": "it had not finished"}
     assert second["checkpoint"]["completed_nodes"] == ["a"]
 
 

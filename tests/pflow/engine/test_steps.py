@@ -1,6 +1,7 @@
 """One node at a time: when an earlier result stands for it, how often it is tried, and what it may do to the engine."""
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from typing import Any
 import orjson
 import pytest
 
+from pflow.engine import engine, executors
+from pflow.engine.cancelling import Cancellation
 from pflow.engine.results import RunResult
 from pflow.errors import RepairRefused
 from tests.pflow.engine.flows import SOON_S, Home, chain, joined, node
@@ -554,3 +557,45 @@ def test_a_node_cannot_change_the_parameters_of_the_workflow_or_values_of_others
     given = {"given": [1]}
     assert home.run(ir, given).outputs == {"s": [1], "b": [1, "more"], "given": [1]}
     assert given == {"given": [1]}
+
+
+STUBBORN = """
+import asyncio
+import gc
+
+async def tidies(params, context):
+    try:
+        await asyncio.sleep(60)
+    except asyncio.CancelledError:
+        return {"value": "tidied up"}
+
+async def goes_on(params, context):
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            pass
+"""
+
+
+@pytest.mark.parametrize("kind", ["tidies", "goes_on"])
+@pytest.mark.parametrize("limit", ["node", "workflow", "cancelled"])
+def test_a_coroutine_that_does_not_heed_its_end_is_left_behind(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], kind: str, limit: str
+) -> None:
+    for module in (executors, engine):
+        monkeypatch.setattr(module, "PATIENCE_S", 0.05)
+    home.add_nodes("stubborn", [{"type": "it", "description": "It", "run": f"stubborn.py:{kind}"}], STUBBORN)
+    ir = chain(node("a", "it", **({"timeout": 0.2} if limit == "node" else {})), node("pay", "effect"))
+    if limit == "workflow":
+        ir["timeout"] = 0.2
+    cancellation = Cancellation()
+    timer = threading.Timer(0.2, cancellation.cancel)
+    if limit == "cancelled":
+        timer.start()
+    result = home.run(ir, cancellation=cancellation)
+    code = {"node": "node_timed_out", "workflow": "run_timed_out", "cancelled": "run_cancelled"}[limit]
+    assert ((result.error_body or {})["code"], result.failed_node) == (code, "a")
+    assert "pay" not in home.runs()
+    gc.collect()
+    assert capfd.readouterr().err == ""

@@ -4,10 +4,12 @@ import itertools
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from pflow.config import Settings
+from pflow.engine.recorder import Recorder
 from pflow.errors import InvalidInputs, InvalidWorkflow
 from pflow.service import Service
 from tests.requirements import requirement
@@ -227,3 +229,118 @@ def test_all_nodes_that_fail_side_by_side_are_told_of(service: Service) -> None:
     told = json.dumps(service.run(flow, name="flow").reply())
     assert "AAA" in told
     assert "BBB" in told
+
+
+@requirement("PF-E10")
+@pytest.mark.parametrize(
+    ("first", "pays"),
+    [
+        ({"id": "try", "type": "read-file", "params": {"file_path": "absent"}}, 1),
+        (shell("try", "exit 3"), 1),
+        (shell("try", "date +%N >&2; exit 3"), 3),
+    ],
+    ids=["a pure one", "one that fails in the same way", "one that fails in another way each time"],
+)
+def test_after_a_failure_that_is_led_around_effects_are_had_again_only_if_it_differs(
+    service: Service, first: dict[str, Any], pays: int
+) -> None:
+    flow = {
+        "nodes": [first, shell("pay", "echo paid >> paid"), GATE],
+        "edges": [{"from": "try", "to": "pay", "action": "error"}, {"from": "pay", "to": "gate"}],
+    }
+    for _ in range(3):
+        assert not service.run(flow, name="flow").success
+    assert (service.folder / "paid").read_text().split() == ["paid"] * pays
+
+
+def test_a_file_that_went_from_one_content_to_another_and_back_is_written_each_time(service: Service) -> None:
+    for content in ("A", "B", "A"):
+        write = {"id": "write", "type": "write-file", "params": {"file_path": "it", "content": content}}
+        assert not service.run(chain(write, GATE), name="flow").success
+        assert (service.folder / "it").read_text() == content
+
+
+def test_the_second_of_two_that_write_one_file_has_the_last_word_also_when_the_first_runs_again(
+    service: Service,
+) -> None:
+    for content in ("one", "two"):
+        first = {"id": "first", "type": "write-file", "params": {"file_path": "it", "content": content}}
+        last = {"id": "last", "type": "write-file", "params": {"file_path": "it", "content": "last"}}
+        assert not service.run(chain(first, last, GATE), name="flow").success
+        assert (service.folder / "it").read_text() == "last"
+
+
+def test_what_follows_a_node_whose_result_is_not_kept_is_not_run_again_because_of_it(service: Service) -> None:
+    flow = chain(
+        shell("login", "echo token-4711-zanzibar"),
+        {"id": "use", "type": "echo", "params": {"data": {"auth_token": "${login.stdout}"}}},
+        shell("pay", "echo paid >> paid"),
+        GATE,
+    )
+    for _ in range(2):
+        service.run(flow, name="flow")
+    result = service.run(flow, name="flow")
+    assert (service.folder / "paid").read_text() == "paid\n"
+    assert "holds a secret" in result.progress.not_reused["login"]
+    assert "pay" in result.progress.reused
+    assert b"zanzibar" not in b"".join(path.read_bytes() for path in service.home.rglob("*") if path.is_file())
+
+
+def test_why_a_node_runs_again_is_told_as_it_is(service: Service) -> None:
+    flow = chain(shell("act", "echo ${x} >> acts"), shell("mail", "echo mail >> mails"), GATE, inputs={"x": {}})
+    service.run(flow, {"x": "one"}, name="flow")
+    again = service.run(flow, {"x": "two"}, name="flow")
+    assert again.progress.not_reused == {
+        "act": "what it is given changed",
+        "mail": "a node before it that changes things ran again",
+        "gate": "it had not finished",
+    }
+    assert [told.partition(": ")[2] for told in again.warnings if "has effects" in told] == [
+        "what it is given changed.",
+        "a node before it that changes things ran again.",
+    ]
+
+
+def test_a_file_of_long_output_that_is_gone_is_made_again(service: Service) -> None:
+    flow = chain(shell("long", "head -c 20000000 /dev/zero | tr '\\0' x"), shell("use", "wc -c < ${long.stdout_file}"))
+    assert service.run(chain(*flow["nodes"], GATE), name="flow").progress.completed == ["long", "use"]
+    for path in (service.home / "spool").glob("*/*"):
+        path.unlink()
+    (service.folder / "open").touch()
+    again = service.run(chain(*flow["nodes"], GATE), name="flow")
+    assert again.success
+    assert "long" in again.progress.not_reused
+
+
+def test_a_home_of_nobody_is_a_file_that_is_not_there(service: Service) -> None:
+    flow = chain({"id": "read", "type": "read-file", "params": {"file_path": "~nosuchuser-4711/x"}})
+    failed = service.run(flow, name="flow")
+    assert (failed.error_body or {})["node"] == "read"
+    assert failed.is_resumable
+
+
+def test_the_node_that_took_too_long_is_named_when_the_whole_run_did(service: Service) -> None:
+    result = service.run(chain(shell("quick", "true"), shell("slow", "sleep 60"), timeout=1), name="flow")
+    assert result.failed_node == "slow"
+    assert (result.error_body or {})["code"] == "run_timed_out"
+
+
+@requirement("PF-N3")
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_what_goes_into_a_parameter_for_secrets_is_one_wherever_it_comes_from(
+    service: Service, monkeypatch: pytest.MonkeyPatch, is_killed: bool
+) -> None:
+    flow = chain(
+        shell("login", 'echo \'{"key": "zanzibar-one"}\''),
+        {"id": "use", "type": "echo", "params": {"data": {"password": "${login.stdout.key}", "auth": ["${plain}"]}}},
+        GATE,
+        inputs={"plain": {}},
+    )
+    if is_killed:  # nothing is settled: the journal is what is left
+        monkeypatch.setattr(Recorder, "end", Mock(return_value=False))
+    result = service.run(flow, {"plain": "zanzibar-two"}, name="flow")
+    assert result.failed_node == "gate"
+    left = b"".join(path.read_bytes() for path in service.home.rglob("*") if path.is_file())
+    assert b"login" in left
+    assert b"zanzibar" not in left
+    assert "zanzibar" not in json.dumps(result.reply())
