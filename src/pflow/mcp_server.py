@@ -7,17 +7,17 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 
 from pydantic import Field
 
 from pflow.config import Settings
 from pflow.errors import RunCancelled
-from uraniborg.kernel.errors import InternalError, MissingExtra, UraniborgError, as_error
+from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.terminal import fail
 
@@ -119,12 +119,27 @@ def main() -> None:
         sys.exit(fail(MissingExtra("mcp", "The workflow server"), as_json=False))
     from uraniborg.kernel.logging import configure_logging
 
-    configure_logging()
     if sys.stdin.isatty():
         sys.stderr.write("pflow speaks the Model Context Protocol over stdin and stdout. To end it: Ctrl-C.\n")
-    # The log keeps the stderr it has; what nodes print reaches nobody.
-    with open(os.devnull, "w", encoding="utf-8") as nobody, redirect_stdout(nobody), redirect_stderr(nobody):
+    with _unheard() as stderr:
+        configure_logging(stream=stderr)
         make().run(transport="stdio")
+
+
+@contextmanager
+def _unheard() -> Generator[TextIO]:
+    """What nodes print, by whatever means, reaches nobody. The log is given a stderr of its own."""
+    with (
+        os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace", buffering=1) as stderr,
+        open(os.devnull, "w", encoding="utf-8") as nobody,
+        redirect_stdout(nobody),
+        redirect_stderr(nobody),
+    ):
+        os.dup2(nobody.fileno(), 2)
+        try:
+            yield stderr
+        finally:
+            os.dup2(stderr.fileno(), 2)
 
 
 def make() -> "Server":
@@ -134,11 +149,12 @@ def make() -> "Server":
     from uraniborg.kernel.mcp import make_server, resource, tool
 
     server = make_server("pflow", version=version("uraniborg"), instructions=_instructions(), interrupted=_interrupted)
-    tool(server, title="Browse components", read_only=True, idempotent=True)(browse_components)
-    tool(server, title="List saved workflows", read_only=True, idempotent=True)(list_library)
-    tool(server, title="Describe a workflow", read_only=True, idempotent=True)(describe_workflow)
-    tool(server, title="Run a workflow", read_only=False, destructive=True, open_world=True)(execute)
-    tool(server, title="Save a draft", read_only=False)(save_to_library)
+    looks = partial(tool, server, read_only=True, idempotent=True, failed=_failed)
+    looks(title="Browse components")(browse_components)
+    looks(title="List saved workflows")(list_library)
+    looks(title="Describe a workflow")(describe_workflow)
+    tool(server, title="Run a workflow", read_only=False, destructive=True, open_world=True, failed=_not_run)(execute)
+    tool(server, title="Save a draft", read_only=False, failed=_failed)(save_to_library)
     resource(server, "pflow://guide", title="How workflows are written", mime_type="text/markdown")(guide)
     return server
 
@@ -176,14 +192,21 @@ def _service() -> "Service":
 
 
 async def _answered(ask: Callable[["Service"], Value]) -> Any:
-    """What the service says, asked in a thread; its errors carry `success: false` as every reply of a run does."""
-    from pflow.replies import told
-    from uraniborg.kernel.mcp import ErrorReply
+    """What the service says, asked in a thread."""
+    return await asyncio.to_thread(lambda: ask(_service()))
 
-    try:
-        return await asyncio.to_thread(lambda: ask(_service()))
-    except Exception as exc:
-        return ErrorReply({"success": False, "error": told(_noted(exc))})
+
+def _failed(error: UraniborgError, _: Mapping[str, Any]) -> dict[str, Any]:
+    """Like every reply of a run, that to an error says `success`, and what the specification calls the error."""
+    from pflow.replies import told
+
+    return {"success": False, "error": told(error)}
+
+
+def _not_run(error: UraniborgError, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    from pflow.replies import refused
+
+    return refused(error, str(arguments.get("name") or ""))
 
 
 def _executed(name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any) -> dict[str, Any]:
@@ -191,17 +214,6 @@ def _executed(name: str, inputs: dict[str, Any] | None, reporter: Any, cancellat
 
     if _ending.is_set():  # while this call waited for a thread
         return refused(RunCancelled("The server is about to end.", hint="Run it with the next one."), name)
-    try:
-        service = _service()
-        result = service.execute(name, inputs, enable_repair=False, output=reporter, cancellation=cancellation)
-        return bounded(result, service.home)
-    except Exception as exc:
-        return refused(_noted(exc), name)
-
-
-def _noted(exc: Exception) -> UraniborgError:
-    """The member of the error family that it is; what is our fault goes to the log."""
-    error = as_error(exc)
-    if isinstance(error, InternalError):
-        _log.exception("unexpected error", exc=exc)
-    return error
+    service = _service()
+    result = service.execute(name, inputs, enable_repair=False, output=reporter, cancellation=cancellation)
+    return bounded(result, service.home)

@@ -71,8 +71,10 @@ def bounded(result: RunResult, home: Path) -> dict[str, Any]:
         if size <= budget:
             budget -= size
             continue
-        text = _text(reply["outputs"][name])
-        place = _written(home, result.run_id, name, text)
+        value = reply["outputs"][name]
+        is_text = isinstance(value, str)
+        text = value.encode("utf-8", "replace") if is_text else _text(value)
+        place = _written(home, result.run_id, f"{name}.txt" if is_text else f"{name}.json", text)
         reply["outputs"][name] = {
             "truncated": True,
             "bytes": size,
@@ -88,8 +90,9 @@ def _cut_words(reply: dict[str, Any]) -> None:
     """Leave out what only a person with `pflow show` would read to its end."""
     if reply["error"] is not None:
         reply["error"] = shortened(reply["error"], longest=_LONGEST)
-    if len(warnings := reply["warnings"]) > _WARNINGS:
-        reply["warnings"] = [*warnings[:_WARNINGS], f"And {len(warnings) - _WARNINGS:,} more."]
+    warnings = list(dict.fromkeys(reply["warnings"]))
+    more = [f"And {len(warnings) - _WARNINGS:,} more."] if len(warnings) > _WARNINGS else []
+    reply["warnings"] = [*(shortened(one, longest=_LONGEST) for one in warnings[:_WARNINGS]), *more]
     checkpoint: dict[str, Any] = reply["checkpoint"] or {}
     if len(checkpoint.get("node_hashes", {})) > _HASHES:
         del checkpoint["node_hashes"]
@@ -104,7 +107,7 @@ def _text(value: Any) -> bytes:
 
 def _written(home: Path, run_id: str, name: str, text: bytes) -> str | None:
     folder = home / "spool" / run_id
-    path = folder / f"{name}.json"
+    path = folder / name
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

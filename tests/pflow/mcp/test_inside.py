@@ -203,9 +203,12 @@ async def test_what_nobody_foresaw_is_told_in_the_shape_of_every_other_failure(
 
 
 PRINTS = """\
-import sys, warnings
+import os, sys, warnings
 
 def run(params, context):
+    os.write(1, b"past all of Python\\n")
+    os.write(2, b"and again\\n")
+    os.system("echo from a child; echo and so >&2")
     print("on stdout")
     print("on stderr", file=sys.stderr)
     sys.stdout.write("without an end")

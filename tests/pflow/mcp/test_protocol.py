@@ -89,9 +89,14 @@ async def test_unknown_and_wrong_arguments_are_refused_and_nothing_runs(home: Pa
     async with agent(home) as client:
         for tool, arguments in wrong:
             result = await client.call_tool(tool, arguments)
-            error = json.loads(text_of(result))["error"]
+            reply = json.loads(text_of(result))
+            error = reply["error"]
             assert result.isError, (tool, arguments)
-            assert error["code"] == "invalid_argument", (tool, arguments)
+            assert result.structuredContent == reply
+            assert reply["success"] is False
+            assert reply.get("checkpoint", {}) is not None
+            assert ("checkpoint" in reply) is (tool == "execute")
+            assert (error["code"], error["type"]) == ("invalid_argument", "validation_error"), (tool, arguments)
             assert error["argument"] in {*arguments, *ARGUMENTS[tool]}
             assert tool in error["hint"]
         unknown = await client.call_tool("plan_workflow", {})

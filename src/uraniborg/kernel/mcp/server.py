@@ -14,7 +14,7 @@ from mcp.server.fastmcp.server import Settings
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl
 
-from uraniborg.kernel.errors import InvalidInput, NotFound
+from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 from uraniborg.kernel.logging import printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
 from uraniborg.kernel.mcp.cancelling import cancellation_of_this_call
@@ -52,12 +52,17 @@ class UnknownResource(NotFound):
     code = "resource_not_found"
 
 
+Failed = Callable[[UraniborgError, dict[str, Any]], Any]
+"""What a tool replies to an error, given the arguments of the call, which may be wrong."""
+
+
 @dataclass(frozen=True)
 class _Tool:
     function: AsyncFunction
     arguments: Arguments
     structured: bool
     about: tuple[str, ...]
+    failed: Failed | None
 
 
 @dataclass(frozen=True)
@@ -146,6 +151,7 @@ class Server(FastMCP[Any]):
         annotations: types.ToolAnnotations,
         structured: bool,
         about: Sequence[str] = (),
+        failed: Failed | None = None,
     ) -> None:
         """Offer `function` as a tool. Raises TypeError where `tool` does."""
         _check_function(function, description)
@@ -161,7 +167,7 @@ class Server(FastMCP[Any]):
             structured_output=False,
         )
         registered.parameters = arguments.schema
-        self._known_tools[name] = _Tool(function, arguments, structured, tuple(about))
+        self._known_tools[name] = _Tool(function, arguments, structured, tuple(about), failed)
         self._offer("tools")
 
     def register_resource(
@@ -203,11 +209,18 @@ class Server(FastMCP[Any]):
         except BaseException as exc:
             if ends_the_call(exc):
                 raise
-            error = noted(exc, during=f"tool {name[:80]}")
-            for argument in self._known_tools[name].about if name in self._known_tools else ():
-                if isinstance(value := arguments.get(argument), str):
-                    error.ids.setdefault(argument, value[:_SHOWN])
+            return self._reply_to_failure(name, arguments, noted(exc, during=f"tool {name[:80]}"))
+
+    def _reply_to_failure(self, name: str, arguments: dict[str, Any], error: UraniborgError) -> Reply:
+        called = self._known_tools.get(name)
+        if called is None:
             return failure(error)
+        for argument in called.about:
+            if isinstance(value := arguments.get(argument), str):
+                error.ids.setdefault(argument, value[:_SHOWN])
+        if called.failed is None:
+            return failure(error)
+        return success(called.failed(error, arguments), structured=called.structured)._replace(is_error=True)
 
     async def read_resource(self, uri: AnyUrl | str) -> list[ReadResourceContents]:
         """Read a resource. Raises the SDK's protocol error, with the error body as its data, and nothing else."""
@@ -289,6 +302,7 @@ def tool(
     description: str | None = None,
     structured: bool = True,
     about: Sequence[str] = (),
+    failed: Failed | None = None,
 ) -> Callable[[Function], Function]:
     """Offers an async function as a tool of `server` and leaves the function itself as it is.
 
@@ -296,7 +310,8 @@ def tool(
     sent as structured content too unless `structured` is off. What it raises becomes an error result, as does an
     ErrorReply, which says the same as any other value and is marked as an error. Its docstring is
     the description, its signature the input schema. `about` names arguments that say what a call is about: every error
-    of it carries them.
+    of it carries them. `failed` says what is replied to an error, also to arguments that do not fit, and to what the
+    function raises, where that is more than the error.
 
     Raises TypeError for a function that is not async, has no description, or whose name is taken.
     """
@@ -317,6 +332,7 @@ def tool(
             annotations=annotations,
             structured=structured,
             about=about,
+            failed=failed,
         )
         return function
 

@@ -6,6 +6,7 @@ from pydantic import BaseModel
 
 from tests.uraniborg.kernel.mcp.direct import client_of
 from tests.uraniborg.kernel.mcp.wire import call
+from uraniborg.kernel.errors import NotFound, UraniborgError
 from uraniborg.kernel.mcp import ErrorReply, Server, make_server, stateful_app, stateless_app, tool
 from uraniborg.kernel.mcp.testing import connected, json_of, text_of
 
@@ -86,3 +87,23 @@ async def test_over_http_it_is_marked_as_an_error_too(make_app: Any) -> None:
     assert message["result"]["isError"] is True
     assert message["result"]["structuredContent"] == VALUES["object"]
     assert json.loads(message["result"]["content"][0]["text"]) == VALUES["object"]
+
+
+async def test_a_tool_may_say_more_of_errors_also_of_arguments_that_do_not_fit() -> None:
+    server = make_server("failing", version="1", instructions="")
+
+    def more(error: UraniborgError, arguments: dict[str, Any]) -> dict[str, Any]:
+        return {"success": False, "code": error.code, "given": arguments, "about": error.ids.get("number")}
+
+    @tool(server, title="Fail", read_only=True, failed=more, about=["number"])
+    async def fail(number: int) -> Any:
+        """Fails."""
+        raise NotFound("There is none.")
+
+    async with connected(server) as client:
+        for number, code in ((7, "not_found"), ("seven", "invalid_argument")):
+            failure = await client.call_tool("fail", {"number": number})
+            about = number if isinstance(number, str) else None
+            assert json_of(failure) == {"success": False, "code": code, "given": {"number": number}, "about": about}
+            assert failure.structuredContent == json_of(failure)
+            assert failure.isError
