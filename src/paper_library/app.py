@@ -86,5 +86,8 @@ def hand_over(config: LibraryConfig) -> None:
 
 
 def app_of_worker() -> ASGIApp:
-    """What each worker process serves."""
+    """What each worker process serves, for as long as the one that started it is there."""
+    from uraniborg.kernel.running import end_with_parent
+
+    end_with_parent()
     return make_app(LibraryConfig.model_validate_json(os.environ[_CONFIG]))

@@ -2,7 +2,9 @@
 
 import asyncio
 import gc
+import os
 import socket
+import threading
 from typing import Final
 
 import uvicorn
@@ -35,3 +37,19 @@ class EndingServer(uvicorn.Server):
         if isinstance(self.config.app, EndsWithServer):
             self.config.app.end()
         await super().shutdown(sockets)
+
+
+def end_with_parent() -> None:
+    """Have a worker process end when the one that started it does, however that ends: nobody else would end it."""
+    import multiprocessing
+    from multiprocessing.connection import wait
+
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True, name="end-with-parent").start()

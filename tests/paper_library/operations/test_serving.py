@@ -311,3 +311,11 @@ def test_json_of_the_health_names_build_and_papers(shelf: Path, tmp_path: Path) 
     build_id = json.loads((shelf / "manifest.json").read_bytes())["build_id"]
     with serving(tmp_path, shelf) as served:
         assert served.client.get("/healthz").json() == {"status": "ok", "build_id": build_id, "papers": 3}
+
+
+def test_workers_do_not_outlive_the_process_that_started_them(tmp_path: Path, shelf: Path) -> None:
+    with serving(tmp_path, shelf, "--workers", "2") as served:
+        eventually(lambda: len(served.workers()) == 2)
+        workers = served.workers()
+        served.stop(signal.SIGKILL)
+        eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
