@@ -31,6 +31,7 @@ from pflow.registry.registry import Registry
 from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.logging import MASK, get_logger
+from uraniborg.kernel.redaction import masking
 
 _log: Final = get_logger(__name__)
 
@@ -72,7 +73,8 @@ class Engine:
         cancellation = cancellation or Cancellation()
         add_live(cancellation)
         try:
-            return _in_own_loop(run, cancellation)
+            with masking(run.secrets.redactor):
+                return _in_own_loop(run, cancellation)
         finally:
             cancellation.release()
             drop_live(cancellation)
@@ -141,7 +143,7 @@ class _Run:
         self._keep = keep_results
         self.run_id = new_id("run")
         self.warnings: list[str] = []
-        self._secrets = Secrets()
+        self.secrets = Secrets()
         self._recorder: Recorder | None = None
         self._log = NodeLog(engine.log, self.run_id, name, source)
         self._graph: GraphRun | None = None
@@ -168,10 +170,10 @@ class _Run:
         return result
 
     async def _ran(self) -> dict[str, Any]:
-        self._secrets.add(secret_values(self.workflow, self._inputs))
+        self.secrets.add(secret_values(self.workflow, self._inputs))
         await _one_turn()  # whoever took it back before it began is heard here
         values = prepared(self.workflow, self._inputs)
-        self._secrets.add(secret_values(self.workflow, values))
+        self.secrets.add(secret_values(self.workflow, values))
         self.warnings += unknown_inputs(self.workflow, self._inputs)
         self._recorder = self._begin_recording()
         resumed = self._recorder.past.run if self._recorder else None
@@ -181,7 +183,7 @@ class _Run:
         }
         executor = self.engine.make_executor(self.engine.registry)
         self._frame = Frame(
-            executor, self._recorder, self._secrets, self._context(executor), self.warnings, say=self._said
+            executor, self._recorder, self.secrets, self._context(executor), self.warnings, say=self._said
         )
         self._graph = GraphRun(
             self.workflow,
@@ -192,7 +194,7 @@ class _Run:
             on_node=self._log.add,
             child=self.engine.child,
         )
-        self._log.begin(shown, resumed, self._secrets)
+        self._log.begin(shown, resumed, self.secrets)
         limits = [one for one in (self.workflow.timeout, self.engine.timeout) if one is not None]
         seconds = min(limits, default=None)
         try:
@@ -210,7 +212,7 @@ class _Run:
             first, *others = self._graph.progress.failures.values()
             self.warnings += [f"'{one.ids.get('node')}' failed, too: {one.message}" for one in others]
             raise first
-        return outputs_of(self.workflow, self._graph.values, self.warnings)
+        return outputs_of(self.workflow, self._graph.values, self.warnings, cut=True)
 
     @property
     def _under_way(self) -> str | None:
@@ -240,12 +242,12 @@ class _Run:
             folder=self.engine.folder,
             spool=spool_of(self.engine.home, self.run_id),
             lineage=self._recorder.lineage if self._recorder else self.run_id,
-            mask=self._secrets.masked,
+            mask=self.secrets.masked,
             keeper=executor.keeper,
         )
 
     def _said(self, node: str, text: str) -> None:
-        self.engine.output.node_said(node, self._secrets.masked(text))
+        self.engine.output.node_said(node, self.secrets.masked(text))
 
     def _ended(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
         """Write down how it ended, and tell."""
@@ -256,24 +258,27 @@ class _Run:
         if self._recorder is not None:
             resumed_from = self._recorder.past.run or self._recorder.past.lineage
             uncertain = [*uncertain, *sorted({node for node, _ in self._recorder.under_way} - set(uncertain))]
-            is_kept = self._recorder.end(keep=error is not None or self._keep, is_secret=self._secrets.are_in)
+            is_kept = self._recorder.end(keep=error is not None or self._keep, is_secret=self.secrets.are_in)
             is_resumable = error is not None and is_kept
             if self._recorder.problem:
                 self.warnings.append(f"What this run did could not all be written down: {self._recorder.problem}.")
-        self.warnings += scrub(spool_of(self.engine.home, self.run_id), self._secrets)
-        body = self._secrets.masked(error.body()["error"]) if error else None
+        self.warnings += scrub(spool_of(self.engine.home, self.run_id), self.secrets)
+        body = self.secrets.masked(error.body()["error"]) if error else None
         if body is not None:
             body.setdefault("node", None)
+        shown = self.secrets.masked(outputs, guess=False)  # who asked for them wants them as they are
+        if shown != outputs:
+            self.warnings.append(f"Secrets in the outputs are shown as {MASK}.")
         result = RunResult(
             run_id=self.run_id,
             workflow=self.name,
             success=error is None,
-            outputs=self._secrets.masked(outputs),
+            outputs=shown,
             duration_ms=now_ms(self._began),
             progress=progress,
             error=error,
             error_body=body,
-            warnings=self._secrets.masked(self.warnings),
+            warnings=self.secrets.masked(self.warnings),
             hashes=self._frame.hashes if self._frame else {},
             uncertain=uncertain,
             is_resumable=is_resumable,

@@ -21,6 +21,7 @@ from pflow.ir.graph import Graph
 from pflow.ir.model import ERROR_ACTION, Node, Workflow
 from pflow.ir.uses import NESTED, resolvable
 from pflow.registry.interface import Interface
+from pflow.templates.cut import CutShort
 from pflow.templates.resolving import Resolution, Scope
 from uraniborg.kernel.errors import UraniborgError
 
@@ -321,15 +322,26 @@ def _outputs_of_failure(exc: PflowError) -> dict[str, Any]:
         return {}
 
 
-def outputs_of(workflow: Workflow, values: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]:
-    """The declared outputs that have a value. Without any declared, all that the last nodes gave."""
+def outputs_of(
+    workflow: Workflow, values: Mapping[str, Any], warnings: list[str], *, cut: bool = False
+) -> dict[str, Any]:
+    """The declared outputs that have a value. Without any declared, all that the last nodes gave.
+
+    Of one that is too long for a value it is told where it is if `cut`. Else raises CutShort.
+    """
     if not workflow.outputs:
         followed = {edge.source for edge in workflow.edges if edge.action != ERROR_ACTION}
         return {node: values[node] for node in workflow.nodes if node in values and node not in followed}
     given: dict[str, Any] = {}
     for output in workflow.outputs.values():
         resolution = Resolution(Scope(values))
-        value = resolution.resolved(output.source)
+        try:
+            value = resolution.resolved(output.source)
+        except CutShort as short:
+            if not cut:
+                raise
+            value = short.told
+            warnings.append(f"The output '{output.name}' is {value['bytes']:,} bytes long: see {value['file']}.")
         if resolution.missing:
             told = ", ".join(f"${{{one.text}}}" for one in resolution.missing)
             warnings.append(f"The output '{output.name}' has no value: {told} was not given by any node that ran.")

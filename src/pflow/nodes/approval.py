@@ -14,7 +14,9 @@ def ask(params: dict[str, Any], context: Context) -> Outcome:
     from uraniborg.kernel.inbox import Inbox  # slow to import, and few workflows ask
 
     inbox = Inbox()
-    entry_id = f"apr_{content_id(context.workflow, context.node_id, context.lineage, repr(sorted(params.items())))}"
+    # Not by the workflow's name, which may change while a question waits.
+    lineage = context.lineage or context.run_id
+    entry_id = f"apr_{content_id(context.node_id, lineage, repr(sorted(params.items())))}"
     payload = context.mask(
         {
             "question": params["question"],

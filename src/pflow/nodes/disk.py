@@ -14,6 +14,7 @@ from typing import Final
 
 from pflow.errors import NodeFailed
 from pflow.ir.diagnostics import nearest
+from uraniborg.kernel.logging import redact
 
 _HINTS: Final = {
     errno.EEXIST: "Choose another path, or set `overwrite` to true.",
@@ -45,7 +46,9 @@ def refusals(doing: str, path: Path) -> Generator[None]:
             about = path
         reason = "there is no such file" if isinstance(exc, FileNotFoundError) else (exc.strerror or str(exc)).lower()
         hint = _found_instead(about) if isinstance(exc, FileNotFoundError) else _HINTS.get(exc.errno or 0, "")
-        raise NodeFailed(f"Could not {doing} {shown(about)}: {reason}.", hint=hint, path=str(about)[:500]) from exc
+        raise NodeFailed(
+            f"Could not {doing} {shown(about)}: {reason}.", hint=hint, path=redact(str(about))[:500]
+        ) from exc
     except RuntimeError as exc:  # as `resolve` tells of links that go round
         raise NodeFailed(f"Could not {doing} {shown(path)}: {exc}.", hint=_HINTS[errno.ELOOP]) from exc
 
@@ -146,7 +149,7 @@ def place(source: Path, target: Path, *, overwrite: bool) -> None:
 def shown(path: Path) -> str:
     """A path within a message: quoted, so that no name can be taken for something else."""
     text = str(path)
-    return repr(text if len(text) <= 300 else f"{text[:300]}…")
+    return repr(text if len(text) <= 300 else f"{redact(text)[:300]}…")
 
 
 def _ordinary(path: Path, found: os.stat_result) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes import disk
+from pflow.nodes.excerpts import beginning
 from pflow.nodes.given import path_of, text_of, whole
 from pflow.nodes.printed import in_words
 from uraniborg.kernel.files import write_atomic
@@ -21,7 +22,7 @@ READ_BYTES: Final = 64 << 20
 
 def read_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """The content of a file, as text, or in base64 where it is none."""
-    path, encoding = path_of(params, "file_path", context), _encoding(params)
+    path, encoding = path_of(params, "file_path", context), _encoding(params, context)
     with disk.refusals("read", path):
         data = _read(path)
     try:
@@ -33,7 +34,7 @@ def read_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
 
 def write_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Put content into a file, in the place of what it held or at its end: all of it, or none."""
-    path, data = path_of(params, "file_path", context), _content(params)
+    path, data = path_of(params, "file_path", context), _content(params, context)
     with disk.refusals("write", path):
         target = path.resolve()
         disk.ready_for(target)
@@ -99,8 +100,8 @@ def _read(path: Path) -> bytes:
     return data
 
 
-def _content(params: Mapping[str, Any]) -> bytes:
-    content, encoding = params.get("content"), _encoding(params)
+def _content(params: Mapping[str, Any], context: Context) -> bytes:
+    content, encoding = params.get("content"), _encoding(params, context)
     if isinstance(content, bytes):
         return content
     text = "" if content is None else text_of(content, "content", indented=True)
@@ -121,13 +122,14 @@ def _content(params: Mapping[str, Any]) -> bytes:
         ) from None
 
 
-def _encoding(params: Mapping[str, Any]) -> str:
+def _encoding(params: Mapping[str, Any], context: Context) -> str:
     encoding = str(params.get("encoding") or "utf-8")
     try:
         "x".encode(encoding)
     except (LookupError, ValueError):
         raise NodeFailed(
-            f"There is no text encoding {encoding[:50]!r}.", hint="Use utf-8, utf-16, latin-1, cp1252 or another."
+            f"There is no text encoding {beginning(encoding, 50, context)!r}.",
+            hint="Use utf-8, utf-16, latin-1, cp1252 or another.",
         ) from None
     return encoding
 

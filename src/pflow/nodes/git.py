@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
+from pflow.nodes.excerpts import beginning
 from pflow.nodes.git_program import ask, checked, git, place_of
 from uraniborg.kernel.errors import InvalidInput
 
@@ -109,12 +110,12 @@ async def commit(params: dict[str, Any], context: Context) -> dict[str, Any]:
 
 async def checkout(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Goes to a branch, tag or commit; `create` makes the branch if it is not there."""
-    place, wanted = place_of(params, context), _ref(params, "branch")
+    place, wanted = place_of(params, context), _ref(params, "branch", context)
     previous = await _branch(place)
     makes = bool(params.get("create")) and not await _is_branch(place, wanted)
     if makes:
         await _check_branch(place, wanted)
-    target = ["-b", wanted, *([_ref(params, "base")] if params.get("base") else [])] if makes else [wanted]
+    target = ["-b", wanted, *([_ref(params, "base", context)] if params.get("base") else [])] if makes else [wanted]
     stashed = bool(params.get("stash")) and await _stashed(place)
     done = await ask(place, "checkout", "--quiet", *(["--force"] if params.get("force") else []), *target, "--")
     if done.code and stashed:
@@ -134,7 +135,8 @@ async def push(params: dict[str, Any], context: Context) -> dict[str, Any]:
     known = (await git(place, "remote")).split()
     if remote not in known:
         there = f"There are: {', '.join(known)}." if known else "The repository has none: add one with git remote add."
-        raise NodeFailed(f"There is no remote '{remote[:80]}'.", hint=there, remote=remote[:80])
+        shown = beginning(remote, 80, context)
+        raise NodeFailed(f"There is no remote '{shown}'.", hint=there, remote=shown)
     branch = params.get("branch") or DETACHED
     if branch == DETACHED and (branch := await _branch(place)) == DETACHED:
         raise NodeFailed("No branch is checked out.", hint="Name the branch to push.")
@@ -178,7 +180,7 @@ async def _is_branch(place: Context, name: str) -> bool:
 
 async def _check_branch(place: Context, name: str) -> None:
     if (await ask(place, "check-ref-format", f"refs/heads/{name}")).code or name.startswith("-"):
-        raise _no_name("branch", name)
+        raise _no_name("branch", name, place)
 
 
 async def _stashed(place: Context) -> bool:
@@ -188,16 +190,16 @@ async def _stashed(place: Context) -> bool:
     return (await ask(place, "rev-parse", "--verify", "--quiet", "refs/stash")).out != before
 
 
-def _ref(params: dict[str, Any], key: str) -> str:
+def _ref(params: dict[str, Any], key: str, context: Context) -> str:
     value = params[key]
     if not value or value.startswith("-"):
-        raise _no_name(key, value)
+        raise _no_name(key, value, context)
     return value
 
 
-def _no_name(key: str, value: str) -> InvalidInput:
+def _no_name(key: str, value: str, context: Context) -> InvalidInput:
     return InvalidInput(
-        f"'{value[:80]}' cannot be the name of a branch.",
+        f"'{beginning(value, 80, context)}' cannot be the name of a branch.",
         hint="A name does not begin with '-' and holds no blanks, colons, '..', '~', '^', '*', '?' or '['.",
         argument=key,
     )

@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes import processes
+from pflow.nodes.excerpts import masked
 from pflow.nodes.given import path_of
 from uraniborg.kernel.files import shown
-from uraniborg.kernel.logging import redact
 
 _SETTINGS: Final = (
     "--no-pager",
@@ -42,9 +42,12 @@ _HINTS: Final = (
 
 
 class Done(NamedTuple):
+    """`complaint` is all that was printed, without secrets; only where the code is not 0."""
+
     code: int
     out: str
     err: str
+    complaint: str
 
 
 def place_of(params: dict[str, Any], context: Context) -> Context:
@@ -71,16 +74,17 @@ async def ask(place: Context, *arguments: str) -> Done:
     except NodeFailed as exc:
         exc.outputs.clear()  # git's own words are no outputs of these nodes
         raise
-    return Done(done.exit_code, done.stdout.kept.decode(errors="replace"), done.stderr.kept.decode(errors="replace"))
+    out, err = (one.kept.decode(errors="replace") for one in (done.stdout, done.stderr))
+    return Done(done.exit_code, out, err, masked(f"{err}\n{out}", place) if done.exit_code else "")
 
 
 def checked(verb: str, done: Done) -> str:
     """What git printed. Raises NodeFailed when it failed."""
     if not done.code:
         return done.out
-    said = f"{done.err}\n{done.out}"
-    hint = next((hint for sign, hint in _HINTS if sign.lower() in said.lower()), "Run the same command to see more.")
-    raise NodeFailed(f"git {verb} failed: {_reason(said) or done.code}", hint=hint, exit_code=done.code)
+    said = done.complaint.lower()
+    hint = next((hint for sign, hint in _HINTS if sign.lower() in said), "Run the same command to see more.")
+    raise NodeFailed(f"git {verb} failed: {_reason(done.complaint) or done.code}", hint=hint, exit_code=done.code)
 
 
 async def remote_url(place: Context, remote: str = "origin") -> str | None:
@@ -97,4 +101,4 @@ def _reason(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     signs = ("!\t", "fatal: ", "error: ", "")
     telling = next((line.removeprefix(sign) for sign in signs for line in lines if line.startswith(sign)), "")
-    return redact(telling.rpartition("\t")[2])[:_SAID]
+    return telling.rpartition("\t")[2][:_SAID]

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from pflow.node import Context
+from pflow.nodes.excerpts import beginning
 from pflow.nodes.github_api import Item, repository
 from uraniborg.kernel.errors import InvalidInput
 
@@ -17,7 +18,7 @@ async def github(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Does what `operation` names."""
     operation = str(params.get("operation"))
     if operation not in _OPERATIONS:
-        raise _not_allowed("operation", operation, _OPERATIONS)
+        raise _not_allowed("operation", operation, _OPERATIONS, context)
     work, needed = _OPERATIONS[operation]
     for name in needed:
         if params.get(name) in (None, ""):
@@ -37,9 +38,9 @@ async def get_issue(params: dict[str, Any], context: Context) -> dict[str, Any]:
 async def list_issues(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Issues, the newest first, without the pull requests that the API counts among them."""
     limit = _limit(params)
-    query = {"state": _state(params, ISSUE_STATES), "per_page": str(_PAGE)}
+    query = {"state": _state(params, ISSUE_STATES, context), "per_page": str(_PAGE)}
     if params.get("since"):
-        query["since"] = _moment(params["since"])
+        query["since"] = _moment(params["since"], context)
     async with repository(params, context) as repo:
         found = await repo.items("/issues", query, limit, lambda item: "pull_request" not in item)
     return {"issues": [_issue(item) for item in found]}
@@ -47,7 +48,7 @@ async def list_issues(params: dict[str, Any], context: Context) -> dict[str, Any
 
 async def list_prs(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Pull requests, the newest first. To the API those that were merged are among the closed ones."""
-    limit, state = _limit(params), _state(params, PR_STATES)
+    limit, state = _limit(params), _state(params, PR_STATES, context)
     only_merged = state == "merged"
     query = {
         "state": "closed" if only_merged else state,
@@ -127,27 +128,29 @@ def _limit(params: dict[str, Any]) -> int:
     return limit
 
 
-def _state(params: dict[str, Any], allowed: Iterable[str]) -> str:
+def _state(params: dict[str, Any], allowed: Iterable[str], context: Context) -> str:
     state = str(params.get("state") or "open")
     if state not in allowed:
-        raise _not_allowed("state", state, allowed)
+        raise _not_allowed("state", state, allowed, context)
     return state
 
 
-def _moment(text: str) -> str:
+def _moment(text: str, context: Context) -> str:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput(
-            f"'{text[:40]}' is no time.", hint="Write it as 2026-11-15 or 2026-11-15T12:00:00Z.", argument="since"
+            f"'{beginning(text, 40, context)}' is no time.",
+            hint="Write it as 2026-11-15 or 2026-11-15T12:00:00Z.",
+            argument="since",
         ) from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _not_allowed(argument: str, value: str, allowed: Iterable[str]) -> InvalidInput:
+def _not_allowed(argument: str, value: str, allowed: Iterable[str], context: Context) -> InvalidInput:
     names = list(allowed)
     return InvalidInput(
-        f"{argument} cannot be '{value[:80]}'.",
+        f"{argument} cannot be '{beginning(value, 80, context)}'.",
         hint=f"Use one of: {', '.join(names)}.",
         argument=argument,
         allowed=names,

@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
+from pflow.nodes.excerpts import beginning
 from pflow.nodes.git_program import remote_url
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.logging import redact, register_secret
+from uraniborg.kernel.logging import register_secret
 
 if TYPE_CHECKING:
     import httpx
@@ -30,8 +31,9 @@ Item = dict[str, Any]
 class Repository:
     """Whatever goes wrong is raised as NodeFailed."""
 
-    def __init__(self, client: "httpx.AsyncClient", repo: str, has_token: bool) -> None:
+    def __init__(self, client: "httpx.AsyncClient", repo: str, has_token: bool, context: Context) -> None:
         self._client = client
+        self._context = context
         self._has_token = has_token
         self._repo = repo
 
@@ -100,7 +102,7 @@ class Repository:
         )
 
     def _failure(self, response: "httpx.Response", what: str) -> NodeFailed:
-        status, said = response.status_code, _message(response)
+        status, said = response.status_code, beginning(_message(response), _SAID, self._context)
         message, hint = f"GitHub refused: {said or f'HTTP status {status}'}", "Check the params."
         with_token = "Use a token" if self._has_token else "Set GITHUB_TOKEN to a token"
         if status == 401:
@@ -132,17 +134,20 @@ async def repository(params: dict[str, Any], context: Context) -> AsyncGenerator
     if not re.match(r"https?://[\w\[]", base):
         raise InvalidInput("GITHUB_API_URL is no address.", hint=f"Leave it unset, or write it like {API}.")
     token = params.get("token") or os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
-    repo = params.get("repo") or await _repo_around(context, base)
-    if not _REPO.fullmatch(repo):
-        raise InvalidInput(
-            f"'{repo[:80]}' is no repository.", hint="Write it as owner/name.", argument="repo", allowed="owner/name"
-        )
     headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
     if token:
         register_secret(token)
         headers["Authorization"] = f"Bearer {token}"
+    repo = params.get("repo") or await _repo_around(context, base)
+    if not _REPO.fullmatch(repo):
+        raise InvalidInput(
+            f"'{beginning(repo, 80, context)}' is no repository.",
+            hint="Write it as owner/name.",
+            argument="repo",
+            allowed="owner/name",
+        )
     async with httpx.AsyncClient(base_url=base, headers=headers, timeout=_TIMEOUT_S) as client:
-        yield Repository(client, repo, bool(token))
+        yield Repository(client, repo, bool(token), context)
 
 
 async def _repo_around(context: Context, base: str) -> str:
@@ -164,7 +169,7 @@ def _message(response: "httpx.Response") -> str:
         said: list[Any] = [told.get("message"), *details]
     except (ValueError, AttributeError, TypeError):
         return ""
-    return redact(": ".join(str(part) for part in said if part))[:_SAID]
+    return ": ".join(str(part) for part in said if part)
 
 
 def _is_rate_limited(response: "httpx.Response", said: str) -> bool:

@@ -8,6 +8,7 @@ import orjson
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
+from pflow.nodes.excerpts import beginning
 
 
 def path_of(params: Mapping[str, Any], key: str, context: Context) -> Path:
@@ -16,13 +17,16 @@ def path_of(params: Mapping[str, Any], key: str, context: Context) -> Path:
     if not given.strip():
         raise NodeFailed(f"`{key}` is empty.", hint="Give the path of a file, such as notes/today.md.")
     if "\0" in given or not _is_whole(given):
-        raise NodeFailed(f"`{key}` cannot be a path: {given[:100]!r}.", hint="A path is text without NUL.")
+        shown = beginning(given, 100, context)
+        raise NodeFailed(f"`{key}` cannot be a path: {shown!r}.", hint="A path is text without NUL.")
     try:
-        return context.path(given)
+        Path(given).expanduser()
     except RuntimeError:
+        shown = beginning(given, 100, context)
         raise NodeFailed(
-            f"`{key}` names the home of nobody here: {given[:100]!r}.", hint="Write the whole path instead of ~."
+            f"`{key}` names the home of nobody here: {shown!r}.", hint="Write the whole path instead of ~."
         ) from None
+    return context.path(given)
 
 
 def seconds_of(params: Mapping[str, Any], key: str = "timeout") -> float | None:

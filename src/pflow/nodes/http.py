@@ -11,6 +11,7 @@ import httpx
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
+from pflow.nodes.excerpts import masked
 from pflow.nodes.given import seconds_of
 from pflow.nodes.http_answer import outputs_of, read_body
 from pflow.nodes.http_request import request_of, without_secrets
@@ -38,9 +39,9 @@ async def http(params: dict[str, Any], context: Context) -> dict[str, Any]:
     else:
         kept = await _Client.make()
     try:
-        request = request_of(kept.client, params)
+        request = request_of(kept.client, params, context)
         async with asyncio.timeout(timeout):
-            return await _answer(kept.client, request, began)
+            return await _answer(kept.client, request, context, began)
     except TimeoutError:
         raise NodeTimedOut(
             f"No answer came within {timeout or 0:g} s.",
@@ -71,7 +72,7 @@ class _Client:
         await self.client.aclose()
 
 
-async def _answer(client: httpx.AsyncClient, request: httpx.Request, began: float) -> dict[str, Any]:
+async def _answer(client: httpx.AsyncClient, request: httpx.Request, context: Context, began: float) -> dict[str, Any]:
     asked = f"{request.method} {without_secrets(request.url)}"
     try:
         response = await _send(client, request)
@@ -93,7 +94,7 @@ async def _answer(client: httpx.AsyncClient, request: httpx.Request, began: floa
     if not response.is_success:
         status = response.status_code
         raise NodeFailed(
-            f"{asked} was answered {status} {response.reason_phrase}".rstrip() + f".{_said(outputs)}",
+            f"{asked} was answered {status} {response.reason_phrase}".rstrip() + f".{_said(outputs, context)}",
             hint=_HINTS.get(status, "The server failed; it may help to `retry`." if status >= 500 else ""),
             outputs=outputs,
             status_code=status,
@@ -134,8 +135,9 @@ def _origin(url: httpx.URL) -> tuple[str, str, int]:
     return url.scheme, url.host, url.port or {"http": 80, "https": 443}.get(url.scheme, 0)
 
 
-def _said(outputs: Mapping[str, Any]) -> str:
+def _said(outputs: Mapping[str, Any], context: Context) -> str:
     said = outputs["response"]
     if outputs["response_is_binary"] or not said:
         return ""
-    return f" It says: {' '.join(str(said).split())[:300]}"
+    told = str(masked(said, context))
+    return f" It says: {' '.join(told.split())[:300]}"

@@ -3,7 +3,6 @@
 import asyncio
 import zlib
 from base64 import b64encode
-from collections.abc import Callable
 from typing import Any, Final
 
 import httpx
@@ -27,34 +26,44 @@ async def read_body(response: httpx.Response) -> bytes:
     declared = response.headers.get("content-length", "")
     if response.is_success and response.request.method != "HEAD" and declared.isdigit() and int(declared) > most:
         raise _too_large(response)
-    unpack = _unpacking(response)
+    unpacking = _Unpacking() if response.headers.get("content-encoding", "").strip().lower() in _PACKED else None
     body = bytearray()
     async for piece in response.aiter_raw():
-        body += unpack(piece, most + 1 - len(body))
-        if len(body) > most:
+        try:
+            body += unpacking.unpacked(piece, most + 1 - len(body)) if unpacking else piece
+        except zlib.error:
+            raise _damaged(response, "The answer is not packed as it says.") from None
+        # What unfolds into nothing must end, too.
+        if len(body) > most or response.num_bytes_downloaded > 2 * most:
             if response.is_success:
                 raise _too_large(response)
             return bytes(body[:most])
+    if unpacking and unpacking.is_within and response.is_success:
+        raise _damaged(response, "The answer was cut off: it is packed, and its end is missing.")
     return bytes(body)
 
 
-def _unpacking(response: httpx.Response) -> Callable[[bytes, int], bytes]:
-    """Unpacks so much of a piece at most: a few bytes can unfold into very many."""
-    if response.headers.get("content-encoding", "").strip().lower() not in _PACKED:
-        return lambda piece, _: piece
-    unpacker = zlib.decompressobj(_ANY_HEADER)
+class _Unpacking:
+    """Unpacks what gzip or deflate has packed, be it of one part or of several, one after another."""
 
-    def unpack(piece: bytes, most: int) -> bytes:
-        try:
-            return unpacker.decompress(piece, most)
-        except zlib.error:
-            raise NodeFailed(
-                "The answer is not packed as it says.",
-                hint="Ask for it unpacked, with the header `Accept-Encoding: identity`.",
-                outputs=_head(response),
-            ) from None
+    def __init__(self) -> None:
+        self._part = zlib.decompressobj(_ANY_HEADER)
+        self._is_first = True
+        self.is_within = False
+        """Whether a part has begun and not ended."""
 
-    return unpack
+    def unpacked(self, piece: bytes, most: int) -> bytearray:
+        """So much of it at most: a few bytes can unfold into very many. Raises zlib.error."""
+        found = bytearray()
+        while piece and len(found) < most:
+            if not self.is_within and not self._is_first:
+                piece = piece.lstrip(b"\0")  # with which the last part may be filled up
+                self._part = zlib.decompressobj(_ANY_HEADER)
+            if piece:
+                found += self._part.decompress(piece, most - len(found))
+                self.is_within, self._is_first = not self._part.eof, False
+                piece = self._part.unused_data
+        return found
 
 
 async def outputs_of(response: httpx.Response, body: bytes) -> dict[str, Any]:
@@ -81,6 +90,15 @@ def _value(response: httpx.Response, body: bytes) -> tuple[Any, bool]:
         if len(body) == _COMPLAINT_BYTES and exc.reason == "unexpected end of data":
             return body[: exc.start].decode(), False  # it was cut within a character
         return b64encode(body).decode(), True
+
+
+def _damaged(response: httpx.Response, problem: str) -> NodeFailed:
+    return NodeFailed(
+        problem,
+        hint="Try again; if it stays so, ask for it unpacked, with the header `Accept-Encoding: identity`.",
+        outputs=_head(response),
+        status_code=response.status_code,
+    )
 
 
 def _too_large(response: httpx.Response) -> NodeFailed:

@@ -8,22 +8,27 @@ from urllib.parse import urlencode
 import httpx
 
 from pflow.errors import NodeFailed
+from pflow.node import Context
+from pflow.nodes.excerpts import beginning
 from pflow.nodes.given import text_of
 
 _METHOD: Final = re.compile(r"[A-Z]{1,20}")
 _FORM: Final = "application/x-www-form-urlencoded"
 
 
-def request_of(client: httpx.AsyncClient, params: Mapping[str, Any]) -> httpx.Request:
+def request_of(client: httpx.AsyncClient, params: Mapping[str, Any], context: Context) -> httpx.Request:
     """Raises NodeFailed for parameters that make no request."""
     body = params.get("body")
-    method = str(params.get("method") or ("GET" if body is None else "POST")).upper()
+    given = str(params.get("method") or ("GET" if body is None else "POST"))
+    method = given.upper()
     if not _METHOD.fullmatch(method):
-        raise NodeFailed(f"`method` is {method[:40]!r}.", hint="Use GET, POST, PUT, PATCH, DELETE or HEAD.")
+        raise NodeFailed(
+            f"`method` is {beginning(given, 40, context)!r}.", hint="Use GET, POST, PUT, PATCH, DELETE or HEAD."
+        )
     headers = _headers(params)
     content = None if body is None else _content(body, headers)
     try:
-        return client.build_request(method, _url(params), headers=headers, content=content)
+        return client.build_request(method, _url(params, context), headers=headers, content=content)
     except ValueError:  # an encoding error, whose message would repeat the header
         raise NodeFailed(
             "`headers`, `auth_token` or `api_key` hold characters that no header can carry.",
@@ -36,7 +41,7 @@ def without_secrets(url: httpx.URL) -> str:
     return str(url.copy_with(username=None, password=None, query=None, fragment=None))
 
 
-def _url(params: Mapping[str, Any]) -> httpx.URL:
+def _url(params: Mapping[str, Any], context: Context) -> httpx.URL:
     given = str(params["url"]).strip()
     try:
         url = httpx.URL(given)
@@ -44,7 +49,7 @@ def _url(params: Mapping[str, Any]) -> httpx.URL:
         raise NodeFailed(f"`url` is no address: {exc}.", hint="Use one such as https://example.org/data") from None
     if url.scheme not in ("http", "https") or not url.host:
         raise NodeFailed(
-            f"`url` must begin with http:// or https:// and a host; this one begins {given[:12]!r}.",
+            f"`url` must begin with http:// or https:// and a host; this one begins {beginning(given, 12, context)!r}.",
             hint="Use an address such as https://example.org/data",
         )
     if (url.port or 0) > 65_535:

@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
+from pflow.nodes.excerpts import beginning
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.files import shown
-from uraniborg.kernel.logging import redact, register_secret
+from uraniborg.kernel.logging import register_secret
 
 _ENDPOINTS: Final = {
     "openai": "https://api.openai.com/v1/",
@@ -51,7 +52,7 @@ async def llm(params: dict[str, Any], context: Context) -> dict[str, Any]:
         options["temperature"] = params["temperature"]
     if params.get("max_tokens") is not None:
         options[endpoint.max_tokens_name] = params["max_tokens"]
-    return await _ask(endpoint, options, context.timeout or _TIMEOUT_S)
+    return await _ask(endpoint, options, context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,9 @@ def _endpoint(model: str) -> _Endpoint:
         raise InvalidInput("No model is named.", hint="Give model, or set LLM_MODEL.", argument="model")
     if address := os.environ.get("LLM_BASE_URL"):
         # Keys of others are not for a server of one's own.
-        return _Endpoint(model, address, os.environ.get("LLM_API_KEY") or "none", "max_tokens")
+        own = os.environ.get("LLM_API_KEY") or ""
+        register_secret(own)
+        return _Endpoint(model, address, own or "none", "max_tokens")
     provider, model = _provider(model)
     keys = [*_KEYS[provider], *(["LLM_API_KEY"] if provider == _usual_provider() else [])]
     key = next((value for name in keys if (value := os.environ.get(name))), "")
@@ -131,7 +134,8 @@ def _as_address(path: Path) -> str:
         raise NodeFailed(f"{shown(path)} cannot be read: {exc.strerror}.", hint="Check the path in images.") from exc
 
 
-async def _ask(endpoint: _Endpoint, options: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+async def _ask(endpoint: _Endpoint, options: dict[str, Any], context: Context) -> dict[str, Any]:
+    timeout_s = context.timeout or _TIMEOUT_S
     try:
         await asyncio.to_thread(import_module, "openai")  # which takes a while
     except ModuleNotFoundError as exc:
@@ -146,7 +150,7 @@ async def _ask(endpoint: _Endpoint, options: dict[str, Any], timeout_s: float) -
             create: Any = client.chat.completions.create
             completion = await create(**options)
     except (openai.APIError, TimeoutError, ValueError) as exc:
-        raise _failure(exc, endpoint.model, timeout_s) from exc
+        raise _failure(exc, endpoint.model, context) from exc
     return _told(completion, endpoint.model)
 
 
@@ -179,7 +183,7 @@ def _unfenced(text: str) -> str:
     return fenced["text"] if fenced and "```" not in fenced["text"] else text
 
 
-def _failure(exc: Exception, model: str, timeout_s: float) -> NodeFailed:
+def _failure(exc: Exception, model: str, context: Context) -> NodeFailed:
     """What went wrong. Of what the server said only a refusal of the params is told: the rest may echo keys."""
     import openai
 
@@ -191,14 +195,14 @@ def _failure(exc: Exception, model: str, timeout_s: float) -> NodeFailed:
             problem = f"{server} limits requests, or its quota is used up."
             hint = "Wait a while, or check the account's limits."
         case openai.APITimeoutError() | TimeoutError():
-            problem = f"The model '{model}' did not answer within {timeout_s:g} seconds."
+            problem = f"The model '{model}' did not answer within {context.timeout or _TIMEOUT_S:g} seconds."
             return NodeTimedOut(problem, hint="Set the node's timeout higher.")
         case openai.APIConnectionError():
             problem, hint = f"{server} cannot be reached.", "Check the network and LLM_BASE_URL."
         case openai.APIStatusError():
             ids["status_code"] = exc.status_code
             if exc.status_code < 500:
-                problem = f"{server} refused: {redact(exc.message)[:_SAID]}"
+                problem = f"{server} refused: {beginning(exc.message, _SAID, context)}"
                 hint = "Check the params: models differ in what they take."
             else:
                 problem, hint = f"{server} failed with HTTP status {exc.status_code}.", "Try again later."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pflow.errors import NodeFailed
 from pflow.mcp_servers import connected
 from pflow.node import Context
+from pflow.nodes.excerpts import beginning, masked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +69,7 @@ async def _called(context: Context, server: str, tool: str, arguments: Mapping[s
     outputs = {"result": _result(reply), "is_error": reply.is_error}
     if reply.is_error:
         raise NodeFailed(
-            f"The tool {tool} of MCP server '{server}' failed: {_message(outputs['result'])}",
+            f"The tool {tool} of MCP server '{server}' failed: {_message(outputs['result'], context)}",
             hint="Check its arguments; the server says what was wrong.",
             outputs=outputs,
             server=server,
@@ -97,10 +98,10 @@ def _said(block: Mapping[str, Any]) -> Any:
         return text
 
 
-def _message(result: Any) -> str:
+def _message(result: Any, context: Context) -> str:
     """What a tool says of its failure, in the shapes that are usual."""
     for key in ("error", "message"):
         if isinstance(result, dict) and key in result:
             result = cast("dict[str, Any]", result)[key]
-    text = result if isinstance(result, str) else json.dumps(result)
-    return text[:_SHOWN] or "it did not say why"
+    text = result if isinstance(result, str) else json.dumps(masked(result, context))
+    return beginning(text, _SHOWN, context) or "it did not say why"

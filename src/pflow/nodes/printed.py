@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from pflow.errors import NodeFailed
+from pflow.node import Context
+from pflow.nodes import excerpts
 
 _PIPE: Final = 1 << 20  # the most that a pipe of an ordinary user holds
-_TAIL: Final = 4096
+_TAIL: Final = 1 << 16  # more than is shown of it: a secret is known only as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,9 @@ class Printed:
             told |= {f"{name}_file": str(self.file), f"{name}_size": self.size}
         return told
 
-    def last_lines(self, count: int = 5, length: int = 600) -> str:
+    def last_lines(self, context: Context, *, count: int = 5, length: int = 600) -> str:
         """How it ended, for a message."""
-        lines = self.tail.decode(errors="replace").split("\n")
-        return "\n".join([line.rstrip() for line in lines if line.strip()][-count:])[-length:]
+        return excerpts.last_lines(self.tail.decode(errors="replace"), context, count=count, length=length)
 
 
 class Allowance:
@@ -76,7 +77,7 @@ class Stream:
         self._most = kept
         self._allowance = allowance
         self._kept = bytearray()
-        self._tail = b""
+        self._tail = bytearray()
         self._size = 0
         self._file: Path | None = None
         self._written = -1
@@ -109,7 +110,8 @@ class Stream:
 
     def printed(self) -> Printed:
         kept = bytes(self._kept)
-        return Printed(kept, self._tail if self._file else kept[-_TAIL:], self._size, self._file)
+        tail = bytes(self._tail[-_TAIL:]) if self._file else kept[-_TAIL:]
+        return Printed(kept, tail, self._size, self._file)
 
     def discard(self) -> None:
         """Remove the file. What was kept in memory stays."""
@@ -154,7 +156,9 @@ class Stream:
             piece = bytes(self._kept) + piece
             self._kept = bytearray(piece[: self._most])
         self._allowance.take(len(piece))
-        self._tail = (self._tail + piece[-_TAIL:])[-_TAIL:]
+        self._tail += piece[-_TAIL:]
+        if len(self._tail) > 8 * _TAIL:  # not each time, which would take longer than all the rest
+            del self._tail[:-_TAIL]
         await asyncio.get_running_loop().run_in_executor(self._writer, self._write, piece)
 
     def _write(self, piece: bytes) -> None:

@@ -15,9 +15,11 @@ import orjson
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.ir.model import DEFAULT_ACTION
 from pflow.node import Context, Outcome
+from pflow.nodes.excerpts import beginning
 from pflow.nodes.given import seconds_of, whole
 from pflow.nodes.printed import in_words
-from pflow.nodes.processes import Finished, run
+from pflow.nodes.processes import run
+from pflow.nodes.python_failures import EXAMPLE, failure, still_running
 
 RESULT_BYTES: Final = 32 << 20
 """The largest result, as JSON."""
@@ -26,19 +28,18 @@ _CHILD: Final = Path(__file__).with_name("python_child.py")
 _ANSWERS: Final = ("result", "action")
 _LEAST_MB: Final = 64
 _QUICK: Final = 1 << 20
-_EXAMPLE: Final = "Make it of text, numbers, booleans, None, lists, and dicts with text as keys."
 
 
 async def python(params: dict[str, Any], context: Context) -> Outcome:
     """Run the code. Raises NodeFailed that says in which line it failed, or what JSON cannot say of its result."""
     timeout = seconds_of(params)
-    job = _job(params, timeout)
+    job = _job(params, context, timeout)
     with tempfile.TemporaryFile() as report:
         command = [sys.executable, "-I", "-X", "utf8", str(_CHILD), str(report.fileno())]
         try:
             finished = await run(command, context, stdin=job, timeout_s=timeout, pass_fds=[report.fileno()])
         except NodeTimedOut as exc:
-            raise _still_running(exc, _reported(report), timeout) from None
+            raise still_running(exc, _reported(report), timeout) from None
         size = os.fstat(report.fileno()).st_size
         told = await asyncio.to_thread(_reported, report) if size > _QUICK else _reported(report)
     printed = finished.stdout.outputs("stdout") | finished.stderr.outputs("stderr")
@@ -49,16 +50,16 @@ async def python(params: dict[str, Any], context: Context) -> Outcome:
             outputs=printed,
         )
     if "result" not in told or finished.exit_code:
-        raise _failure(told, finished, printed)
+        raise failure(told, finished, params, context, printed)
     return Outcome({"result": told["result"], **printed}, told["action"] or DEFAULT_ACTION)
 
 
-def _job(params: Mapping[str, Any], timeout: float | None) -> bytes:
+def _job(params: Mapping[str, Any], context: Context, timeout: float | None) -> bytes:
     inputs: Mapping[str, Any] = params.get("inputs") or {}
     for name in inputs:
         if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__") or name in _ANSWERS:
             raise NodeFailed(
-                f"`inputs` has {name[:60]!r}, which cannot be the name of a variable of the code.",
+                f"`inputs` has {beginning(name, 60, context)!r}, which cannot be the name of a variable of the code.",
                 hint="Use letters, digits and _; no word of Python's, nor `result` or `action`, which the code sets.",
             )
     memory = float(params.get("memory_mb") or 1024)
@@ -74,7 +75,7 @@ def _job(params: Mapping[str, Any], timeout: float | None) -> bytes:
     try:
         return orjson.dumps(job)
     except TypeError:
-        raise NodeFailed("`inputs` holds something that is no JSON value.", hint=_EXAMPLE) from None
+        raise NodeFailed("`inputs` holds something that is no JSON value.", hint=EXAMPLE) from None
 
 
 def _reported(report: IO[bytes]) -> dict[str, Any]:
@@ -85,47 +86,3 @@ def _reported(report: IO[bytes]) -> dict[str, Any]:
         return orjson.loads(os.pread(report.fileno(), size, 0))
     except orjson.JSONDecodeError:  # it was ended while it wrote
         return {}
-
-
-def _still_running(exc: NodeTimedOut, told: Mapping[str, Any], timeout: float | None) -> NodeTimedOut:
-    line = told.get("stopped_at")
-    where = f" in line {line}" if line else ""
-    return NodeTimedOut(
-        f"The code was still running{where} after {timeout:g} s, and was ended.",
-        hint=exc.hint,
-        outputs=exc.outputs,
-        **({"line": line} if line else {}),
-    )
-
-
-def _failure(told: Mapping[str, Any], finished: Finished, printed: dict[str, Any]) -> NodeFailed:
-    if "refused" in told:
-        instead = told.get("instead")
-        return NodeFailed(
-            f"{told['refused']}.", hint=f"Use {instead} instead." if instead else _EXAMPLE, outputs=printed
-        )
-    if "raised" in told:
-        line = told.get("line")
-        where = f" in line {line}" if line else ""
-        lines = "\n".join(str(told.get("traceback", "")).strip().split("\n")[-6:])
-        return NodeFailed(
-            f"The code failed{where}: {told['message']}\n{lines}",
-            hint="It needs more than `memory_mb` allows." if told["raised"].endswith("MemoryError") else "",
-            outputs=printed,
-            exception=told["raised"],
-            **({"line": line} if line else {}),
-        )
-    said = finished.stderr.last_lines()
-    return NodeFailed(
-        f"The code {finished.ending()} before it was done." + (f" Its stderr ends: {said}" if said else ""),
-        hint=_HINTS.get(finished.signal or "", "Let the code run to its end: it must not end its process."),
-        outputs=printed,
-        exit_code=finished.exit_code,
-    )
-
-
-_HINTS: Final = {
-    "SIGXCPU": "It used up its processor time, which follows from `timeout`.",
-    "SIGKILL": "The system ends processes so when memory is short.",
-    "SIGSEGV": "A compiled library crashed; that happens when `memory_mb` is too little for it.",
-}

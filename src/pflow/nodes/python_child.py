@@ -17,6 +17,8 @@ from typing import Any, cast
 
 NAME = "<code>"
 _DEEPEST = 200
+_DEEPEST_SHOWN = 8
+_MOST_TOLD = 1 << 18  # whoever reads it masks secrets, which takes all of them, and then shows far less
 _RESERVE = 4 << 20  # so that there is memory to tell that there is none
 _INSTEAD = {
     "set": "sorted(…) or list(…)",
@@ -32,12 +34,16 @@ _INSTEAD = {
 }
 
 
-class _NotJsonError(Exception):
-    """`instead` is how it could be said in JSON."""
+Place = tuple[Any, Any] | None
+"""Where in the result something is: where that is which holds it, and its key or index there; None is all of it."""
 
-    def __init__(self, message: str, instead: str = "") -> None:
-        super().__init__(message)
-        self.instead = instead
+
+class _NotJsonError(Exception):
+    """What is wrong, in pieces each of which may be shortened, and how it could be said in JSON instead."""
+
+    def __init__(self, *pieces: str, instead: str = "") -> None:
+        super().__init__("".join(pieces))
+        self.told = {"refused": [piece[:_MOST_TOLD] for piece in pieces], "instead": instead}
 
 
 def main() -> None:
@@ -68,44 +74,60 @@ def _run(code: str, inputs: dict[str, Any]) -> dict[str, Any]:
 def _answer(names: dict[str, Any]) -> dict[str, Any]:
     action = names.get("action")
     if not (action is None or (isinstance(action, str) and action)):
-        return {"refused": f"`action` is {type(action).__name__}, not text", "instead": "the name of an edge's action"}
+        kind = type(action).__name__
+        return {"refused": ["`action` is ", kind, ", not text"], "instead": "the name of an edge's action"}
     try:
-        _check(names.get("result"), "result", 0)
+        _check(names.get("result"), None, 0)
     except _NotJsonError as exc:
-        return {"refused": str(exc), "instead": exc.instead}
+        return exc.told
     return {"result": names.get("result"), "action": action}
 
 
-def _check(value: Any, where: str, depth: int) -> None:
+def _check(value: Any, place: Place, depth: int) -> None:
     """See that a value survives the way through JSON. Raises _NotJsonError with the place of what does not."""
     if depth > _DEEPEST:
         raise _NotJsonError(f"`result` nests more than {_DEEPEST} deep, or holds itself")
+    is_shown = depth < _DEEPEST_SHOWN
     if isinstance(value, list | tuple):
         for index, item in enumerate(cast("list[Any]", value)):
-            _check(item, f"{where}[{index}]" if depth < 8 else where, depth + 1)
+            _check(item, (place, index) if is_shown else place, depth + 1)
     elif isinstance(value, dict):
         for key, item in cast("dict[Any, Any]", value).items():
             if not isinstance(key, str):
-                raise _NotJsonError(f"{where} has the key {key!r:.60}, which is not text", "{str(key): …}")
-            _check_one(key, f"a key of {where}")
-            _check(item, f"{where}[{key!r:.60}]" if depth < 8 else where, depth + 1)
+                pieces = (*_told(place), " has the key ", repr(key), ", which is not text")
+                raise _NotJsonError(*pieces, instead="{str(key): …}")
+            _check_text(key, place, "a key of ")
+            _check(item, (place, key) if is_shown else place, depth + 1)
     else:
-        _check_one(value, where)
+        _check_one(value, place)
 
 
-def _check_one(value: Any, where: str) -> None:
+def _check_one(value: Any, place: Place) -> None:
     if isinstance(value, str):
-        if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
-            raise _NotJsonError(f"{where} holds half a character", 'text.encode("utf-8", "replace").decode()')
+        _check_text(value, place)
     elif isinstance(value, int):
         if not -(2**63) <= value < 2**64:
-            raise _NotJsonError(f"{where} is a number of more than 64 bits", "str(…)")
+            raise _NotJsonError(*_told(place), " is a number of more than 64 bits", instead="str(…)")
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise _NotJsonError(f"{where} is {value}, which JSON cannot say", "None")
+            raise _NotJsonError(*_told(place), f" is {value}, which JSON cannot say", instead="None")
     elif value is not None:
         kind = type(value).__name__
-        raise _NotJsonError(f"{where} is of the kind {kind}, which JSON cannot say", _INSTEAD.get(kind, ""))
+        pieces = (*_told(place), " is of the kind ", kind, ", which JSON cannot say")
+        raise _NotJsonError(*pieces, instead=_INSTEAD.get(kind, ""))
+
+
+def _check_text(text: str, place: Place, what: str = "") -> None:
+    if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
+        instead = 'text.encode("utf-8", "replace").decode()'
+        raise _NotJsonError(what, *_told(place), " holds half a character", instead=instead)
+
+
+def _told(place: Place) -> list[str]:
+    if place is None:
+        return ["result"]
+    around, key = place
+    return [*_told(around), f"[{key!r}]"]
 
 
 def _raised(exc: BaseException) -> dict[str, Any]:
@@ -115,8 +137,13 @@ def _raised(exc: BaseException) -> dict[str, Any]:
     told = "".join(traceback.format_exception(type(exc), exc, own))
     sys.stderr.write(told)
     line = exc.lineno if isinstance(exc, SyntaxError) and exc.filename == NAME else _line(own)
-    message = "".join(traceback.format_exception_only(type(exc), exc)).strip().splitlines()[-1]
-    return {"raised": type(exc).__name__, "message": message[:1000], "line": line, "traceback": told[-1500:]}
+    message = "".join(traceback.format_exception_only(type(exc), exc))
+    return {
+        "raised": type(exc).__name__,
+        "message": message[:_MOST_TOLD],
+        "line": line,
+        "traceback": told[-_MOST_TOLD:],
+    }
 
 
 def _line(own: TracebackType | None) -> int | None:

@@ -37,14 +37,14 @@ async def shell(params: dict[str, Any], context: Context) -> dict[str, Any]:
         "command": command,
     }
     if finished.exit_code and not params.get("ignore_errors"):
-        raise _failure(finished, outputs)
+        raise _failure(finished, outputs, context)
     return outputs
 
 
-def _failure(finished: Finished, outputs: dict[str, Any]) -> NodeFailed:
-    name, said = "stderr", finished.stderr.last_lines()
+def _failure(finished: Finished, outputs: dict[str, Any], context: Context) -> NodeFailed:
+    name, said = "stderr", finished.stderr.last_lines(context)
     if not said:  # many programs complain there
-        name, said = "stdout", finished.stdout.last_lines()
+        name, said = "stdout", finished.stdout.last_lines(context)
     ending = f"The command {finished.ending()}"
     return NodeFailed(
         f"{ending}. Its {name} ends: {said}" if said else f"{ending} and printed nothing.",

@@ -46,6 +46,7 @@ def tool_interface(server: str, tool: Mapping[str, Any], *, version: str = "") -
             "is_error": {"type": "bool", "description": "Whether the tool called its answer an error."},
         },
         "effect": _effect(_schema(tool.get("annotations"))),
+        "reads_world": True,
         "version": content_id(version, orjson.dumps(tool, option=orjson.OPT_SORT_KEYS))[:12],
         "example": {key: _sample(properties[key], params[key]) for key in params if key in needed},
         "tags": ["mcp", server],

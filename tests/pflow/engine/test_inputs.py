@@ -64,6 +64,28 @@ def test_all_inputs_of_the_wrong_type_are_named_at_once_and_no_value_is_repeated
     assert "twelve" not in str(body)
 
 
+def test_inputs_of_the_wrong_type_are_told_beside_those_that_are_missing() -> None:
+    declared = workflow({"n": {"type": "integer"}, "who": {"type": "string"}}, message="${who} ${n}")
+    with pytest.raises(TemplateUnresolved) as failure:
+        prepared(declared, {"n": "twelve", "use": 1}, {})
+    body = failure.value.body()["error"]
+    assert body["missing_variables"] == ["who"]
+    assert body["problems"] == [
+        {"path": "inputs.use", "problem": "is the name of a node, and no input"},
+        {"path": "inputs.n", "problem": "is not of the type integer"},
+    ]
+    assert "who" in body["message"]
+    assert "inputs.n is not of the type integer" in body["message"]
+    assert "twelve" not in str(body)
+
+
+def test_an_input_named_as_a_node_is_told_beside_those_of_the_wrong_type() -> None:
+    declared = workflow({"n": {"type": "integer"}}, message="${n}")
+    with pytest.raises(InvalidInputs, match=r"inputs\.use is the name of a node") as failure:
+        prepared(declared, {"n": "twelve", "use": 1}, {})
+    assert [one["path"] for one in failure.value.body()["error"]["problems"]] == ["inputs.use", "inputs.n"]
+
+
 def test_a_secret_that_is_not_given_comes_from_the_environment_and_nothing_else_does() -> None:
     declared = workflow({"api_key": {}, "home": {"default": "here"}, "phrase": {"secret": True}})
     env = {"api_key": "from-env", "home": "/somewhere", "phrase": "also-from-env"}

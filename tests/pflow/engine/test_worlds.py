@@ -344,3 +344,40 @@ def test_what_goes_into_a_parameter_for_secrets_is_one_wherever_it_comes_from(
     assert b"login" in left
     assert b"zanzibar" not in left
     assert "zanzibar" not in json.dumps(result.reply())
+
+
+def test_an_output_that_is_too_long_for_a_value_is_told_of_and_is_no_failure(service: Service) -> None:
+    flow = chain(
+        shell("long", "head -c 20000000 /dev/zero | tr '\\0' x"),
+        outputs={"it": {"source": "${long.stdout}"}, "code": {"source": "${long.exit_code}"}},
+    )
+    result = service.run(flow, name="flow")
+    assert result.success
+    it = result.outputs["it"]
+    assert (it["truncated"], it["bytes"], result.outputs["code"]) == (True, 20_000_000, 0)
+    assert it["preview"] == "x" * 2_000
+    assert Path(it["file"]).stat().st_size == 20_000_000
+    assert "'it'" in " ".join(result.warnings)
+    within = chain({"id": "sub", "type": "workflow", "params": {"workflow_ir": flow}})
+    failed = service.run(within, name="within")
+    assert "only its beginning was kept" in (failed.error_body or {})["message"]
+
+
+def test_outputs_are_given_as_they_are_but_for_secrets_and_then_that_is_said(service: Service) -> None:
+    data = {"secretary": "Ann Lee", "cookies_sold": 12, "next_page_token": "p2", "url": "https://x.example/?key=abc"}
+    flow = chain(
+        {"id": "say", "type": "echo", "params": {"data": data, "message": "api_key=YOURS"}},
+        outputs={"data": {"source": "${say.data}"}, "message": {"source": "${say.echo}"}},
+    )
+    plain = service.run(flow, name="flow")
+    assert plain.outputs == {"data": data, "message": "api_key=YOURS"}
+    assert plain.warnings == []
+    secret = service.run({**flow, "inputs": {"password": {}}}, {"password": "cookies_sold-Ann Lee"}, name="flow")
+    assert secret.outputs == plain.outputs
+    masked = service.run(
+        chain({"id": "say", "type": "echo", "params": {"message": "${password}"}}, inputs={"password": {}}),
+        {"password": "zanzibar"},
+        name="flow",
+    )
+    assert masked.outputs["say"]["echo"] == "***"
+    assert "***" in " ".join(masked.warnings)

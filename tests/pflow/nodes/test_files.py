@@ -18,6 +18,7 @@ from pflow.node import Context
 from pflow.nodes import disk, files
 from pflow.nodes.files import copy_file, delete_file, move_file, read_file, write_file
 from pflow.registry.interface import Interface, interface_from
+from tests.pflow.nodes.longsecrets import PIECE, TOKEN, knowing
 
 HOSTILE_NAMES = [
     "-rf",
@@ -507,3 +508,10 @@ def test_the_interfaces_declare_what_the_nodes_give_and_do(context: Context, tmp
     assert declared["copy-file"].effect_of({}) == "effectful"
     assert declared["copy-file"].effect_of({"overwrite": True}) == "idempotent"
     assert declared["read-file"].reads == ("file_path",)
+
+
+def test_no_piece_of_a_secret_that_is_in_the_wrong_place_is_told(context: Context) -> None:
+    for params in ({"file_path": f"\0{TOKEN}"}, {"file_path": "x", "encoding": TOKEN}):
+        failed = failure(read_file, knowing(context), **params)
+        assert "***" in failed.message
+        assert PIECE not in failed.message

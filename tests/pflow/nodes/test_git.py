@@ -16,6 +16,7 @@ from pflow.node import Context
 from pflow.nodes import git
 from pflow.nodes.git_program import remote_url
 from pflow.registry.interface import interface_from
+from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 
 INTERFACES = json.loads((Path(git.__file__).with_suffix(".json")).read_text())["nodes"]
@@ -422,3 +423,19 @@ async def test_a_cancelled_node_ends_git_and_all_it_started_and_leaves_no_lock(
                 await node
             assert await asyncio.to_thread(heard.read) == "", "which ends when the last who could write has ended"
     assert not (repository / ".git" / "index.lock").exists()
+
+
+@pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
+async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(repository: Path, secret: str) -> None:
+    place = knowing(context(repository))
+    (repository / "secret").write_text(secret)
+    hook = repository / ".git" / "hooks" / "pre-commit"
+    hook.write_text("#!/bin/sh\ncat secret >&2\nexit 1\n")
+    hook.chmod(0o755)
+    with pytest.raises(NodeFailed, match=r"git commit failed: \*\*\*") as refused:
+        await git.commit({"message": "A star"}, place)
+    assert PIECE not in str(refused.value.body())
+    for params, act in (({"remote": secret}, git.push), ({"branch": f"-{secret}"}, git.checkout)):
+        with pytest.raises(UraniborgError, match=r"\*\*\*") as refused:
+            await act(params, place)
+        assert PIECE not in str(refused.value.body())

@@ -24,6 +24,7 @@ from pflow.node import Closable, Context
 from pflow.nodes import http_answer
 from pflow.nodes.http import _trusted, http  # pyright: ignore[reportPrivateUsage]
 from pflow.registry.interface import Interface, interface_from
+from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
 
 MIB = 1 << 20
 
@@ -202,6 +203,52 @@ async def test_a_compressed_answer_is_unpacked(
     assert server.asked[0].headers["accept-encoding"] == "gzip"
     broken = await failure(context, url=server.tells("/broken", b"not packed", content_encoding=encoding))
     assert "not packed as it says" in broken.message
+
+
+async def test_all_parts_of_a_packed_answer_are_unpacked(server: Server, context: Context) -> None:
+    contents = [os.urandom(size).hex() for size in (1, 0, 200_000, 3)]
+    packed = b"".join(gzip.compress(content.encode()) for content in contents)
+    for path, body in {"/parts": packed, "/filled": packed + b"\0" * 512}.items():
+        outputs = await http({"url": server.tells(path, body, content_encoding="gzip")}, context)
+        assert outputs["response"] == "".join(contents)
+    garbled = await failure(context, url=server.tells("/garbled", packed + b"junk", content_encoding="gzip"))
+    assert "not packed as it says" in garbled.message
+
+
+@pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
+@pytest.mark.parametrize("missing", [1, 8, 40])
+async def test_a_packed_answer_that_was_cut_off_is_a_failure(
+    server: Server, context: Context, encoding: str, pack: Callable[[bytes], bytes], missing: int
+) -> None:
+    packed = pack(b"0123456789" * 10_000)
+    failed = await failure(context, url=server.tells("/", packed[:-missing], content_encoding=encoding))
+    assert "was cut off" in failed.message
+    assert "Try again" in failed.hint
+    assert (failed.ids["status_code"], failed.outputs["status_code"]) == (200, 200)
+    second = await failure(context, url=server.tells("/2", packed + packed[:-missing], content_encoding=encoding))
+    assert "was cut off" in second.message
+
+
+async def test_a_complaint_that_was_cut_off_is_told_as_far_as_it_came(server: Server, context: Context) -> None:
+    packed = gzip.compress(b"It is broken. " + os.urandom(2000).hex().encode())
+    failed = await failure(context, url=server.tells("/", packed[:-40], 500, content_encoding="gzip"))
+    assert "was answered 500" in failed.message
+    assert "It is broken." in failed.message
+
+
+async def test_a_packed_answer_without_content_is_none_that_was_cut_off(server: Server, context: Context) -> None:
+    url = server.tells("/", content_encoding="gzip")
+    assert (await http({"url": url}, context))["response"] == ""
+    assert (await http({"url": url, "method": "HEAD"}, context))["response"] == ""
+
+
+async def test_parts_that_unfold_into_nothing_come_to_an_end(
+    server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_answer, "BODY_BYTES", 1 << 16)
+    body = gzip.compress(b"") * 8000
+    server.replies["/"] = Reply(body=body, headers={"content-encoding": "gzip", "transfer-encoding": "chunked"})
+    assert "larger than" in (await failure(context, url=server.url)).message
 
 
 @pytest.mark.parametrize(
@@ -505,3 +552,22 @@ def test_the_effect_follows_from_the_method() -> None:
         *["idempotent"] * 3,
         *["effectful"] * 3,
     ]
+
+
+@pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
+@pytest.mark.parametrize("kind", ["text/plain", "application/json"])
+async def test_no_piece_of_a_secret_is_in_what_is_told_of_an_answer(
+    server: Server, context: Context, secret: str, kind: str
+) -> None:
+    said = f"refused: {secret}"
+    body = json.dumps({"error": [said]}) if kind == "application/json" else said
+    failed = await failure(knowing(context), url=server.tells("/", body, 400, content_type=kind))
+    assert "refused: ***" in failed.message
+    assert PIECE not in failed.message
+
+
+@pytest.mark.parametrize("param", ["method", "url"])
+async def test_no_piece_of_a_secret_that_is_in_the_wrong_place_is_told(context: Context, param: str) -> None:
+    failed = await failure(knowing(context), **{"url": "http://127.0.0.1:9/", param: TOKEN})
+    assert "***" in failed.message
+    assert TOKEN[:8] not in failed.message

@@ -18,6 +18,7 @@ from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
 from pflow.nodes.llm import llm
 from pflow.registry.interface import interface_from
+from tests.pflow.nodes.longsecrets import PIECE, TOKEN, knowing
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, UraniborgError
 
 (INTERFACE,) = json.loads((Path(inspect.getfile(llm)).with_suffix(".json")).read_text())["nodes"]
@@ -311,3 +312,22 @@ async def test_a_server_that_is_not_there_is_said_to_be_unreachable(
     with pytest.raises(NodeFailed, match="cannot be reached"):
         await llm({"prompt": "x"}, context)
     assert own.asked == []
+
+
+async def test_the_key_for_a_server_of_ones_own_is_not_told_where_the_server_repeats_it(
+    own: Server, context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "sk-own-server-0123456789"
+    monkeypatch.setenv("LLM_API_KEY", key)
+    own.status, own.body = 400, {"error": {"message": f"no project has {key}, {'x' * 280}"}}
+    with pytest.raises(NodeFailed, match=r"no project has \*\*\*") as failed:
+        await llm({"prompt": "x"}, context)
+    assert own.asked[0][1] == f"Bearer {key}"
+    assert key not in str(failed.value.body())
+
+
+async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_refusal(own: Server, context: Context) -> None:
+    own.status, own.body = 400, {"error": {"message": f"bad prompt: {TOKEN}"}}
+    with pytest.raises(NodeFailed, match=r"bad prompt: \*\*\*") as failed:
+        await llm({"prompt": TOKEN}, knowing(context))
+    assert PIECE not in str(failed.value.body())

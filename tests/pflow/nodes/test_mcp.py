@@ -20,6 +20,7 @@ from pflow.nodes.mcp import call, call_tool
 from pflow.registry.registry import Registry
 from pflow.service import Service
 from tests.pflow import tool_server
+from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.mcp import stateless_app
 from uraniborg.kernel.mcp.testing import serving
@@ -92,6 +93,13 @@ async def test_a_tool_that_says_it_failed_fails_the_node_with_what_it_said(conte
     assert caught.value.outputs["is_error"] is True
     assert caught.value.outputs["result"]["error"]["hint"] == "Look elsewhere."
     assert caught.value.ids == {"server": "tools", "tool": "lose"}
+
+
+@pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
+async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(context: Context, secret: str) -> None:
+    with pytest.raises(NodeFailed, match=r"There is no \*\*\*") as caught:
+        await called(knowing(context), "lose", name=secret)
+    assert PIECE not in caught.value.message
 
 
 async def test_a_server_that_nobody_configured_is_told_with_those_that_are(context: Context) -> None:

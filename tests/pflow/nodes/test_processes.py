@@ -369,12 +369,6 @@ def test_a_text_that_was_cut_within_a_character_is_still_a_text(tmp_path: Path) 
     assert Printed(b"\xff" + b"a" * 9, b"", 99, tmp_path / "all").text()[1]
 
 
-def test_the_last_lines_are_those_that_say_something() -> None:
-    printed = Printed(b"", b"one\n\ntwo  \nthree\n\n", 0)
-    assert printed.last_lines(2) == "two\nthree"
-    assert len(Printed(b"", b"x" * 4000, 0).last_lines()) == 600
-
-
 @pytest.mark.parametrize(
     ("size", "words"), [(5, "5 bytes"), (1024, "1 KiB"), (1_600_000, "1.5 MiB"), (2 << 30, "2 GiB")]
 )

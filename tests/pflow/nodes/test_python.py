@@ -17,6 +17,7 @@ from pflow.node import Context, Outcome
 from pflow.nodes import python as node
 from pflow.nodes.python import python
 from pflow.registry.interface import Interface, interface_from
+from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
 
 
 @pytest.fixture
@@ -295,6 +296,52 @@ async def test_both_names_are_the_same_node(context: Context) -> None:
     declared = interfaces()
     ours, other = declared["python"], declared["code"]
     assert (ours.run, ours.params, ours.outputs) == (other.run, other.params, other.outputs)
-    assert all(one.effect == "pure" and one.open_actions for one in declared.values())
+    assert all(one.effect == "idempotent" and one.open_actions for one in declared.values()), "it may write files"
     code = "import sys\nprint('x' * 20_000_000)\nprint('y' * 20_000_000, file=sys.stderr)"
     assert set((await run(context, code)).outputs) == set(ours.outputs)
+
+
+@pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise ValueError(secret)",
+        "{}[secret]",
+        "result = {secret: {1}}",
+        "result = {secret.encode(): 1}",
+        "import os, sys\nsys.stderr.write(secret)\nsys.stderr.flush()\nos._exit(3)",
+    ],
+)
+async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(context: Context, code: str, secret: str) -> None:
+    failed = await failure(knowing(context), code, inputs={"secret": secret})
+    assert "***" in failed.message
+    assert PIECE not in failed.message + failed.hint
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("x = 1\n\nresult = x / 0  # oops", "Line 3 of the code is `result = x / 0  # oops`."),
+        ("def f():\n    raise ValueError('no')\nf()", "Line 2 of the code is `raise ValueError('no')`."),
+        ("x = 1\x0c\nresult = (", "Line 2 of the code is `result = (`."),
+        ("result = price * 2", "Values reach the code as `inputs`, each as a variable of its own name; here: a, b."),
+        ("result = a['x']", "here: a, b. Line 1 of the code is `result = a['x']`."),
+        ("import no_such_module", "install the module there, or do without it. Line 1"),
+        ("def f():\n    f()\nf()", "It calls itself without end, or too deep. Line 2"),
+        ("import sys\nsys.exit(3)", "to choose an edge, set `action`. Line 2"),
+        ("exec('1 / 0')", "Line 1 of the code is `exec('1 / 0')`."),
+    ],
+)
+async def test_a_failure_of_the_code_says_where_it_is_and_what_may_help(context: Context, code: str, hint: str) -> None:
+    assert hint in (await failure(context, code, inputs={"a": {}, "b": 1})).hint
+
+
+async def test_code_that_misses_a_value_and_has_no_inputs_is_told_of_them(context: Context) -> None:
+    assert "`inputs`, each as a variable of its own name; here there are none." in (await failure(context, "x")).hint
+
+
+async def test_a_line_of_a_secret_within_the_code_is_not_told(context: Context) -> None:
+    failed = await failure(knowing(context), f"text = '''{KEY_FILE}'''\nraise ValueError")
+    assert failed.hint == "What it printed to stderr tells more."
+    failed = await failure(knowing(context), f"{{}}['{TOKEN}']")
+    assert "Line 1 of the code is `{}['***']`." in failed.hint

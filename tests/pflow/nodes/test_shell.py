@@ -11,6 +11,7 @@ from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
 from pflow.nodes.shell import shell
 from pflow.registry.interface import Interface, interface_from
+from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
 
 
 @pytest.fixture
@@ -181,3 +182,22 @@ async def test_the_interface_declares_every_output(context: Context) -> None:
     assert set(await shell({"command": "seq 500000; seq 500000 >&2"}, context)) <= declared
     assert set((await failure(context, command="kill -9 $$")).outputs) <= declared
     assert interface().effect == "effectful"
+
+
+@pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
+@pytest.mark.parametrize("stream", [1, 2])
+async def test_no_piece_of_a_secret_is_in_what_is_told_of_the_outputs(
+    context: Context, secret: str, stream: int
+) -> None:
+    command = f"printf 'refused: %s' \"$SECRET\" >&{stream}; exit 3"
+    failed = await failure(knowing(context), command=command, env={"SECRET": secret})
+    assert "refused: ***" in failed.message
+    assert PIECE not in failed.message
+
+
+async def test_no_piece_of_a_secret_is_told_of_an_output_that_went_to_a_file(context: Context) -> None:
+    command = "head -c 17000000 /dev/zero | tr '\\0' x; printf '\\n\\nrefused: %s' \"$SECRET\"; exit 3"
+    failed = await failure(knowing(context), command=command, env={"SECRET": TOKEN * 12})
+    assert "stdout_file" in failed.outputs
+    assert "refused: ***" in failed.message
+    assert PIECE not in failed.message

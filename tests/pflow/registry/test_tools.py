@@ -91,6 +91,12 @@ def test_what_a_tool_does_to_the_world_follows_from_its_hints(hints: Any, effect
     assert tool_interface("web", tool(annotations=hints))["effect"] == effect
 
 
+@pytest.mark.parametrize("hints", [{"readOnlyHint": True}, {"idempotentHint": True}, None])
+def test_a_tool_may_depend_on_what_nodes_before_it_did(hints: Any) -> None:
+    interface = interface_from(tool_interface("web", tool(annotations=hints)), source="mcp")
+    assert interface.reads_world
+
+
 def test_the_result_has_the_structure_of_the_output_schema() -> None:
     output = {
         **schema(items={"type": "array", "items": {"$ref": "#/$defs/Item"}}, count={"type": "integer"}),

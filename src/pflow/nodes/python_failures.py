@@ -1,0 +1,88 @@
+"""What is told of a python node's code that did not do what it was to do: where, why, and what to do about it."""
+
+import io
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pflow.errors import NodeFailed, NodeTimedOut
+from pflow.node import Context
+from pflow.nodes.excerpts import beginning, last_lines, masked
+from pflow.nodes.processes import Finished
+
+EXAMPLE: Final = "Make it of text, numbers, booleans, None, lists, and dicts with text as keys."
+_LONGEST_PIECE: Final = 62
+_LONGEST_MESSAGE: Final = 1000
+_LONGEST_LINE: Final = 200
+_ENDED: Final = {
+    "SIGXCPU": "It used up its processor time, which follows from `timeout`.",
+    "SIGKILL": "The system ends processes so when memory is short.",
+    "SIGSEGV": "A compiled library crashed; that happens when `memory_mb` is too little for it.",
+}
+_RAISED: Final = {
+    "MemoryError": "It needs more than `memory_mb` allows.",
+    "ModuleNotFoundError": "The code has what is installed beside pflow: install the module there, or do without it.",
+    "RecursionError": "It calls itself without end, or too deep.",
+    "SystemExit": "Let the code run to its end; to choose an edge, set `action`.",
+}
+_MISSING: Final = ("NameError", "KeyError")
+
+
+def still_running(exc: NodeTimedOut, told: Mapping[str, Any], timeout: float | None) -> NodeTimedOut:
+    line = told.get("stopped_at")
+    where = f" in line {line}" if line else ""
+    return NodeTimedOut(
+        f"The code was still running{where} after {timeout:g} s, and was ended.",
+        hint=exc.hint,
+        outputs=exc.outputs,
+        **({"line": line} if line else {}),
+    )
+
+
+def failure(
+    told: Mapping[str, Any], finished: Finished, params: Mapping[str, Any], context: Context, printed: dict[str, Any]
+) -> NodeFailed:
+    """What became of code that gave no result. `told` is what the process reported of it, if it came to that."""
+    if "refused" in told:
+        problem = "".join(beginning(piece, _LONGEST_PIECE, context) for piece in told["refused"])
+        instead = told.get("instead")
+        return NodeFailed(f"{problem}.", hint=f"Use {instead} instead." if instead else EXAMPLE, outputs=printed)
+    if "raised" in told:
+        line = told.get("line")
+        where = f" in line {line}" if line else ""
+        *_, message = masked(told["message"], context).strip().splitlines() or [told["raised"]]
+        lines = last_lines(told["traceback"], context, count=6, length=1500)
+        return NodeFailed(
+            f"The code failed{where}: {message[:_LONGEST_MESSAGE]}\n{lines}",
+            hint=_hint(told["raised"], line, params, context),
+            outputs=printed,
+            exception=told["raised"],
+            **({"line": line} if line else {}),
+        )
+    said = finished.stderr.last_lines(context)
+    return NodeFailed(
+        f"The code {finished.ending()} before it was done." + (f" Its stderr ends: {said}" if said else ""),
+        hint=_ENDED.get(finished.signal or "", "Let the code run to its end: it must not end its process."),
+        outputs=printed,
+        exit_code=finished.exit_code,
+    )
+
+
+def _hint(raised: str, line: int | None, params: Mapping[str, Any], context: Context) -> str:
+    text = _text_of(line, str(params["code"]), context)
+    where = f"Line {line} of the code is `{text}`." if text else "What it printed to stderr tells more."
+    advice = _RAISED.get(raised) or (_about_inputs(params, context) if raised in _MISSING else "")
+    return f"{advice} {where}" if advice else where
+
+
+def _text_of(line: int | None, code: str, context: Context) -> str:
+    """A line of the code; none of it where a secret goes over several lines, of which one alone would be shown."""
+    lines, shown = (io.StringIO(text, newline=None).readlines() for text in (code, masked(code, context)))
+    if line is None or len(lines) != len(shown) or not 0 < line <= len(shown):
+        return ""
+    return shown[line - 1].strip()[:_LONGEST_LINE]
+
+
+def _about_inputs(params: Mapping[str, Any], context: Context) -> str:
+    names = ", ".join(params.get("inputs") or ())
+    there = f"here: {beginning(names, _LONGEST_LINE, context)}" if names else "here there are none"
+    return f"Values reach the code as `inputs`, each as a variable of its own name; {there}."

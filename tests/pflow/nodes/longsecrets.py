@@ -1,0 +1,19 @@
+"""Secrets that are longer than a message shows, and a context that knows them."""
+
+from dataclasses import replace
+
+from pflow.node import Context
+from uraniborg.kernel.logging import Redactor
+
+PIECE = "0a1b2c3d4e5f"
+TOKEN = "eyJ" + PIECE * 80
+KEY_FILE = "\n".join(["-----BEGIN KEY-----", *[f"{PIECE}{number}" for number in range(40)], "-----END KEY-----"])
+"""A secret of many lines, none of which is one by itself."""
+
+
+def knowing(context: Context) -> Context:
+    """The same context in a run whose secrets these are, and a process that does not know them."""
+    mask = Redactor()
+    for secret in (TOKEN, KEY_FILE):
+        mask.register(secret)
+    return replace(context, mask=mask)

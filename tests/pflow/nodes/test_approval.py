@@ -1,0 +1,66 @@
+"""A question to a person is one question, however often the run that asks it is gone on with."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pflow.config import Settings
+from pflow.errors import ApprovalRequired
+from pflow.node import Context
+from pflow.nodes.approval import ask
+from pflow.service import Service
+from uraniborg.kernel.inbox import Decision, Inbox
+
+QUESTION = {"question": "Send it?"}
+
+
+@pytest.fixture
+def inbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Inbox]:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "uraniborg"))
+    opened = Inbox()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    return Context("run_2", "draft", "ask", tmp_path, tmp_path, tmp_path, lineage="run_1")
+
+
+def asked(context: Context, params: dict[str, Any] = QUESTION) -> str:
+    with pytest.raises(ApprovalRequired) as caught:
+        ask(params, context)
+    return caught.value.ids["approval_id"]
+
+
+def test_the_question_of_a_workflow_that_was_renamed_is_the_same_question(inbox: Inbox, context: Context) -> None:
+    entry = asked(context)
+    assert asked(replace(context, workflow="final", run_id="run_3")) == entry
+    assert [(one.id, one.payload["workflow"]) for one in inbox.pending()] == [(entry, "draft")]
+
+
+def test_another_run_another_node_or_another_wording_is_another_question(inbox: Inbox, context: Context) -> None:
+    others = (
+        replace(context, lineage="run_9"),
+        replace(context, node_id="ask[1]"),
+        replace(context, lineage=""),
+        replace(context, lineage="", run_id="run_9"),
+    )
+    entries = [asked(context), *map(asked, others), asked(context, {"question": "Send them?"})]
+    assert len({*entries}) == len(inbox.pending()) == 5, "a run that goes on from none is its own lineage"
+
+
+def test_a_draft_that_is_saved_while_its_question_waits_goes_on_with_the_answer(inbox: Inbox, tmp_path: Path) -> None:
+    service = Service(Settings(home=tmp_path / "home"), folder=tmp_path)
+    drafts = service.home / "workflows" / "drafts"
+    drafts.mkdir(parents=True)
+    plain = {"nodes": [{"id": "ask", "type": "approval", "params": QUESTION}], "edges": []}
+    (drafts / "draft.json").write_text(json.dumps(plain))
+    waiting = service.execute("draft")
+    service.save("draft", "final", "Asks")
+    inbox.decide((waiting.error_body or {})["approval_id"], Decision(action="approve"), "test")
+    assert service.execute("final").success
