@@ -130,7 +130,7 @@ def _expanded(name: str, value: Any, env: Mapping[str, str]) -> Any:
 
 def _keep_secret(config: ServerConfig, plain: Mapping[str, Any]) -> None:
     """From now on no log and no error tells values that are secrets by their name, or by that of their variable."""
-    from pflow.redaction import Secrets, is_sensitive
+    from uraniborg.kernel.redaction import is_sensitive, register_secret
 
     secrets: list[str] = []
     for key in ("env", "headers"):
@@ -138,4 +138,5 @@ def _keep_secret(config: ServerConfig, plain: Mapping[str, Any]) -> None:
             variables = [found[1] for found in _VARIABLE.finditer(str(config.plain[key][name]))]
             if any(map(is_sensitive, (name, *variables))):
                 secrets.append(value)
-    Secrets(secrets)
+    for secret in secrets:
+        register_secret(secret)

@@ -21,6 +21,7 @@ from pflow.engine.steps import as_pflow_error
 from pflow.engine.values import as_json, from_json
 from pflow.errors import ApprovalRequired, ClusterUnreachable, NodeFailed, NodeTimedOut, PflowError
 from pflow.node import Context, Outcome
+from pflow.redaction import Secrets
 from pflow.registry.registry import Registry
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.ids import new_id
@@ -211,7 +212,7 @@ def _packed(call: Call) -> Parcel:
         "timeout": context.timeout,
     }
     try:
-        return Parcel(pickle.dumps((call.interface, call.params, told)))
+        return Parcel(pickle.dumps((call.interface, call.params, told, call.secrets.values)))
     except RecursionError:
         raise NodeFailed("A parameter is nested too deep.", hint="Pass it on as a text of JSON.") from None
 
@@ -219,8 +220,8 @@ def _packed(call: Call) -> Parcel:
 def run_remotely(parcel: Parcel) -> dict[str, Any]:
     """Run a node, on a worker. What it raises travels as plain values: here and there may be different versions."""
     try:
-        interface, params, told = pickle.loads(parcel.data)  # noqa: S301 - it comes from who may run any code here
-        context = Context(**told)
+        interface, params, told, secrets = pickle.loads(parcel.data)  # noqa: S301 - it comes from who may run any code here
+        context = Context(**told, mask=Secrets(secrets).masked)
         function = Registry(context.home).function(interface)
         is_async = iscoroutinefunction(function)
         given = asyncio.run(_in_time(function(params, context), context)) if is_async else function(params, context)

@@ -3,11 +3,12 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from typing import Any, Final, Protocol
 
 from pflow.node import Closable, Context, Function, Keeper, Outcome
+from pflow.redaction import Secrets
 from pflow.registry.interface import Interface
 
 THREADS: Final = 32
@@ -24,6 +25,7 @@ class Call:
     params: dict[str, Any]
     context: Context
     effect: str
+    secrets: Secrets = field(default_factory=Secrets)
 
 
 class Functions(Protocol):

@@ -29,6 +29,8 @@ class Result(NamedTuple):
     """The run that it ran in."""
     at: float = 0.0
     """When it ran or was last used, in seconds since 1970."""
+    took: tuple[str, ...] = ()
+    """Files that it took away."""
 
     @property
     def key(self) -> Key:
@@ -36,7 +38,9 @@ class Result(NamedTuple):
 
     def line(self) -> bytes:
         head = orjson.dumps([*self[:5], self.by, self.at])
-        return b'{"finished":%b,"outputs":%b}\n' % (head, self.outputs if self.outputs is not None else b"null")
+        took = b',"took":%b' % orjson.dumps(self.took) if self.took else b""
+        outputs = self.outputs if self.outputs is not None else b"null"
+        return b'{"finished":%b%b,"outputs":%b}\n' % (head, took, outputs)
 
     def values(self) -> dict[str, Any]:
         assert self.outputs is not None
@@ -129,7 +133,8 @@ def result_of(line: Any) -> Result:
     if outputs is not None and not isinstance(outputs, dict):
         raise TypeError("outputs are an object")
     kept = None if outputs is None else as_json(cast("dict[str, Any]", outputs))
-    return Result(node, fingerprint, kind, action, effect, kept, by, float(at))
+    took = tuple(map(_text, line.get("took", ())))
+    return Result(node, fingerprint, kind, action, effect, kept, by, float(at), took)
 
 
 def key_of(pair: Any) -> Key:

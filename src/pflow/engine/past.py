@@ -25,6 +25,10 @@ class Past(NamedTuple):
     run: str | None = None
     """The last of them."""
 
+    def took(self) -> frozenset[str]:
+        """The files that were taken away."""
+        return frozenset(path for one in self.results.values() for path in one.took)
+
 
 def past_of(
     results: dict[Key, Result], uncertain: set[Key], lineage: str | None, notices: list[str] | None = None

@@ -84,6 +84,6 @@ def _planned(
     except UraniborgError as exc:
         return {"params": dict(node.params), "will": "fail", "waits_for": [], "problem": exc.message}, None
     result = past.results.get((node.id, fingerprint_of(interface, params, context, world)))
-    if result is None or result.outputs is None or not may_be_reused(node, interface, params, context):
+    if result is None or result.outputs is None or not may_be_reused(node, interface, params, context, past.took()):
         return {"params": params, "will": "run", "waits_for": []}, None
     return {"params": params, "will": "reuse", "waits_for": []}, result

@@ -37,6 +37,7 @@ class Recorder:
         """The nodes that there are now."""
         self.under_way: set[Key] = set()
         """Nodes with effects that have begun, and not ended."""
+        self.took = past.took()
         self.used: set[Key] = set()
         """Results of earlier runs that stood for a node."""
         self.waiting: set[Key] = set()

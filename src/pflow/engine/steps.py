@@ -1,6 +1,7 @@
 """One node, once: its parameters resolved, an earlier result taken over if one fits, else run and written down."""
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -161,9 +162,8 @@ class _Job(NamedTuple):
     def is_effectful(self) -> bool:
         return self.call.effect == "effectful"
 
-    @property
-    def may_be_reused(self) -> bool:
-        return may_be_reused(self.node, self.call.interface, self.call.params, self.call.context)
+    def may_be_reused(self, took: frozenset[str]) -> bool:
+        return may_be_reused(self.node, self.call.interface, self.call.params, self.call.context, took)
 
 
 async def run_step(
@@ -201,27 +201,35 @@ def _job(
     effect = node.effect or interface.effect_of(params)
     print_ = fingerprint_of(interface, params, context, world)
     frame.hashes[key] = print_
-    return _Job(key, print_, node, Call(interface, params, context, effect), retry or node.retry or _ONCE)
+    return _Job(
+        key, print_, node, Call(interface, params, context, effect, frame.secrets), retry or node.retry or _ONCE
+    )
 
 
 async def _stepped(frame: Frame, job: "_Job") -> Step:
     recorder = frame.recorder
     if recorder is None or not recorder.is_resuming:
         return await _run(frame, job)
-    if job.may_be_reused and (found := _usable(recorder.earlier(job.id), job.call.context)):
+    if job.may_be_reused(recorder.took) and (found := _usable(recorder.earlier(job.id), job.call.context)):
         return found
     if job.is_effectful:
         return await _run_alone(frame, recorder, job)
     return await _run_again(frame, recorder, job)
 
 
-def may_be_reused(node: Node, interface: Interface, params: Mapping[str, Any], context: Context) -> bool:
+def may_be_reused(
+    node: Node, interface: Interface, params: Mapping[str, Any], context: Context, took: frozenset[str]
+) -> bool:
     """Whether an earlier result can stand for it: not if it looks at what changes by itself, nor if what it wrote is
-    gone."""
-    if not node.reuse or interface.is_volatile:
+    gone, unless a node after it took that away."""
+    if not node.reuse or interface.is_volatile_for(params):
         return False
-    written = [params.get(key) for key in interface.writes]
-    return all(one is None or context.path(str(one)).exists() for one in written)
+    written = _paths(interface.writes, params, context)
+    return all(os.path.exists(one) or one in took for one in written)
+
+
+def _paths(keys: tuple[str, ...], params: Mapping[str, Any], context: Context) -> tuple[str, ...]:
+    return tuple(str(context.path(str(params[key]))) for key in keys if params.get(key) is not None)
 
 
 def fingerprint_of(interface: Interface, params: Mapping[str, Any], context: Context, world: str = "") -> str:
@@ -229,6 +237,8 @@ def fingerprint_of(interface: Interface, params: Mapping[str, Any], context: Con
     the world, the world comes last, so that it can be told whether anything else changed."""
     is_placed = interface.reads_world or interface.effect != "pure" or interface.reads
     place = str(context.folder) if is_placed else ""
+    if interface.limits:
+        params = {key: value for key, value in params.items() if key not in interface.limits}
     own = fingerprint(interface.type, interface.version, params, _stamps(interface, params, context), place)
     return f"{own}{_WORLD}{fingerprint(world)}" if interface.reads_world else own
 
@@ -268,7 +278,7 @@ async def _run_alone(frame: Frame, recorder: Recorder, job: _Job) -> Step:
         ) from exc
     with lock:
         result, was_interrupted = recorder.checkpoints.elsewhere(recorder, job.id)
-        if job.may_be_reused and (found := _usable(result, job.call.context)):
+        if job.may_be_reused(recorder.took) and (found := _usable(result, job.call.context)):
             return found
         return await _run_again(frame, recorder, job, was_interrupted=was_interrupted)
 
@@ -292,7 +302,7 @@ def _reason(frame: Frame, past: Past, job: _Job, was_interrupted: bool) -> str: 
         return "it was interrupted"
     if not job.node.reuse:
         return 'it says "resume": "never"'
-    if job.call.interface.is_volatile:
+    if job.call.interface.is_volatile_for(job.call.params):
         return "what it reads may have changed"
     if (result := past.results.get(job.id)) is not None:
         if result.outputs is not None:
@@ -355,8 +365,9 @@ async def _run(frame: Frame, job: _Job, by: str = "") -> Step:
         # What is in bytes is not seen in the text that they become.
         kept = None if frame.secrets.are_in([outputs, outcome.outputs, action]) else text
         action = frame.secrets.masked(action) if kept is None else action
-        kind = job.call.interface.type
-        recorder.finished(Result(job.key, job.fingerprint, kind, action, effect, kept, by, time.time()))
+        kind = job.call.interface
+        took = _paths(kind.takes, job.call.params, job.call.context) if kind.takes else ()
+        recorder.finished(Result(job.key, job.fingerprint, kind.type, action, effect, kept, by, time.time(), took))
     return Step(outputs, outcome.action, ran="" if effect == "pure" else by)
 
 
@@ -387,7 +398,7 @@ async def _attempt(executor: Executor, node: Node, call: Call) -> Outcome:
     seconds = call.context.timeout
     limit: asyncio.Timeout | None = None
     try:
-        call = Call(call.interface, _own(call.params), call.context, call.effect)
+        call = Call(call.interface, _own(call.params), call.context, call.effect, call.secrets)
         if seconds is None:
             given = await executor.run(call)
         else:

@@ -14,22 +14,27 @@ TYPES: Final = ("str", "int", "float", "bool", "dict", "list", "any")
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """`type` is one of TYPES, or several joined by `|`."""
+    """`type` is one of TYPES, or several joined by `|`. `choices` are all the values it may have, if not any will do.
+
+    The checker holds constants against them; what a template stands for is the node's to look at.
+    """
 
     key: str
     type: str = "any"
     required: bool = False
     default: Any = None
     description: str = ""
+    choices: tuple[Any, ...] = ()
 
     def plain(self) -> dict[str, Any]:
-        return {
+        told = {
             "key": self.key,
             "type": self.type,
             "required": self.required,
             "default": self.default,
             "description": self.description,
         }
+        return told | {"choices": list(self.choices)} if self.choices else told
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +77,16 @@ class Interface:
     """Parameters that name files. Size and time of change of those are part of what a result follows from."""
     writes: tuple[str, ...] = ()
     """Parameters that name files it writes: where one is gone, an earlier result does not stand for it."""
+    takes: tuple[str, ...] = ()
+    """Parameters that name files it takes away: who wrote them need not write them again."""
     reads_world: bool = False
     """Whether it may read what nodes before it wrote without being given it."""
     is_volatile: bool = False
     """Whether what it reads changes by itself, so that an earlier result is never used."""
+    volatile_by: tuple[str, frozenset[str]] | None = None
+    """A parameter on whose value that depends, and the values for which it is so: ask `is_volatile_for`."""
+    limits: tuple[str, ...] = ()
+    """Parameters that only bound how long it takes or how much it may use: its result does not follow from them."""
     open_params: bool = False
     """Whether it takes parameters that are not listed."""
     open_actions: bool = False
@@ -99,6 +110,15 @@ class Interface:
                 else self.effect
             )
         return effects.get(str(value).upper(), self.effect)
+
+    def is_volatile_for(self, params: Mapping[str, Any]) -> bool:
+        if self.volatile_by is None:
+            return self.is_volatile
+        name, values = self.volatile_by
+        value = params.get(name)
+        if value is None and name in self.params:
+            value = self.params[name].default
+        return str(value).upper() in values
 
     def plain(self) -> dict[str, Any]:
         """As `browse_components` tells of it."""
@@ -128,6 +148,11 @@ def checked_interface(plain: Mapping[str, Any], *, source: Source, file: str = "
         told = cast("dict[str, Any]", effect)
         by = (told["param"], {key.upper(): value for key, value in told.get("values", {}).items()})
         effect, unless = told.get("default", "effectful"), tuple(told.get("unless", ()))
+    volatile: Any = plain.get("volatile", False)
+    volatile_by: tuple[str, frozenset[str]] | None = None
+    if isinstance(volatile, dict):
+        when = cast("dict[str, Any]", volatile)
+        volatile_by = (when["param"], frozenset(value.upper() for value in when["values"]))
     return Interface(
         type=plain["type"],
         description=plain["description"],
@@ -143,8 +168,11 @@ def checked_interface(plain: Mapping[str, Any], *, source: Source, file: str = "
         tags=tuple(plain.get("tags", ())),
         reads=tuple(plain.get("reads", ())),
         writes=tuple(plain.get("writes", ())),
+        takes=tuple(plain.get("takes", ())),
         reads_world=bool(plain.get("reads_world", False)),
-        is_volatile=bool(plain.get("volatile", False)),
+        is_volatile=volatile is True,
+        volatile_by=volatile_by,
+        limits=tuple(plain.get("limits", ())),
         open_params=bool(plain.get("open_params", False)),
         open_actions=bool(plain.get("open_actions", False)),
         timeout=plain.get("timeout"),
@@ -158,17 +186,21 @@ def check_interface(plain: Mapping[str, Any]) -> None:
     for key in ("type", "description", "run"):
         if not isinstance(plain.get(key), str) or not plain[key]:
             raise ValueError(f"`{key}` must be text")
-    for key, value in _mapping(plain, "params").items():
-        _check_described(key, value)
+    params = _mapping(plain, "params")
+    for key, value in params.items():
+        _check_choices(key, _check_described(key, value))
     _check_outs(_mapping(plain, "outputs"))
     _mapping(plain, "example")
-    for key in ("actions", "tags", "reads", "writes"):
+    for key in ("actions", "tags", "reads", "writes", "takes", "limits"):
         if key in plain and not _are_texts(plain[key]):
             raise ValueError(f"`{key}` must be a list of texts")
+    if unknown := [one for one in plain.get("limits", ()) if one not in params]:
+        raise ValueError(f"`limits` names `{unknown[0]}`, which is none of `params`")
     timeout = plain.get("timeout")
     if timeout is not None and (type(timeout) not in {int, float} or timeout <= 0):
         raise ValueError("`timeout` must be a number of seconds")
     _check_effect(plain.get("effect", "effectful"))
+    _check_volatile(plain.get("volatile", False))
 
 
 def _are_texts(value: Any) -> bool:
@@ -184,6 +216,23 @@ def _check_effect(effect: Any) -> None:
     for value in (told.get("default", "effectful"), *_mapping(told, "values").values()):
         if value not in EFFECTS:
             raise ValueError(f"`effect` must be one of {', '.join(EFFECTS)}")
+
+
+def _check_volatile(volatile: Any) -> None:
+    if isinstance(volatile, bool):
+        return
+    told = cast("dict[str, Any]", volatile) if isinstance(volatile, dict) else {}
+    if type(told.get("param")) is not str or not _are_texts(told.get("values")):
+        raise ValueError("`volatile` must be true or false, or an object with `param` and a list of texts `values`")
+
+
+def _check_choices(key: str, described: Mapping[str, Any]) -> None:
+    choices = described.get("choices")
+    if choices is None:
+        return
+    listed = cast("list[Any]", choices) if isinstance(choices, list) else []
+    if not listed or not all(isinstance(one, (str, int, float)) for one in listed):
+        raise ValueError(f"`choices` of `{key}` must be a list of texts, numbers or booleans")
 
 
 def _check_outs(outs: Mapping[str, Any]) -> None:
@@ -226,6 +275,7 @@ def _param(key: str, value: Any) -> Param:
         required=bool(plain.get("required", False)),
         default=plain.get("default"),
         description=str(plain.get("description", "")),
+        choices=tuple(plain.get("choices") or ()),
     )
 
 

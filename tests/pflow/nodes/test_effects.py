@@ -138,11 +138,6 @@ def test_who_reads_what_code_wrote_runs_again_once_the_code_did(service: Service
     assert run_twice(service, flow("one"), flow("two")) == {"it": "two"}
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="a file that a later node of the run took away counts as gone, and is written anew",
-)
 def test_a_file_that_was_written_and_moved_stays_where_it_is_when_the_run_is_gone_on_with(service: Service) -> None:
     move = {"id": "move", "type": "move-file", "params": {"source_path": "it", "dest_path": "there"}}
     run_twice(service, *[chain(write("one"), move, GATE)] * 2)

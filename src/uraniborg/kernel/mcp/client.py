@@ -211,7 +211,7 @@ class Connection:
 
     def _refused(self, error: types.ErrorData) -> CallRefused:
         return CallRefused(
-            f"MCP server '{self.name}' refused: {printable(redact(error.message[:_SHOWN]))}",
+            f"MCP server '{self.name}' refused: {printable(redact(error.message)[:_SHOWN])}",
             hint="Check the name of the tool and its arguments.",
             server=self.name,
             rpc_code=error.code,
@@ -251,7 +251,7 @@ def _why(problem: BaseException | None) -> str:
     if isinstance(problem, FileNotFoundError):
         return "its command, or the folder to start it in, does not exist"
     if isinstance(problem, McpError):
-        return problem.error.message[:_SHOWN]
+        return redact(problem.error.message)[:_SHOWN]
     return "" if problem is None else type(problem).__name__
 
 
