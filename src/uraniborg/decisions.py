@@ -129,7 +129,9 @@ def _door_of(entry: Entry) -> PartsDoor | None:
 
 def _print(console: Console, entry: Entry) -> None:
     asked = _ago(entry.created_at, SystemClock().now())
-    console.print(Text.assemble((_handle(entry), "bold cyan"), (f"  {entry.part}, {entry.kind}, asked {asked}", "dim")))
+    workflow = f" of {told}" if (told := _told(entry, "workflow")) else ""
+    about = f"  {entry.part}, {entry.kind}{workflow}, asked {asked}"
+    console.print(Text.assemble((_handle(entry), "bold cyan"), (about, "dim")))
     for line in (_told(entry, "query"), _told(entry, "question")):
         if line:
             console.print(Padding(Text(line), (0, 0, 0, 2)))

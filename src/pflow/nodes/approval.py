@@ -1,10 +1,15 @@
 """A question to a person, in the inbox that all parts share: asked once, however often the run is gone on with."""
 
-from typing import Any, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 from pflow.errors import ApprovalRequired, NodeFailed
 from pflow.node import Context, Outcome
+from uraniborg.kernel.errors import Conflict
 from uraniborg.kernel.ids import content_id
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.inbox import Inbox
 
 _PART: Final = "pflow"
 _KIND: Final = "approval"
@@ -23,18 +28,20 @@ def ask(params: dict[str, Any], context: Context) -> Outcome:
             "details": params.get("details"),
             "workflow": context.workflow,
             "node": context.node_id,
+            "lineage": lineage,
             "actions": ["approve", "reject"],
         }
     )
     try:
+        _withdraw_superseded(inbox, payload)
         entry = inbox.put(entry_id, _PART, _KIND, entry_id, payload)
+        if entry.state == "withdrawn":
+            entry = inbox.reopen(entry_id)
         is_refused = entry.decision is not None and entry.decision.action != "approve"
         if is_refused and params.get("on_reject") != "branch":
             inbox.forget(_PART, entry_id)  # whoever runs it again asks again
     finally:
         inbox.close()
-    if entry.state == "withdrawn":
-        raise NodeFailed("The question was withdrawn.", hint="Change the question to ask anew.", approval_id=entry_id)
     if entry.decision is None:
         raise ApprovalRequired(
             f"A person has to decide: {params['question']}",
@@ -57,3 +64,13 @@ def ask(params: dict[str, Any], context: Context) -> Outcome:
         hint="Running the workflow again asks again.",
         outputs=outputs,
     )
+
+
+def _withdraw_superseded(inbox: "Inbox", asked: dict[str, Any]) -> None:
+    """What the same node asked in a run that nobody can go on with any more is no question any more."""
+    for entry in inbox.pending(_PART):
+        told = entry.payload
+        is_same = all(told.get(key) == asked[key] for key in ("workflow", "node"))
+        if is_same and told.get("lineage") != asked["lineage"]:
+            with suppress(Conflict):  # decided just now
+                inbox.withdraw(entry.id)

@@ -51,7 +51,19 @@ def test_another_run_another_node_or_another_wording_is_another_question(inbox: 
         replace(context, lineage="", run_id="run_9"),
     )
     entries = [asked(context), *map(asked, others), asked(context, {"question": "Send them?"})]
-    assert len({*entries}) == len(inbox.pending()) == 5, "a run that goes on from none is its own lineage"
+    assert len({*entries}) == 5, "a run that goes on from none is its own lineage"
+
+
+def test_what_nobody_can_go_on_with_is_asked_no_more_and_asked_again_if_somebody_does(
+    inbox: Inbox, context: Context
+) -> None:
+    other_inputs = asked(context, {"question": "Send them?"})
+    first, elsewhere = asked(context), asked(replace(context, workflow="other", lineage="run_9"))
+    assert {one.id for one in inbox.pending()} == {other_inputs, first, elsewhere}
+    anew = asked(replace(context, lineage="run_9"))
+    assert {one.id for one in inbox.pending()} == {anew, elsewhere}
+    assert asked(context) == first
+    assert {one.id for one in inbox.pending()} == {first, elsewhere}
 
 
 def test_a_draft_that_is_saved_while_its_question_waits_goes_on_with_the_answer(inbox: Inbox, tmp_path: Path) -> None:
