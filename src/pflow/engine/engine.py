@@ -266,6 +266,8 @@ class _Run:
         body = self.secrets.masked(error.body()["error"]) if error else None
         if body is not None:
             body.setdefault("node", None)
+        if error is not None and self.secrets.values:
+            progress.actions = {node: self.secrets.masked(action) for node, action in progress.actions.items()}
         shown = self.secrets.masked(outputs, guess=False)  # who asked for them wants them as they are
         if shown != outputs:
             self.warnings.append(f"Secrets in the outputs are shown as {MASK}.")

@@ -381,3 +381,26 @@ def test_outputs_are_given_as_they_are_but_for_secrets_and_then_that_is_said(ser
     )
     assert masked.outputs["say"]["echo"] == "***"
     assert "***" in " ".join(masked.warnings)
+
+
+def test_an_action_that_is_a_secret_is_in_no_reply_and_in_no_file(service: Service) -> None:
+    nodes = service.home / "nodes"
+    nodes.mkdir(parents=True)
+    interface = {"type": "acts", "description": "Acts", "run": "acts.py:run", "params": {"it": "str"}}
+    (nodes / "acts.json").write_text(json.dumps({"nodes": [{**interface, "open_actions": True}]}))
+    (nodes / "acts.py").write_text(
+        "from pflow.node import Outcome\ndef run(params, context):\n    return Outcome({}, params['it'])\n"
+    )
+    flow = {
+        "inputs": {"password": {}},
+        "nodes": [{"id": "act", "type": "acts", "params": {"it": "${password}"}}, shell("beside", "true"), GATE],
+        "edges": [{"from": "act", "to": "gate", "action": "never"}, {"from": "beside", "to": "act"}],
+        "start_node": "beside",
+        "outputs": {"none": {"source": "${gate.stdout.nothing ?? act.nothing}"}},
+        "timeout": 60,
+    }
+    flow["edges"][1:] = [{"from": "beside", "to": one} for one in ("act", "gate")]
+    result = service.run(flow, {"password": "zanzibar-4711"}, name="flow")
+    assert result.failed_node == "gate"
+    assert "zanzibar" not in json.dumps(result.reply())
+    assert b"zanzibar" not in b"".join(path.read_bytes() for path in service.home.rglob("*") if path.is_file())

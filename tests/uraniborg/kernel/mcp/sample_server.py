@@ -177,7 +177,7 @@ async def clean_up_forever() -> None:
     await asyncio.Event().wait()
 
 
-if __name__ == "__main__":
+def main() -> None:
     match sys.argv[1:]:
         case ["cleanup"]:
             run_stdio(sample_server(), cleanup=clean_up)
@@ -185,3 +185,7 @@ if __name__ == "__main__":
             run_stdio(sample_server(), cleanup=clean_up_forever, grace=float(grace))
         case _:
             sample_server().run(transport="stdio")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,53 +1,22 @@
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.forking import template
+from tests.uraniborg.kernel.mcp import interruptible_server
 from tests.uraniborg.kernel.mcp.test_stdio import Process
 
-ROOT = Path(__file__).resolve().parents[4]
 GRACE_S = 1.0
-
-SERVER = """\
-import asyncio, sys
-from tests.uraniborg.kernel.mcp.sample_server import sample_server, say_on_stderr
-from uraniborg.kernel.mcp import make_server, run_stdio
-
-how, door = sys.argv[1:]
-
-async def interrupted():
-    say_on_stderr("interrupted")
-    if how == "fails":
-        raise RuntimeError("no")
-    if how == "forever":
-        await asyncio.Event().wait()
-    await asyncio.sleep(0)
-    say_on_stderr("ended what ran")
-
-async def cleanup():
-    say_on_stderr("cleaned up")
-
-if door == "run":
-    server = make_server("made", version="1", instructions="", cleanup=cleanup, interrupted=interrupted)
-    server.run()
-else:
-    run_stdio(sample_server(), cleanup=None if door == "alone" else cleanup, interrupted=interrupted, grace=float(door)
-              if door[0].isdigit() else 5.0)
-"""
 
 
 @contextmanager
 def running(how: str = "well", door: str = "both") -> Generator[Process]:
-    pipe = subprocess.PIPE
-    path = os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), str(ROOT)])
-    environment = {**os.environ, "PYTHONPATH": path}
-    command = [sys.executable, "-c", SERVER, how, door]
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, cwd=ROOT) as process:
+    served = template(f"{interruptible_server.__name__}:main")
+    with served.start(how, door, env=os.environ, cwd=Path.cwd()) as process:
         try:
             yield Process(process)
         finally:

@@ -11,6 +11,7 @@ from typing import IO, Any, cast
 
 import pytest
 
+from tests.forking import Forked, template
 from tests.uraniborg.kernel.mcp import sample_server
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call
 from uraniborg.kernel.mcp.protocol import UnreadableError
@@ -24,7 +25,7 @@ SOON = 30
 class Process:
     """A sample server as a process, talked to in raw lines."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | Forked) -> None:
         self.process = process
         self.stdin, self.stdout, self.stderr = cast(
             "tuple[IO[bytes], IO[bytes], IO[bytes]]", (process.stdin, process.stdout, process.stderr)
@@ -48,13 +49,21 @@ class Process:
 
 
 @contextmanager
-def running(*args: str) -> Generator[Process]:
-    pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, SCRIPT, *args], stdin=pipe, stdout=pipe, stderr=pipe) as process:
+def running(*args: str, from_the_start: bool = False) -> Generator[Process]:
+    with begun_from_the_start(*args) if from_the_start else begun_as_it_is_loaded(*args) as process:
         try:
             yield Process(process)
         finally:
             process.kill()
+
+
+def begun_from_the_start(*args: str) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, SCRIPT, *args], stdin=pipe, stdout=pipe, stderr=pipe)
+
+
+def begun_as_it_is_loaded(*args: str) -> Forked:
+    return template(f"{sample_server.__name__}:main").start(*args, env=os.environ, cwd=Path.cwd())
 
 
 async def test_print_and_child_processes_do_not_corrupt_the_protocol(tmp_path: Path) -> None:
@@ -85,7 +94,7 @@ async def test_environment_and_errors_reach_the_other_side() -> None:
 
 
 def test_the_end_of_input_ends_the_server_well() -> None:
-    with running("cleanup") as server:
+    with running("cleanup", from_the_start=True) as server:
         server.initialize()
         server.stdin.close()
         assert server.exit_code() == 0
@@ -154,7 +163,7 @@ def test_a_signal_ends_the_server_during_a_call(tool: str, number: signal.Signal
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_is_followed_by_cleanup(number: signal.Signals, code: int) -> None:
-    with running("cleanup") as server:
+    with running("cleanup", from_the_start=True) as server:
         server.initialize()
         server.call_and_wait_for_its_start("wait_forever")
         server.process.send_signal(number)

@@ -1,0 +1,216 @@
+"""Values with their secrets masked: by the name they go under, by the form of text, and by value once registered."""
+
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Final, cast
+
+from uraniborg.kernel.sensitive import MASK, is_sensitive, without_telling
+from uraniborg.kernel.spellings import SHORTEST_SECRET, KnownSecrets, Span
+
+__all__ = ["MASK", "SHORTEST_SECRET", "Redactor", "is_sensitive", "masking", "redact", "register_secret"]
+
+_DEEPEST: Final = 256
+_SHORTEST_TELLING: Final = len("pwd=x")
+_SEQUENCES: Final = (list, tuple, set, frozenset)
+_CONTAINERS: Final = (dict, *_SEQUENCES, Mapping)
+
+_MaskText = Callable[[str], str]
+
+
+class Redactor:
+    """Masks secrets in any value: by the name they go under, and by value once registered. Safe to share by threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._own = KnownSecrets()
+        self._others: tuple[KnownSecrets, ...] = ()
+
+    def register(self, secret: str) -> None:
+        """From now on mask this value wherever it appears. One too short to be told from other text is ignored."""
+        self._own.add(secret)
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """The values that were registered."""
+        return self._own.values
+
+    @contextmanager
+    def including(self, other: "Redactor") -> Generator[None]:
+        """Meanwhile mask the secrets of another, too, those that are registered with it meanwhile among them."""
+        with self._lock:
+            self._others = (*self._others, other._own)
+        try:
+            yield
+        finally:
+            with self._lock:
+                others = list(self._others)
+                others.remove(other._own)
+                self._others = tuple(others)
+
+    def __call__(self, value: Any, *, guess: bool = True) -> Any:
+        """The same value with secrets masked. An object that would show one in its repr becomes that repr, masked.
+
+        Without `guess` text is masked only where it holds what was registered, whatever it looks like.
+        """
+        return self._masked(value, self._text if guess else self._known_text, within=[])
+
+    def holds(self, value: Any) -> bool:
+        """Whether anything within the value would be masked by what was registered."""
+        waiting, seen = [value] if self._longest() else [], dict[int, Any]()
+        while waiting:
+            one = waiting.pop()
+            if one is None or isinstance(one, bool):
+                continue
+            if _is_container(one):
+                if id(one) not in seen:
+                    seen[id(one)] = one
+                    waiting += cast("Iterable[Any]", one)
+                    waiting += cast("Mapping[Any, Any]", one).values() if isinstance(one, Mapping) else ()
+            elif (shown := _shown(one)) and self._spans(shown):
+                return True
+        return False
+
+    def pieces(self, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """A long text that comes in pieces, cut anew: each piece as it is, and with what was registered masked."""
+        rest = ""
+        for text in texts:
+            rest += text
+            spans = self._spans(rest)
+            # What begins behind here may go on in the next piece.
+            cut = max(0, len(rest) - self._longest())
+            cut = next((start for start, end in spans if start < cut < end), cut)
+            yield rest[:cut], _covered(rest[:cut], [span for span in spans if span[1] <= cut])
+            rest = rest[cut:]
+        yield rest, _covered(rest, self._spans(rest))
+
+    def _masked(self, value: Any, text: _MaskText, within: list[int]) -> Any:  # noqa: PLR0911 - one for each kind
+        if isinstance(value, str):
+            return text(value)
+        if value is None or isinstance(value, bool):
+            return value
+        if type(value) is int and -10_000 < value < 100_000:
+            return value
+        if isinstance(value, bytes):
+            return text(_decoded(value)).encode("utf-8", "surrogateescape")
+        place, is_container = id(value), _is_container(value)
+        if is_container and len(within) < _DEEPEST and place not in within:
+            within.append(place)
+            masked = self._container(value, text, within)
+            within.pop()
+            return masked
+        if _is_secret(value):
+            return MASK
+        shown = _shown(value)
+        if shown is None:
+            return value if isinstance(value, int) else f"<{type(value).__name__}>"
+        masked = text(shown)
+        return value if masked == shown and not is_container and not isinstance(value, BaseException) else masked
+
+    def _container(self, value: Any, text: _MaskText, within: list[int]) -> Any:
+        if isinstance(value, _SEQUENCES):
+            masked: list[Any] = []
+            for inner in cast("Iterable[Any]", value):
+                # A comprehension would be one more frame at each level.
+                masked.append(text(inner) if isinstance(inner, str) else self._masked(inner, text, within))  # noqa: PERF401
+            if isinstance(value, list):
+                return masked
+            if isinstance(value, tuple):
+                return tuple(masked)
+            return frozenset(masked) if isinstance(value, frozenset) else set(masked)
+        named: dict[Any, Any] = {}
+        for key, inner in cast("Mapping[Any, Any]", value).items():
+            is_harmless = inner is None or isinstance(inner, bool) or (isinstance(inner, str) and not inner)
+            is_secret = not is_harmless and isinstance(key, str) and is_sensitive(key)
+            shown = text(key) if isinstance(key, str) else self._key(key, text)
+            named[shown] = MASK if is_secret else self._masked(inner, text, within)
+        return named
+
+    def _key(self, key: Any, text: _MaskText) -> Any:
+        masked = self._masked(key, text, [0] * _DEEPEST)
+        return masked if isinstance(masked, str | int | float | None) else text(repr(masked))
+
+    def _text(self, text: str) -> str:
+        if len(text) < _SHORTEST_TELLING:
+            return text
+        known = self._known_text(text)
+        guessed = without_telling(known)
+        return known if guessed is known else self._known_text(guessed)
+
+    def _known_text(self, text: str) -> str:
+        if len(text) < SHORTEST_SECRET:
+            return text
+        # Masking one occurrence can join its neighbours into another.
+        while spans := self._spans(text):
+            text = _covered(text, spans)
+        return text
+
+    def _longest(self) -> int:
+        return max(self._own.longest, *(others.longest for others in self._others), 0)
+
+    def _spans(self, text: str) -> list[Span]:
+        """Where there are secrets: in order, those that overlap as one."""
+        found = self._own.spans(text)
+        for others in self._others:
+            found += others.spans(text)
+        return _merged(found) if found else found
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _covered(text: str, spans: list[Span]) -> str:
+    starts = [0, *(end for _, end in spans)]
+    ends = [*(start for start, _ in spans), len(text)]
+    return MASK.join(text[start:end] for start, end in zip(starts, ends, strict=True))
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, _CONTAINERS)
+
+
+def _shown(value: Any) -> str | None:
+    """How a value that is no container looks, or None if it cannot tell."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return _decoded(value)
+    try:
+        return f"{type(value).__name__}: {value}" if isinstance(value, BaseException) else repr(value)
+    except Exception:
+        return None
+
+
+def _decoded(value: bytes) -> str:
+    return value.decode("utf-8", "surrogateescape")
+
+
+def _is_secret(value: Any) -> bool:
+    """Whether it is a secret by its type. Whoever has one has loaded pydantic, which is slow to import."""
+    pydantic = sys.modules.get("pydantic")
+    return pydantic is not None and isinstance(value, (pydantic.SecretStr, pydantic.SecretBytes))
+
+
+redact: Final = Redactor()
+"""The redactor of this process: `redact(value)` masks what every log line masks."""
+
+
+def register_secret(value: str) -> None:
+    """Mask this value in every later log record and in everything `redact` is given."""
+    redact.register(value)
+
+
+def masking(redactor: Redactor) -> AbstractContextManager[None]:
+    """Meanwhile mask the secrets of this redactor in every log record, too, and in everything `redact` is given.
+
+    Several may be in force at once, in any threads, and end in any order.
+    """
+    return redact.including(redactor)
