@@ -393,13 +393,9 @@ def test_an_action_that_is_a_secret_is_in_no_reply_and_in_no_file(service: Servi
     )
     flow = {
         "inputs": {"password": {}},
-        "nodes": [{"id": "act", "type": "acts", "params": {"it": "${password}"}}, shell("beside", "true"), GATE],
-        "edges": [{"from": "act", "to": "gate", "action": "never"}, {"from": "beside", "to": "act"}],
-        "start_node": "beside",
-        "outputs": {"none": {"source": "${gate.stdout.nothing ?? act.nothing}"}},
-        "timeout": 60,
+        "nodes": [shell("first", "true"), {"id": "act", "type": "acts", "params": {"it": "${password}"}}, GATE],
+        "edges": [{"from": "first", "to": "act"}, {"from": "first", "to": "gate"}],
     }
-    flow["edges"][1:] = [{"from": "beside", "to": one} for one in ("act", "gate")]
     result = service.run(flow, {"password": "zanzibar-4711"}, name="flow")
     assert result.failed_node == "gate"
     assert "zanzibar" not in json.dumps(result.reply())
