@@ -2,21 +2,28 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any, Final, Protocol, cast
 
-from pflow.ir.coercion import fits
+from pflow.ir.constants import Constants
 from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
 from pflow.ir.graph import Graph
-from pflow.ir.model import ERROR_ACTION, Node, Workflow
-from pflow.ir.reading import places_of, read_workflow
+from pflow.ir.model import ERROR_ACTION, Edge, Node, Workflow
+from pflow.ir.params import check_params
+from pflow.ir.reading import edge_places_of, places_of, read_workflow
 from pflow.ir.references import check_references
-from pflow.ir.uses import NESTED, variables_of
+from pflow.ir.uses import NESTED, is_template, variables_of
 from pflow.registry.interface import Interface
 from uraniborg.kernel.errors import UraniborgError
 
 MOST_NESTED: Final = 10
 _NAMED: Final = 12
+_TOOL: Final = "mcp-"
+_TOOLS: Final = (
+    "Tools of MCP servers are nodes `mcp-SERVER-TOOL` once `pflow mcp add SERVER` has written the server down and "
+    "`pflow mcp sync` has asked it for them; `pflow mcp list` shows the servers."
+)
 
 Loader = Callable[[str], Any]
 """Gives the document of another workflow, by its name. Raises a kernel error if there is none."""
@@ -46,6 +53,17 @@ class Checked:
         return [one for one in self.diagnostics if one.severity == "warning"]
 
 
+class _Edges:
+    """Where in the file edges are. Most files are never asked."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+
+    @cached_property
+    def places(self) -> dict[Edge, int]:
+        return edge_places_of(self._document)
+
+
 def check(document: Any, interfaces: Interfaces, *, load: Loader | None = None) -> Checked:
     """Check a workflow as it was read from its file. `load` finds the workflows that it runs."""
     return _Checker(interfaces, load).check(document)
@@ -73,15 +91,18 @@ class _Checker:
             return Checked(None, found)
         graph = Graph.of(workflow)
         places = places_of(document)
-        found += _check_shape(workflow, graph, places)
+        edges = _Edges(document)
+        found += _check_shape(workflow, graph, places, edges)
         known = {kind: self._interfaces.get(kind) for kind in {node.type for node in workflow.nodes.values()}}
+        constants = Constants()
         for node in workflow.nodes.values():
             path = f"nodes[{places[node.id]}]"
             if (interface := known[node.type]) is None:
                 found += self._unknown_type(node, path)
                 continue
-            found += _check_params(node, interface, path)
-            found += _check_actions(node, interface, graph)
+            found += check_params(node, interface, path)
+            found += constants.check(node, interface, path)
+            found += _check_actions(node, interface, graph, edges)
             if node.type == NESTED:
                 found += self._check_nested(node, path, depth)
         found += check_references(workflow, graph, places, known)
@@ -95,7 +116,7 @@ class _Checker:
         if kind not in self._meant:
             self._meant[kind] = nearest(kind, self._types)
         meant = self._meant[kind]
-        hint = "`browse_components`, or `pflow browse`, lists what there is."
+        hint = _TOOLS if kind.startswith(_TOOL) else "`browse_components`, or `pflow browse`, lists what there is."
         more = {"hint": hint, "available": tuple(self._types[:20]), "nearest": meant, "example": meant}
         return [error("unknown_type", f"{path}.type", f"There is no node type '{kind}'.", node=node.id, **more)]
 
@@ -111,7 +132,7 @@ class _Checker:
         path = f"{path}.params.{ways[0]}"
         given: Any = node.params[ways[0]]
         if ways[0] != "workflow_ir":
-            is_known = self._load is not None and isinstance(given, str) and not _is_template(given)
+            is_known = self._load is not None and isinstance(given, str) and not is_template(given)
             return self._check_named(node, path, given, depth) if is_known else []
         if depth >= MOST_NESTED:
             return [_too_deep(node, path)]
@@ -205,14 +226,13 @@ def _check_given(node: Node, path: str, inner: Checked) -> list[Diagnostic]:
     return found
 
 
-def _check_shape(workflow: Workflow, graph: Graph, places: Mapping[str, int]) -> list[Diagnostic]:
+def _check_shape(workflow: Workflow, graph: Graph, places: Mapping[str, int], edges: _Edges) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     for circle in islice(graph.circles(), _NAMED):
         named = circle if len(circle) <= _NAMED else [*circle[:_NAMED], "…"]
         shown = " → ".join([*named, circle[0]])
-        found.append(
-            error("circle", "edges", f"These nodes wait for each other: {shown}.", hint="Remove one of these edges.")
-        )
+        message = f"These nodes wait for each other: {shown}."
+        found.append(error("circle", _closing(circle, graph, edges), message, hint="Remove one of these edges."))
     reached = graph.reached()
     unreached = [node for node in workflow.nodes if node not in reached]
     for node in unreached[:_NAMED]:
@@ -226,6 +246,13 @@ def _check_shape(workflow: Workflow, graph: Graph, places: Mapping[str, int]) ->
     return found
 
 
+def _closing(circle: list[str], graph: Graph, edges: _Edges) -> str:
+    """The path of the edge of a circle that comes last in the file: the others were there before it."""
+    after = dict(zip(circle, [*circle[1:], circle[0]], strict=True))
+    ours = (edge for node in circle for edge in graph.leaving[node] if edge.target == after[node])
+    return f"edges[{max(edges.places[edge] for edge in ours)}]"
+
+
 def _before(workflow: Workflow, node: str) -> str:
     """The node after which one was probably meant to run: the one before it in the file."""
     order = list(workflow.nodes)
@@ -233,59 +260,22 @@ def _before(workflow: Workflow, node: str) -> str:
     return order[place - 1] if place else workflow.start
 
 
-def _check_params(node: Node, interface: Interface, path: str) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
-    example = dict(interface.example) or None
-    for param in interface.params.values():
-        if param.required and node.params.get(param.key) is None and not _is_private(param.key):
-            message = f"'{node.id}' needs the parameter `{param.key}`: {param.description or param.type}"
-            found.append(error("missing_param", f"{path}.params.{param.key}", message, example=example, node=node.id))
-    for key, value in node.params.items():
-        param = interface.params.get(key)
-        if param is None:
-            if not interface.open_params:
-                found.append(_unknown_param(node, interface, key, path))
-        elif not _is_template(value) and not fits(value, param.type):
-            message = f"`{key}` of '{node.id}' is to be {param.type.replace('|', ' or ')}."
-            found.append(error("bad_param", f"{path}.params.{key}", message, example=example, node=node.id))
-    return found
-
-
-def _unknown_param(node: Node, interface: Interface, key: str, path: str) -> Diagnostic:
-    known = tuple(interface.params)
-    missing = [one.key for one in interface.params.values() if one.required and node.params.get(one.key) is None]
-    unknown = [one for one in node.params if one not in interface.params]
-    # Whoever left out one and made up one meant the one that was left out.
-    meant = missing[0] if len(missing) == len(unknown) == 1 else nearest(key, known)
-    is_sent = interface.source == "mcp"
-    outcome = "and its server refuses what it does not know" if is_sent else "so it is ignored"
-    message = f"The type '{node.type}' has no parameter `{key[:80]}`, {outcome}."
-    example = dict(interface.example) or None
-    more = {"available": known, "nearest": meant, "example": example, "node": node.id}
-    return (error if is_sent else warning)("unknown_param", f"{path}.params.{key[:80]}", message, **more)
-
-
-def _is_private(key: str) -> bool:
-    return key.startswith("__")
-
-
-def _is_template(value: Any) -> bool:
-    return isinstance(value, str) and "${" in value
-
-
-def _check_actions(node: Node, interface: Interface, graph: Graph) -> list[Diagnostic]:
-    known = tuple(dict.fromkeys([*interface.actions, ERROR_ACTION]))
-    unknown = {edge.action for edge in graph.leaving[node.id]}.difference(known)
+def _check_actions(node: Node, interface: Interface, graph: Graph, edges: _Edges) -> list[Diagnostic]:
     if interface.open_actions or node.batch is not None:
         return []
+    known = tuple(dict.fromkeys([*interface.actions, ERROR_ACTION]))
+    unknown: dict[str, int] = {}
+    for edge in graph.leaving[node.id]:
+        if edge.action not in known:
+            unknown.setdefault(edge.action, edges.places[edge])
     return [
         warning(
             "unknown_action",
-            "edges",
+            f"edges[{place}].action",
             f"'{node.id}' never answers with '{action[:80]}'; edges for that are never taken.",
             available=interface.actions,
             nearest=nearest(action, known),
             node=node.id,
         )
-        for action in sorted(unknown)
+        for action, place in sorted(unknown.items())
     ]

@@ -83,7 +83,7 @@ def read_outputs(plain: Any, found: list[Diagnostic]) -> dict[str, Output]:
         wrong = next((key for key in ("value", "from") if key in told and "source" not in told), None)
         if wrong:
             message = f"An output says `source`, not `{wrong}`."
-            found.append(error("no_source", f"{path}.{wrong}", message, example={name: {"source": told[wrong]}}))
+            found.append(error("no_source", f"{path}.{wrong}", message, example={name: _meant(told[wrong])}))
             continue
         found += unknown_keys(told, _OUTPUT_KEYS, "An output", path, _OUTPUT_EXAMPLE)
         source = told.get("source")
@@ -106,6 +106,11 @@ def _as_template(source: str) -> str:
     return f"${{{bare}}}" if "${" not in bare and re.fullmatch(r"[^\W\d][\w-]*([.\[][\w.\[\]-]+)?", bare) else source
 
 
+def _meant(source: Any) -> Plain:
+    """An output for which only its source was said, or under another key."""
+    return {"source": _as_template(source)} if isinstance(source, str) and source else _OUTPUT_EXAMPLE
+
+
 def _declared(plain: Any, where: str, example: Plain, found: list[Diagnostic]) -> dict[str, Plain]:
     """The declarations that are objects under a good name; the others are told of."""
     if plain is None:
@@ -120,7 +125,7 @@ def _declared(plain: Any, where: str, example: Plain, found: list[Diagnostic]) -
             message = f"'{name[:80]}' is no name that templates can use: {NAME_RULE}."
             found.append(error("bad_name", f"{where}.{name[:80]}", message, example={"repo_name": example}))
         elif not isinstance(told, dict):
-            right = {name: {"source": told}} if where == "outputs" and isinstance(told, str) else {name: example}
+            right = {name: _meant(told)} if where == "outputs" else {name: example}
             message = f"'{name}' must be an object that says what it is."
             found.append(error("bad_declaration", f"{where}.{name}", message, example=right))
         else:

@@ -8,6 +8,10 @@ Severity = Literal["error", "warning"]
 _SHOWN: Final = 20
 _SEARCHED: Final = 1_000
 _LONGEST: Final = 100
+_LEAST: Final = 60.0
+_SURE: Final = 75.0
+"""How much alike, of 100, words are that are compared at all, and that are taken for each other without a look."""
+_COMPARED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +73,33 @@ def unknown_keys(
     ]
 
 
-def nearest(word: str, known: Iterable[str], *, least: float = 60.0) -> str | None:
+def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word that was probably meant."""
     from rapidfuzz import fuzz, process  # most workflows have nothing misspelt
 
     words = known if isinstance(known, (list, tuple)) else list(known)
     if len(words) > _SEARCHED:  # among so many, and perhaps for as many, it would take too long
         return None
-    found = process.extractOne(word[:_LONGEST], words, scorer=fuzz.ratio, processor=str.casefold, score_cutoff=least)
-    return found[0] if found else None
+    more: dict[str, Any] = {"scorer": fuzz.ratio, "processor": str.casefold, "score_cutoff": _LEAST}
+    best = process.extractOne(word[:_LONGEST], words, **more)
+    if best is None or best[1] >= _SURE:
+        return best and best[0]
+    found = process.extract(word[:_LONGEST], words, limit=_COMPARED, **more)
+    return next((one for one, _, _ in found if _is_slip(word.casefold(), one.casefold())), None)
+
+
+def _is_slip(word: str, other: str) -> bool:
+    """Whether one may have been written for the other: with few wrong letters, or short for it, as `cmd` is."""
+    from rapidfuzz.distance import OSA
+
+    short, long = sorted((word[:_LONGEST], other), key=len)
+    if short in long or (short[:1] == long[:1] and _is_left_of(short, long)):
+        return True
+    most = max(1, len(long) // 4)
+    return OSA.distance(short, long, score_cutoff=most) <= most
+
+
+def _is_left_of(short: str, long: str) -> bool:
+    """Whether `short` is what is left of `long` without some of its letters."""
+    letters = iter(long)
+    return all(letter in letters for letter in short)

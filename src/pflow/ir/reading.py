@@ -122,6 +122,19 @@ def places_of(document: Mapping[str, Any]) -> dict[str, int]:
     return places
 
 
+def edge_places_of(document: Mapping[str, Any]) -> dict[Edge, int]:
+    """The first place of each edge in the list that it was read from."""
+    places: dict[Edge, int] = {}
+    listed: Any = unwrapped(document).get("edges")
+    for index, one in enumerate(cast("list[Any]", listed) if isinstance(listed, list) else []):
+        if isinstance(edge := _normal_edge(one), dict):
+            told = cast("Plain", edge)
+            ends = told.get("from"), told.get("to"), told.get("action", DEFAULT_ACTION)
+            if all(isinstance(end, str) for end in ends):
+                places.setdefault(Edge(*cast("tuple[str, str, str]", ends)), index)
+    return places
+
+
 def _check_keys(plain: Plain, found: list[Diagnostic]) -> None:
     told_elsewhere = "`{}` has no effect here: name and description are given when the workflow is saved."
     for keys, message in ((_TOLD_ELSEWHERE, told_elsewhere), (_WITHOUT_EFFECT, "`{}` is known, and has no effect.")):

@@ -1,9 +1,9 @@
 """Whether what templates refer to is there when they are resolved."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pflow.ir.code import check_code
 from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
 from pflow.ir.graph import Graph
 from pflow.ir.model import Workflow
@@ -12,10 +12,6 @@ from pflow.registry.interface import Interface
 from pflow.templates.parsing import Reference, references_in
 
 _NAMED: Final = 12
-_CODE: Final = (("python", "code"), ("code", "code"))
-_INTERPRETERS: Final = re.compile(
-    r"(?:^|[\s;|&(])(?:eval|(?:ba|da|z)?sh\s+-c|python3?\s+-c|node\s+-e|perl\s+-e|ruby\s+-e)\s"
-)
 _SHOWN: Final = 20
 _LONGEST: Final = 120
 BATCH_OUTPUTS: Final = ("results", "count", "success_count", "error_count", "errors", "batch_metadata")
@@ -30,13 +26,14 @@ def check_references(
     for use in uses_in(workflow):
         path = _path_of(use, places)
         found += _check_malformed(use, path)
-        found += _check_code(use, path)
+        found += check_code(use, path)
         told: set[Reference] = set()
-        for template in use.templates():
+        # Templates that say the same share their choices: one of them is enough.
+        for template in {id(one.choices): one for one in use.templates}.values():
             for reference in references_in(template):
                 if reference not in told:
                     told.add(reference)
-                    found += checker.check(use, reference, path, is_choice=len(template.choices) > 1)
+                    found += checker.check(use, reference, path)
     found += checker.unused()
     return found
 
@@ -53,23 +50,6 @@ def _check_malformed(use: Use, path: str) -> list[Diagnostic]:
         message = f"There are {len(places) - _NAMED:,} more `${{` that begin no template."
         found.append(error("malformed_template", path, message, hint=hint, node=node))
     return found
-
-
-def _check_code(use: Use, path: str) -> list[Diagnostic]:
-    """A value within code would be code."""
-    if use.node is None or not (templates := use.templates()):
-        return []
-    if (use.node.type, use.place) in _CODE:
-        name = re.sub(r"\W+", "_", templates[0].text).strip("_") or "value"
-        message = f"`${{{_cut(templates[0].text)}}}` would become part of the code, and what it stands for would run."
-        example = {"code": f"result = {name}", "inputs": {name: f"${{{templates[0].text}}}"}}
-        hint = "Give it as one of `inputs`, which are variables in the code. `$${` means the two characters themselves."
-        return [error("template_in_code", path, message, hint=hint, example=example, node=use.node.id)]
-    if use.is_command and (found := _INTERPRETERS.search(use.text)):
-        message = f"`{found[0].strip()}` reads its words as code: what a template stands for would run there."
-        hint = "Pass values to it as arguments or with `stdin`, or use a `python` node with `inputs`."
-        return [warning("template_to_interpreter", path, message, hint=hint, node=use.node.id)]
-    return []
 
 
 def _path_of(use: Use, places: Mapping[str, int]) -> str:
@@ -91,7 +71,7 @@ class _References:
         self._names = (*workflow.inputs, *workflow.nodes)
         self._used: set[str] = set()
 
-    def check(self, use: Use, reference: Reference, path: str, *, is_choice: bool) -> list[Diagnostic]:
+    def check(self, use: Use, reference: Reference, path: str) -> list[Diagnostic]:
         root = reference.root
         if root in aliases_of(use):
             return []
@@ -104,16 +84,14 @@ class _References:
         meant = nearest(root, names)
         example = f"${{{_cut(reference.text.replace(root, meant, 1))}}}" if meant else None
         more: dict[str, Any] = {"available": names[:_SHOWN], "nearest": meant, "example": example}
-        if use.node is None:
-            message = f"`${{{_cut(reference.text)}}}` names neither a node nor an input."
-            return [(warning if is_choice else error)("unknown_reference", path, message, **more)]
         message = f"`${{{_cut(reference.text)}}}` is neither a declared input nor the output of a node."
         hint = f'It can be given with `inputs`. To declare it: "inputs": {{"{_cut(root)}": {{"type": "string"}}}}'
         if use.is_command and root.isupper():
             hint = f"If it is meant for the shell, write ${root}, or `$${{{_cut(root)}}}`."
-        if root == INDEX or (use.node.batch is None and root == "item"):
+        if root == INDEX or (root == "item" and (use.node is None or use.node.batch is None)):
             hint = "It is only there in a node with `batch`."
-        return [warning("undeclared_variable", path, message, hint=hint, node=use.node.id, **more)]
+        node = use.node.id if use.node else None
+        return [warning("undeclared_variable", path, message, hint=hint, node=node, **more)]
 
     def unused(self) -> list[Diagnostic]:
         return [

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from pflow.ir.model import Node, Workflow
-from pflow.templates.parsing import Template, malformed_in, references_in, strings_in, templates_in
+from pflow.templates.parsing import Template, malformed_in, pieces_of, references_in, strings_in
 
 SHELL_COMMAND: Final = ("shell", "command")
 """The parameter, by node type and name, in which the shell has its own `${…}`."""
@@ -15,7 +16,7 @@ NESTED: Final = "workflow"
 _OPAQUE: Final = ("workflow_ir",)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Use:
     """A text with templates: of a node's parameter or batch, or of an output if `node` is None."""
 
@@ -29,12 +30,17 @@ class Use:
     def is_command(self) -> bool:
         return self.node is not None and (self.node.type, self.place) == SHELL_COMMAND
 
-    def templates(self) -> list[Template]:
-        return templates_in(self.text)
+    @cached_property
+    def templates(self) -> tuple[Template, ...]:
+        return tuple(one for one in self._pieces if isinstance(one, Template))
 
     def malformed(self) -> list[int]:
         """Where a `${` begins no template, and is not the shell's."""
-        return [] if self.is_command else malformed_in(self.text)
+        return [] if self.is_command else malformed_in(self.text, self._pieces)
+
+    @cached_property
+    def _pieces(self) -> tuple[Template | int, ...]:
+        return pieces_of(self.text)
 
 
 def uses_in(workflow: Workflow) -> Iterator[Use]:
@@ -58,6 +64,11 @@ def resolvable(node: Node) -> dict[str, Any]:
     return {key: value for key, value in node.params.items() if key not in _OPAQUE}
 
 
+def is_template(value: Any) -> bool:
+    """Whether what a parameter is given may be another value when it runs."""
+    return isinstance(value, str) and "${" in value
+
+
 def aliases_of(use: Use) -> tuple[str, ...]:
     return (use.node.batch.alias, INDEX) if use.node and use.node.batch and use.is_item else ()
 
@@ -67,13 +78,13 @@ def variables_of(workflow: Workflow) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for use in uses_in(workflow):
         aliases = aliases_of(use)
-        for template in use.templates():
+        for template in use.templates:
             for reference in references_in(template):
                 if reference.root in workflow.nodes or reference.root in aliases:
                     continue
                 told = found.setdefault(reference.root, {"paths": {}, "used_in": {}, "optional": True})
-                # One choice of several may be missing.
-                told["optional"] = told["optional"] and len(template.choices) > 1
+                # One choice of several may be missing, and an output without a value is left out.
+                told["optional"] = told["optional"] and (len(template.choices) > 1 or use.node is None)
                 place = {"node": use.node.id, "param": use.place} if use.node else {"output": use.place}
                 told["used_in"].setdefault(tuple(place.items()), place)
                 told["paths"][reference.text] = None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import orjson
 
@@ -19,9 +19,10 @@ _LITERAL: Final = rf'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?{_ENDS}|{_CONSTANT}'
 _CHOICE: Final = rf"(?>{_LITERAL}|{_REFERENCE})"
 # The first choice is a reference: `${1}` and `${"x"}` are none of ours.
 _TEMPLATE: Final = re.compile(rf"\$\$\{{|\$\{{\s*((?>{_REFERENCE})(?:\s*\?\?\s*{_CHOICE})*)\s*\}}")
-_OPENING: Final = re.compile(r"\$\{")
 _CHOICES: Final = re.compile(rf"({_LITERAL})|({_REFERENCE})")
 _STEP: Final = re.compile(rf"\.([\w-]+)|\[({_INDEX})\]|\[\$\{{({_PLAIN})\}}\]")
+_KEPT: Final = 10_000
+"""Texts that are longer are rare, and not worth keeping."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,7 @@ class Literal:
 Choice = Reference | Literal
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(NamedTuple):
     """The first choice that has a value is meant. `start` and `end` are where it stands in the text."""
 
     choices: tuple[Choice, ...]
@@ -62,12 +62,19 @@ def _parsed(text: str) -> tuple[Template | int, ...]:
         if match[1] is None:
             found.append(match.start())
             continue
+        inner = match[1]
         try:
-            choices = tuple(_choice(one) for one in _CHOICES.finditer(match[1]))
+            choices = _choices(inner) if len(inner) < _KEPT else _choices.__wrapped__(inner)
         except orjson.JSONDecodeError:  # `007`, or an escape that JSON does not know
             continue
-        found.append(Template(choices, match.start(), match.end()))
+        found.append(Template(choices, *match.span()))
     return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def _choices(inner: str) -> tuple[Choice, ...]:
+    """What is between `${` and `}`. The same is often there many times, and then parsed once."""
+    return tuple(_choice(one) for one in _CHOICES.finditer(inner))
 
 
 def _choice(match: re.Match[str]) -> Choice:
@@ -87,6 +94,17 @@ def reference(text: str) -> Reference:
     return Reference(text[:end], tuple(steps), text)
 
 
+def way_of(reference: Reference, count: int) -> str:
+    """The name and the first `count` steps of a reference, as they are written."""
+    return reference.root + "".join(map(_written_step, reference.steps[:count]))
+
+
+def _written_step(step: str | int | Reference) -> str:
+    if isinstance(step, str):
+        return f".{step}"
+    return f"[{step}]" if isinstance(step, int) else f"[${{{step.text}}}]"
+
+
 def templates_in(text: str) -> list[Template]:
     """All templates of a text, in order."""
     return [] if "${" not in text else [one for one in pieces_of(text) if isinstance(one, Template)]
@@ -94,17 +112,18 @@ def templates_in(text: str) -> list[Template]:
 
 def pieces_of(text: str) -> tuple[Template | int, ...]:
     """Templates, and the places of escaped `$${`, in order."""
-    # Long texts are rare, and not worth keeping.
-    return _parsed(text) if len(text) < 10_000 else _parsed.__wrapped__(text)
+    return _parsed(text) if len(text) < _KEPT else _parsed.__wrapped__(text)
 
 
-def malformed_in(text: str) -> list[int]:
-    """Where there is a `${` that begins no template."""
+def malformed_in(text: str, pieces: tuple[Template | int, ...] | None = None) -> list[int]:
+    """Where there is a `${` that begins no template. `pieces` are those of the text, if they are known."""
     places: list[int] = []
     at = 0
-    for piece in (*pieces_of(text), len(text)):
+    for piece in (*(pieces_of(text) if pieces is None else pieces), len(text)):
         start, end = (piece, piece + len("$${")) if isinstance(piece, int) else (piece.start, piece.end)
-        places += [opening.start() for opening in _OPENING.finditer(text, at, start)]
+        while (opening := text.find("${", at, start)) >= 0:
+            places.append(opening)
+            at = opening + len("${")
         at = end
     return places
 

@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any, Final, cast
 
 import orjson
 
 from pflow.errors import NodeFailed, TemplateUnresolved
+from pflow.templates.cut import check_whole
 from pflow.templates.parsing import Literal, Reference, Template, pieces_of
 
 _ITEM: Final = 32
@@ -16,9 +16,9 @@ _ITEM: Final = 32
 LONGEST: Final = 64 * 1024 * 1024
 """How many characters and items there may be in what templates are put into."""
 _JSON_CHARS: Final = 10 * 1024 * 1024
-_SHOWN: Final = 20
 _INDEX: Final = re.compile(r"\d{1,9}")
-_ABSENT: Final = object()
+ABSENT: Final = object()
+"""What a name or a place stands for that is not there."""
 
 
 class Scope:
@@ -34,7 +34,7 @@ class Scope:
         """The value of a name, or ABSENT."""
         if name in self.values:
             return self.values[name]
-        return self._above.get(name) if self._above is not None else _ABSENT
+        return self._above.get(name) if self._above is not None else ABSENT
 
     def names(self) -> list[str]:
         above = self._above.names() if self._above is not None else []
@@ -82,25 +82,33 @@ class Resolution:
 
     def value(self, template: Template) -> Any:
         """The first of its choices that is there and not null; null if the last is. Missing ones are remembered."""
-        found: Any = _ABSENT
+        found: Any = ABSENT
         absent: list[Reference] = []
         for choice in template.choices:
             found = choice.value if isinstance(choice, Literal) else self._followed(choice)
-            if found is _ABSENT:
+            if found is ABSENT:
                 absent.append(cast("Reference", choice))
             elif found is not None:
                 return found
-        if found is _ABSENT:
+        if found is ABSENT:
             self.missing += absent
             return None
         return found
+
+    def referred(self, reference: Reference) -> Any:
+        """What one reference refers to; null if there is nothing."""
+        found = self._followed(reference)
+        return None if found is ABSENT else found
 
     def check(self, **ids: Any) -> None:
         """Raises TemplateUnresolved if anything was missing."""
         if not self.missing:
             return
+        from pflow.templates.misses import told_of
+
         texts = list(dict.fromkeys(one.text for one in self.missing))
-        raise TemplateUnresolved(texts, available=self._available(), hint=self._hint(), **ids)
+        told = told_of(self.missing, self._scope)
+        raise TemplateUnresolved(texts, available=told.available, hint=told.hint, **ids)
 
     def _put(self, template: Template) -> Any:
         """The value of a template. Values may hold each other many times over: what is made of them is bounded."""
@@ -122,32 +130,13 @@ class Resolution:
 
     def _followed(self, reference: Reference) -> Any:
         value = self._scope.get(reference.root)
-        for step in reference.steps:
-            if value is _ABSENT or value is None:
-                return _ABSENT
+        for depth, step in enumerate(reference.steps):
+            if value is ABSENT or value is None:
+                return ABSENT
             place = self._followed(step) if isinstance(step, Reference) else step
-            _check_whole(value, place, reference)
-            value = _inside(value, place)
+            check_whole(value, place, reference, depth)
+            value = inside(value, place)
         return value
-
-    def _available(self) -> list[str]:
-        listed: list[str] = []
-        for root in dict.fromkeys(one.root for one in self.missing):
-            value = self._scope.get(root)
-            if isinstance(value, dict):
-                listed += [f"{root}.{key}" for key in islice(cast("dict[str, Any]", value), _SHOWN)]
-            if len(listed) >= _SHOWN:
-                break
-        return list(dict.fromkeys([*listed, *self._scope.names()]))[:_SHOWN]
-
-    def _hint(self) -> str:
-        from pflow.ir.diagnostics import nearest
-
-        known = self._available()
-        nears = ((one.text, nearest(one.text, known)) for one in self.missing[:_SHOWN])
-        meant = next((near for text, near in nears if near and near != text), None)
-        told = f"Did you mean ${{{meant}}}? " if meant else ""
-        return f"{told}Give it as an input, or take it from a node that ran before. `$${{x}}` means the text itself."
 
 
 def _size(value: Any, sizes: dict[int, int]) -> int:
@@ -167,37 +156,27 @@ def _size(value: Any, sizes: dict[int, int]) -> int:
     return sizes[id(value)]
 
 
-def _check_whole(value: Any, place: Any, reference: Reference) -> None:
-    """Raises NodeFailed for the beginning of an output that is too long: it must not pass for all of it."""
-    if isinstance(value, dict) and f"{place}_file" in value and f"{place}_size" in value:
-        outputs = cast("dict[str, Any]", value)
-        raise NodeFailed(
-            f"`${{{reference.text}}}` is {outputs[f'{place}_size']:,} bytes long, and only its beginning was kept.",
-            hint=f"All of it is in the file `${{{reference.root}.{place}_file}}`: read it there, for example with "
-            f"`< ${{{reference.root}.{place}_file}}` in a command.",
-        )
-
-
-def _inside(value: Any, place: Any) -> Any:
+def inside(value: Any, place: Any) -> Any:
+    """What is in a value at a key or an index, or ABSENT. A text that holds JSON is read."""
     if isinstance(value, str):
-        value = _as_json(value)
+        value = json_in(value)
     if isinstance(value, dict):
-        return cast("dict[str, Any]", value).get(str(place), _ABSENT)
+        return cast("dict[str, Any]", value).get(str(place), ABSENT)
     if isinstance(value, list):
         items = cast("list[Any]", value)
         index = place if isinstance(place, int) else int(place) if _INDEX.fullmatch(str(place)) else None
-        return items[index] if index is not None and -len(items) <= index < len(items) else _ABSENT
-    return _ABSENT
+        return items[index] if index is not None and -len(items) <= index < len(items) else ABSENT
+    return ABSENT
 
 
-def _as_json(text: str) -> Any:
+def json_in(text: str) -> Any:
     """What a text holds that is the JSON of an object or a list, as the output of many commands is."""
     if len(text) > _JSON_CHARS or text.lstrip()[:1] not in ("{", "["):
-        return _ABSENT
+        return ABSENT
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        return _ABSENT
+        return ABSENT
 
 
 def as_text(value: Any) -> str:

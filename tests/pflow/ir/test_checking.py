@@ -100,13 +100,13 @@ def test_all_mistakes_of_all_kinds_are_told_at_once_each_at_its_place_in_the_fil
         ("unreachable_node", "nodes[7]"),
         ("unknown_node", "edges[1].to"),
         ("bad_declaration", "outputs.out"),
-        ("unknown_reference", "outputs.gone.source"),
     }
     assert {(one.code, one.path) for one in found.warnings} == {
         ("unused_input", "inputs.unused"),
         ("unknown_param", "nodes[4].params.cmd"),
         ("undeclared_variable", "nodes[5].params.message"),
-        ("unknown_action", "edges"),
+        ("undeclared_variable", "outputs.gone.source"),
+        ("unknown_action", "edges[3].action"),
     }
     assert all(one.message and orjson.dumps(one.plain()) for one in found.diagnostics)
 
@@ -130,6 +130,14 @@ def test_a_type_that_is_none_is_told_with_those_there_are(kind: str, meant: str 
     assert "browse_components" in told.hint
 
 
+def test_a_tool_of_a_server_that_is_not_known_is_told_how_servers_and_their_tools_become_known() -> None:
+    types = Types({"mcp-lib-list_top_facets": Interface("mcp-lib-list_top_facets", "d", "x:y")})
+    told = the(checked({"nodes": [{"id": "a", "type": "mcp-lib-nope"}]}, types=types), "unknown_type")
+    assert "pflow mcp add" in told.hint
+    assert "pflow mcp sync" in told.hint
+    assert (told.nearest, told.example) == (None, None)
+
+
 def test_where_there_are_no_types_at_all_a_type_is_still_told_to_be_none() -> None:
     assert the(checked({"nodes": [echo("a")]}, types=Types({})), "unknown_type").available == ()
 
@@ -146,13 +154,20 @@ def test_a_parameter_that_is_needed_is_told_with_what_it_is_and_an_example() -> 
     assert told.example == {"command": "ls"}
 
 
-@pytest.mark.parametrize(("key", "meant"), [("comand", "command"), ("std_in", "stdin"), ("zzzzz", None)])
-def test_a_parameter_that_a_type_does_not_have_is_a_warning(key: str, meant: str | None) -> None:
+@pytest.mark.parametrize(
+    ("key", "meant", "example"),
+    [
+        ("comand", "command", {"command": "ls"}),
+        ("std_in", "stdin", {"command": "ls", "stdin": 1}),
+        ("zzzzz", None, {"command": "ls"}),
+    ],
+)
+def test_a_parameter_that_a_type_does_not_have_is_a_warning(key: str, meant: str | None, example: Plain) -> None:
     document = {"nodes": [{"id": "a", "type": "shell", "params": {"command": "ls", key: 1}}]}
     told = the(checked(document), "unknown_param")
     assert (told.severity, told.path, told.nearest) == ("warning", f"nodes[0].params.{key}", meant)
     assert told.available == ("command", "stdin", "timeout", "env")
-    assert told.example == {"command": "ls"}
+    assert told.example == example
 
 
 def test_a_type_that_takes_any_parameter_takes_any_parameter() -> None:
@@ -165,7 +180,8 @@ def test_a_type_that_takes_any_parameter_takes_any_parameter() -> None:
 def test_a_parameter_of_another_type_is_refused(key: str, value: Any) -> None:
     document = {"nodes": [{"id": "a", "type": "shell", "params": {"command": "ls", key: value}}]}
     told = the(checked(document), "bad_param")
-    assert (told.path, told.node, told.example) == (f"nodes[0].params.{key}", "a", {"command": "ls"})
+    assert (told.path, told.node) == (f"nodes[0].params.{key}", "a")
+    assert told.example == {"command": "ls", key: {"timeout": 1.0, "env": {}}[key]}
 
 
 @pytest.mark.parametrize(
@@ -185,7 +201,7 @@ def test_an_action_that_a_node_never_answers_with_is_a_warning() -> None:
         "edges": [{"from": "a", "to": "b"}, {"from": "a", "to": "c", "action": "eror"}],
     }
     told = the(checked(document), "unknown_action")
-    assert (told.severity, told.nearest, told.node) == ("warning", "error", "a")
+    assert (told.severity, told.path, told.nearest, told.node) == ("warning", "edges[1].action", "error", "a")
     assert "eror" in told.message
     document["edges"][1]["action"] = "error"
     assert checked(document).diagnostics == []
@@ -197,17 +213,19 @@ def test_a_type_may_answer_with_actions_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "shown"),
+    ("pairs", "shown", "last"),
     [
-        ([("a", "b"), ("b", "c"), ("c", "b")], {"b", "c"}),
-        ([("a", "b"), ("b", "c"), ("c", "a")], {"a", "b", "c"}),
-        ([("a", "b"), ("b", "c"), ("c", "c")], {"c"}),
+        ([("a", "b"), ("b", "c"), ("c", "b")], {"b", "c"}, 2),
+        ([("c", "a"), ("a", "b"), ("b", "c")], {"a", "b", "c"}, 2),
+        ([("a", "b"), ("c", "c"), ("b", "c")], {"c"}, 1),
     ],
 )
-def test_nodes_that_wait_for_each_other_are_an_error(pairs: list[tuple[str, str]], shown: set[str]) -> None:
-    edges = [{"from": before, "to": after} for before, after in pairs]
+def test_nodes_that_wait_for_each_other_are_an_error_at_the_edge_that_closes_the_circle(
+    pairs: list[tuple[str, str]], shown: set[str], last: int
+) -> None:
+    edges = [{"source": before, "target": after} for before, after in pairs]
     told = the(checked({"nodes": [echo("a"), echo("b"), echo("c")], "edges": edges}), "circle")
-    assert (told.severity, told.path) == ("error", "edges")
+    assert (told.severity, told.path) == ("error", f"edges[{last}]")
     assert set(told.message.partition(": ")[2].rstrip(".").split(" → ")) == shown
     assert told.hint
 

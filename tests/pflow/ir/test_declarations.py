@@ -240,6 +240,18 @@ def test_an_output_that_names_its_source_otherwise_is_shown_as_it_would_be_right
     assert "source" in told.message
 
 
+@pytest.mark.parametrize("output", ["fetch.stdout", {"from": "fetch.stdout"}, {"value": "$fetch.stdout"}])
+def test_an_output_that_names_its_source_bare_is_shown_with_a_template(output: Any) -> None:
+    _, (told,) = outputs_of({"result": output})
+    assert told.example == {"result": {"source": "${fetch.stdout}"}}
+
+
+@pytest.mark.parametrize("output", [5, {"from": 5}, {"value": None}])
+def test_an_output_that_names_no_source_at_all_is_told_how_one_looks(output: Any) -> None:
+    _, (told,) = outputs_of({"result": output})
+    assert "${" in told.example["result"]["source"]
+
+
 @pytest.mark.parametrize("plain", [{}, {"source": ""}, {"source": None}, {"source": 5}, {"source": ["${a.b}"]}])
 def test_an_output_without_a_source_is_told_how_one_looks(plain: Any) -> None:
     told = the(outputs_of({"result": plain})[1], "no_source")

@@ -62,6 +62,10 @@ def test_no_more_names_are_told_than_can_be_read() -> None:
         ("parameters", ["id", "type", "params"], "params"),
         ("grösse", ["größe", "gewicht"], "größe"),
         ("save", ["save"], "save"),
+        ("cmd", ["stdin", "command"], "command"),
+        ("file", ["encoding", "file_path"], "file_path"),
+        ("directory", ["working_directory", "limit"], "working_directory"),
+        ("sya", ["sum", "say"], "say"),
     ],
 )
 def test_the_word_that_was_probably_meant_is_found(word: str, known: list[str], meant: str) -> None:
@@ -77,6 +81,8 @@ def test_the_word_that_was_probably_meant_is_found(word: str, known: list[str], 
         ("anything", []),
         ("", ["a"]),
         ("zebra", ["fetch", "save"]),
+        ("mcp-lib-nope", ["mcp-lib-list_top_facets", "mcp-lib-search_papers"]),
+        ("copy.json", ["long.json"]),
     ],
 )
 def test_a_word_that_is_like_no_other_has_no_nearest(word: str, known: list[str]) -> None:

@@ -124,6 +124,17 @@ def test_a_variable_that_is_one_choice_of_several_is_not_required() -> None:
     assert (found["maybe"]["required"], found["both"]["required"]) == (False, True)
 
 
+def test_a_variable_that_only_outputs_use_is_not_required() -> None:
+    outputs = {"o": {"source": "${given}"}, "p": {"source": "${both}"}}
+    found = variables({"nodes": [echo("a", "${both}")], "outputs": outputs})
+    assert (found["given"]["required"], found["both"]["required"]) == (False, True)
+
+
+def test_a_text_is_parsed_once_however_often_its_templates_are_asked_for() -> None:
+    (use,) = uses_in(workflow_of({"nodes": [echo("a", "${x} " * 5_000)]}))
+    assert use.templates is use.templates
+
+
 def test_variables_in_an_index_are_found() -> None:
     assert set(variables({"nodes": [echo("a", "${list[${i}].x}")]})) == {"list", "i"}
 

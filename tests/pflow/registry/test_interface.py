@@ -1,8 +1,11 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pflow.nodes import github
 from pflow.registry.interface import interface_from
+from pflow.registry.registry import Registry
 
 LEAST: dict[str, Any] = {"type": "t", "description": "d", "run": "m:f"}
 
@@ -46,6 +49,63 @@ def test_an_effect_may_depend_on_a_parameter() -> None:
     assert interface.effect_of({"method": "POST"}) == "effectful"
 
 
+def test_a_parameter_may_have_a_few_values_only_which_are_told() -> None:
+    params = {"state": {"type": "str", "choices": ["open", "closed"]}, "level": {"choices": [1, 2.5, True]}, "a": "str"}
+    interface = interface_from({**LEAST, "params": params}, source="user")
+    assert interface.params["state"].choices == ("open", "closed")
+    assert interface.params["state"].plain()["choices"] == ["open", "closed"]
+    assert interface.params["level"].choices == (1, 2.5, True)
+    assert interface.params["a"].choices == ()
+    assert "choices" not in interface.params["a"].plain()
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "known"),
+    [
+        ("github", "state", github.PR_STATES),
+        ("github-list-issues", "state", github.ISSUE_STATES),
+        ("github-list-prs", "state", github.PR_STATES),
+        ("approval", "on_reject", ("fail", "branch")),
+    ],
+)
+def test_choices_of_shipped_nodes_are_those_that_their_code_knows(
+    tmp_path: Path, kind: str, key: str, known: tuple[str, ...]
+) -> None:
+    assert Registry(tmp_path).load()[kind].params[key].choices == known
+
+
+def test_the_operations_of_github_are_its_choices(tmp_path: Path) -> None:
+    types = Registry(tmp_path).load()
+    choices = types["github"].params["operation"].choices
+    assert {f"github-{one}" for one in choices} == {kind for kind in types if kind.startswith("github-")}
+
+
+def test_parameters_that_only_bound_are_limits() -> None:
+    plain = {**LEAST, "params": {"command": "str", "timeout": "float"}, "limits": ["timeout"]}
+    assert interface_from(plain, source="user").limits == ("timeout",)
+    assert interface_from(LEAST, source="user").limits == ()
+
+
+@pytest.mark.parametrize("volatile", [True, False])
+def test_what_is_volatile_is_so_for_all_parameters(volatile: bool) -> None:
+    interface = interface_from({**LEAST, "volatile": volatile}, source="user")
+    assert (interface.is_volatile, interface.is_volatile_for({"a": 1})) == (volatile, volatile)
+
+
+def test_whether_it_is_volatile_may_depend_on_a_parameter() -> None:
+    params = {"operation": {"type": "str", "default": "list"}}
+    volatile = {"param": "operation", "values": ["list", "get"]}
+    interface = interface_from({**LEAST, "params": params, "volatile": volatile}, source="user")
+    assert [interface.is_volatile_for({"operation": one}) for one in ("get", "GET", "create", None)] == [
+        True,
+        True,
+        False,
+        True,
+    ]
+    assert interface.is_volatile_for({})
+    assert interface.is_volatile is False
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
@@ -67,6 +127,15 @@ def test_an_effect_may_depend_on_a_parameter() -> None:
         ({"effect": {"param": "m", "values": []}}, "`values` must be an object"),
         ({"effect": {"param": "m", "values": {"GET": []}}}, "`effect` must be one of pure"),
         ({"example": "x"}, "`example` must be an object"),
+        ({"params": {"a": {"choices": "open"}}}, "`choices` of `a` must be a list"),
+        ({"params": {"a": {"choices": []}}}, "`choices` of `a` must be a list"),
+        ({"params": {"a": {"choices": ["x", None]}}}, "`choices` of `a` must be a list"),
+        ({"params": {"a": {"choices": [["x"]]}}}, "`choices` of `a` must be a list"),
+        ({"limits": "timeout"}, "`limits` must be a list of texts"),
+        ({"params": {"a": "str"}, "limits": ["timeout"]}, "`limits` names `timeout`, which is none of `params`"),
+        ({"volatile": "yes"}, "`volatile` must be true or false, or an object"),
+        ({"volatile": {"param": "a"}}, "`volatile` must be true or false, or an object"),
+        ({"volatile": {"values": ["a"]}}, "`volatile` must be true or false, or an object"),
         ({"timeout": "30"}, "`timeout` must be a number"),
         ({"timeout": True}, "`timeout` must be a number"),
         ({"timeout": 0}, "`timeout` must be a number"),

@@ -208,6 +208,12 @@ def test_texts_in_a_value_come_with_the_path_to_them() -> None:
     assert list(strings_in(["x"], "batch.items")) == [("batch.items[0]", "x")]
 
 
+def test_what_is_written_many_times_is_read_once() -> None:
+    first, *others = templates_in("${a.b[0] ?? 1}" * 10_000)
+    assert len(others) == 9_999
+    assert all(other.choices is first.choices for other in others)
+
+
 @given(st.text().filter(lambda text: "${" not in text))
 def test_a_text_without_a_beginning_has_no_templates(text: str) -> None:
     assert templates_in(text) == []

@@ -204,6 +204,87 @@ def test_what_was_probably_meant_is_told() -> None:
     assert "${fetch.stdout}" in unresolved("${fetch.stdot}", fetch={"stdout": "x", "exit_code": 0}).hint
 
 
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("${f.stdout.a.c}", "`f.stdout.a` has: bee, sea."),
+        ("${f.stdout.a.be}", "`f.stdout.a` has: bee, sea. Did you mean ${f.stdout.a.bee}?"),
+        ("${f.stdout.x}", "`f.stdout` has: a, list, none."),
+        ("${f.out}", "`f` has: stdout, text, code. Did you mean ${f.stdout}?"),
+        ("${f.stdout.list[7]}", "`f.stdout.list` is a list of 2: its first is `f.stdout.list[0]`."),
+        ("${f.stdout.list.b}", "`f.stdout.list` is a list of 2: its first is `f.stdout.list[0]`."),
+        ("${f.stdout.list[${i}].b}", "`f.stdout.list[${i}]` is empty."),
+        ("${f.stdout.list[${f.stdout.a.be}]}", "`f.stdout.a` has: bee, sea. Did you mean ${f.stdout.a.bee}?"),
+        ("${f.stdout.none.x}", "`f.stdout.none` is null, and has nothing in it."),
+        ("${f.text.x}", "`f.text` is text that is no JSON, and has nothing in it."),
+        ("${f.code.x}", "`f.code` is a number, and has nothing in it."),
+    ],
+)
+def test_a_miss_below_a_node_is_told_with_what_there_is_at_the_deepest_place_that_exists(
+    template: str, said: str
+) -> None:
+    stdout = '{"a": {"bee": 1, "sea": 2}, "list": [{}, {"b": 1}], "none": null}'
+    error = unresolved(template, f={"stdout": stdout, "text": "plain", "code": 0}, i=0)
+    assert error.hint == said
+
+
+def test_what_is_available_at_the_deepest_place_comes_first() -> None:
+    error = unresolved("${f.stdout.a.c}", f={"stdout": '{"a": {"b": 1}}'}, who="x")
+    assert error.body()["error"]["available"] == ["f.stdout.a.b", "f", "who"]
+
+
+def test_misses_of_many_kinds_are_told_in_short_and_only_an_unknown_name_as_an_input() -> None:
+    error = unresolved("${f.x} ${f.y} ${wo} ${f.z}", f={"stdout": 1}, who=1)
+    assert error.hint.startswith("`f` has: stdout. Did you mean ${who}? Give it as an input")
+    assert error.missing == ["f.x", "f.y", "wo", "f.z"]
+
+
+def test_keys_that_are_long_or_many_are_told_in_short() -> None:
+    error = unresolved("${f.x}", f={f"{number}{'k' * 10_000}": 1 for number in range(5_000)})
+    assert len(error.hint) < 5_000
+
+
+def cut(name: str = "stdout", size: Any = 20_000_000, file: Any = "/home/me/.pflow/spool/run_1/stdout-x7") -> Any:
+    return {name: "beg", f"{name}_file": file, f"{name}_size": size}
+
+
+@pytest.mark.parametrize(
+    ("template", "scope", "file"),
+    [
+        ("${sh.stdout}", {"sh": cut()}, "${sh.stdout_file}"),
+        ("${sh.stdout.a.b}", {"sh": cut()}, "${sh.stdout_file}"),
+        ("${each.results[1].stdout}", {"each": {"results": [cut("stderr"), cut()]}}, "${each.results[1].stdout_file}"),
+        ("${each.results[${i}].stdout}", {"each": {"results": [cut()]}, "i": 0}, "${each.results[${i}].stdout_file}"),
+    ],
+)
+def test_the_beginning_of_an_output_never_passes_for_all_of_it(template: str, scope: Any, file: str) -> None:
+    with pytest.raises(NodeFailed, match="20,000,000 bytes long") as caught:
+        resolved(template, **scope)
+    assert f"`{file}`" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        cut("image", "large", "cat.png"),
+        cut("image", 1234, "cat.png"),
+        cut("image", 1234, "/home/me/.pflow/spool/run_1/stdout-x7"),
+        cut("image", True, "/home/me/.pflow/spool/run_1/image-x7"),
+        cut("image", 1234, None),
+        cut("image", 1234, "image-x7"),
+    ],
+)
+def test_data_whose_keys_look_like_those_of_a_cut_output_are_passed_on(image: Any) -> None:
+    assert resolved("${get.image}", get=image) == "beg"
+    assert resolved("${get.echo.image}", get={"echo": image}) == "beg"
+
+
+def test_data_below_the_outputs_of_a_node_are_never_taken_for_a_cut_output() -> None:
+    data = cut()
+    assert resolved("${get.response.stdout}", get={"response": data}) == "beg"
+    assert resolved("${get.response.results[0].stdout}", get={"response": {"results": [data]}}) == "beg"
+
+
 def test_only_choices_that_are_missing_are_called_missing() -> None:
     assert unresolved("${none ?? gone}", none=None).missing == ["gone"]
     assert unresolved("${gone.a ?? gone.b}").missing == ["gone.a", "gone.b"]

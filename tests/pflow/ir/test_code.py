@@ -1,0 +1,94 @@
+"""Templates in commands: where a value would be read as code, and where the shell would put nothing."""
+
+import pytest
+
+from tests.pflow.ir.workflows import Plain, checked, codes, the
+
+
+def told_of(command: str) -> list[str]:
+    document: Plain = {
+        "nodes": [{"id": "a", "type": "shell", "params": {"command": command}}],
+        "inputs": {"v": {}, "w": {}},
+    }
+    return [one for one in codes(checked(document)) if one != "unused_input"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python3 -c 'print(${v})'",
+        'sh -c "echo ${v}"',
+        "bash -c ${v}",
+        "cd x && bash -c 'ls '${v}",
+        "eval echo ${v}",
+        "eval 'a;b' \"c|d\" ${v}",
+        "node -e \"let a = '${w}' + ${v}\"",
+        "perl -e 'it\\'${v}",
+        "python3 -c 'x' ${w}; python3 -c ${v}",
+        "sh -c 'unclosed ${v}",
+        'sh -c "say \\"hi\\" ${v}"',
+        "sh -c \"${v ?? 'a b'}${v}\"",
+    ],
+)
+def test_a_template_in_the_code_of_an_interpreter_is_a_warning(command: str) -> None:
+    assert told_of(command) == ["template_to_interpreter"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python3 -c 'import sys; print(sys.argv[1])' ${v}",
+        "sh -c 'echo \"$1\"' sh ${v} ${w}",
+        "echo ${v} | python3 -c 'print(1)'",
+        "eval ls; echo ${v}",
+        'eval ls && echo "${v}"',
+        "sh -c ls\necho ${v}",
+        "sh -c $(echo x) ${v}",
+        "echo ${v} sh -c",
+        'python3 -c "import sys" <${v}',
+        "python3 -c 'x' ${v ?? \"a b\"}",
+    ],
+)
+def test_a_template_beside_the_code_of_an_interpreter_is_fine(command: str) -> None:
+    assert told_of(command) == []
+
+
+@pytest.mark.parametrize("word", ["'EOF'", '"EOF"', "\\EOF"])
+def test_a_template_in_a_here_document_whose_word_is_quoted_is_an_error(word: str) -> None:
+    command = f"cat <<{word} >x ${{w}}\nhello ${{v}}\nEOF\necho ${{v}}"
+    document: Plain = {
+        "nodes": [{"id": "a", "type": "shell", "params": {"command": command}}],
+        "inputs": {"v": {}, "w": {}},
+    }
+    told = the(checked(document), "template_in_document")
+    assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.command", "a")
+    assert "${v}" in told.message
+    assert "stdin" in told.hint
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat <<EOF\n${v}\nEOF",
+        "cat <<'EOF'\nx\nEOF\necho ${v}",
+        "cat <<<'EOF' ${v}",
+        "cat <<'EOF'\n$${v}\nEOF\n",
+        "echo $((1<<${v}))",
+    ],
+)
+def test_a_template_elsewhere_in_a_command_with_here_documents_is_fine(command: str) -> None:
+    assert told_of(command) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("eval " * 200_000 + "${v}", ["template_to_interpreter"]),
+        ("sh -c 'x' " * 100_000 + "${v}", []),
+        ("cat <<'A' " * 100_000 + "\n${v}", ["template_in_document"]),
+        ("'<<' " * 200_000 + "${v}", []),
+    ],
+    ids=range(4),
+)
+def test_a_command_of_a_million_characters_is_checked(command: str, told: list[str]) -> None:
+    assert told_of(command) == told
