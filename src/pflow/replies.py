@@ -77,12 +77,12 @@ def bounded(result: RunResult, home: Path) -> dict[str, Any]:
         place = _written(home, result.run_id, f"{name}.txt" if is_text else f"{name}.json", text)
         reply["outputs"][name] = {
             "truncated": True,
-            "bytes": size,
+            "bytes": len(text),
             "preview": text[:_PREVIEW].decode("utf-8", "ignore"),
             "file": place,
         }
         where = f"; all of it is in {place} of the pflow home" if place else ""
-        reply["warnings"].append(f"The output '{name}' is {size:,} bytes long and is cut here{where}.")
+        reply["warnings"].append(f"The output '{name}' is {len(text):,} bytes long and is cut here{where}.")
     return reply
 
 

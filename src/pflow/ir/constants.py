@@ -1,8 +1,6 @@
 """Constants with which a node is bound to fail: told before anything runs."""
 
 import re
-import threading
-import warnings
 from typing import Any, Final
 
 from pflow.ir.code import CODE
@@ -11,6 +9,7 @@ from pflow.ir.diagnostics import Diagnostic, error
 from pflow.ir.model import Node
 from pflow.ir.params import shown
 from pflow.ir.uses import is_template
+from pflow.python_code import syntax_error_of
 from pflow.registry.interface import Interface
 from pflow.templates.parsing import templates_in
 
@@ -24,7 +23,6 @@ _REQUEST: Final = ("http", "url")
 _SCHEMES: Final = ("http://", "https://")
 _URL: Final = re.compile(r"https?://[^/?#\s]", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,19}(?=://)")
-_COMPILING: Final = threading.Lock()
 
 
 class Constants:
@@ -52,29 +50,13 @@ class Constants:
         if len(code) > min(_LONGEST_CODE, self._code_left):
             return None
         self._code_left -= len(code)
-        wrong = _refused(code.replace("$${", "${"))
+        wrong = syntax_error_of(code.replace("$${", "${"))
         if wrong is None:
             return None
         line = f" (line {wrong.lineno})" if wrong.lineno else ""
         text = shown("line", (wrong.text or "").strip()[:_LINE])
         message = f"The code of '{node.id}' is no Python: {wrong.msg}{line}."
         return error("bad_code", path, message, hint=f"It reads: {text}" if text else "", node=node.id)
-
-
-def _refused(code: str) -> SyntaxError | None:
-    """What the compiler has against the code. What it cannot take for its depth is left to the run."""
-    # What it warns of is not for our stderr; to silence it is for one thread at a time.
-    with _COMPILING, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            compile(code, "<code>", "exec", dont_inherit=True)
-        except SyntaxError as exc:
-            return exc
-        except (RecursionError, MemoryError, OverflowError, UnicodeError):
-            return None
-        except ValueError as exc:
-            return SyntaxError(str(exc))
-    return None
 
 
 def _check_confirmed(node: Node, interface: Interface, path: str) -> Diagnostic | None:

@@ -391,7 +391,7 @@ def test_an_action_that_is_a_secret_is_in_no_reply_and_in_no_file(service: Servi
     (nodes / "acts.py").write_text(
         "from pflow.node import Outcome\ndef run(params, context):\n    return Outcome({}, params['it'])\n"
     )
-    flow = {
+    flow: dict[str, Any] = {
         "inputs": {"password": {}},
         "nodes": [shell("first", "true"), {"id": "act", "type": "acts", "params": {"it": "${password}"}}, GATE],
         "edges": [{"from": "first", "to": "act"}, {"from": "first", "to": "gate"}],
