@@ -344,7 +344,7 @@ def outputs_of(
             warnings.append(f"The output '{output.name}' is {value['bytes']:,} bytes long: see {value['file']}.")
         if resolution.missing:
             told = ", ".join(f"${{{one.text}}}" for one in resolution.missing)
-            warnings.append(f"The output '{output.name}' has no value: {told} was not given by any node that ran.")
+            warnings.append(f"The output '{output.name}' has no value: {told} was neither given nor made.")
         else:
             given[output.name] = value
     return given
