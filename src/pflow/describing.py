@@ -1,5 +1,6 @@
 """All there is to say of a workflow: what it takes and gives, how it goes, how it went, and what is wrong with it."""
 
+from collections import Counter
 from typing import Any, Final
 
 from pflow.engine.runlog import RunLog
@@ -16,6 +17,8 @@ _FINDINGS: Final = 50
 _GRAPH_CHARS: Final = 20_000
 _DRAWN: Final = 200
 """A graph of more nodes helps nobody."""
+_LOOKED_AT: Final = 200
+"""How many runs are looked at one by one."""
 _SAMPLES: Final[dict[str, Any]] = {
     "string": "text",
     "number": 1.5,
@@ -27,8 +30,11 @@ _SAMPLES: Final[dict[str, Any]] = {
 }
 
 
-def described(found: Found, checked: Checked, log: RunLog) -> dict[str, Any]:
-    """As `describe_workflow` answers."""
+def described(found: Found, checked: Checked, log: RunLog, *, in_full: bool = False) -> dict[str, Any]:
+    """As `describe_workflow` answers: no more than an agent can read, unless all of it is asked for.
+
+    `nodes_total` and `edges_total` count them all; `truncated` says whether anything was cut.
+    """
     stored, workflow = found.stored, checked.workflow
     told: dict[str, Any] = {
         "name": stored.name,
@@ -40,19 +46,20 @@ def described(found: Found, checked: Checked, log: RunLog) -> dict[str, Any]:
         "template_variables": [],
         "nodes": [],
         "edges": [],
-        "graph": "",
         "example": {},
     }
     if workflow is not None:
         told |= _of_workflow(stored.name, workflow)
     told |= _history(log, stored.name)
-    told["diagnostics"] = [one.plain() for one in checked.diagnostics[:_FINDINGS]]
+    told["diagnostics"] = [one.plain() for one in checked.diagnostics]
     told["warnings"] = list(found.warnings)
     if log.notice:
         told["warnings"].append(log.notice)
-    graph = told.pop("graph")
-    is_short = workflow is None or len(graph) <= _GRAPH_CHARS
-    return {**shortened(told), "graph": graph if is_short else "", "count": len(workflow.nodes) if workflow else 0}
+    totals = {"nodes_total": len(told["nodes"]), "edges_total": len(told["edges"])}
+    graph = mermaid(workflow) if workflow and len(workflow.nodes) <= _DRAWN else ""
+    kept = told if in_full else shortened({**told, "diagnostics": told["diagnostics"][:_FINDINGS]})
+    drawn = graph if len(graph) <= _GRAPH_CHARS else ""
+    return {**kept, "graph": drawn, **totals, "truncated": kept != told}
 
 
 def _of_workflow(name: str, workflow: Workflow) -> dict[str, Any]:
@@ -69,7 +76,6 @@ def _of_workflow(name: str, workflow: Workflow) -> dict[str, Any]:
             for node in workflow.nodes.values()
         ],
         "edges": [{"from": edge.source, "to": edge.target, "action": edge.action} for edge in workflow.edges],
-        "graph": mermaid(workflow) if len(workflow.nodes) <= _DRAWN else "",
         "example": {
             "name": name,
             "inputs": {
@@ -101,13 +107,20 @@ def _default(one: Input) -> Any:
 def _history(log: RunLog, name: str) -> dict[str, Any]:
     try:
         failure = log.last_failure(name)
-        told = {"statistics": log.statistics(name), "last_failure": None}
+        figures = log.statistics(name)
+        told: dict[str, Any] = {"statistics": {**figures, "other_endings": _others(log, name, figures)}}
     except UraniborgError as exc:
         return {"statistics": {"execution_count": 0}, "last_failure": None, "log_problem": exc.message}
     finally:
         log.close()
-    if failure is not None:
-        told["last_failure"] = {
-            key: failure.get(key) for key in ("id", "started_at", "failed_node", "error", "duration_ms")
-        }
-    return told
+    keys = ("id", "started_at", "failed_node", "error", "duration_ms")
+    return {**told, "last_failure": {key: failure.get(key) for key in keys} if failure else None}
+
+
+def _others(log: RunLog, name: str, figures: dict[str, Any]) -> dict[str, int]:
+    """How many of the last runs neither succeeded nor failed: by status, such as `waiting` or `cancelled`."""
+    count = figures["execution_count"] - figures["success_count"] - figures["failure_count"]
+    if not count:
+        return {}
+    statuses = (run["status"] for run in log.history(name, _LOOKED_AT))
+    return dict(Counter(status for status in statuses if status not in ("success", "failed")))

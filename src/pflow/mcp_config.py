@@ -2,14 +2,15 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.errors import PflowError
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
-from uraniborg.kernel.logging import printable, redact
+from uraniborg.kernel.logging import MASK, printable, redact
 
 if TYPE_CHECKING:
     from uraniborg.kernel.mcp.client import HttpServer, StdioServer
@@ -43,8 +44,9 @@ class ServerConfig:
 
     @property
     def where(self) -> str:
-        """The address, or the command without its arguments, and without secrets."""
-        return printable(redact(str(self.plain.get("url") or self.plain["command"])))
+        """The address, or the command as it would be typed; without secrets."""
+        url = self.plain.get("url")
+        return printable(redact(str(url) if url else _typed(self.plain["command"], self.plain.get("args", ()))))
 
     @property
     def timeout_s(self) -> float:
@@ -56,7 +58,8 @@ def checked(name: str, given: Any) -> ServerConfig:
     """The server, if what is given describes one. Raises InvalidServer."""
     plain = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
     if not _NAME.fullmatch(name):
-        raise _invalid(name, "a name is up to 50 letters, digits, dots, hyphens and underscores")
+        problem = "a name is up to 50 letters, digits, dots, hyphens and underscores, and begins with a letter or digit"
+        raise _invalid(name, problem, hint="Choose another name, such as my-server.")
     url = plain.get("url")
     if isinstance(plain.get("command"), str) == isinstance(url, str):
         raise _invalid(name, "it needs either a `command` or a `url`")
@@ -96,12 +99,31 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in cast("list[Any]", value))
 
 
-def _invalid(name: str, problem: str) -> InvalidServer:
+def _invalid(name: str, problem: str, hint: str = "") -> InvalidServer:
     return InvalidServer(
         f"The MCP server '{printable(name[:60])}' cannot be used: {problem}.",
-        hint='Describe it as {"command": "…", "args": ["…"]} or {"url": "https://…"}.',
+        hint=hint or 'Describe it as {"command": "…", "args": ["…"]} or {"url": "https://…"}.',
         server=name[:60],
     )
+
+
+def _typed(command: str, arguments: Sequence[str]) -> str:
+    """The command in one line. What follows an option that is named for a secret is masked, as in `--token VALUE`."""
+    from uraniborg.kernel.redaction import is_sensitive
+
+    words = [quote(command)]
+    is_secret = False
+    for word in arguments:
+        option, sign, value = word.partition("=")
+        is_telling = is_sensitive(option.lstrip("-"))
+        if is_secret and not _VARIABLE.fullmatch(word):
+            words.append(MASK)
+        elif sign and is_telling and not _VARIABLE.fullmatch(value):
+            words.append(f"{quote(option)}={MASK}")
+        else:
+            words.append(quote(word))
+        is_secret = is_telling and not sign and word.startswith("-")
+    return " ".join(words)
 
 
 def _expanded(name: str, value: Any, env: Mapping[str, str]) -> Any:

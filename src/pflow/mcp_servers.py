@@ -9,6 +9,7 @@
 """
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
+from pflow.errors import LibraryUnwritable
 from pflow.mcp_config import InvalidServer, ServerConfig, ServerExists, UnknownServer, address, checked
 from pflow.registry.discovery import TOOLS_FILE
 from pflow.registry.problems import Problem
@@ -30,6 +32,10 @@ FILE: Final = "mcp-servers.json"
 _LOCK: Final = ".mcp-servers.lock"
 _LOCK_S: Final = 20.0
 _AT_ONCE: Final = 8
+_NAMED: Final = 20
+_ENDED: Final = re.compile(r"is not there; (?:BrokenResourceError|ClosedResourceError|Connection closed)")
+"""How a connection calls it that the process on its other end is gone."""
+_MAY_LACK: Final = "Start its command by hand to see why; of the environment it gets only what its `env` gives."
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,7 @@ class Synced:
     name: str
     tools: int
     problem: str = ""
+    hint: str = ""
     left_out: int = 0
     """How many more it lists whose descriptions cannot be understood."""
 
@@ -63,9 +70,13 @@ def server(home: Path, name: str) -> ServerConfig:
     """The server of this name. Raises UnknownServer, or InvalidServer if that is what it is."""
     told = _servers(home)
     if name not in told:
+        from pflow.ir.diagnostics import nearest
+
+        meant = nearest(name, sorted(told))
+        others = f"There are: {', '.join(sorted(told)[:_NAMED])}." if told else "`pflow mcp add` adds one."
         raise UnknownServer(
             f"There is no MCP server '{name}'.",
-            hint="Add it with `pflow mcp add`, or use one of those there are.",
+            hint=f"Did you mean '{meant}'?" if meant else others,
             server=name,
             available=sorted(told),
         )
@@ -75,14 +86,17 @@ def server(home: Path, name: str) -> ServerConfig:
 def add_server(home: Path, name: str, plain: Mapping[str, Any], *, replace: bool = False) -> ServerConfig:
     """Write down how a server is reached. Raises InvalidServer, or ServerExists unless it may be replaced."""
     config = checked(name, dict(plain))
-    home.mkdir(parents=True, exist_ok=True)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise LibraryUnwritable(FILE, wrong) from None
     with locked(home / _LOCK, _LOCK_S):
         told = _file(home)
         servers = told.setdefault("mcpServers", {})
         if name in servers and not replace:
             raise ServerExists(
                 f"There is an MCP server '{name}' already.",
-                hint="Remove it first, or choose another name.",
+                hint="Choose another name, or put it in the place of that one with --replace.",
                 server=name,
             )
         servers[name] = dict(plain)
@@ -106,9 +120,15 @@ def remove_server(home: Path, name: str) -> None:
 async def connected(home: Path, name: str) -> "Connection":
     """A connection to the server of this name. Raises UnknownServer, InvalidServer or what connecting raises."""
     config = server(home, name)
-    from uraniborg.kernel.mcp.client import Connection  # slow to import
+    from uraniborg.kernel.mcp.client import Connection, ServerUnavailable  # slow to import
 
-    return await Connection.open(address(config), name=name, timeout_s=config.timeout_s)
+    try:
+        return await Connection.open(address(config), name=name, timeout_s=config.timeout_s)
+    except ServerUnavailable as lost:
+        told = _ENDED.sub("ended before it was ready", lost.message)
+        if told == lost.message or "command" not in config.plain:
+            raise
+        raise ServerUnavailable(told, hint=_MAY_LACK, **lost.ids) from None
 
 
 async def sync(home: Path, names: Iterable[str] | None = None) -> list[Synced]:
@@ -125,22 +145,24 @@ async def sync(home: Path, names: Iterable[str] | None = None) -> list[Synced]:
     return [_told(name, answer, tools.get(name, {})) for name, answer in zip(wanted, answers, strict=True)]
 
 
-def _told(name: str, answer: dict[str, Any] | str, kept: Mapping[str, Any]) -> Synced:
+def _told(name: str, answer: dict[str, Any] | UraniborgError, kept: Mapping[str, Any]) -> Synced:
     count = len(kept.get("nodes", ()))
-    return Synced(name, count, answer) if isinstance(answer, str) else Synced(name, count, "", answer["left_out"])
+    if isinstance(answer, UraniborgError):
+        return Synced(name, count, answer.message, answer.hint)
+    return Synced(name, count, left_out=answer["left_out"])
 
 
-async def _listed(home: Path, name: str, limit: asyncio.Semaphore) -> dict[str, Any] | str:
+async def _listed(home: Path, name: str, limit: asyncio.Semaphore) -> dict[str, Any] | UraniborgError:
     """What a server offers, or why that is not known."""
     async with limit:
         try:
             connection = await connected(home, name)
         except UraniborgError as wrong:
-            return wrong.message
+            return wrong
         try:
             tools = await connection.list_tools()
         except UraniborgError as wrong:
-            return wrong.message
+            return wrong
         finally:
             await connection.close()
     nodes = [node for tool in tools if (node := _node(name, tool, connection.server_version))]

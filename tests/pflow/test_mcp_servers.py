@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pflow.errors import LibraryUnwritable
 from pflow.mcp_config import InvalidServer, ServerExists, UnknownServer, address
 from pflow.mcp_servers import Synced, add_server, read_servers, remove_server, server, sync
 from pflow.registry.registry import Registry
@@ -35,7 +36,10 @@ def test_a_server_that_is_added_is_there_and_one_that_is_removed_is_not(tmp_path
     add_server(home, "files", {"command": "uvx", "args": ["mcp-files"], "env": {"TOKEN": "${T}"}})
     add_server(home, "web", {"url": "https://example.org/mcp"})
     known, problems = read_servers(home)
-    assert [(one.name, one.where) for one in known.values()] == [("files", "uvx"), ("web", "https://example.org/mcp")]
+    assert [(one.name, one.where) for one in known.values()] == [
+        ("files", "uvx mcp-files"),
+        ("web", "https://example.org/mcp"),
+    ]
     assert problems == []
     remove_server(home, "files")
     assert list(read_servers(home)[0]) == ["web"]
@@ -51,6 +55,12 @@ def test_what_else_is_in_the_file_stays_and_only_its_owner_may_read_it(tmp_path:
     file.write_text(json.dumps({"other": 1, "mcpServers": {"a": {"command": "x", "disabled": True}}}))
     add_server(tmp_path, "b", TOOLS)
     assert plain(tmp_path) == {"other": 1, "mcpServers": {"a": {"command": "x", "disabled": True}, "b": TOOLS}}
+
+
+def test_a_home_that_cannot_be_made_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LibraryUnwritable, match=r"mcp-servers\.json cannot be written: Not a directory"):
+        add_server(tmp_path / "file" / "home", "a", TOOLS)
 
 
 def test_a_name_that_is_taken_is_refused_unless_it_may_be_replaced(tmp_path: Path) -> None:

@@ -11,24 +11,30 @@ from uraniborg.kernel.errors import InvalidInput
 HELP: Final = """\
 Usage: pflow run [OPTIONS] NAME|FILE [KEY=VALUE]...
 
-  Run a workflow. One that failed before is gone on with: nodes whose type, parameters and values are unchanged are
-  not run again.
+  Run a workflow. One that failed before is gone on with: nodes whose type,
+  parameters and values are unchanged are not run again.
 
 Arguments:
-  NAME|FILE          A workflow of the library or a draft; or a file: a path with a slash, or one ending in .json.
-  KEY=VALUE          An input. It is read as the type that the workflow declares; where it declares none, true, 3, 2.5,
-                     {"a": 1} and [1, 2] are what they look like, and all else is text.
-  KEY=@FILE          An input whose value is the text of a file. KEY=@@text is the text "@text".
-  KEY=-              An input whose value is read from stdin. What is piped in goes by itself to the input that says
-                     "stdin": true.
+  NAME|FILE          A workflow of the library or a draft; or a file: a path
+                     with a slash, or one ending in .json.
+  KEY=VALUE          An input. It is read as the type that the workflow
+                     declares; where it declares none, true, 3, 2.5, {"a": 1}
+                     and [1, 2] are what they look like, and all else is text.
+  KEY=@FILE          An input whose value is the text of a file. KEY=@@text is
+                     the text "@text".
+  KEY=-              An input whose value is read from stdin. What is piped in
+                     goes by itself to the input that says "stdin": true.
 
 Options:
   --only NODE        Run this node alone, with what it needs.
-  --dry-run          Tell what would be run, with which parameters, and run nothing.
+  --dry-run          Tell what would be run and with which parameters; run
+                     nothing.
   --fresh            Forget what an earlier run left, and begin anew.
-  --cluster ADDRESS  Run nodes on the Dask cluster whose scheduler is at this address.
+  --cluster ADDRESS  Run nodes on the Dask cluster of this scheduler.
   -q, --quiet        No progress on stderr.
-  --json             Print one JSON object on stdout and nothing else: what the tool `execute` answers.
+  --json             Print one JSON object on stdout and nothing else: what the
+                     tool `execute` answers, with outputs of any length. What
+                     nodes themselves print goes to stderr, with or without it.
   -h, --help         Show this message and exit.
 
 Exit codes:

@@ -21,7 +21,7 @@ def check(workflow: Workflow, json: Json = False) -> int:
     from pflow.cli.sources import source_of
     from uraniborg.kernel.logging import redact
 
-    asked = service()
+    asked = service(workflow)
     told: dict[str, Any] = {"name": workflow, "path": workflow}
     try:
         source = source_of(asked, workflow)
@@ -77,7 +77,7 @@ def graph(
     from pflow.ir.drawing import svg as drawn
     from pflow.service import sound
 
-    asked = service()
+    asked = service(workflow)
     source = source_of(asked, workflow)
     checked = asked.check(source.found.stored.ir)
     drawable = checked.workflow or sound(checked, workflow)

@@ -1,8 +1,10 @@
 """What the checker found, told as a compiler does: what is wrong, where, how it looks there, and how it is right."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pflow.cli.positions import Position, Positions
 from pflow.cli.printing import BOLD, CYAN, DIM, RED, YELLOW, Page, Painted, clean, columns, counted, json_text
@@ -21,12 +23,12 @@ _ABOUT_KEYS: Final = ("unknown_key", "unknown_param", "ignored_key")
 Plain = Mapping[str, Any]
 
 
-class SourceText(NamedTuple):
-    """The file that the diagnostics are about: as it is called, its lines, and, if it is JSON, where what is."""
+@dataclass(frozen=True)
+class SourceText:
+    """The file that the diagnostics are about, and how it is called."""
 
     told: str
-    lines: list[str]
-    positions: Positions | None
+    text: str
 
     @classmethod
     def read(cls, file: Path, told: str) -> "SourceText | None":
@@ -34,17 +36,28 @@ class SourceText(NamedTuple):
         try:
             if file.stat().st_size > _LARGEST:
                 return None
-            text = file.read_bytes().decode()
+            return cls(told, file.read_bytes().decode())
         except (OSError, ValueError):
             return None
-        return cls(told, text.split("\n"), _positions(text))
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.split("\n")
+
+    @cached_property
+    def _positions(self) -> Positions | None:
+        """Where what is, if it is JSON."""
+        try:
+            return Positions(self.text)
+        except ValueError:
+            return None
 
     def position(self, one: Plain) -> Position | None:
         if "line" in one:
             found: Position | None = Position(one["line"], one["column"])
         else:
             is_key = one["code"] in _ABOUT_KEYS
-            found = self.positions.of(one["path"], key=is_key) if self.positions else None
+            found = self._positions.of(one["path"], key=is_key) if self._positions else None
         return found if found and found.line <= len(self.lines) else None
 
     def located(self, one: Plain) -> dict[str, Any]:
@@ -66,14 +79,6 @@ def text_of(service: Service, given: str) -> SourceText | None:
     except UraniborgError:
         return None
     return SourceText.read(file, told)
-
-
-def _positions(text: str) -> Positions | None:
-    try:
-        positions = Positions(text)
-    except (ValueError, IndexError):  # it is no JSON
-        return None
-    return Positions(text, "ir") if positions.has("ir") and not positions.has("nodes") else positions
 
 
 def summary(diagnostics: Sequence[Plain]) -> str:

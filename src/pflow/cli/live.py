@@ -7,6 +7,7 @@ from collections import Counter
 from itertools import islice
 from typing import Final, NamedTuple, TextIO
 
+from pflow.cli.widths import columns, cut, first_line, room_of
 from pflow.engine.output import NodeStatus
 from uraniborg.kernel.logging import printable, redact
 from uraniborg.kernel.terminal import use_color
@@ -17,6 +18,7 @@ _REDRAWN_AFTER_S: Final = 0.05
 _LONGEST: Final = 1_000
 _ID_COLUMNS: Final = 18
 _RUNNING_SHOWN: Final = 3
+_LEAST_NOTE: Final = 16
 
 
 class _Look(NamedTuple):
@@ -42,11 +44,14 @@ _RUNNING: Final = _Look("…", "...", _DIM, "running")
 class Progress:
     """Writes to a stream such as stderr. One that cannot be written to is left alone: no run ends because of it."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, workflow: str = "") -> None:
+        """`workflow` is what to call it, if not by its name."""
         self._stream: TextIO | None = stream
+        self._workflow = workflow
         self._lock = threading.Lock()
         self._is_colored = use_color(stream)
-        self._is_live = stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._is_terminal = stream.isatty()
+        self._is_live = self._is_terminal and os.environ.get("TERM") != "dumb"
         self._is_poor = not _is_writable("".join(look.mark for look in (*_LOOKS.values(), _RUNNING)), stream)
         self._nodes = 0
         self._ended: Counter[NodeStatus] = Counter()
@@ -59,7 +64,7 @@ class Progress:
             self._ended.clear()
             self._running.clear()
             about = f"{nodes} {'node' if nodes == 1 else 'nodes'}, run {_clean(run_id)}"
-            self._line(f"{_clean(name)}  {self._painted(_DIM, about)}")
+            self._line(f"{_clean(self._workflow or name)}  {self._painted(_DIM, about)}")
 
     def node_started(self, node_id: str, type: str) -> None:  # noqa: A002 - what nodes call it
         with self._lock:
@@ -73,10 +78,10 @@ class Progress:
             self._running.pop(node_id, None)
             took = f" {duration(duration_ms)}" if status in ("completed", "failed") else ""
             shown = _clean(node_id)
-            padding = " " * (_ID_COLUMNS - _columns(shown))
-            first, *more = note.splitlines() or [""]
-            noted = f"  {self._painted(_DIM, _clean(first + (' …' if more else '')))}" if first else ""
-            self._line(f"  {self._mark(look)} {shown}{padding}  {look.word}{took}{noted}")
+            padding = " " * (_ID_COLUMNS - columns(shown))
+            said = f" {shown}{padding}  {look.word}{took}  "
+            noted = self._fitted(note, beside=columns(f"  {self._sign(look)}{said}"))
+            self._line(f"  {self._mark(look)}{said}{self._painted(_DIM, noted)}".rstrip())
             self._draw()
 
     def node_said(self, node_id: str, text: str) -> None:
@@ -98,14 +103,23 @@ class Progress:
             took = f"{look.word} {'in' if success else 'after'} {duration(duration_ms)}"
             self._line(f"{self._mark(look)} {took}  {self._painted(_DIM, counts)}".rstrip())
 
+    def _fitted(self, note: str, beside: int) -> str:
+        """The first line of it, on a terminal as much as fits."""
+        said = _clean(first_line("\n".join(redact(note).splitlines())))
+        room = room_of(self._stream) if self._stream and self._is_terminal else None
+        return said if room is None else cut(said, max(_LEAST_NOTE, room - beside), self._sign(_RUNNING))
+
     def _stopped(self) -> NodeStatus:
         """What kept it from going on."""
         if self._ended["failed"]:
             return "failed"
         return "waiting" if self._ended["waiting"] else "uncertain" if self._ended["uncertain"] else "failed"
 
+    def _sign(self, look: _Look) -> str:
+        return look.poor if self._is_poor else look.mark
+
     def _mark(self, look: _Look) -> str:
-        return self._painted(look.color, look.poor if self._is_poor else look.mark)
+        return self._painted(look.color, self._sign(look))
 
     def _painted(self, color: str, text: str) -> str:
         return f"\x1b[{color}m{text}\x1b[0m" if self._is_colored and text else text
@@ -121,8 +135,8 @@ class Progress:
         more = len(self._running) - len(shown)
         shown += [f"{more} more"] if more else []
         text = f"{self._ended.total()}/{self._nodes}  {', '.join(shown)}"
-        mark = _RUNNING.poor if self._is_poor else _RUNNING.mark
-        line = _cut(f"  {mark} {text}", self._width() - 1, mark)
+        sign = self._sign(_RUNNING)
+        line = cut(f"  {sign} {text}", self._width() - 1, sign)
         # The cursor waits at the beginning, so that what others write does not go on where this ends.
         self._write(f"{self._erasing()}{self._painted(_DIM, line)}\r")
         self._drawn_at = time.monotonic()
@@ -176,28 +190,3 @@ def _is_writable(text: str, stream: TextIO) -> bool:
 def _clean(text: str) -> str:
     masked = redact(text)
     return printable(masked if len(masked) <= _LONGEST else f"{masked[:_LONGEST]}...", keep="")
-
-
-def _columns(text: str) -> int:
-    """How wide a terminal shows it."""
-    return len(text) if text.isascii() else sum(map(_width_of, text))
-
-
-def _width_of(char: str) -> int:
-    import unicodedata  # most texts need it not
-
-    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
-def _cut(text: str, columns: int, mark: str) -> str:
-    if _columns(text) <= columns:
-        return text
-    kept, room = "", columns - _columns(mark)
-    for char in text:
-        room -= _width_of(char)
-        if room < 0:
-            break
-        kept += char
-    return kept + mark

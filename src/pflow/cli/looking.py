@@ -13,7 +13,7 @@ from uraniborg.kernel.logging import redact
 def list_workflows(
     pattern: Annotated[
         str | None,
-        typer.Argument(metavar="[PATTERN]", help="Words of the name or description, or a glob such as 'report-*'."),
+        typer.Argument(metavar="PATTERN", help="Words of the name or description, or a glob such as 'report-*'."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -33,9 +33,12 @@ def describe(workflow: Workflow, json: Json = False) -> None:
     """
     from pflow.cli.sources import source_of
     from pflow.cli.workflow_pages import tell_description
+    from pflow.describing import described
 
-    asked = service()
-    told = asked.describe_found(source_of(asked, workflow).found)
+    asked = service(workflow)
+    source = source_of(asked, workflow)
+    checked = asked.check(source.found.stored.ir)
+    told = {**described(source.found, checked, asked.log(), in_full=True), "source": source.kind}
     print_json(told) if json else tell_description(told, workflow)
 
 
@@ -43,7 +46,7 @@ def describe(workflow: Workflow, json: Json = False) -> None:
 def browse(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[WORDS]...", help="What you need, in a few words; everything if none."),
+        typer.Argument(metavar="WORDS", help="What you need, in a few words; everything if none."),
     ] = None,
     no_workflows: Annotated[bool, typer.Option("--no-workflows", help="Node types only.")] = False,
     json: Json = False,

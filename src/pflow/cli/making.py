@@ -64,7 +64,8 @@ def new(
             ["pflow browse WORDS", Painted(DIM, "which nodes there are")],
             ["pflow guide", Painted(DIM, "how workflows are written")],
             [f"pflow save {name} NAME -d TEXT", Painted(DIM, "keep it in the library")],
-        ]
+        ],
+        last="wrapped",
     )
 
 
@@ -117,7 +118,7 @@ def save(
 
 @app.command()
 def examples(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Print this one; list them if left out.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Print this one; list them if left out.")] = None,
     draft: Annotated[str | None, typer.Option("--as", metavar="DRAFT", help="Copy it as a draft of this name.")] = None,
     json: Json = False,
 ) -> None:
@@ -142,6 +143,6 @@ def examples(
 
 def _tell_examples(found: list[dict[str, Any]]) -> None:
     page = Page()
-    page.table([[Painted(BOLD, one["name"]), one["description"]] for one in found], indent=0)
+    page.table([[Painted(BOLD, one["name"]), one["description"]] for one in found], indent=0, last="wrapped")
     page.line()
     page.line(Painted(DIM, "Begin a draft with one: pflow examples NAME --as DRAFT"))

@@ -1,5 +1,6 @@
 """How node types are shown to a person: one that was named in full, others in brief."""
 
+from inspect import cleandoc
 from typing import Any, Final
 
 from pflow.cli.printing import BOLD, CYAN, DIM, YELLOW, Page, Painted, Piece, brief, json_text
@@ -55,16 +56,16 @@ def _tell_briefly(page: Page, node: dict[str, Any]) -> None:
 
 def _tell_node(page: Page, node: dict[str, Any]) -> None:
     page.line(Painted(BOLD, node["type"]), Painted(DIM, f"  {node['effect']}"))
-    page.paragraph(node["description"], indent=2)
+    page.paragraph(cleandoc(node["description"]), indent=2)
     if node["inputs"]:
         page.heading("Parameters")
-        page.table([_param(one) for one in node["inputs"]])
+        page.table([_param(one) for one in node["inputs"]], last="wrapped")
     if node["outputs"]:
         page.heading("Outputs")
         rows: list[list[Piece]] = []
         for one in node["outputs"]:
             _add_output(rows, one, depth=0)
-        page.table(rows)
+        page.table(rows, last="wrapped")
     others = [action for action in node["actions"] if action != "default"]
     if others:
         page.heading("Actions")

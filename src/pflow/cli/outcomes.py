@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from pflow.cli.printing import (
     BOLD,
@@ -20,7 +20,7 @@ from pflow.cli.printing import (
     say,
     write,
 )
-from pflow.cli.sources import names_a_file
+from pflow.cli.sources import as_given, names_a_file
 from pflow.config import load
 from pflow.engine.results import RunResult
 from pflow.errors import ApprovalRequired, InvalidWorkflow, NodeFailed, TemplateUnresolved, WorkflowNotFound
@@ -42,11 +42,11 @@ def exit_code(result: RunResult) -> int:
     return 2 if isinstance(result.error, InvalidInput) else 5
 
 
-def tell_result(result: RunResult, given: str) -> None:
+def tell_result(result: RunResult, given: str, stdout: TextIO) -> None:
     for warning in result.warnings:
-        say("warning", YELLOW, warning)
+        say("warning", YELLOW, as_given(warning, given))
     if result.success:
-        tell_outputs(result.outputs)
+        tell_outputs(result.outputs, stdout)
     elif result.is_cancelled:
         say("interrupted", YELLOW, _progress(result))
     elif result.error is not None:
@@ -66,7 +66,7 @@ def tell_error(error: UraniborgError, given: str) -> None:
         say("error", RED, f"'{given}' is not valid: {summary(diagnostics)}. Nothing was run.")
         return
     label, style = ("waiting", YELLOW) if isinstance(error, ApprovalRequired) else ("error", RED)
-    say(label, style, _message(error))
+    say(label, style, as_given(_message(error), given))
     if hint := _hint(error, given):
         say("hint", DIM, hint)
 
@@ -83,7 +83,7 @@ def _hint(error: UraniborgError, given: str) -> str:
         return f"`pflow list` lists what there is; `pflow new {given}` makes a draft."
     if isinstance(error, TemplateUnresolved) and all(map(_NAME.fullmatch, error.missing)):
         return f"pflow run {given} {' '.join(f'{name}=…' for name in error.missing)}"
-    return error.hint
+    return as_given(error.hint, given)
 
 
 def _progress(result: RunResult) -> str:
@@ -94,25 +94,25 @@ def _progress(result: RunResult) -> str:
     return f"{kept}. Run it again to go on from there, or with --fresh to begin anew."
 
 
-def tell_outputs(outputs: Mapping[str, Any]) -> None:
+def tell_outputs(outputs: Mapping[str, Any], stdout: TextIO) -> None:
     """A single one plainly, several by name. What goes to another program or a file goes as it is."""
-    is_seen = sys.stdout.isatty()
+    is_seen = stdout.isatty()
     if len(outputs) == 1:
         (value,) = outputs.values()
         text = _plain(value)
         text = clean(text, keep="\n\t") if is_seen else text
-        write(sys.stdout, text if text.endswith("\n") else f"{text}\n")
+        write(stdout, text if text.endswith("\n") else f"{text}\n")
         return
-    page = Page()
+    page = Page(stdout)
     for name, value in outputs.items():
         text = _plain(value)
         lines = (clean(text, keep="\n\t") if is_seen else text).removesuffix("\n").split("\n")
         if len(lines) == 1:
-            write(sys.stdout, f"{page.shown(Painted(BOLD, name))}: {lines[0]}".rstrip() + "\n")
+            write(stdout, f"{page.shown(Painted(BOLD, name))}: {lines[0]}".rstrip() + "\n")
             continue
         page.line(Painted(BOLD, name), ":")
         for line in lines:
-            write(sys.stdout, f"  {line}".rstrip() + "\n")
+            write(stdout, f"  {line}".rstrip() + "\n")
 
 
 def _plain(value: Any) -> str:
@@ -122,31 +122,3 @@ def _plain(value: Any) -> str:
         return ""
     short = json_text(value)
     return short if columns(short) <= _SHORT else json_text(value, indented=True)
-
-
-def tell_plan(steps: list[dict[str, Any]], name: str) -> None:
-    """What a run would do."""
-    page = Page()
-    reused = sum(step["will"] == "reuse" for step in steps)
-    would = f"{counted(len(steps) - reused, 'node')} would run, {reused} would be reused"
-    page.line(Painted(BOLD, name), Painted(DIM, f"  {would}. Nothing was run."))
-    looks = {"run": ("●", ""), "reuse": ("↺", CYAN), "fail": ("✗", RED)}
-    for step in steps:
-        mark, style = looks[step["will"]]
-        effect = f"  {step['effect']}" if step["effect"] == "effectful" else ""
-        page.line(
-            "  ", Painted(style, mark), " ", Painted(BOLD, step["node"]), f"  {step['type']}", Painted(DIM, effect)
-        )
-        rows = [
-            (Painted(DIM, key), Painted("", _line(value))) for key, value in step["params"].items() if value is not None
-        ]
-        page.table(rows, indent=6)
-        if waits_for := step["waits_for"]:
-            page.line("      ", Painted(DIM, f"waits for {', '.join(waits_for)}"))
-        if problem := step.get("problem"):
-            page.line("      ", Painted(RED, problem))
-
-
-def _line(value: Any) -> str:
-    text = value if isinstance(value, str) else json_text(value)
-    return text.replace("\n", "⏎")

@@ -2,10 +2,14 @@
 
 import json
 import re
+from bisect import bisect_right
 from typing import Final, NamedTuple
 
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
-_LAST_STEP: Final = re.compile(r"(\.[^.\[\]]*|\[\d+\]|[^.\[\]]+)$")
+_STEP: Final = re.compile(r"[.\[/]")
+"""With which a step of a path begins. What is wrong within a workflow that is written out in another is told after a
+slash."""
+_LONGEST_PATH: Final = 2_000
 
 
 class Position(NamedTuple):
@@ -16,75 +20,76 @@ class Position(NamedTuple):
     length: int = 1
 
 
-class _Span(NamedTuple):
-    start: int
-    length: int
+class _Value:
+    """A value: where it and its key begin and end, and if values are in it, these by key, or by place as `[0]`."""
 
+    __slots__ = ("inner", "key", "span")
 
-class _Level:
-    """An object or a list that is not closed yet."""
-
-    def __init__(self, path: str, *, is_list: bool) -> None:
-        self._path = path
-        self._is_list = is_list
-        self._count = 0
-        self._key: str | None = None
-
-    def child(self) -> str:
-        """The path of the value that comes next."""
-        if self._is_list:
-            return f"{self._path}[{self._count}]"
-        return f"{self._path}.{self._key}" if self._path else str(self._key)
-
-    def takes_key(self, token: str) -> bool:
-        """Whether this token is a key, and no value."""
-        if self._is_list or self._key is not None:
-            return False
-        self._key = str(json.loads(token))
-        return True
-
-    def next(self) -> None:
-        self._count += 1
-        self._key = None
+    def __init__(self, span: tuple[int, int], key: tuple[int, int] | None = None) -> None:
+        self.span = span
+        self.key = key
+        self.inner: dict[str, _Value] | None = None
 
 
 class Positions:
-    """The positions in one text, which is JSON. `prefix` is where the workflow is in it, if that is not all of it."""
+    """The positions in one text, which is JSON: of the workflow that it is, or that it has under `ir`.
 
-    def __init__(self, text: str, prefix: str = "") -> None:
-        self._text = text
-        self._prefix = prefix
-        self._values: dict[str, _Span] = {}
-        self._keys: dict[str, _Span] = {}
-        self._scan()
+    Raises ValueError for what is no JSON.
+    """
 
-    def has(self, path: str) -> bool:
-        return path in self._values
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._root = _scanned(text)
+        inner = self._root.inner or {}
+        if "ir" in inner and "nodes" not in inner:
+            self._root = inner["ir"]
 
     def of(self, path: str, *, key: bool = False) -> Position | None:
         """Where the value is, or its key, or else what it would be in."""
-        # What is wrong within a workflow that is written out in another is told after a slash.
-        wanted = ".".join(filter(None, (self._prefix, path.replace("/", "."))))
-        while wanted and wanted not in self._values:
-            wanted = _LAST_STEP.sub("", wanted)
-        span = (self._keys if key else self._values).get(wanted) or self._values.get(wanted)
-        if not wanted or span is None:
+        found = _found(self._root, path[:_LONGEST_PATH])[1]
+        if found is self._root:
             return None
-        before = self._text.rfind("\n", 0, span.start)
-        return Position(self._text.count("\n", 0, span.start) + 1, span.start - before, span.length)
+        start, end = (key and found.key) or found.span
+        line = bisect_right(self._starts, start)
+        return Position(line, start - self._starts[line - 1] + 1, end - start)
 
-    def _scan(self) -> None:
-        levels: list[_Level] = []
-        for token in _TOKEN.finditer(self._text):
-            sign, span = token[0], _Span(token.start(), len(token[0]))
-            if sign in "}]":
-                levels.pop()
-            elif sign == ",":
-                levels[-1].next()
-            elif sign[0] == '"' and levels and levels[-1].takes_key(sign):
-                self._keys[levels[-1].child()] = span
-            elif sign != ":":
-                path = levels[-1].child() if levels else ""
-                self._values[path] = span
-                if sign in "{[":
-                    levels.append(_Level(path, is_list=sign == "["))
+
+def _scanned(text: str) -> _Value:
+    """The value that the text is, with all that is in it. Nothing here grows with the depth at which a value is."""
+    outermost = _Value((0, 0))
+    values: dict[str, _Value] = {}
+    outermost.inner = values
+    around: list[tuple[dict[str, _Value], bool]] = []
+    takes_keys, name, key = False, "", None
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        if sign in "]}":
+            if not around:
+                raise ValueError("This is no JSON.")
+            values, takes_keys = around.pop()
+        elif takes_keys and key is None and sign[0] == '"':
+            name, key = str(json.loads(sign)), token.span()
+        elif sign not in ",:":
+            value = values[name if key else f"[{len(values)}]"] = _Value(token.span(), key)
+            key = None
+            if sign in "[{":
+                around.append((values, takes_keys))
+                values, takes_keys = {}, sign == "{"
+                value.inner = values
+    if "[0]" not in outermost.inner:
+        raise ValueError("This is no JSON.")
+    return outermost.inner["[0]"]
+
+
+def _found(value: _Value, path: str) -> tuple[int, _Value]:
+    """What is at the path, or as far on the way there as there is something, and how much of the path that was.
+
+    A key may have in it what else stands between keys: each beginning of the path may be one.
+    """
+    best = 0, value
+    start = 1 if path.startswith((".", "/")) else 0
+    for end in (*(sign.start() for sign in _STEP.finditer(path, start + 1)), len(path)):
+        if inner := (value.inner or {}).get(path[start:end]):
+            length, found = _found(inner, path[end:])
+            best = max(best, (end + length, found), key=lambda one: one[0])
+    return best

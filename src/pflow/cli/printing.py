@@ -7,8 +7,9 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple, TextIO
+from typing import Any, Final, Literal, NamedTuple, TextIO
 
+from pflow.cli.widths import columns, cut, first_line, room_of, wrapped
 from uraniborg.kernel.logging import printable, redact
 from uraniborg.kernel.terminal import use_color
 
@@ -21,6 +22,15 @@ CYAN: Final = "36"
 
 _WIDTH: Final = 100
 """Columns where nobody says how many there are."""
+_GAP: Final = 2
+_DEEPEST: Final = 16
+_BELOW: Final = 3
+"""How far what is put below a line is indented."""
+_LEAST: Final = 24
+"""Columns that a text of several words needs."""
+_WORDY: Final = 16
+_NARROWEST: Final = 8
+"""To how few columns a column is cut so that others have room."""
 
 
 class Painted(NamedTuple):
@@ -31,6 +41,7 @@ class Painted(NamedTuple):
 
 
 Piece = str | Painted
+Last = Literal["cut", "wrapped", "below"]
 
 
 def clean(text: str, *, keep: str = "") -> str:
@@ -50,14 +61,15 @@ def json_text(value: Any, *, indented: bool = False) -> str:
         return json.dumps(value, default=str, indent=2 if indented else None)
 
 
-def print_json(value: Any) -> None:
-    """One line, in UTF-8 whatever the terminal prefers."""
+def print_json(value: Any, stream: TextIO | None = None) -> None:
+    """One line, in UTF-8 whatever the terminal prefers; on stdout unless told otherwise."""
+    out = stream or sys.stdout
     data = f"{json_text(value)}\n".encode("utf-8", "backslashreplace")
-    if hasattr(sys.stdout, "buffer"):
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+    if hasattr(out, "buffer"):
+        out.flush()
+        out.buffer.write(data)
     else:
-        sys.stdout.write(data.decode())
+        out.write(data.decode())
 
 
 def write(stream: TextIO, text: str) -> None:
@@ -68,13 +80,17 @@ def write(stream: TextIO, text: str) -> None:
 
 def say(label: str, style: str, text: str) -> None:
     """A message on stderr, such as `warning: …`; further lines of it are indented."""
-    page = Page(sys.stderr)
-    first, *more = clean(text, keep="\n").split("\n")
     with contextlib.suppress(OSError):
-        page.line(Painted(style, f"{label}:"), f" {first}")
-        for line in more:
-            page.line(f"  {line}")
+        Page(sys.stderr).labelled(label, style, text)
     settle_stderr()
+
+
+def open_streams() -> None:
+    """Stdout and stderr, if they were closed, lead to nowhere: whoever did that wants nothing from them."""
+    for descriptor, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+            setattr(sys, name, open(descriptor, "w", encoding="utf-8", closefd=False))  # noqa: SIM115 - to the end
 
 
 def settle_stderr() -> None:
@@ -91,7 +107,7 @@ class Page:
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stdout
         self._is_colored = use_color(self._stream)
-        self._columns = _columns_of(self._stream)
+        self._columns = room_of(self._stream)
         self._is_empty = True
 
     @property
@@ -110,36 +126,49 @@ class Page:
         self.line(Painted(BOLD, text))
 
     def paragraph(self, text: str, *, indent: int = 0, style: str = "") -> None:
-        """Wrapped, with the lines that it has."""
-        import textwrap
-
+        """Wrapped, with the lines that it has, each as far from the edge as it is."""
         for line in clean(text, keep="\n").split("\n"):
-            for part in textwrap.wrap(line, max(20, self.width - indent)) or [""]:
-                self.line(" " * indent, Painted(style, part))
+            edge = " " * (indent + min(len(line) - len(line.lstrip(" ")), _DEEPEST))
+            for part in wrapped(line, max(_LEAST, self.width - len(edge))):
+                self.line(edge, Painted(style, part))
 
-    def table(self, rows: Iterable[Sequence[Piece]], *, indent: int = 2) -> None:
-        """Columns as wide as what is in them. On a terminal the last is cut where the line would not fit."""
-        cells = [[_cell(piece) for piece in row] for row in rows]
-        if not cells:
-            return
-        count = max(map(len, cells))
+    def labelled(self, label: str, style: str, text: str) -> None:
+        """Such as `error: …`; further lines of it are indented."""
+        first, *more = clean(text, keep="\n").split("\n")
+        self.line(Painted(style, f"{label}:"), f" {first}")
+        for line in more:
+            self.line(f"  {line}")
+
+    def table(self, rows: Iterable[Sequence[Piece]], *, indent: int = 2, last: Last = "cut") -> None:
+        """Columns as wide as what is in them. Where lines are bounded, all of them fit; `last` says what becomes of a
+        last cell that does not: it is cut, or goes on below, or is cut and put below as a whole."""
+        cells = [[_cell(piece, in_full=last == "wrapped") for piece in row] for row in rows]
+        count = max(map(len, cells), default=0)
         widths = [max(columns(row[at].text) for row in cells if len(row) > at) for at in range(count)]
+        if self._columns is not None and widths:
+            widths = _fitting(widths, self._columns - indent, last)
         for row in cells:
             line: list[Piece] = [" " * indent]
             used = indent
-            for at, cell in enumerate(row):
-                if at == len(row) - 1:
-                    line.append(self._cut(cell, used))
-                    break
-                padding = widths[at] - columns(cell.text) + (2 if widths[at] else 0)
-                line += [cell, " " * padding]
-                used += columns(cell.text) + padding
-            self.line(*line)
+            for cell, width in zip(row[:-1], widths, strict=False):
+                shown = cut(cell.text, width)
+                taken = width + (_GAP if width else 0)
+                line += [Painted(cell.style, shown), " " * (taken - columns(shown))]
+                used += taken
+            self._end(line, row[-1], used, indent, last)
 
-    def _cut(self, cell: Painted, used: int) -> Painted:
-        if self._columns is None:
-            return cell
-        return Painted(cell.style, cut(cell.text, max(20, self._columns - used)))
+    def _end(self, line: list[Piece], cell: Painted, used: int, indent: int, last: Last) -> None:
+        """The line with its last cell, which takes the room that is left."""
+        room = columns(cell.text) if self._columns is None else max(1, self._columns - used)
+        if columns(cell.text) <= room or last == "cut":
+            self.line(*line, Painted(cell.style, cut(cell.text, room)))
+            return
+        is_beside = last == "wrapped" and room >= _LEAST
+        start = used if is_beside else indent + _BELOW
+        parts = wrapped(cell.text, self.width - start) if last == "wrapped" else [cut(cell.text, self.width - start)]
+        self.line(*line, Painted(cell.style, parts.pop(0))) if is_beside else self.line(*line)
+        for part in parts:
+            self.line(" " * start, Painted(cell.style, part))
 
     def shown(self, piece: Piece) -> str:
         if isinstance(piece, str):
@@ -148,25 +177,15 @@ class Page:
         return f"\x1b[{piece.style}m{text}\x1b[0m" if self._is_colored and piece.style and text else text
 
 
-def columns(text: str) -> int:
-    """How wide a terminal shows it."""
-    if text.isascii():
-        return len(text)
-    import unicodedata
-
-    return sum(
-        0 if unicodedata.category(char) in ("Mn", "Me", "Cf") else 1 + (unicodedata.east_asian_width(char) in "WF")
-        for char in text
-    )
-
-
-def cut(text: str, most: int) -> str:
-    if columns(text) <= most:
-        return text
-    kept = text[: most - 1]
-    while columns(kept) > most - 1:
-        kept = kept[:-1]
-    return f"{kept}…"
+def _fitting(widths: list[int], room: int, last: Last) -> list[int]:
+    """The widths of columns so that there is room for the last: the widest others have less. What has few letters, such
+    as a name or a time, only if there is no other way."""
+    *others, wanted = widths
+    wishes = [(_WORDY, 0 if last == "below" else min(wanted, _LEAST)), (_NARROWEST, min(wanted, 1))]
+    for narrowest, needed in wishes:
+        while others and max(others) > narrowest and sum(width + _GAP for width in others if width) + needed > room:
+            others[others.index(max(others))] -= 1
+    return [*others, wanted]
 
 
 def counted(number: int, thing: str) -> str:
@@ -176,21 +195,17 @@ def counted(number: int, thing: str) -> str:
 
 def brief(value: Any, most: int = 60) -> str:
     """A value in one line: text as it is, everything else as JSON."""
-    return cut(clean(value if isinstance(value, str) else json_text(value)), most)
+    text = clean(value if isinstance(value, str) else json_text(value), keep="\n")
+    return cut(text.strip("\n").replace("\n", "⏎"), most)
 
 
 def minute(moment: str | None) -> str:
     return (moment or "")[:16].replace("T", " ")
 
 
-def _cell(piece: Piece) -> Painted:
-    """Clean before it is measured: what is shown instead of a control character is longer."""
-    return Painted("", clean(piece)) if isinstance(piece, str) else Painted(piece.style, clean(piece.text))
-
-
-def _columns_of(stream: TextIO) -> int | None:
-    """None for what is no terminal, where nothing need be cut."""
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or None if stream.isatty() else None
-    except (OSError, ValueError):
-        return None
+def _cell(piece: Piece, *, in_full: bool) -> Painted:
+    """Clean before it is measured: what is shown instead of a control character is longer. Without line breaks, which
+    no cell can have: of what has lines the first is shown, or if all of it is to be, its words."""
+    style, text = ("", piece) if isinstance(piece, str) else piece
+    text = clean(text, keep="\n")
+    return Painted(style, " ".join(text.split()) if in_full and "\n" in text else first_line(text))

@@ -4,17 +4,23 @@ from typing import Any, Final
 
 from pflow.cli.live import duration
 from pflow.cli.printing import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Page, Painted, Piece, brief, minute
+from pflow.cli.sources import called
+from pflow.cli.widths import first_line
 
 _ID: Final = 12
 """Characters of a run's id that are enough to name it."""
 _BAR: Final = 16
+_SHORT_BAR: Final = 6
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _MOST_NODES: Final = 200
+_MIDDLING: Final = 80
+_WIDE: Final = 100
+"""Columns that are enough to tell in one line of a run also what went wrong."""
 _RUNS: Final = {
     "success": ("✓", GREEN),
     "failed": ("✗", RED),
     "cancelled": ("–", YELLOW),
-    "waiting": ("?", YELLOW),
+    "waiting": ("◦", YELLOW),
     "running": ("●", CYAN),
     "interrupted": ("–", YELLOW),
 }
@@ -22,6 +28,7 @@ _NODES: Final = {
     "completed": ("✓", GREEN),
     "reused": ("↺", CYAN),
     "failed": ("✗", RED),
+    "waiting": ("◦", YELLOW),
     "skipped": ("–", DIM),
     "uncertain": ("?", YELLOW),
 }
@@ -34,7 +41,7 @@ def tell_history(runs: list[dict[str, Any]], workflow: str | None) -> None:
         return
     rows: list[list[Piece]] = [[Painted(DIM, word) for word in ("", "run", "began (UTC)", "took", "workflow", "")]]
     rows += [_row(run) for run in runs]
-    page.table(rows, indent=0)
+    page.table(rows, indent=0, last="cut" if page.width >= _WIDE else "below")
     page.line()
     page.line(Painted(DIM, f"All of one: pflow show {runs[0]['id'][:_ID]}"))
 
@@ -47,7 +54,7 @@ def _row(run: dict[str, Any]) -> list[Piece]:
         run["id"][:_ID],
         Painted(DIM, minute(run["started_at"])),
         took,
-        Painted(BOLD, run["workflow"]),
+        Painted(BOLD, called(run)),
         _about(run),
     ]
 
@@ -55,7 +62,7 @@ def _row(run: dict[str, Any]) -> list[Piece]:
 def _about(run: dict[str, Any]) -> str:
     if run["status"] == "success":
         return f"{run['reused']} reused" if run["reused"] else ""
-    message = brief(message_of(run["error"]), 200)
+    message = first_line(message_of(run["error"]))
     where = f"{run['failed_node']}: " if run["failed_node"] else ""
     return f"{where}{message}" if message else run["status"]
 
@@ -68,13 +75,9 @@ def tell_run(run: dict[str, Any]) -> None:
     page = Page()
     mark, style = _RUNS[run["status"]]
     took = f" after {duration(run['duration_ms'])}" if run["duration_ms"] is not None else ""
-    page.line(
-        Painted(style, f"{mark} "),
-        Painted(BOLD, run["workflow"]),
-        f"  {run['status']}{took}",
-        Painted(DIM, f"  {run['id']}"),
-    )
-    page.line(Painted(DIM, f"  {run['source']}, began at {run['started_at']}"))
+    page.line(Painted(style, f"{mark} "), Painted(BOLD, called(run)), f"  {run['status']}{took}")
+    began = f"{run['id']}, {run['source']}, began {minute(run['started_at'])} UTC"
+    page.paragraph(began, indent=2, style=DIM)
     if run["resumed_from"]:
         page.line(Painted(DIM, f"  went on from {run['resumed_from']}"))
     _tell_values(page, "Inputs", run["inputs"])
@@ -84,9 +87,10 @@ def tell_run(run: dict[str, Any]) -> None:
     _tell_values(page, "Outputs", run["outputs"])
     if run["error"]:
         page.line()
-        page.line(Painted(RED, "error: "), message_of(run["error"]))
+        label, color = ("waiting", YELLOW) if run["status"] == "waiting" else ("error", RED)
+        page.labelled(label, color, message_of(run["error"]))
         if hint := run["error"].get("hint"):
-            page.line(Painted(DIM, "hint: "), hint)
+            page.labelled("hint", DIM, hint)
 
 
 def _tell_values(page: Page, title: str, values: dict[str, Any] | None) -> None:
@@ -97,6 +101,7 @@ def _tell_values(page: Page, title: str, values: dict[str, Any] | None) -> None:
 
 def _tell_nodes(page: Page, nodes: list[dict[str, Any]]) -> None:
     longest = max((node["duration_ms"] or 0 for node in nodes), default=0)
+    bar = _BAR if page.width >= _MIDDLING else _SHORT_BAR
     rows: list[list[Piece]] = []
     for node in nodes[:_MOST_NODES]:
         mark, style = _NODES[node["status"]]
@@ -107,7 +112,7 @@ def _tell_nodes(page: Page, nodes: list[dict[str, Any]]) -> None:
                 Painted(BOLD, node["node"]),
                 Painted(CYAN, node["type"]),
                 duration(node["duration_ms"] or 0) if has_run else node["status"],
-                Painted(style, _bar(node["duration_ms"] or 0, longest) if has_run else ""),
+                Painted(style, _bar(node["duration_ms"] or 0, longest, bar) if has_run else ""),
                 _note(node),
             ]
         )
@@ -118,13 +123,13 @@ def _tell_nodes(page: Page, nodes: list[dict[str, Any]]) -> None:
 
 def _note(node: dict[str, Any]) -> str:
     if node["error"]:
-        return brief(message_of(node["error"]), 300)
+        return first_line(message_of(node["error"]))
     action = node["action"]
     told = [f"→ {action}" if action not in (None, "default", "error") else "", node["note"] or ""]
     return "  ".join(filter(None, told))
 
 
-def _bar(took: float, longest: float) -> str:
-    eighths = round(took / longest * _BAR * 8) if longest else 0
+def _bar(took: float, longest: float, columns: int) -> str:
+    eighths = round(took / longest * columns * 8) if longest else 0
     whole, part = divmod(eighths, 8)
     return "█" * whole + (_EIGHTHS[part] if part else "") or "▏"

@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from pflow.cli.arguments import HELP, RunArguments, parsed
-from pflow.cli.printing import print_json, settle_stderr
+from pflow.cli.printing import open_streams, print_json, settle_stderr
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.terminal import run
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
+    open_streams()
     run(lambda: _answered(arguments), as_json="--json" in arguments)
 
 
@@ -36,7 +37,7 @@ def _refused(error: UraniborgError, asked: RunArguments) -> int:
     if asked.json:
         from pflow.replies import refused
 
-        print_json(redact(refused(error, asked.workflow)))
+        print_json(redact(_as_given(refused(error, asked.workflow), asked.workflow)))
     else:
         from pflow.cli.outcomes import tell_error
 
@@ -46,33 +47,52 @@ def _refused(error: UraniborgError, asked: RunArguments) -> int:
 
 def _ran(asked: RunArguments) -> int:
     from pflow.cli.outcomes import exit_code, tell_result
+    from pflow.cli.results_stream import stdout_for_result
     from pflow.engine.cancelling import Cancellation
 
     service, source, inputs = _prepared(asked)
     cancellation = Cancellation()
-    with _ended_by_signals(cancellation) as signals:
-        result = service.run(
-            source.found.stored.ir,
-            inputs,
-            name=source.name,
-            source=source.kind,
-            warnings=list(source.found.warnings),
-            output=_output(asked),
-            cancellation=cancellation,
-            fresh=asked.fresh,
-            only=asked.only,
-        )
-    settle_stderr()
-    print_json(result.reply()) if asked.json else tell_result(result, asked.workflow)
+    with stdout_for_result() as stdout:
+        with _ended_by_signals(cancellation) as signals:
+            result = service.run(
+                source.found.stored.ir,
+                inputs,
+                name=source.name,
+                source=source.noted,
+                warnings=list(source.found.warnings),
+                output=_output(asked),
+                cancellation=cancellation,
+                fresh=asked.fresh,
+                only=asked.only,
+            )
+        settle_stderr()
+        if asked.json:
+            print_json(_as_given(result.reply(), asked.workflow), stdout)
+        else:
+            tell_result(result, asked.workflow, stdout)
     return 128 + signals[0] if signals else exit_code(result)
 
 
+def _as_given(reply: dict[str, Any], given: str) -> dict[str, Any]:
+    """The reply with all that is said in it about the workflow in the words of whoever asked."""
+    from pflow.cli.sources import as_given
+
+    error: dict[str, Any] | None = reply["error"]
+    said = {key: as_given(error[key], given) for key in ("message", "hint")} if error else {}
+    return {
+        **reply,
+        "error": error and {**error, **said},
+        "warnings": [as_given(one, given) for one in reply["warnings"]],
+    }
+
+
 def _planned(asked: RunArguments) -> int:
-    from pflow.cli.outcomes import tell_plan
+    from pflow.cli.plan_pages import tell_plan, without_internal
 
     service, source, inputs = _prepared(asked)
     document = source.found.stored.ir
-    steps = service.plan(document, inputs, name=source.name, fresh=asked.fresh, only=asked.only)
+    planned = service.plan(document, inputs, name=source.name, fresh=asked.fresh, only=asked.only)
+    steps = [without_internal(step) for step in planned]
     if asked.json:
         print_json(redact({"workflow": source.name, "plan": steps, "warnings": list(source.found.warnings)}))
     else:
@@ -81,13 +101,16 @@ def _planned(asked: RunArguments) -> int:
 
 
 def _prepared(asked: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
-    from pflow.cli.sources import source_of
+    from pflow.cli.homes import check_home
+    from pflow.cli.sources import names_a_file, source_of
     from pflow.cli.values import inputs_of
     from pflow.config import load
     from pflow.service import Service
 
     settings = load()
     service = Service(replace(settings, cluster=asked.cluster) if asked.cluster else settings)
+    if not names_a_file(asked.workflow):
+        check_home(service.home)
     source = source_of(service, asked.workflow)
     return service, source, inputs_of(source.found.stored.ir, asked.inputs)
 
@@ -98,7 +121,7 @@ def _output(asked: RunArguments) -> Any:
         return None
     from pflow.cli.live import Progress
 
-    return Progress(sys.stderr)
+    return Progress(sys.stderr, asked.workflow)
 
 
 @contextlib.contextmanager

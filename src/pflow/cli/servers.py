@@ -32,23 +32,25 @@ def add(
         str, typer.Argument(metavar="NAME", help="What to call the server: its tools become nodes mcp-NAME-TOOL.")
     ],
     command: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- COMMAND ARG...]", help="The command that starts it.")
+        list[str] | None, typer.Argument(metavar="-- COMMAND ARG", help="The command that starts it.")
     ] = None,
     url: Annotated[str | None, typer.Option(help="The address of a server that runs already.")] = None,
     env: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="A variable for the command, such as 'TOKEN=${MY_TOKEN}'; repeatable."),
+        typer.Option(metavar="KEY=VALUE", help="A variable for the command, such as 'TOKEN=${TOKEN}'; repeatable."),
     ] = None,
     header: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="A header for the address, such as 'Authorization=Bearer ${T}'."),
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Also if there is one of this name.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="In the place of the one that has this name.")] = False,
     json: Json = False,
 ) -> None:
     """Add an MCP server, whose tools become nodes.
 
-    `${VAR}` is looked up in the environment when the server is used, and not stored.
+    A command does not inherit the environment: it gets PATH, HOME and the like, and what --env gives it. `${VAR}` is
+    looked up in the environment when the server is used, and not stored.
+
     For example: pflow mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
     """
     from pflow.mcp_servers import add_server
@@ -137,7 +139,7 @@ def remove(name: Annotated[str, typer.Argument(metavar="NAME", help="The server.
 
 @group.command()
 def sync(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Only these; all if left out.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Only these; all if left out.")] = None,
     json: Json = False,
 ) -> int:
     """Learn the tools of MCP servers.
@@ -155,7 +157,7 @@ def sync(
     if is_watched:
         sys.stderr.write("\r\x1b[2K")
     if json:
-        told = [{"name": one.name, "tools": one.tools, "problem": one.problem} for one in found]
+        told = [{"name": one.name, "tools": one.tools, "problem": one.problem, "hint": one.hint} for one in found]
         print_json({"servers": redact(told)})
     else:
         _tell_synced(found)
@@ -169,6 +171,7 @@ def _tell_synced(found: list[Any]) -> None:
     for one in found:
         if one.problem:
             page.line(Painted(RED, "✗ "), Painted(BOLD, one.name), f"  {one.problem}")
+            page.line(Painted(DIM, f"    {one.hint}"))
             if one.tools:
                 page.line(Painted(DIM, f"    {counted(one.tools, 'tool')} of before are kept."))
         else:

@@ -23,7 +23,16 @@ Workflow = Annotated[
 ]
 
 
-def service() -> Service:
+def service(workflow: str | None = None) -> Service:
+    """For a command that uses the pflow home: all do, unless they are asked for a workflow that is a file elsewhere.
+
+    Raises InvalidConfig, and Unavailable for a home that can be none.
+    """
+    from pflow.cli.homes import check_home
+    from pflow.cli.sources import names_a_file
     from pflow.config import load
 
-    return Service(load())
+    found = Service(load())
+    if workflow is None or not names_a_file(workflow):
+        check_home(found.home)
+    return found

@@ -2,9 +2,10 @@
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pflow.errors import WorkflowNotFound
 from pflow.library.document import read_document
@@ -21,11 +22,18 @@ _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A workflow that was named. `name` is what its runs are called; `kind` is library, draft or file."""
+    """A workflow that was named. `name` is what its runs go by; `kind` is library, draft or file."""
 
     name: str
     found: Found
     kind: str
+    file: Path | None = None
+
+    @property
+    def noted(self) -> str:
+        """What the log of runs keeps of where it is from: the kind, and of a file also which."""
+        # A database takes no half characters, which a path may have.
+        return f"{self.kind} {self.file}".encode("utf-8", "replace").decode() if self.file else self.kind
 
 
 def names_a_file(given: str) -> bool:
@@ -42,6 +50,11 @@ def run_name(given: str) -> str:
     path = _path(given)
     stem = _ODD.sub("-", path.name.removesuffix(SUFFIX))[:_LONGEST_STEM]
     return f"{stem}@{content_id(str(path))[:8]}"
+
+
+def as_given(message: str, given: str) -> str:
+    """A message in which a file is called as it was given, and not by what its runs go by."""
+    return message.replace(run_name(given), given) if names_a_file(given) else message
 
 
 def source_of(service: Service, given: str) -> Source:
@@ -80,4 +93,19 @@ def _file_source(given: str) -> Source:
         ) from None
     name = run_name(given)
     stored = Stored(name, document.description, document.ir, "draft", told, document.created_at, document.updated_at)
-    return Source(name, Found(stored), "file")
+    return Source(name, Found(stored), "file", path)
+
+
+def run_as_told(run: Mapping[str, Any]) -> dict[str, Any]:
+    """A run of the log with its source as it was before it was `noted`, and of a file its path as `file`."""
+    kind, _, path = str(run["source"]).partition(" ")
+    return {**run, "source": kind, **({"file": path} if path else {})}
+
+
+def called(run: Mapping[str, Any]) -> str:
+    """What to call the workflow of a run that is told: its name, or the path from here."""
+    path = run.get("file")
+    if path is None:
+        return run["workflow"]
+    short = shown(Path(path))
+    return short if Path(os.path.abspath(os.path.expanduser(short))) == Path(path) else path

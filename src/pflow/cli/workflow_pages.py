@@ -7,6 +7,7 @@ from pflow.cli.printing import BOLD, CYAN, DIM, RED, YELLOW, Page, Painted, Piec
 from pflow.cli.run_pages import message_of
 
 _MOST_NODES: Final = 60
+_ENDINGS: Final = {"waiting": "waited for a person", "running": "running now"}
 
 
 def tell_list(found: dict[str, Any], pattern: str | None) -> None:
@@ -39,13 +40,14 @@ def _row(one: dict[str, Any]) -> list[Piece]:
 
 def tell_description(told: dict[str, Any], given: str) -> None:
     page = Page()
-    page.line(Painted(BOLD, told["name"]), Painted(DIM, f"  {told['source']}, {told['path']}"))
+    is_file = told["source"] == "file"
+    page.line(Painted(BOLD, given), Painted(DIM, "  file" if is_file else f"  {told['source']}, {told['path']}"))
     if told["description"]:
         page.paragraph(told["description"], indent=2)
     _tell_inputs(page, told)
     if told["outputs"]:
         page.heading("Outputs")
-        page.table([_output(name, one) for name, one in told["outputs"].items()])
+        page.table([_output(name, one) for name, one in told["outputs"].items()], last="wrapped")
     _tell_nodes(page, told)
     _tell_runs(page, told)
     _tell_problems(page, told, given)
@@ -67,7 +69,7 @@ def _tell_inputs(page: Page, told: dict[str, Any]) -> None:
         rows.append([Painted(BOLD, one["name"]), Painted(CYAN, declared["type"]), need, about])
     if rows:
         page.heading("Inputs")
-        page.table(rows)
+        page.table(rows, last="wrapped")
 
 
 def _used_in(variable: dict[str, Any]) -> str:
@@ -95,7 +97,7 @@ def _tell_nodes(page: Page, told: dict[str, Any]) -> None:
         rows.append(
             [Painted(BOLD, node["id"]), Painted(CYAN, kind), f"→ {leads_to}" if leads_to else "", node["purpose"]]
         )
-    page.table(rows)
+    page.table(rows, last="wrapped")
     if len(nodes) > _MOST_NODES:
         page.line(f"  … and {len(nodes) - _MOST_NODES:,} more; --json lists all.")
 
@@ -105,22 +107,19 @@ def _tell_runs(page: Page, told: dict[str, Any]) -> None:
     if not figures["execution_count"]:
         return
     page.heading("Runs")
-    average = figures["average_duration_ms"]
+    average, last = figures["average_duration_ms"], figures["last_execution_timestamp"]
+    counts = {"well": figures["success_count"], "failed": figures["failure_count"], **figures["other_endings"]}
     parts = [
         counted(figures["execution_count"], "run"),
-        f"{figures['success_count']} well",
-        f"{figures['failure_count']} failed",
+        *(f"{count} {_ENDINGS.get(ending, ending)}" for ending, count in counts.items() if count),
         f"{duration(average)} on average" if average is not None else "",
-        f"the last at {minute(figures['last_execution_timestamp'])} UTC",
+        f"the last at {minute(last)} UTC" if last else "",
     ]
-    page.line("  ", ", ".join(filter(None, parts)))
+    page.paragraph(", ".join(filter(None, parts)), indent=2)
     failure = told["last_failure"]
     if failure:
-        page.line(
-            "  ",
-            Painted(RED, "last failure"),
-            f" at {minute(failure['started_at'])}: {brief(message_of(failure['error']), 200)}",
-        )
+        about = [Painted(RED, "last failure"), minute(failure["started_at"]), message_of(failure["error"])]
+        page.table([about])
         page.line("  ", Painted(DIM, f"pflow show {failure['id'][:12]}"))
 
 
@@ -141,7 +140,7 @@ def _tell_example(page: Page, told: dict[str, Any], given: str) -> None:
     inputs = told["example"].get("inputs", {})
     words = [f"{name}={_quoted(value)}" for name, value in inputs.items()]
     page.heading("Run it")
-    page.line("  ", " ".join(["pflow run", given, *words]))
+    page.line("  ", " ".join(["pflow run", _quoted(given), *words]))
 
 
 def _quoted(value: Any) -> str:

@@ -28,6 +28,16 @@ BROKEN: Final[dict[str, Any]] = {
     "edges": [{"from": "first", "to": "second"}],
 }
 """Its first node ends well, and its second fails."""
+ASKING: Final[dict[str, Any]] = {
+    "nodes": [
+        {"id": "before", "type": "shell", "params": {"command": "echo once >> before.txt"}},
+        {"id": "ask", "type": "approval", "params": {"question": "Shall we?"}},
+        {"id": "after", "type": "shell", "params": {"command": "echo done"}},
+    ],
+    "edges": [{"from": "before", "to": "ask"}, {"from": "ask", "to": "after"}],
+    "outputs": {"said": {"source": "${after.stdout}"}},
+}
+"""Waits for a person after its first node."""
 
 
 @dataclass(frozen=True)

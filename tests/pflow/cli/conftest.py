@@ -16,7 +16,7 @@ def place(tmp_path: Path) -> Place:
 
 @pytest.fixture
 def ask(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Place) -> Ask:
-    for name in [name for name in os.environ if name.startswith(("URANIBORG_", "PFLOW_"))]:
+    for name in [name for name in os.environ if name.startswith(("URANIBORG_", "PFLOW_", "COLUMNS"))]:
         monkeypatch.delenv(name)
     for name, value in place.env.items():
         monkeypatch.setenv(name, value)

@@ -78,6 +78,31 @@ def test_a_reader_of_the_version_that_goes_away_hears_no_complaint(place: Place)
     assert (process.returncode, err) == (0, b"")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [("-h",), ("mcp", "-h"), ("run", "-h"), ("guide",), ("browse",), ("browse", "--json"), ("list",), ("examples",)],
+)
+def test_a_reader_that_goes_away_is_no_failure_of_any_command(place: Place, command: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        with place.started(*command, stdout=writing) as process:
+            _, err = process.communicate(timeout=BOUND_S)
+    finally:
+        os.close(writing)
+    assert (process.returncode, err) == (0, b"")
+
+
+@pytest.mark.parametrize("closed", [1, 2])
+def test_a_stream_that_is_closed_is_no_failure_of_any_command(place: Place, closed: int) -> None:
+    for command in (("list",), ("guide", "--json"), ("mcp", "list")):
+        assert place.process(*command, preexec_fn=lambda: os.close(closed)).code == 0
+
+
+def test_the_help_of_run_fits_eighty_columns(ask: Ask) -> None:
+    assert max(map(len, ask("run", "-h").out.splitlines())) <= 80
+
+
 def test_who_forgets_to_say_run_is_told(ask: Ask) -> None:
     done = ask("greet", "who=Ada")
     assert done.code == 2

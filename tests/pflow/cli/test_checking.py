@@ -1,6 +1,7 @@
 """`pflow check` and `pflow graph`."""
 
 import json
+import time
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
@@ -102,6 +103,15 @@ def test_nothing_that_a_file_holds_is_too_odd_to_be_told_of(ask: Ask, place: Pla
     place.file("odd.json", text)
     assert ask("check", "odd.json").code == 2
     assert ask("check", "odd.json", "--json").json["valid"] is False
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+@pytest.mark.parametrize("depth", [200, 1_000, 100_000])
+def test_a_file_that_is_nested_very_deep_is_told_of_at_once(ask: Ask, place: Place, command: str, depth: int) -> None:
+    place.file("deep.json", f'{{"nodes": {"[" * depth}{"]" * depth}}}')
+    began = time.process_time()
+    assert ask(command, "deep.json").code == 2
+    assert time.process_time() - began < 5
 
 
 def test_of_very_many_faults_the_first_are_told_and_json_has_all(ask: Ask, place: Place) -> None:

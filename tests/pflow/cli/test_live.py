@@ -11,6 +11,7 @@ import pytest
 
 from pflow.cli import live
 from pflow.cli.live import Progress, duration
+from pflow.cli.widths import columns
 from pflow.engine.output import Output
 from tests.requirements import requirement
 from uraniborg.kernel.logging import register_secret
@@ -61,7 +62,8 @@ class File(io.StringIO):
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name in ("NO_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
 
     def columns(_descriptor: int) -> os.terminal_size:
@@ -96,6 +98,10 @@ LINES = [
 ]
 
 
+SEEN = [line.replace("it reads has changed", "it read…") for line in LINES]
+"""The same where there are 40 columns: a note is cut, unless less than a few words would be left of it."""
+
+
 def test_a_file_gets_one_plain_line_for_each_node_that_ended() -> None:
     file = File()
     a_run(Progress(file))
@@ -105,7 +111,7 @@ def test_a_file_gets_one_plain_line_for_each_node_that_ended() -> None:
 def test_a_terminal_gets_the_same_in_colour_and_what_a_node_says_does_not_stay() -> None:
     terminal = Terminal()
     a_run(Progress(terminal))
-    assert terminal.screen() == [line for line in LINES if "40 %" not in line]
+    assert terminal.screen() == [line for line in SEEN if "40 %" not in line]
     assert "\x1b[32m✓\x1b[0m" in terminal.getvalue()
     assert "\x1b[31m✗\x1b[0m" in terminal.getvalue()
 
@@ -115,14 +121,30 @@ def test_without_colour_a_terminal_still_has_its_live_line(monkeypatch: pytest.M
     terminal = Terminal()
     a_run(Progress(terminal))
     assert set(ESCAPE.findall(terminal.getvalue())) == {"\x1b[2K"}
-    assert terminal.screen() == [line for line in LINES if "40 %" not in line]
+    assert terminal.screen() == [line for line in SEEN if "40 %" not in line]
 
 
 def test_a_terminal_that_knows_nothing_is_treated_as_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     terminal = Terminal()
     a_run(Progress(terminal))
-    assert terminal.getvalue().split("\n") == LINES
+    assert terminal.getvalue().split("\n") == SEEN
+
+
+def test_a_note_is_told_in_one_line_that_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    for stream in (Terminal(), File()):
+        Progress(stream).node_finished("save", "failed", 12, f"{'so much ' * 9}\nand more")
+        (line,) = ESCAPE.sub("", stream.getvalue()).splitlines()
+        assert line.startswith("  ✗ save                failed 12 ms  so much so much")
+        assert line.endswith("…")
+        assert columns(line) == 60 or isinstance(stream, File)
+
+
+def test_a_workflow_is_called_as_whoever_runs_it_calls_it() -> None:
+    file = File()
+    Progress(file, "./here/greet.json").run_started("greet@0c45375d", "3f2a91", 1)
+    assert file.getvalue() == "./here/greet.json  1 node, run 3f2a91\n"
 
 
 def test_the_last_line_of_a_terminal_shows_what_runs_now() -> None:
@@ -173,7 +195,7 @@ def test_the_live_line_never_wraps(said: str) -> None:
     Progress(terminal).node_started(said, "t")
     (line,) = terminal.screen()
     assert line.endswith("…")
-    assert 36 <= sum(live._width_of(char) for char in line) <= 39  # pyright: ignore[reportPrivateUsage]
+    assert 36 <= columns(line) <= 39
 
 
 def test_a_terminal_that_does_not_tell_its_width_is_taken_to_have_eighty_columns(
@@ -193,10 +215,7 @@ def test_names_of_any_script_stand_in_one_column() -> None:
     output = Progress(file)
     for name in ("fetch", "日本語", "e\u0301e\u0301"):
         output.node_finished(name, "completed", 1)
-    places = [
-        sum(live._width_of(char) for char in line.partition("done")[0])  # pyright: ignore[reportPrivateUsage]
-        for line in file.getvalue().splitlines()
-    ]
+    places = [columns(line.partition("done")[0]) for line in file.getvalue().splitlines()]
     assert len(set(places)) == 1
 
 

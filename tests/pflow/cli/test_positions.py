@@ -1,8 +1,10 @@
 """Where in a text a value is."""
 
 import json
+import time
 from typing import Any, cast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,7 +62,27 @@ def test_what_is_missing_is_found_in_what_it_would_be_in() -> None:
 
 def test_a_workflow_within_another_object_is_found_there() -> None:
     text = json.dumps({"name": "x", "ir": {"nodes": [{"id": "a"}]}})
-    assert Positions(text, "ir").of("nodes[0].id") == Position(1, text.index('"a"') + 1, 3)
+    assert Positions(text).of("nodes[0].id") == Position(1, text.index('"a"') + 1, 3)
+
+
+def test_what_a_value_costs_does_not_grow_with_its_depth_nor_with_the_keys_it_is_under() -> None:
+    began = time.process_time()
+    for text in ("[" * 100_000 + "]" * 100_000, json.dumps({"k" * 100_000: list(range(50_000))})):
+        Positions(text)
+    assert time.process_time() - began < 8
+
+
+def test_keys_with_dots_and_brackets_are_found_too() -> None:
+    text = json.dumps({"a.b": {"c[0]": 1}, "a": {"b": 2}})
+    assert Positions(text).of("a.b.c[0]") == Position(1, text.index("1") + 1, 1)
+    assert Positions(text).of("a.b") is not None
+    assert Positions(text).of("." * 100_000) is None
+
+
+@pytest.mark.parametrize("text", ["", "  ", "]", "{}}"])
+def test_what_is_no_json_has_no_positions(text: str) -> None:
+    with pytest.raises(ValueError, match=r"This is no JSON\."):
+        Positions(text)
 
 
 def test_what_is_told_after_a_slash_is_within() -> None:

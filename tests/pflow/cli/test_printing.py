@@ -1,12 +1,15 @@
 """Text for people: columns, colours, widths, and nothing that a terminal would obey."""
 
 import io
+from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.cli.printing import RED, Page, Painted, brief, clean, columns, counted, cut, json_text, minute, write
+from pflow.cli.printing import RED, Last, Page, Painted, brief, clean, counted, json_text, minute, write
+from pflow.cli.widths import columns, cut, first_line, wrapped
+from uraniborg.kernel.logging import register_secret
 
 
 class Terminal(io.StringIO):
@@ -16,7 +19,8 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name in ("NO_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     return Terminal()
 
@@ -66,6 +70,72 @@ def test_what_is_cut_fits(text: str, most: int) -> None:
         assert cut(text, most) == text
 
 
+@given(st.text(), st.integers(2, 30))
+def test_what_is_wrapped_fits_and_loses_no_letter(text: str, most: int) -> None:
+    lines = wrapped(text, most)
+    assert all(columns(line) <= most for line in lines)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+
+
+def test_of_several_lines_the_first_is_shown_with_a_sign() -> None:
+    assert first_line("one") == "one"
+    assert first_line("one\n") == "one"
+    assert first_line("\none \ntwo") == "one …"
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """A stream whose lines are to have forty columns."""
+    monkeypatch.setenv("COLUMNS", "40")
+    return io.StringIO()
+
+
+ROWS: Final = [
+    ["a", "a rather long second column", "x" * 12],
+    ["b", "short", "and some words more than fit\nline"],
+]
+
+
+@pytest.mark.parametrize(
+    ("last", "lines"),
+    [
+        ("cut", ["  a  a rather long s…  xxxxxxxxxxxx", "  b  short             and some words m…"]),
+        (
+            "wrapped",
+            ["  a  a rather long s…  xxxxxxxxxxxx", "  b  short", "     and some words more than fit line"],
+        ),
+        (
+            "below",
+            [
+                "  a  a rather long second column",
+                "     xxxxxxxxxxxx",
+                "  b  short",
+                "     and some words more than fit …",
+            ],
+        ),
+    ],
+)
+def test_a_table_fits_where_lines_are_bounded(narrow: io.StringIO, last: Last, lines: list[str]) -> None:
+    Page(narrow).table(ROWS, last=last)
+    assert narrow.getvalue().splitlines() == lines
+
+
+@given(st.lists(st.lists(st.text(max_size=40), min_size=3, max_size=3), max_size=5), st.sampled_from(["cut", "below"]))
+def test_no_row_is_longer_than_the_line(rows: list[list[str]], last: Last) -> None:
+    out = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "50")
+        Page(out).table(rows, last=last)
+    assert all(columns(line) <= 50 for line in out.getvalue().split("\n"))
+
+
+def test_a_secret_of_several_lines_is_masked_before_its_first_is_shown() -> None:
+    register_secret("rosebud-one\nrosebud-two")
+    out = io.StringIO()
+    Page(out).table([["rosebud-one\nrosebud-two"]])
+    assert "rosebud" not in out.getvalue() + brief("rosebud-one\nrosebud-two")
+
+
 @given(st.lists(st.lists(st.text(), min_size=1, max_size=4), max_size=5))
 def test_no_text_can_break_a_table_into_more_lines(rows: list[list[str]]) -> None:
     out = io.StringIO()
@@ -94,4 +164,4 @@ def test_every_value_has_a_json_text() -> None:
 def test_small_things_are_said_well() -> None:
     assert (counted(1, "node"), counted(2_000, "node")) == ("1 node", "2,000 nodes")
     assert (minute("2026-11-15T20:51:03Z"), minute(None)) == ("2026-11-15 20:51", "")
-    assert (brief("a\nb"), brief({"a": 1}), brief("x" * 99, 10)) == ("a\\nb", '{"a":1}', "xxxxxxxxx…")
+    assert (brief("a\nb\n"), brief({"a": 1}), brief("x" * 99, 10)) == ("a⏎b", '{"a":1}', "xxxxxxxxx…")

@@ -115,6 +115,67 @@ def test_json_is_all_there_is_even_where_both_streams_are_one(place: Place) -> N
     assert (done.code, done.error["code"]) == (3, "workflow_not_found")
 
 
+PRINTING: Final = """\
+import os, subprocess, sys
+
+def speak(params, context):
+    print("printed")
+    sys.__stdout__.write("written")
+    os.write(1, b"from below\\n")
+    subprocess.run(["echo", "from a child"], check=True)
+    return {"done": True}
+
+def babble(params, context):
+    while True:
+        print("and on")
+        os.write(1, b"and on")
+"""
+
+
+@pytest.mark.parametrize("options", [("--json",), ("-q",), ()])
+def test_what_a_node_writes_to_stdout_itself_goes_to_stderr(place: Place, options: tuple[str, ...]) -> None:
+    _user_node(place, "speak")
+    ir = {"nodes": [{"id": "a", "type": "speak"}], "outputs": {"done": {"source": "${a.done}"}}}
+    place.draft("speaks", ir)
+    done = place.process("run", "speaks", *options)
+    assert done.code == 0
+    if "--json" in options:
+        assert done.json["outputs"] == {"done": True}
+    else:
+        assert done.out == "true\n"
+    for said in ("printed", "written", "from below", "from a child"):
+        assert said in done.err
+
+
+@pytest.mark.parametrize("closed", [1, 2])
+def test_a_stream_that_is_closed_from_the_beginning_is_no_hindrance(place: Place, closed: int) -> None:
+    place.draft("greet", GREETER)
+    done = place.process("run", "greet", "who=Ada", "-q", preexec_fn=lambda: os.close(closed))
+    assert (done.code, done.out) == (0, "" if closed == 1 else "HELLO ADA!\n")
+
+
+def test_a_node_that_is_given_up_on_and_goes_on_printing_does_not_reach_the_result(place: Place) -> None:
+    _user_node(place, "babble")
+    place.draft("babbles", {"nodes": [{"id": "a", "type": "babble", "timeout": 0.3}]})
+    done = place.process("run", "babbles", "--json", stderr=subprocess.DEVNULL)
+    assert (done.code, done.error["code"]) == (5, "node_timed_out")
+
+
+def test_a_full_disk_is_told_of(place: Place) -> None:
+    place.draft("greet", GREETER)
+    with open("/dev/full", "wb") as full:
+        done = place.process("run", "greet", "who=Ada", "-q", stdout=full)
+    assert done.code == 5
+    assert "error: The output could not be written: No space left on device." in done.err
+    assert "Traceback" not in done.err
+
+
+def _user_node(place: Place, name: str) -> None:
+    place.file(".pflow/nodes/printing.py", PRINTING)
+    interface = {"type": name, "description": "Prints.", "run": f"printing.py:{name}", "effect": "pure"}
+    place.file(".pflow/nodes/printing.json", {"nodes": [{**interface, "outputs": {"done": {"type": "bool"}}}]})
+
+
 def test_what_is_piped_in_goes_to_the_input_that_asks_for_it(place: Place) -> None:
     place.draft("count", COUNTING)
     assert place.process("run", "count", "-q", given=b"four").out == "4\n-\n"

@@ -2,25 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
 from pflow.cli.sources import run_name
 from pflow.config import Settings
 from pflow.service import Service
-from tests.pflow.cli.commands import BROKEN, GREETER, Ask, Place
+from tests.pflow.cli.commands import ASKING, BROKEN, GREETER, Ask, Place
 from tests.requirements import requirement
-
-ASKING: Final[dict[str, Any]] = {
-    "nodes": [
-        {"id": "before", "type": "shell", "params": {"command": "echo once >> before.txt"}},
-        {"id": "ask", "type": "approval", "params": {"question": "Shall we?"}},
-        {"id": "after", "type": "shell", "params": {"command": "echo done"}},
-    ],
-    "edges": [{"from": "before", "to": "ask"}, {"from": "ask", "to": "after"}],
-    "outputs": {"said": {"source": "${after.stdout}"}},
-}
 
 
 def _giving(**data: Any) -> dict[str, Any]:
@@ -129,6 +119,22 @@ def test_a_dry_run_tells_the_plan_and_runs_nothing(ask: Ask, place: Place) -> No
     assert ask("history", "--json").json == {"runs": []}
 
 
+def test_a_dry_run_tells_a_line_for_each_parameter_and_none_of_the_engines_own(ask: Ask, place: Place) -> None:
+    ir = {
+        "inputs": {"text": {"type": "string"}},
+        "nodes": [{"id": "a", "type": "shell", "params": {"command": "cat; echo ${text}", "stdin": "${text}"}}],
+    }
+    place.draft("long", ir)
+    given = f"text={'many words ' * 300}\nand a line"
+    told = ask("run", "long", given, "--dry-run").out
+    assert max(map(len, told.splitlines())) <= 100
+    assert "      stdin          many words many words" in told
+    assert "__" not in told
+    (step,) = ask("run", "long", given, "--dry-run", "--json").json["plan"]
+    assert "stdin" in step["params"]
+    assert not [name for name in step["params"] if name.startswith("__")]
+
+
 def test_a_dry_run_tells_what_would_be_reused_unless_all_is_to_begin_anew(ask: Ask, place: Place) -> None:
     place.draft("broken", BROKEN)
     ask("run", "broken", "-q")
@@ -218,6 +224,39 @@ def test_a_file_is_run_by_its_path_and_its_runs_are_told_from_those_of_others(as
     assert run_name("here/greet.json") != run_name("there/greet.json")
     assert run_name("here/greet.json").startswith("greet@")
     assert ask("history", "greet", "--json").json["runs"] == []
+
+
+def test_a_file_is_called_by_its_path_in_all_that_is_said_of_it(ask: Ask, place: Place) -> None:
+    place.file("here/broken.json", BROKEN)
+    place.file("here/bad.json", {"nodes": [{"id": "a", "type": "ecko"}]})
+    said = ask("run", "./here/broken.json")
+    assert said.err.startswith("./here/broken.json  2 nodes, run run_")
+    told = ask("history").out + ask("show").out + ask("describe", "here/broken.json").out
+    assert told.count("here/broken.json") == 4
+    wrong = ask("run", "here/bad.json", "--json")
+    assert wrong.error["message"].startswith("'here/bad.json' is not valid.")
+    checkpoint = place.home / "checkpoints" / f"{run_name('here/broken.json')}.json"
+    checkpoint.write_text("{")
+    damaged = ask("run", "here/broken.json", "--json").json
+    assert "'here/broken.json'" in damaged["warnings"][0]
+    said = ask("run", "here/broken.json")
+    assert "@" not in said.err + told + wrong.error["message"]
+    assert damaged["checkpoint"]["workflow"] == run_name("here/broken.json")
+    (_, _, run) = ask("history", "--json").json["runs"]
+    assert (run["source"], run["file"]) == ("file", str(place.folder / "here" / "broken.json"))
+
+
+def test_a_file_elsewhere_is_called_by_its_whole_path(
+    ask: Ask, place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = place.file("greet.json", GREETER)
+    ask("run", "greet.json", "who=Ada", "-q")
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(elsewhere)
+    assert "~/greet.json" in ask("history").out
+    monkeypatch.setenv("HOME", str(elsewhere))
+    monkeypatch.setenv("PFLOW_HOME", str(place.home))
+    assert f"  {path}\n" in ask("history").out
 
 
 def test_a_file_that_failed_is_gone_on_with_from_wherever_it_is_named(ask: Ask, place: Place) -> None:

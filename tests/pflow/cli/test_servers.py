@@ -53,18 +53,25 @@ def test_what_describes_no_server_is_refused_and_nothing_is_written(
     assert not (place.home / "mcp-servers.json").exists()
 
 
+def test_a_name_that_is_none_is_told_with_one_that_would_be(ask: Ask) -> None:
+    assert "hint: Choose another name, such as my-server.\n" in ask("mcp", "add", "a b", "--", "command").err
+
+
 def test_a_server_is_replaced_only_when_that_is_asked_for(ask: Ask, place: Place) -> None:
     ask("mcp", "add", "one", "--", "first")
-    assert ask("mcp", "add", "one", "--", "second").code == 4
+    taken = ask("mcp", "add", "one", "--", "second")
+    assert taken.code == 4
+    assert "--replace" in taken.err
     assert ask("mcp", "add", "one", "--replace", "--", "second").code == 0
     assert _file(place)["one"]["command"] == "second"
 
 
 def test_servers_are_listed_and_removed(ask: Ask) -> None:
     assert "No MCP servers yet." in ask("mcp", "list").out
-    ask("mcp", "add", "one", "--", "program")
-    assert ask("mcp", "list").out == "one  not synced  program\n"
-    assert ask("mcp", "list", "--json").json["servers"] == [{"name": "one", "where": "program", "tools": None}]
+    assert "  program --root 'a b'\n" in ask("mcp", "add", "one", "--", "program", "--root", "a b").out
+    assert ask("mcp", "list").out == "one  not synced  program --root 'a b'\n"
+    (one,) = ask("mcp", "list", "--json").json["servers"]
+    assert one == {"name": "one", "where": "program --root 'a b'", "tools": None}
     assert ask("mcp", "remove", "one").code == 0
     assert ask("mcp", "remove", "one").code == 3
     assert ask("mcp", "list", "--json").json == {"servers": [], "problems": []}
@@ -83,6 +90,38 @@ def test_a_secret_in_an_address_is_masked(ask: Ask) -> None:
     assert done.code == 0
     said = [ask(*given, "--replace", "--json").out, ask("mcp", "list").out, ask("mcp", "list", "--json").out]
     assert "hunter2" not in done.out + "".join(said)
+
+
+def test_secrets_among_the_arguments_of_a_command_are_masked(ask: Ask, place: Place) -> None:
+    given = ("npx", "server", "--token", "hunter2-one", "--api-key=hunter2-two", "--secret", "${SECRET}", "-v")
+    said = ask("mcp", "add", "x", "--", *given)
+    listed = ask("mcp", "list").out
+    assert "hunter2" not in said.out + listed + ask("mcp", "list", "--json").out
+    assert "npx server --token *** --api-key=*** --secret '${SECRET}' -v\n" in listed
+    assert _file(place)["x"]["args"] == list(given[1:])
+
+
+def test_a_server_that_ends_at_once_is_told_of_with_its_last_words(ask: Ask) -> None:
+    ask("mcp", "add", "gone", "--", "sh", "-c", "echo no licence >&2; exit 3")
+    done = ask("mcp", "sync")
+    assert done.code == 5
+    assert "MCP server 'gone' ended before it was ready; it said: no licence.\n" in done.out
+    assert "Error" not in done.out
+    assert "environment" in done.out
+
+
+def test_the_help_says_that_the_environment_is_not_inherited_and_it_is_not(ask: Ask, place: Place) -> None:
+    told = " ".join(ask("mcp", "add", "-h").out.split())
+    assert "does not inherit the environment" in told
+    ask("mcp", "add", "asks", "--env", "GIVEN=yes", "--", "sh", "-c", 'echo "$GIVEN, and $URANIBORG_HOME." >&2')
+    assert "it said: yes, and .." in ask("mcp", "sync").out
+
+
+def test_a_server_that_there_is_not_is_told_with_those_there_are(ask: Ask) -> None:
+    assert "`pflow mcp add` adds one." in ask("mcp", "remove", "zzz").err
+    ask("mcp", "add", "files", "--", "program")
+    assert "Did you mean 'files'?" in ask("mcp", "sync", "file").err
+    assert "There are: files." in ask("mcp", "remove", "zzz").err
 
 
 def test_a_server_that_does_not_answer_is_told_of_with_5(ask: Ask) -> None:

@@ -1,0 +1,42 @@
+"""How it is told to a person what a run would do."""
+
+from typing import Any, Final
+
+from pflow.cli.printing import BOLD, CYAN, DIM, RED, Page, Painted, brief, counted
+
+_INDENT: Final = 6
+_NARROWEST: Final = 20
+_LOOKS: Final = {"run": ("●", ""), "reuse": ("↺", CYAN), "fail": ("✗", RED)}
+
+
+def tell_plan(steps: list[dict[str, Any]], name: str) -> None:
+    page = Page()
+    reused = sum(step["will"] == "reuse" for step in steps)
+    would = f"{counted(len(steps) - reused, 'node')} would run, {reused} would be reused"
+    page.line(Painted(BOLD, name), Painted(DIM, f"  {would}. Nothing was run."))
+    for step in steps:
+        mark, style = _LOOKS[step["will"]]
+        effect = f"  {step['effect']}" if step["effect"] == "effectful" else ""
+        page.line(
+            "  ", Painted(style, mark), " ", Painted(BOLD, step["node"]), f"  {step['type']}", Painted(DIM, effect)
+        )
+        _tell_params(page, step["params"])
+        if waits_for := step["waits_for"]:
+            page.paragraph(f"waits for {', '.join(waits_for)}", indent=_INDENT, style=DIM)
+        if problem := step.get("problem"):
+            page.paragraph(problem, indent=_INDENT, style=RED)
+
+
+def _tell_params(page: Page, params: dict[str, Any]) -> None:
+    """A line for each, also where lines may have any length: more is no help to who wants to see what would happen."""
+    longest = max(map(len, params), default=0)
+    room = max(_NARROWEST, page.width - _INDENT - longest - 2)
+    page.table(
+        [(Painted(DIM, key), brief(value, room)) for key, value in params.items() if value is not None],
+        indent=_INDENT,
+    )
+
+
+def without_internal(step: dict[str, Any]) -> dict[str, Any]:
+    """Without the parameters that the engine adds, which have names such as `__this__`."""
+    return {**step, "params": {key: value for key, value in step["params"].items() if not key.startswith("__")}}

@@ -1,0 +1,55 @@
+"""All there is to say of a workflow: no more of it than an agent can read, and how its runs really went."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pflow.config import Settings
+from pflow.engine.runlog import Ending, RunLog
+from pflow.service import Service
+from tests.requirements import requirement
+
+
+def _draft(home: Path, ir: dict[str, Any]) -> Service:
+    path = home / "workflows" / "drafts" / "x.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(ir))
+    return Service(Settings(home=home), folder=home)
+
+
+def _chain(length: int) -> dict[str, Any]:
+    return {
+        "nodes": [{"id": f"n{number}", "type": "echo", "params": {"message": "x"}} for number in range(length)],
+        "edges": [{"from": f"n{number}", "to": f"n{number + 1}"} for number in range(length - 1)],
+        "outputs": {f"o{number}": {"source": f"${{n{number}.echo}}"} for number in range(length)},
+    }
+
+
+@requirement("PF-R6")
+def test_of_very_many_nodes_the_first_are_told_all_of_one_kind_and_how_many_there_are(tmp_path: Path) -> None:
+    told = _draft(tmp_path, _chain(1_000)).describe("x")
+    assert [node["id"] for node in told["nodes"]] == [f"n{number}" for number in range(100)]
+    assert {frozenset(edge) for edge in told["edges"]} == {frozenset(("from", "to", "action"))}
+    assert {frozenset(one) for one in told["outputs"].values()} == {frozenset(("type", "description", "source"))}
+    assert (told["nodes_total"], told["edges_total"], told["truncated"]) == (1_000, 999, True)
+
+
+def test_a_workflow_that_is_told_whole_says_so(tmp_path: Path) -> None:
+    told = _draft(tmp_path, _chain(3)).describe("x")
+    assert (told["nodes_total"], told["edges_total"], told["truncated"]) == (3, 2, False)
+
+
+@pytest.mark.parametrize("ending", ["waiting", "cancelled"])
+def test_runs_that_neither_succeeded_nor_failed_are_counted_by_how_they_ended(tmp_path: Path, ending: Ending) -> None:
+    service = _draft(tmp_path, _chain(1))
+    assert service.describe("x")["statistics"]["other_endings"] == {}
+    log = RunLog(tmp_path / "runs.db")
+    for number, status in enumerate(("success", ending, ending, "failed")):
+        log.begin(f"run_{number}", "x", "draft", "2026-01-01T00:00:00Z", {})
+        log.finish(f"run_{number}", status, "2026-01-01T00:00:01Z", 5.0)
+    log.close()
+    figures = service.describe("x")["statistics"]
+    assert (figures["execution_count"], figures["success_count"], figures["failure_count"]) == (4, 1, 1)
+    assert figures["other_endings"] == {ending: 2}

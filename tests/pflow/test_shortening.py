@@ -1,0 +1,27 @@
+"""What is cut stays of one kind, so that whoever goes through it finds nothing else there."""
+
+from typing import Any
+
+import pytest
+
+from pflow.shortening import shortened
+
+
+def test_what_is_short_is_left_as_it_is() -> None:
+    value = {"a": ["x", 1, None], "b": {"c": "text"}, "d": []}
+    assert shortened(value) == value
+
+
+def test_a_long_text_says_how_long_it_is() -> None:
+    assert shortened("x" * 1_000, longest=3) == "xxx… (1,000 characters)"
+
+
+def test_a_list_or_an_object_of_texts_says_how_many_more_there_are() -> None:
+    assert shortened(["a", "b", "c", "d"], most=2) == ["a", "b", "… 2 more"]
+    assert shortened({"a": "x", "b": "y", "c": "z"}, most=2) == {"a": "x", "b": "y", "…": "1 more"}
+
+
+@pytest.mark.parametrize("one", [{"id": "a"}, ["a"], 1, None])
+def test_a_list_or_an_object_of_anything_else_is_merely_cut(one: Any) -> None:
+    assert shortened([one] * 5, most=2) == [one, one]
+    assert shortened({"a": one, "b": one, "c": one}, most=2) == {"a": one, "b": one}
