@@ -10,16 +10,21 @@ from pathlib import Path
 import pytest
 
 from paper_search.models import PaperCollection
+from tests.forking import template
 from tests.requirements import requirement
 from uraniborg.recordings import QUERY, RECORDING
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.fixture
-def command(tmp_path: Path) -> Command:
+def environment(folder: Path) -> dict[str, str]:
     env = {key: value for key, value in os.environ.items() if not key.startswith("URANIBORG_")}
-    env |= {"URANIBORG_HOME": str(tmp_path / "home"), "COLUMNS": "100"}
+    return env | {"URANIBORG_HOME": str(folder / "home"), "COLUMNS": "100"}
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> Command:
+    """The command as it is installed."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -29,23 +34,34 @@ def command(tmp_path: Path) -> Command:
             timeout=50,
             check=False,
             cwd=tmp_path,
-            env=env,
+            env=environment(tmp_path),
         )
 
     return run
 
 
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    """The command in a process that has loaded it."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        loaded = template("paper_search.__main__:main", "paper_search.cli", "paper_search.api", "paper_search.export")
+        return loaded.run(*arguments, env=environment(tmp_path), cwd=tmp_path)
+
+    return run
+
+
 @requirement("PS-C5")
-def test_without_arguments_usage_is_on_stderr_and_the_exit_code_is_1(command: Command) -> None:
-    done = command()
+def test_without_arguments_usage_is_on_stderr_and_the_exit_code_is_1(module: Command) -> None:
+    done = module()
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.startswith("Usage: python -m paper_search <query>")
 
 
 @requirement("PS-C5")
-def test_arguments_are_joined_to_one_query_and_markdown_is_on_stdout(command: Command) -> None:
-    done = command("--replay", str(RECORDING), *QUERY.split())
+def test_arguments_are_joined_to_one_query_and_markdown_is_on_stdout(module: Command) -> None:
+    done = module("--replay", str(RECORDING), *QUERY.split())
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert lines[0] == "| # | Title | Authors | Year | Venue | Score |"
@@ -128,8 +144,8 @@ def test_bad_input_is_one_json_error_on_stdout_with_exit_code_2(
     assert error["hint"]
 
 
-def test_without_json_an_error_is_on_stderr_with_a_hint(command: Command) -> None:
-    done = command("--domain", "alchemy", "moons")
+def test_without_json_an_error_is_on_stderr_with_a_hint(module: Command) -> None:
+    done = module("--domain", "alchemy", "moons")
     assert done.returncode == 2
     assert done.stdout == ""
     assert "error:" in done.stderr

@@ -10,6 +10,7 @@ import pytest
 
 from paper_search.limits import MAX_QUERY_CHARS
 from tests.paper_search.sessions.processes import (
+    COMMAND,
     REPLY_BYTES,
     Answer,
     Server,
@@ -818,7 +819,7 @@ def test_keys_reach_no_reply_no_log_and_no_file(tmp_path: Path) -> None:
         "URANIBORG_PAPER_SEARCH__REPLAY_DIR": "",
         "URANIBORG_PAPER_SEARCH__SOURCES": json.dumps({name: {"enabled": False} for name in silent}),
     }
-    with serving(home, env=env) as server:
+    with serving(home, command=(COMMAND,), env=env) as server:
         session_id = server.search("moons")["session_id"]
         state = server.call("decide", session_id=session_id, action="approve").state
         assert {source["name"] for source in state["sources"]} == set(asked)

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 from paper_search.config import AppConfig
 from paper_search.sessions import SessionManager
 from paper_search.sessions.store import SessionFiles
+from tests.forking import template
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -28,20 +28,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def uraniborg(home: Path) -> Command:
-    env = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-    program = Path(sys.executable).with_name("uraniborg")
-
     def run(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [program, *arguments],
-            input=given,
-            capture_output=True,
-            text=True,
-            timeout=50,
-            check=False,
-            env=env,
-            cwd=home,
-        )
+        loaded = template("uraniborg.cli:main", "uraniborg.decisions", "paper_search.sessions", "rich.table")
+        return loaded.run(*arguments, env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}, cwd=home, given=given)
 
     return run
 

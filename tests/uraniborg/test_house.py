@@ -2,55 +2,103 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from paper_search.models import PaperCollection
+from tests.sharing import PATIENCE_S, made_once
 from uraniborg.recordings import QUERY
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
+def run_in(
+    folder: Path, *arguments: str, more: Mapping[str, str], within_s: float = 50
+) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "URANIBORG_HOME": str(folder / "home"), "COLUMNS": "100", "NO_COLOR": "1"}
+    return subprocess.run(
+        [Path(sys.executable).with_name("uraniborg"), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=within_s,
+        check=False,
+        cwd=folder,
+        env={**env, **more},
+    )
+
+
 @pytest.fixture
 def uraniborg(tmp_path: Path) -> Command:
-    env = {**os.environ, "URANIBORG_HOME": str(tmp_path / "home"), "COLUMNS": "100", "NO_COLOR": "1"}
-    program = Path(sys.executable).with_name("uraniborg")
-
     def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [program, *arguments],
-            capture_output=True,
-            text=True,
-            timeout=50,
-            check=False,
-            cwd=tmp_path,
-            env={**env, **more},
-        )
+        return run_in(tmp_path, *arguments, more=more)
 
     return run
 
 
-def test_the_demo_shows_both_checkpoints_the_sources_the_papers_and_the_files(
-    uraniborg: Command, tmp_path: Path
-) -> None:
-    done = uraniborg("demo")
-    assert done.returncode == 0, done.stderr
+@dataclass(frozen=True)
+class Demo:
+    """A demo that was run, and the folder that it was run in."""
+
+    folder: Path
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def show(folder: Path, **more: str) -> None:
+    done = run_in(folder, "demo", more=more, within_s=PATIENCE_S)
+    told = {"returncode": done.returncode, "stdout": done.stdout, "stderr": done.stderr}
+    (folder / "told.json").write_text(json.dumps(told))
+
+
+def shown_in(folder: Path) -> Demo:
+    return Demo(folder, **json.loads((folder / "told.json").read_text()))
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    def make(folder: Path) -> None:
+        (folder / "tmp").mkdir()
+        show(folder, PFLOW_HOME=str(folder / "pflow"), TMPDIR=str(folder / "tmp"))
+
+    return shown_in(made_once(tmp_path_factory, "demo", make))
+
+
+@pytest.fixture(scope="session")
+def second_demo(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """A demo where there has been one, with everything set to something else."""
+
+    def make(folder: Path) -> None:
+        shutil.copytree(demo.folder, folder, dirs_exist_ok=True)
+        (folder / ".env").write_text("DOMAIN=alchemy\n")
+        show(folder, DOMAIN="alchemy", PFLOW_TIMEOUT="0.001", URANIBORG_PAPER_SEARCH__SESSIONS__REPLY_WITHIN_S="0")
+
+    return shown_in(made_once(tmp_path_factory, "second demo", make))
+
+
+takes_long = pytest.mark.timeout(2 * PATIENCE_S)
+
+
+@takes_long
+def test_the_demo_shows_both_checkpoints_the_sources_the_papers_and_the_files(demo: Demo) -> None:
+    assert demo.returncode == 0, demo.stderr
     for shown in (QUERY, "Checkpoint 1 of 2", "Checkpoint 2 of 2", "approved", "rate limited", "dedup", "papers.bib"):
-        assert shown in done.stdout
-    assert (tmp_path / "demo-output" / "papers.bib").read_text().startswith("@article{")
+        assert shown in demo.stdout
+    assert (demo.folder / "demo-output" / "papers.bib").read_text().startswith("@article{")
 
 
+@takes_long
 def test_the_demo_mends_a_workflow_and_shows_what_was_not_run_again_and_which_paper_a_value_is_from(
-    uraniborg: Command, tmp_path: Path
+    demo: Demo,
 ) -> None:
-    (tmp_path / "tmp").mkdir()
-    done = uraniborg("demo", PFLOW_HOME=str(tmp_path / "pflow"), TMPDIR=str(tmp_path / "tmp"))
-    assert done.returncode == 0, done.stderr
-    _, _, act = done.stdout.partition("A workflow through all of it")
+    assert demo.returncode == 0, demo.stderr
+    _, _, act = demo.stdout.partition("A workflow through all of it")
     act, _, _ = act.partition("Written")
     told = " ".join(act.split())
     for shown in (
@@ -61,18 +109,27 @@ def test_the_demo_mends_a_workflow_and_shows_what_was_not_run_again_and_which_pa
         "0.62 Earth masses, says doi:10.1038/nature21360 (Gillon et al. 2017)",
     ):
         assert shown in told
-    assert not (tmp_path / "pflow").exists()
-    assert list((tmp_path / "tmp").iterdir()) == []
+    assert not (demo.folder / "pflow").exists()
+    assert list((demo.folder / "tmp").iterdir()) == []
+
+
+@takes_long
+def test_the_demo_can_be_run_twice(demo: Demo, second_demo: Demo) -> None:
+    assert second_demo.stdout == demo.stdout
+
+
+@takes_long
+def test_the_demo_is_the_same_whatever_is_set(second_demo: Demo) -> None:
+    assert second_demo.returncode == 0, second_demo.stderr
+    assert "complete: 24 papers" in second_demo.stdout
+    assert "the same papers" in second_demo.stdout
+    assert "not run again" in second_demo.stdout
 
 
 def test_the_demo_as_json_prints_the_collection_and_nothing_else(uraniborg: Command) -> None:
     done = uraniborg("demo", "--json")
     assert PaperCollection.model_validate_json(done.stdout).metadata.query == QUERY
     assert done.stderr == ""
-
-
-def test_the_demo_can_be_run_twice(uraniborg: Command) -> None:
-    assert uraniborg("demo").stdout == uraniborg("demo").stdout
 
 
 def test_the_demo_says_when_its_folder_cannot_be_written(uraniborg: Command, tmp_path: Path) -> None:
@@ -103,14 +160,3 @@ def test_an_unknown_command_is_a_usage_error(uraniborg: Command) -> None:
 def test_no_command_shows_the_help(uraniborg: Command) -> None:
     done = uraniborg()
     assert "demo" in done.stdout + done.stderr
-
-
-def test_the_demo_is_the_same_whatever_is_set(uraniborg: Command, tmp_path: Path) -> None:
-    (tmp_path / ".env").write_text("DOMAIN=alchemy\n")
-    done = uraniborg(
-        "demo", DOMAIN="alchemy", PFLOW_TIMEOUT="0.001", URANIBORG_PAPER_SEARCH__SESSIONS__REPLY_WITHIN_S="0"
-    )
-    assert done.returncode == 0, done.stderr
-    assert "complete: 24 papers" in done.stdout
-    assert "the same papers" in done.stdout
-    assert "not run again" in done.stdout

@@ -32,6 +32,8 @@ def object_from(data: bytes, told: str) -> Plain:
         orjson.loads(text)
         plain = json.loads(text, object_pairs_hook=_unique)
     except orjson.JSONDecodeError as exc:
+        if "depth limit" in exc.msg:
+            raise invalid(told, "too_deep", "it is nested too deep", _too_deep(text)) from None
         raise invalid(told, "invalid_json", _lower(exc.msg), (exc.lineno, exc.colno)) from None
     except _Repeated:
         key, place = _repeated(text)

@@ -17,11 +17,20 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 
 from paper_search.sources.registry import KNOWN
+from tests.forking import Forked, template
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, request
 from uraniborg.kernel.mcp.testing import ClientSession, stdio_client_for
 from uraniborg.recordings import QUERY, RECORDING
 
 COMMAND: Final = str(Path(sys.executable).with_name("paper-search-mcp"))
+MAIN: Final = "paper_search.mcp_server:main"
+LOADED: Final = (
+    "uraniborg.kernel.mcp",
+    "paper_search.sessions",
+    "paper_search.api",
+    "paper_search.export",
+    "structlog",
+)
 SOON: Final = 30.0
 """How long anything may take before it counts as never happening."""
 REPLY_BYTES: Final = 25_000
@@ -158,11 +167,8 @@ class Server:
         self._waiting: dict[Any, Future[dict[str, Any]]] = {}
         self._lock = threading.Lock()
         self._is_listening = True
-        pipe = subprocess.PIPE
         with self._log.open("ab") as stderr:
-            self.process = subprocess.Popen(
-                list(command), stdin=pipe, stdout=pipe, stderr=stderr, env=environment(home, env), cwd=home
-            )
+            self.process = _started(home, command, env, stderr)
         self._stdin, self._stdout = cast("tuple[IO[bytes], IO[bytes]]", (self.process.stdin, self.process.stdout))
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -270,6 +276,15 @@ class Server:
         self._waiting.clear()
 
 
+def _started(
+    home: Path, command: Sequence[str], env: Mapping[str, str], stderr: IO[bytes]
+) -> subprocess.Popen[bytes] | Forked:
+    given, pipe = environment(home, env), subprocess.PIPE
+    if command:
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, env=given, cwd=home)
+    return template(MAIN, *LOADED).start(env=given, cwd=home, stderr=stderr.fileno())
+
+
 @dataclass(frozen=True)
 class Pending:
     """A call under way; calling it waits for the answer."""
@@ -282,10 +297,11 @@ class Pending:
 
 
 @contextmanager
-def serving(
-    home: Path, *, command: Sequence[str] = (COMMAND,), env: Mapping[str, str] | None = None
-) -> Generator[Server]:
-    """An initialized server on the data folder in `home`, which answers searches from the recording."""
+def serving(home: Path, *, command: Sequence[str] = (), env: Mapping[str, str] | None = None) -> Generator[Server]:
+    """An initialized server on the data folder in `home`, which answers searches from the recording.
+
+    Without a `command` it is one that need not load anything first.
+    """
     server = Server(home, command, env or {})
     try:
         server.initialize()

@@ -181,6 +181,8 @@ def main() -> None:
     match sys.argv[1:]:
         case ["cleanup"]:
             run_stdio(sample_server(), cleanup=clean_up)
+        case ["cleanup", grace]:
+            run_stdio(sample_server(), cleanup=clean_up, grace=float(grace))
         case ["endless-cleanup", grace]:
             run_stdio(sample_server(), cleanup=clean_up_forever, grace=float(grace))
         case _:

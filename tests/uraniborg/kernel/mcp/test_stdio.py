@@ -126,7 +126,7 @@ def test_work_in_a_thread_is_finished_after_the_client_is_gone(tmp_path: Path) -
 def test_a_signal_ends_the_server_while_a_thread_is_all_that_is_left(tmp_path: Path) -> None:
     source = tmp_path / "source"
     os.mkfifo(source)
-    with running("cleanup") as server:
+    with running("cleanup", "0.1") as server:
         server.initialize()
         server.call_and_wait_for_its_start("copy_in_a_thread", source=str(source), target=str(tmp_path / "target"))
         server.stdin.close()
