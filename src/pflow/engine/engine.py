@@ -4,17 +4,16 @@ import asyncio
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import coroutine
 from typing import Any, Final
 
 from pflow.engine.cancelling import Cancellation, add_live, drop_live
 from pflow.engine.checkpoints import HOURS, Checkpoints
 from pflow.engine.executors import PATIENCE_S, Executor, LocalExecutor
-from pflow.engine.graphs import Child, GraphRun, Progress, outputs_of
+from pflow.engine.graphs import Child, GraphRun, Progress, one_turn, outputs_of
 from pflow.engine.inputs import prepared, secret_values, unknown_inputs
 from pflow.engine.nodelog import NodeLog
 from pflow.engine.output import NullOutput, Output
@@ -116,12 +115,6 @@ def _ignore(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     pass
 
 
-@coroutine
-def _one_turn() -> Generator[None]:
-    """Let the loop do what waits."""
-    yield
-
-
 class _Run:
     """One run: what it is given, how far it came, and what is to be said of it."""
 
@@ -171,7 +164,7 @@ class _Run:
 
     async def _ran(self) -> dict[str, Any]:
         self.secrets.add(secret_values(self.workflow, self._inputs))
-        await _one_turn()  # whoever took it back before it began is heard here
+        await one_turn()  # whoever took it back before it began is heard here
         values = prepared(self.workflow, self._inputs)
         self.secrets.add(secret_values(self.workflow, values))
         self.warnings += unknown_inputs(self.workflow, self._inputs)

@@ -3,8 +3,9 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from dataclasses import dataclass, field
+from types import coroutine
 from typing import Any, Final
 
 from pflow.engine import worlds
@@ -27,12 +28,20 @@ from uraniborg.kernel.errors import UraniborgError
 
 AT_ONCE: Final = 100
 """How many nodes of one workflow run at the same time."""
+_TURN: Final = 64
+"""After how many nodes at the latest others have their turn: nodes that wait for nothing would not let go."""
 _DEEPEST: Final = 10
 
 OnNode = Callable[[str, Node, NodeStatus, Step | None, float, PflowError | None], None]
 """Told what a node is called, how it ended, and how many milliseconds that took."""
 Child = Callable[[Mapping[str, Any]], Workflow]
 """The workflow that the parameters of a nested node name. Raises a member of the error family."""
+
+
+@coroutine
+def one_turn() -> Generator[None]:
+    """Let the loop do what waits."""
+    yield
 
 
 @dataclass
@@ -50,39 +59,42 @@ class Progress:
     """Nodes that were under way when the run was to end."""
 
 
-class _SideBySide:
-    """Nodes that run at the same time. What may begin after each is told as they end."""
+class _Workers:
+    """Tasks that work off what is ready, side by side; who waits for them is told of each that ends."""
 
     def __init__(self) -> None:
         self.count = 0
-        self._tasks: set[asyncio.Task[list[str]]] = set()
-        self._ended: deque[asyncio.Task[list[str]]] = deque()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ended: deque[asyncio.Task[None]] = deque()
         self._waiting: asyncio.Future[None] | None = None
 
-    def start(self, node: Coroutine[Any, Any, list[str]]) -> None:
-        task = asyncio.create_task(node)
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         self.count += 1
         task.add_done_callback(self._on_end)
 
-    async def next(self) -> list[str]:
-        """What may begin after all that have ended since. Raises what a node raised that is no failure."""
+    @property
+    def are_left(self) -> bool:
+        """Whether one is at work, or has ended and not been asked how."""
+        return bool(self.count or self._ended)
+
+    async def next(self) -> None:
+        """Wait until one has ended. Raises what a node raised that is no failure."""
         if not self._ended:
             self._waiting = asyncio.get_running_loop().create_future()
             await self._waiting
             self._waiting = None
-        ready: list[str] = []
         while self._ended:
-            self.count -= 1
-            ready += self._ended.popleft().result()
-        return ready
+            self._ended.popleft().result()
 
     async def cancel(self) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _on_end(self, task: asyncio.Task[list[str]]) -> None:
+    def _on_end(self, task: asyncio.Task[None]) -> None:
+        self.count -= 1
         self._tasks.discard(task)
         self._ended.append(task)
         if self._waiting is not None and not self._waiting.done():
@@ -128,26 +140,30 @@ class GraphRun:
 
     async def run(self) -> None:
         """Run until nothing is left to run. Failures are in `progress`; to be cancelled cancels what runs."""
-        ready = deque([self._schedule.begin()])
-        side_by_side = _SideBySide()
+        ready, workers = deque([self._schedule.begin()]), _Workers()
         try:
-            while ready or side_by_side.count:
-                if self.progress.failures:
-                    ready.clear()
-                elif len(ready) == 1 and not side_by_side.count:
-                    ready.extend(await self._node(self.workflow.nodes[ready.popleft()]))
-                    continue
-                while ready and side_by_side.count < AT_ONCE:
-                    side_by_side.start(self._node(self.workflow.nodes[ready.popleft()]))
-                if side_by_side.count:
-                    ready.extend(await side_by_side.next())
+            await self._work_off(ready, workers)
+            while workers.are_left:
+                await workers.next()
         except BaseException:
-            await side_by_side.cancel()
+            await workers.cancel()
             raise
         finally:
             self.progress.skipped = list(self._schedule.skipped)
             for node in self.progress.skipped:
                 self._output.node_finished(self._prefix + node, "skipped", 0)
+
+    async def _work_off(self, ready: deque[str], workers: _Workers) -> None:
+        """Run what is ready, and what that makes ready, with as many others as there is something to do for."""
+        done = 0
+        while ready and not self.progress.failures:
+            node = self.workflow.nodes[ready.popleft()]
+            while workers.count < min(AT_ONCE - 1, len(ready)):
+                workers.start(self._work_off(ready, workers))
+            ready.extend(await self._node(node))
+            done += 1
+            if done % _TURN == 0:
+                await one_turn()
 
     async def _node(self, node: Node) -> list[str]:
         """Run a node, and tell which may begin after it."""

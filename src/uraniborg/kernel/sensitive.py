@@ -34,13 +34,10 @@ _CURSOR: Final = (
 """A token that marks a place in a listing or in a language."""
 
 
+@lru_cache(maxsize=1024)
 def is_sensitive(name: str) -> bool:
     """Whether a value of this name is a secret. `author`, `max_tokens`, `next_page_token` and `keyboard` are none."""
-    return _is_sensitive(name if len(name) <= _LONGEST_NAME else name[-_LONGEST_NAME:])
-
-
-@lru_cache(maxsize=4096)
-def _is_sensitive(name: str) -> bool:
+    name = name[-_LONGEST_NAME:]
     # The patterns are texts, which are compiled when first needed: a command that masks nothing does not wait for them.
     words = re.sub(_NUMBERS, "", re.sub(_WORDS, "_", name).lower()).rstrip("_")
     return bool(re.search(_SENSITIVE, words)) and not re.search(_ABOUT, words) and not re.search(_CURSOR, words)

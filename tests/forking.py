@@ -1,0 +1,175 @@
+"""Processes that begin where a program has loaded what it needs, which takes longer than most of what is tested of it.
+
+For tests of what a program does with its input, its files, its callers and its end. How it starts is proved by those
+that run it as it is installed.
+"""
+
+import atexit
+import functools
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final, Self
+
+SOON: Final = 30.0
+ROOT: Final = Path(__file__).resolve().parents[1]
+
+
+class Forked:
+    """A process of its own with pipes to it: as much of `subprocess.Popen` as a test needs."""
+
+    def __init__(self, stdin: int, stdout: int, stderr: int, reports: int) -> None:
+        self.stdin = os.fdopen(stdin, "wb")
+        self.stdout = os.fdopen(stdout, "rb")
+        self.stderr = os.fdopen(stderr, "rb")
+        self.returncode: int | None = None
+        self._reports = os.fdopen(reports, "r")
+        self.pid = int(self._reports.readline())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for stream in (self.stdout, self.stderr, self.stdin):
+            stream.close()
+        self.wait()
+
+    def poll(self) -> int | None:
+        return self._returncode_within(0)
+
+    def wait(self, timeout: float = SOON) -> int:
+        returncode = self._returncode_within(timeout)
+        if returncode is None:
+            raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
+        return returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _returncode_within(self, seconds: float) -> int | None:
+        if self.returncode is None and select.select([self._reports], [], [], seconds)[0]:
+            self.returncode = int(self._reports.readline())
+            self._reports.close()
+        return self.returncode
+
+
+class Template:
+    """A process that has imported `modules`, and whose children run `main` ("module:function")."""
+
+    def __init__(self, main: str, *modules: str) -> None:
+        self._control, theirs = socket.socketpair()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", __file__, str(theirs.fileno()), main, *modules],
+            stdin=subprocess.PIPE,  # the streams that the children inherit are to be such as pipes have
+            stdout=subprocess.PIPE,
+            pass_fds=[theirs.fileno()],
+            env={"PATH": os.environ.get("PATH", "")},
+        )
+        theirs.close()
+        atexit.register(self._close)
+
+    def start(self, *arguments: str, env: Mapping[str, str], cwd: Path, stderr: int | None = None) -> Forked:
+        """A child with pipes for its streams, or with the `stderr` given."""
+        (stdin, to_it), *readable = os.pipe(), os.pipe(), os.pipe(), os.pipe()
+        theirs = [stdin, *(end for _, end in readable)]
+        streams = theirs if stderr is None else [*theirs[:2], stderr, theirs[3]]
+        given = json.dumps({"arguments": arguments, "env": dict(env), "cwd": str(cwd)}).encode()
+        try:
+            socket.send_fds(self._control, [len(given).to_bytes(4, "big")], streams)
+            self._control.sendall(given)
+        finally:
+            for end in theirs:
+                os.close(end)
+        process = Forked(to_it, *(end for end, _ in readable))
+        if stderr is not None:
+            process.stderr.close()
+        return process
+
+    def run(
+        self, *arguments: str, env: Mapping[str, str], cwd: Path, given: str = ""
+    ) -> subprocess.CompletedProcess[str]:
+        with ThreadPoolExecutor() as readers, self.start(*arguments, env=env, cwd=cwd) as process:
+            stdout, stderr = readers.submit(process.stdout.read), readers.submit(process.stderr.read)
+            try:
+                process.stdin.write(given.encode())
+                process.stdin.close()
+                process.wait()
+            finally:
+                process.kill()
+            return subprocess.CompletedProcess(
+                arguments, process.wait(), stdout.result(SOON).decode(), stderr.result(SOON).decode()
+            )
+
+    def _close(self) -> None:
+        self._control.close()
+        self._process.communicate(timeout=SOON)
+
+
+@functools.cache
+def template(main: str, *modules: str) -> Template:
+    """The one of this worker for these."""
+    return Template(main, *modules)
+
+
+def _fork_at_every_request(control: socket.socket) -> dict[str, Any]:
+    """Returns in the children only, with what was asked for."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        length, streams, _, _ = socket.recv_fds(control, 4, 4)
+        if not length:
+            os._exit(0)
+        asked = json.loads(control.recv(int.from_bytes(length, "big"), socket.MSG_WAITALL))
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            control.close()
+            _be_watched(*streams)
+            return asked
+        for stream in streams:
+            os.close(stream)
+
+
+def _be_watched(stdin: int, stdout: int, stderr: int, report: int) -> None:
+    """Go on in a child that has these streams, while this process lives only to report its number and its end."""
+    child = os.fork()
+    if child:
+        for stream in (0, 1, 2, stdin, stdout, stderr):
+            os.close(stream)
+        os.write(report, f"{child}\n".encode())
+        _, status = os.waitpid(child, 0)
+        os.write(report, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+        os._exit(0)
+    for number, stream in enumerate((stdin, stdout, stderr)):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.close(report)
+
+
+def _be_a_template(control: str, main: str, *modules: str) -> None:
+    sys.path.append(str(ROOT))
+    module, _, function = main.partition(":")
+    run = getattr(importlib.import_module(module), function)
+    for each in modules:
+        importlib.import_module(each)
+    asked = _fork_at_every_request(socket.socket(fileno=int(control)))
+    os.environ.clear()
+    os.environ.update(asked["env"])
+    os.chdir(asked["cwd"])
+    sys.path[:0] = filter(None, asked["env"].get("PYTHONPATH", "").split(os.pathsep))
+    sys.argv = [main, *asked["arguments"]]
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    _be_a_template(*sys.argv[1:])
