@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, cast
 
-from pflow.engine.steps import Step, as_pflow_error
+from pflow.engine.attempts import as_pflow_error
+from pflow.engine.steps import Step
 from pflow.errors import NodeFailed, RunStopped
 from pflow.ir.model import Batch, Node
 from pflow.ir.uses import INDEX

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from typing import Any, Final, cast
 
+from pflow.engine.attempts import as_pflow_error
 from pflow.engine.executors import Call, LocalExecutor, in_thread
-from pflow.engine.steps import as_pflow_error
 from pflow.engine.values import as_json, from_json
 from pflow.errors import ApprovalRequired, ClusterUnreachable, NodeFailed, NodeTimedOut, PflowError
 from pflow.node import Context, Outcome

@@ -10,18 +10,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from pflow.engine.attempts import as_pflow_error
 from pflow.engine.cancelling import Cancellation, add_live, drop_live
 from pflow.engine.checkpoints import HOURS, Checkpoints
 from pflow.engine.executors import PATIENCE_S, Executor, LocalExecutor
 from pflow.engine.graphs import Child, GraphRun, Progress, one_turn, outputs_of
 from pflow.engine.inputs import prepared, secret_values, unknown_inputs
 from pflow.engine.nodelog import NodeLog
-from pflow.engine.output import NullOutput, Output
+from pflow.engine.output import NullOutput, Output, now_ms
 from pflow.engine.recorder import Recorder
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import RunLog
 from pflow.engine.spool import scrub, spool_of
-from pflow.engine.steps import Frame, as_pflow_error, now_ms
+from pflow.engine.steps import Frame
 from pflow.errors import ApprovalRequired, PflowError, RunCancelled, RunTimedOut
 from pflow.ir.model import Workflow
 from pflow.node import Context

@@ -9,12 +9,13 @@ from types import coroutine
 from typing import Any, Final
 
 from pflow.engine import worlds
+from pflow.engine.attempts import as_pflow_error
 from pflow.engine.batches import run_batch
 from pflow.engine.hidden import hidden_in, values_of
 from pflow.engine.inputs import prepared, secret_values
-from pflow.engine.output import NodeStatus, Output
+from pflow.engine.output import NodeStatus, Output, now_ms
 from pflow.engine.schedule import Schedule
-from pflow.engine.steps import Frame, Step, as_pflow_error, now_ms, run_step
+from pflow.engine.steps import Frame, Step, run_step
 from pflow.engine.values import as_json, from_json
 from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError, RunStopped, TemplateUnresolved
 from pflow.ir.coercion import made_to_fit

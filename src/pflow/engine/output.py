@@ -1,5 +1,6 @@
 """Whom a run tells how it goes: a terminal, a client, or nobody."""
 
+import time
 from typing import Literal, Protocol
 
 NodeStatus = Literal["completed", "reused", "failed", "waiting", "skipped", "uncertain"]
@@ -40,3 +41,8 @@ class NullOutput:
 
     def run_finished(self, success: bool, duration_ms: float) -> None:
         pass
+
+
+def now_ms(since: float) -> float:
+    """The milliseconds since a moment of `time.perf_counter`."""
+    return round((time.perf_counter() - since) * 1000, 3)

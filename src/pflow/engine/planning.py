@@ -6,8 +6,9 @@ from typing import Any
 from pflow.engine import worlds
 from pflow.engine.inputs import prepared, secret_values
 from pflow.engine.journals import Result
+from pflow.engine.params import resolved_params
 from pflow.engine.past import Past
-from pflow.engine.steps import fingerprint_of, may_be_reused, resolved_params
+from pflow.engine.reusing import fingerprint_of, may_be_reused
 from pflow.errors import TemplateUnresolved
 from pflow.ir.graph import Graph
 from pflow.ir.model import Node, Workflow

@@ -1,0 +1,72 @@
+"""The parameters of a node as it is given them: templates replaced, defaults filled in, each of its type."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from pflow.errors import NodeFailed
+from pflow.ir.coercion import made_to_fit
+from pflow.ir.model import Node
+from pflow.ir.uses import SHELL_COMMAND
+from pflow.redaction import is_sensitive
+from pflow.registry.interface import Interface
+from pflow.templates.resolving import Resolution, Scope
+from pflow.templates.shell import rewritten
+from uraniborg.kernel.logging import MASK
+
+ENVIRONMENT: Final = "__environment__"
+TARGET: Final = "__target__"
+_TIMEOUT: Final = "timeout"
+
+Mask = Callable[[Any], Any]
+
+
+def resolved_params(node: Node, interface: Interface, scope: Scope, mask: Mask) -> dict[str, Any]:
+    """The parameters of a node, with all templates replaced and defaults filled in. Raises TemplateUnresolved."""
+    resolution = Resolution(scope)
+    params: dict[str, Any] = {}
+    for key, value in node.params.items():
+        if (node.type, key) == SHELL_COMMAND and isinstance(value, str):
+            params[key], variables = _command(node, value, resolution)
+            if variables:
+                params[ENVIRONMENT] = variables
+        else:
+            params[key] = resolution.resolved(value)
+    resolution.check(node=node.id)
+    return _completed(node, interface, params, mask)
+
+
+def _command(node: Node, text: str, resolution: Resolution) -> tuple[str, dict[str, str]]:
+    try:
+        return rewritten(text, resolution.value)
+    except NodeFailed:
+        resolution.check(node=node.id)  # what is missing is the better reason
+        raise
+
+
+def _kind_of(key: str, value: Any, mask: Mask) -> str:
+    shown = MASK if is_sensitive(key) else str(mask(str(value)))
+    return f"{type(value).__name__} {shown[:40]!r}"
+
+
+def _completed(node: Node, interface: Interface, params: dict[str, Any], mask: Mask) -> dict[str, Any]:
+    for key, param in interface.params.items():
+        if (value := params.get(key)) is None:
+            if param.required:
+                raise NodeFailed(
+                    f"The parameter `{key}` of '{node.id}' has no value.",
+                    hint="The template it is taken from stands for null. Give a default with `??`.",
+                )
+            # How long a node may take is how long what it starts may take, unless that is said, too.
+            has_own = key == _TIMEOUT and node.timeout is not None
+            params[key] = node.timeout if has_own else param.default
+        elif param.type != "any":
+            params[key], is_fit = made_to_fit(value, param.type)
+            if not is_fit:
+                wanted, given = param.type.replace("|", " or "), _kind_of(key, value, mask)
+                raise NodeFailed(
+                    f"`{key}` of '{node.id}' is to be {wanted}, and is {given}.",
+                    hint="See what the template that it is taken from stands for.",
+                )
+    if interface.source == "mcp":
+        params[TARGET] = interface.file
+    return params
