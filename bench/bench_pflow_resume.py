@@ -18,6 +18,8 @@ from pflow.registry.registry import Registry
 
 NODES: Final = 1_000
 FAILING: Final = 900
+ROUNDS: Final = 3
+"""Of which the least counts: a busy machine can only add."""
 
 
 def run(home: Path, document: dict[str, Any]) -> tuple[float, int]:
@@ -35,11 +37,13 @@ def run(home: Path, document: dict[str, Any]) -> tuple[float, int]:
 def main() -> None:
     document = chain(NODES, shell=True)
     document["nodes"][FAILING - 1]["params"]["command"] = "false"
-    with tempfile.TemporaryDirectory(prefix="pflow-bench-") as name:
-        home = Path(name)
-        first, _ = run(home, document)
-        again = [run(home, document) for _ in range(5)]
-        took, reused = sorted(again)[2]
+    firsts: list[float] = []
+    agains: list[tuple[float, int]] = []
+    for _ in range(ROUNDS):
+        with tempfile.TemporaryDirectory(prefix="pflow-bench-") as name:
+            firsts.append(run(Path(name), document)[0])
+            agains += [run(Path(name), document) for _ in range(3)]
+    first, (took, reused) = min(firsts), min(agains)
     print(
         f"  first run to node {FAILING}: {first:.2f} s; again, with {reused} results taken over: {took * 1000:.0f} ms"
     )

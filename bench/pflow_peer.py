@@ -42,15 +42,20 @@ def cpu_of(command: Sequence[Any], env: dict[str, str], cwd: Path) -> float:
     return after.children_user + after.children_system - before.children_user - before.children_system
 
 
-def alternating(rounds: int, *measures: Callable[[], float]) -> list[float]:
-    """The median of each measure, taken in turns so that a slow moment meets all of them; the first turn is dropped."""
+def alternating(
+    rounds: int, *measures: Callable[[], float], of: Callable[[list[float]], float] = statistics.median
+) -> list[float]:
+    """The median of each measure, taken in turns so that a slow moment meets all of them; the first turn is dropped.
+
+    With `of=min` the least: for what something costs, to which a busy machine can only add.
+    """
     taken: list[list[float]] = [[] for _ in measures]
     for turn in range(rounds + 1):
         for values, measure in zip(taken, measures, strict=True):
             value = measure()
             if turn:
                 values.append(value)
-    return [statistics.median(values) for values in taken]
+    return [of(values) for values in taken]
 
 
 def timed(work: Callable[[], Any]) -> float:

@@ -70,7 +70,9 @@ class Checkpoints:
         with contextlib.closing(recorder.journal), self._alone():
             # Who goes on from the same run will look here for what was done by this one.
             if keep or any(not _is_dead(other) for other, _ in self._others(recorder)):
-                past = self._with(joined(recorder.past, self._read()), read_journal(path))
+                is_changed = self._stamp() != recorder.stamp
+                left = joined(recorder.past, self._read()) if is_changed else recorder.past
+                past = self._with(left, read_journal(path))
                 waiting = frozenset(past.waiting | recorder.waiting) - past.results.keys()
                 past = used_now(without_secrets(past, is_secret), recorder.used, time.time())
                 self._write(past._replace(waiting=waiting, run=recorder.run_id))

@@ -36,7 +36,7 @@ def fingerprint_of(interface: Interface, params: Mapping[str, Any], context: Con
     if interface.limits:
         params = {key: value for key, value in params.items() if key not in interface.limits}
     own = fingerprint(interface.type, interface.version, params, _stamps(interface, params, context), place)
-    return f"{own}{_WORLD}{fingerprint(world)}" if interface.reads_world else own
+    return f"{own}{_WORLD}{world}" if interface.reads_world else own
 
 
 def _stamps(interface: Interface, params: Mapping[str, Any], context: Context) -> list[Any]:

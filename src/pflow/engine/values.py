@@ -20,6 +20,9 @@ _DEEPEST: Final = 200
 _KEYS: Final = (str, int, float, bool, type(None))
 _LONG_NUMBER: Final = re.compile(rb"(?<![\w.])\d{19}")
 """What the fast reader would take for a fraction, if it is a whole number."""
+_DIGITS: Final = bytes.maketrans(b"123456789", b"0" * 9)
+_MANY_DIGITS: Final = b"0" * 19
+"""To look for these takes a hundredth of the time."""
 
 
 def as_json(outputs: Mapping[str, Any]) -> bytes:
@@ -45,7 +48,7 @@ def as_json(outputs: Mapping[str, Any]) -> bytes:
 
 def from_json(text: bytes) -> Any:
     """Raises ValueError."""
-    if not _LONG_NUMBER.search(text):
+    if _MANY_DIGITS not in text.translate(_DIGITS) or not _LONG_NUMBER.search(text):
         try:
             return orjson.loads(text)
         except orjson.JSONDecodeError:

@@ -55,7 +55,7 @@ class Template(NamedTuple):
         return " ?? ".join(one.text if isinstance(one, Reference) else _written(one) for one in self.choices)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def _parsed(text: str) -> tuple[Template | int, ...]:
     found: list[Template | int] = []
     for match in _TEMPLATE.finditer(text):
@@ -71,7 +71,7 @@ def _parsed(text: str) -> tuple[Template | int, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def _choices(inner: str) -> tuple[Choice, ...]:
     """What is between `${` and `}`. The same is often there many times, and then parsed once."""
     return tuple(_choice(one) for one in _CHOICES.finditer(inner))
