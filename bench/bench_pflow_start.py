@@ -90,6 +90,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="pflow-bench-") as name:
         folder = Path(name)
         env = {**os.environ, "HOME": name, "PFLOW_HOME": str(folder / "ours")}
+        env.pop("PYTHONDONTWRITEBYTECODE", None)  # else whoever was not compiled when installed is, at each start
         (folder / "chain.json").write_text(json.dumps(chain(10, shell=True)))
         (folder / "chain.pflow.md").write_text(markdown_chain(10, shell=True))
         commands: dict[str, tuple[list[Any], list[Any], str]] = {
