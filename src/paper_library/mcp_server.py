@@ -1,6 +1,5 @@
 """The shelf for agents: six tools and the resources of a paper, over MCP."""
 
-from importlib.metadata import version
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
@@ -20,6 +19,7 @@ from paper_library.offloading import Threads
 from paper_library.search import engine
 from paper_library.text.cutting import piece
 from uraniborg.kernel.mcp import Server, make_server, resource, tool
+from uraniborg.kernel.version import version
 
 INSTRUCTIONS: Final = (
     "A read-only shelf of papers. Work from short to long: search_papers or search_papers_by_keyword finds papers and "
@@ -52,7 +52,7 @@ TextOffset = Annotated[int, Field(ge=0, description="Where in the text to begin,
 
 def make_mcp_server(library: Library, threads: Threads, *, extra_tools: bool = False) -> Server:
     """A server of this shelf. `extra_tools` adds two tools to the six."""
-    server = make_server("paper-library", version=version("uraniborg"), instructions=INSTRUCTIONS)
+    server = make_server("paper-library", version=version(), instructions=INSTRUCTIONS)
     _add_search(server, library, threads)
     _add_reading(server, library, threads)
     _add_resources(server, library, threads)

@@ -1,7 +1,6 @@
 """The shelf over REST: the same answers as the tools give, at addresses people and programs can keep."""
 
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Path, Query, Request
@@ -26,6 +25,7 @@ from paper_library.search import engine
 from paper_library.text.cutting import piece
 from paper_library.text.markdown import safe_html
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.version import version
 from uraniborg.kernel.web import answer_errors, error_response
 
 Paper = Annotated[str, Path(max_length=VALUE_CHARS, description="A paper_id, arXiv id or BibTeX key.")]
@@ -61,7 +61,7 @@ def make_rest_app(library: Library, threads: Threads) -> FastAPI:
     """An ASGI app to be mounted at /api/v1."""
     app = FastAPI(
         title="Paper library",
-        version=version("uraniborg"),
+        version=version(),
         description="A read-only shelf of papers. Every answer carries an ETag that changes when the shelf does.",
         docs_url=None,
         redoc_url=None,
@@ -76,7 +76,7 @@ def make_rest_app(library: Library, threads: Threads) -> FastAPI:
 
 
 def _add_etags(app: FastAPI, library: Library) -> None:
-    number = version("uraniborg")
+    number = version()
 
     @app.middleware("http")
     async def tag(request: Request, call_next: Callable[[Request], Any]) -> Response:  # pyright: ignore[reportUnusedFunction]

@@ -54,7 +54,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
-        return import_module("importlib.metadata").version("uraniborg")
+        return import_module("uraniborg.kernel.version").version()
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'export')}"), name)

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
+from uraniborg.kernel.greeting import Greeting
+from uraniborg.kernel.stdio import greet
 from uraniborg.kernel.terminal import fail
+from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
     from paper_search.sessions import MCPCheckpointHandler, SessionManager, WorkflowSession
@@ -176,7 +179,13 @@ def main() -> None:
     configure_logging()
     if sys.stdin.isatty():
         sys.stderr.write(USAGE)
+    greet(greeting())
     _server().run(transport="stdio")
+
+
+def greeting() -> Greeting:
+    """What the server says first."""
+    return Greeting("paper-search", version(), INSTRUCTIONS)
 
 
 def _server() -> "Server":
@@ -187,11 +196,10 @@ def _server() -> "Server":
 
 
 def _made() -> "Server":
-    from importlib.metadata import version
-
     from uraniborg.kernel.mcp import make_server, resource, tool
 
-    server = make_server("paper-search", version=version("uraniborg"), instructions=INSTRUCTIONS, cleanup=_close)
+    first = greeting()
+    server = make_server(first.name, version=first.version, instructions=first.instructions, cleanup=_close)
     tool(server, title="Search for papers", read_only=False, open_world=True)(search_papers)
     tool(server, title="Decide at a checkpoint", read_only=False, open_world=True)(decide)
     tool(server, title="Export the papers", read_only=True, idempotent=True)(export_results)

@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 
 from pydantic import Field
 
-from pflow.config import Settings
+from pflow.config import Settings, load
 from pflow.errors import RunCancelled
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
+from uraniborg.kernel.greeting import Greeting
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.stdio import greet
 from uraniborg.kernel.terminal import fail
+from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
     from pflow.service import Service
@@ -123,6 +126,7 @@ def main() -> None:
         sys.stderr.write("pflow speaks the Model Context Protocol over stdin and stdout. To end it: Ctrl-C.\n")
     with _unheard() as stderr:
         configure_logging(stream=stderr)
+        greet(greeting())
         make().run(transport="stdio")
 
 
@@ -144,11 +148,10 @@ def _unheard() -> Generator[TextIO]:
 
 def make() -> "Server":
     """The server, with its five tools and its guide."""
-    from importlib.metadata import version
-
     from uraniborg.kernel.mcp import make_server, resource, tool
 
-    server = make_server("pflow", version=version("uraniborg"), instructions=_instructions(), interrupted=_interrupted)
+    first = greeting()
+    server = make_server(first.name, version=first.version, instructions=first.instructions, interrupted=_interrupted)
     looks = partial(tool, server, read_only=True, idempotent=True, failed=_failed)
     looks(title="Browse components")(browse_components)
     looks(title="List saved workflows")(list_library)
@@ -159,13 +162,15 @@ def make() -> "Server":
     return server
 
 
-def _instructions() -> str:
+def greeting() -> Greeting:
+    """What the server says first: who it is and, with the folders of this home, how to use it."""
     try:
-        home = _service().home.absolute()
+        home = load().home.expanduser().absolute()
     except UraniborgError:  # settings that are wrong: each call tells of them
         home = Settings.home
     library = home / "workflows"
-    return INSTRUCTIONS.replace("{drafts}", str(library / "drafts")).replace("{library}", str(library))
+    instructions = INSTRUCTIONS.replace("{drafts}", str(library / "drafts")).replace("{library}", str(library))
+    return Greeting("pflow", version(), instructions)
 
 
 async def _interrupted() -> None:
@@ -185,7 +190,6 @@ async def _interrupted() -> None:
 
 def _service() -> "Service":
     """A new one for each request."""
-    from pflow.config import load
     from pflow.service import Service
 
     return Service(load())

@@ -1,6 +1,5 @@
 """The universe over MCP: three tools, and what can be read and subscribed to beside them."""
 
-from importlib.metadata import version
 from typing import Annotated, Any, Final
 
 import orjson
@@ -15,6 +14,7 @@ from universe.service.replies import Part, Wanted, part_json, record_facts, resu
 from universe.service.universes import Seen, UniverseService
 from universe.store.port import Change
 from uraniborg.kernel.mcp import Listed, Server, Subscriptions, list_more, make_server, resource, subscriptions, tool
+from uraniborg.kernel.version import version
 
 COMMANDS_URI: Final = "universe://reference/commands"
 CONCEPTS_URI: Final = "universe://reference/concepts"
@@ -33,7 +33,7 @@ The resources list the universes there are; subscribe to one to be told when it 
 
 def make_mcp_server(service: UniverseService) -> Server:
     """A server for `service`, which must be running while it is used."""
-    server = make_server("universe", version=version("uraniborg"), instructions=_INSTRUCTIONS)
+    server = make_server("universe", version=version(), instructions=_INSTRUCTIONS)
     _add_reading(server, service)
     _add_sending(server, service)
     _add_resources(server, service)

@@ -1,13 +1,13 @@
 """The front door: the `uraniborg` command."""
 
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.version import version
 
 app = typer.Typer(
     help="A research station you share with your agent.",
@@ -72,7 +72,7 @@ def show_version(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Print the version."""
-    number = version("uraniborg")
+    number = version()
     sys.stdout.write(f'{{"version": "{number}"}}\n' if json else f"uraniborg {number}\n")
 
 

@@ -46,7 +46,6 @@ from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call, wire_to
 from uraniborg import recordings
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.logging import register_secret
-from uraniborg.kernel.mcp import Server
 from uraniborg.kernel.mcp.testing import ClientSession, McpError, connected, json_of, stdio_client_for, text_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,18 +132,18 @@ def test_the_server_is_the_official_fastmcp_by_its_name() -> None:
 
 
 @requirement("PS-REQ-7", "PS-REQ-16")
-def test_the_script_runs_the_server_over_stdio(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_script_runs_the_server_over_stdio() -> None:
     (script,) = entry_points(group="console_scripts", name="paper-search-mcp")
     assert script.value == "paper_search.mcp_server:main"
-    ran: list[dict[str, Any]] = []
-
-    def run(_server: Server, **named: Any) -> None:
-        ran.append(named)
-
-    monkeypatch.setattr(Server, "run", run)
-    monkeypatch.setattr(sys, "argv", ["paper-search-mcp"])
-    mcp_server.main()
-    assert [named["transport"] for named in ran] == ["stdio"]
+    code = """
+from paper_search import mcp_server
+from uraniborg.kernel.mcp import Server
+Server.run = lambda server, **named: print(server is mcp_server.mcp, named)
+mcp_server.main()
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == ["True {'transport': 'stdio'}"], "stdout is the protocol's"
     assert inspect.signature(FastMCP.run).parameters["transport"].default == "stdio"
 
 

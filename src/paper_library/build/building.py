@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 from paper_library.build.entry import Entry, Problem
@@ -27,6 +26,7 @@ from paper_library.store.manifest import Manifest
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.files import shown, write_atomic
 from uraniborg.kernel.text import fold
+from uraniborg.kernel.version import version
 
 Progress = Callable[[str, int, int], None]
 """Told the phase, how much of it is done, and of how much."""
@@ -100,7 +100,7 @@ def _build(inputs: Sequence[Path], target: Path, summaries: Path | None, update:
             report.build_id,
             writer.papers,
             writer.files(),
-            f"uraniborg {version('uraniborg')}",
+            f"uraniborg {version()}",
             SystemClock().now().isoformat(),
         )
         write_atomic(folder / MANIFEST, manifest.as_json())

@@ -5,7 +5,6 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Final
 
 import httpx
@@ -18,6 +17,7 @@ from paper_search.sources.base import Request, Response
 from paper_search.sources.keys import KeysStayOutOfLogs
 from paper_search.sources.politeness import SourcePolicy, backoff, refusal
 from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.version import version
 
 MAX_BODY_BYTES: Final = 20_000_000
 _CONNECT_S: Final = 10.0
@@ -213,7 +213,7 @@ class HttpTransport:
 
 def _user_agent(contact_email: str | None) -> str:
     contact = f" (mailto:{contact_email})" if contact_email else ""
-    return f"uraniborg/{version('uraniborg')}{contact}"
+    return f"uraniborg/{version()}{contact}"
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

@@ -1,7 +1,6 @@
 """The search workflow: what it is made of and how it is started."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -21,6 +20,7 @@ from paper_search.workflow.ports import (
 )
 from paper_search.workflow.run import Run, RunOptions
 from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
@@ -56,7 +56,7 @@ class SearchWorkflow:
             domain=domain,
             ask_about_strategy=enable_strategy_checkpoint,
             notes=tuple(notes),
-            software=f"uraniborg {version('uraniborg')}",
+            software=f"uraniborg {version()}",
         )
         self._handler = checkpoint_handler
         self._progress = progress_reporter

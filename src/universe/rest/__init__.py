@@ -1,7 +1,5 @@
 """Universes over REST."""
 
-from importlib.metadata import version
-
 from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 
@@ -13,6 +11,7 @@ from universe.rest.universes import add_universes
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 from universe.stream import Streams
+from uraniborg.kernel.version import version
 from uraniborg.kernel.web import answer_errors
 
 
@@ -20,7 +19,7 @@ def make_rest_app(service: UniverseService, streams: Streams, positions: Positio
     """An ASGI app whose addresses begin at the root."""
     app = FastAPI(
         title="Universe",
-        version=version("uraniborg"),
+        version=version(),
         description="Universes changed by commands alone, kept in a log that loses nothing, and streamed live.",
         docs_url=None,
         redoc_url=None,

@@ -1,4 +1,4 @@
-"""Serving over stdin and stdout, which from then on belong to the protocol and to nothing else in the process."""
+"""Serving the client at the other end of stdin and stdout."""
 
 import asyncio
 import json
@@ -6,7 +6,6 @@ import os
 import re
 import select
 import signal
-import sys
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -21,15 +20,13 @@ from mcp.types import JSONRPCMessage
 
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.protocol import Protocol, UnreadableError
+from uraniborg.kernel.stdio import ENDING, Client, client_of_this_process
 from uraniborg.kernel.text import whole_text
 
 if TYPE_CHECKING:
     from uraniborg.kernel.mcp.server import Server
 
 Cleanup = Callable[[], Awaitable[None]]
-
-_CHUNK: Final = 1 << 16
-_ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 
 _log = get_logger(__name__)
 
@@ -44,27 +41,14 @@ def run_stdio(
     at most `grace` seconds; a second signal does not wait for it. `interrupted` is awaited before that, and only if it
     is a signal that ends the process: calls whose client has left run on to their end. Call it from the main thread.
     """
-    source, sink = _claim_standard_streams()
-    asyncio.run(_serve(server.protocol, source, sink, cleanup, interrupted, grace))
-
-
-def _claim_standard_streams() -> tuple[int, int]:
-    source, sink = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    # What is printed shows at once: a signal ends the process without emptying buffers.
-    if reconfigure := getattr(sys.stdout, "reconfigure", None):
-        reconfigure(line_buffering=True)
-    return source, sink
+    asyncio.run(_serve(server.protocol, client_of_this_process(), cleanup, interrupted, grace))
 
 
 async def _serve(
-    protocol: Protocol, source: int, sink: int, cleanup: Cleanup | None, interrupted: Cleanup | None, grace: float
+    protocol: Protocol, client: Client, cleanup: Cleanup | None, interrupted: Cleanup | None, grace: float
 ) -> None:
     exit_code = _exit_code_of_first_signal(None if cleanup is None and interrupted is None else grace)
-    session = asyncio.create_task(_exchange(protocol, source, sink))
+    session = asyncio.create_task(_exchange(protocol, client))
     await asyncio.wait([session, exit_code], return_when=asyncio.FIRST_COMPLETED)
     if exit_code.done():
         await _awaited(interrupted, grace)
@@ -103,7 +87,7 @@ def _exit_code_of_first_signal(grace: float | None) -> asyncio.Future[int]:
     os.set_blocking(told, False)
 
     def watch() -> None:
-        while (number := os.read(numbers, 1)[0]) not in _ENDING:
+        while (number := os.read(numbers, 1)[0]) not in ENDING:
             pass
         if grace is not None:
             with suppress(RuntimeError):  # the loop is closed already
@@ -113,7 +97,7 @@ def _exit_code_of_first_signal(grace: float | None) -> asyncio.Future[int]:
 
     threading.Thread(target=watch, name="signals", daemon=True).start()
     signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-    for ending in _ENDING:
+    for ending in ENDING:
         signal.signal(ending, _leave_it_to_the_thread)
     return exit_code
 
@@ -122,7 +106,7 @@ def _leave_it_to_the_thread(_number: int, _frame: FrameType | None) -> None:
     """Only there so that the signal does not do what it does by default."""
 
 
-async def _exchange(protocol: Protocol, source: int, sink: int) -> None:
+async def _exchange(protocol: Protocol, client: Client) -> None:
     incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](float("inf"))
     outgoing, to_write = anyio.create_memory_object_stream[SessionMessage](0)
     loop = asyncio.get_running_loop()
@@ -137,46 +121,29 @@ async def _exchange(protocol: Protocol, source: int, sink: int) -> None:
 
     async def write() -> None:
         try:
-            await _write(to_write, sink)
+            await _write(to_write, client)
         except BrokenPipeError:
             tasks.cancel_scope.cancel()
 
-    # A thread of its own, and a daemon: nothing else can be made to stop waiting for input.
-    threading.Thread(target=_read, args=(source, deliver), name="stdin", daemon=True).start()
+    client.listen(deliver)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(write)
         await protocol.run(received, outgoing, protocol.create_initialization_options())
 
 
-def _read(source: int, deliver: Callable[[bytes | None], None]) -> None:
-    """Deliver each line, then None. Unbuffered: a buffer's lock, held while waiting, can end the interpreter badly."""
-    parts: list[bytes] = []
-    try:
-        while chunk := os.read(source, _CHUNK):
-            *ends, rest = chunk.split(b"\n")
-            for end in ends:
-                if line := b"".join([*parts, end]).strip():
-                    deliver(line)
-                parts.clear()
-            parts.append(rest)
-    except OSError:
-        return
-    finally:
-        deliver(None)
-
-
-async def _write(messages: MemoryObjectReceiveStream[SessionMessage], sink: int) -> None:
+async def _write(messages: MemoryObjectReceiveStream[SessionMessage], client: Client) -> None:
     one_at_a_time = anyio.CapacityLimiter(1)
+    greeted = client.greeted
     async with messages:
         async for message in messages:
             line = message.message.model_dump_json(by_alias=True, exclude_none=True).encode() + b"\n"
-            await anyio.to_thread.run_sync(_write_all, sink, line, abandon_on_cancel=True, limiter=one_at_a_time)
-
-
-def _write_all(sink: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(sink, rest) :]
+            if greeted is not None:
+                # A client that has been greeted has had the first answer.
+                if json.loads(line) != json.loads(greeted):
+                    _log.error("a client was greeted with what is not so")
+                greeted = None
+                continue
+            await anyio.to_thread.run_sync(client.write, line, abandon_on_cancel=True, limiter=one_at_a_time)
 
 
 def parsed(line: bytes) -> SessionMessage | UnreadableError:

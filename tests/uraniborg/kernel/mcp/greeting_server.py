@@ -1,0 +1,24 @@
+"""A server that greets before it is made. It is made once the file that it is given, a pipe, has been written to."""
+
+import sys
+from pathlib import Path
+
+from uraniborg.kernel.greeting import Greeting
+from uraniborg.kernel.stdio import greet
+
+GREETING = Greeting("sample", "7.8.9", "A server for tests.")
+
+
+def main() -> None:
+    pipe, *instead = sys.argv[1:]
+    greet(Greeting(*instead, version="0", instructions="") if instead else GREETING)
+    assert "mcp" not in sys.modules, "nothing needs the SDK before"
+    told = Path(pipe).read_text()
+    assert told == "go on"
+    from tests.uraniborg.kernel.mcp.sample_server import sample_server
+
+    sample_server().run(transport="stdio")
+
+
+if __name__ == "__main__":
+    main()
