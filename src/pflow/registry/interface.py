@@ -188,7 +188,8 @@ def check_interface(plain: Mapping[str, Any]) -> None:
             raise ValueError(f"`{key}` must be text")
     params = _mapping(plain, "params")
     for key, value in params.items():
-        _check_choices(key, _check_described(key, value))
+        if "choices" in (described := _check_described(key, value)):
+            _check_choices(key, described["choices"])
     _check_outs(_mapping(plain, "outputs"))
     _mapping(plain, "example")
     for key in ("actions", "tags", "reads", "writes", "takes", "limits"):
@@ -226,19 +227,15 @@ def _check_volatile(volatile: Any) -> None:
         raise ValueError("`volatile` must be true or false, or an object with `param` and a list of texts `values`")
 
 
-def _check_choices(key: str, described: Mapping[str, Any]) -> None:
-    choices = described.get("choices")
-    if choices is None:
-        return
+def _check_choices(key: str, choices: Any) -> None:
     listed = cast("list[Any]", choices) if isinstance(choices, list) else []
-    if not listed or not all(isinstance(one, (str, int, float)) for one in listed):
+    if choices is not None and not (listed and all(isinstance(one, (str, int, float)) for one in listed)):
         raise ValueError(f"`choices` of `{key}` must be a list of texts, numbers or booleans")
 
 
 def _check_outs(outs: Mapping[str, Any]) -> None:
     for key, value in outs.items():
-        structure = _check_described(key, value).get("structure")
-        if structure is not None:
+        if (structure := _check_described(key, value).get("structure")) is not None:
             if not isinstance(structure, dict):
                 raise ValueError(f"`structure` of `{key}` must be an object")
             _check_outs(cast("dict[str, Any]", structure))

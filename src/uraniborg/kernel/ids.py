@@ -1,12 +1,13 @@
 """Names for things: ones that cannot be guessed, and ones that follow from content."""
 
 import hashlib
-import secrets
+import os
 
 
 def new_id(prefix: str = "") -> str:
     """A new id of 128 random bits, safe in URLs and file names on any system; `prefix` says of what: `ses_3f…`."""
-    return f"{prefix}_{secrets.token_hex(16)}" if prefix else secrets.token_hex(16)
+    random = os.urandom(16).hex()  # as `secrets` does, which takes longer to load
+    return f"{prefix}_{random}" if prefix else random
 
 
 def content_id(*parts: str | bytes) -> str:
