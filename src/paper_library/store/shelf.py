@@ -26,6 +26,7 @@ from paper_library.store.manifest import Manifest, damaged, file_digest, read_ma
 from paper_library.summary import is_derived
 from paper_library.text.markdown import plain_text, plain_text_of
 from uraniborg.kernel.text import fold, whole_text
+from uraniborg.kernel.wording import counted
 
 _STEPS_BETWEEN_CHECKS: Final = 10_000
 _CONNECTIONS: Final = 16
@@ -267,7 +268,7 @@ def _row(no: int, said: dict[str, Any]) -> Row:
 
 def too_slow(seconds: float) -> QueryTooSlow:
     return QueryTooSlow(
-        f"The query took longer than {seconds:g} seconds and was stopped.",
+        f"The query took longer than {counted(seconds, 'second')} and was stopped.",
         hint="Use fewer or rarer words, or filters such as year: and venue:.",
         seconds=seconds,
     )

@@ -8,6 +8,7 @@ import openai
 
 from paper_search.errors import LLMAuthError, LLMError, LLMRateLimitError, LLMResponseError
 from paper_search.llm.json_text import extract_json
+from uraniborg.kernel.wording import counted
 
 RETRIES = 2
 
@@ -107,7 +108,7 @@ class ChatProvider:
                 )
             case openai.APITimeoutError() | TimeoutError():
                 return LLMError(
-                    f"The model '{self._model}' did not answer within {self._timeout_s:g} seconds.",
+                    f"The model '{self._model}' did not answer within {counted(self._timeout_s, 'second')}.",
                     hint="Allow it more time: llm.timeout_s.",
                 )
             case openai.APIConnectionError():

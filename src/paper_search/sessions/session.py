@@ -1,7 +1,6 @@
 """One session: a search running in a task, held at its checkpoints, kept on disk as it goes."""
 
 import asyncio
-import errno
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -28,7 +27,7 @@ from paper_search.sessions.views import checkpoint_payload, clipped, question
 from paper_search.workflow.checkpoints import Checkpoint, Decision
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.clock import Clock
-from uraniborg.kernel.errors import as_error
+from uraniborg.kernel.errors import as_error, is_out_of_room
 from uraniborg.kernel.inbox import Entry, InboxPort
 from uraniborg.kernel.logging import get_logger, redact
 
@@ -37,8 +36,6 @@ BuildWorkflow = Callable[..., SearchWorkflow]
 """Called with the checkpoint_handler, progress_reporter and journal of a session, in a thread."""
 
 _LONGEST_ERROR: Final = 2_000
-_OUT_OF_ROOM: Final = {errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EROFS}
-"""What the machine lacks for the moment, and not what is wrong with the search."""
 
 _log = get_logger(__name__)
 
@@ -223,7 +220,7 @@ class WorkflowSession:
             self.interruption = SessionInterrupted(self.session_id, "it was stopped.")
             raise
         except Exception as exc:
-            if isinstance(exc, OSError) and exc.errno in _OUT_OF_ROOM:
+            if is_out_of_room(exc):
                 _log.exception("session interrupted", exc=exc, session_id=self.session_id)
                 self.interruption = SessionInterrupted(self.session_id, f"{exc.strerror}.")
             else:

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from pflow.cli.diagnosing import diagnostics_of, text_of
-from pflow.cli.printing import GREEN, RED, YELLOW, Page, Painted, counted, print_json, say, write
+from pflow.cli.printing import GREEN, RED, YELLOW, Page, Painted, print_json, say, write
 from pflow.cli.shared import Json, Workflow, app, service
 from pflow.errors import InvalidWorkflow
+from uraniborg.kernel.wording import counted
 
 
 @app.command()

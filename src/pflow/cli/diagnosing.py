@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from pflow.cli.positions import Position, Positions
-from pflow.cli.printing import BOLD, CYAN, DIM, RED, YELLOW, Page, Painted, clean, columns, counted, json_text
+from pflow.cli.printing import BOLD, CYAN, DIM, RED, YELLOW, Page, Painted, clean, columns, json_text
 from pflow.cli.sources import place_of
 from pflow.errors import InvalidWorkflow
 from pflow.service import Service
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.wording import counted
 
 MOST: Final = 50
 """How many are told of; JSON has all."""

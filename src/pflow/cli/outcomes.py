@@ -15,7 +15,6 @@ from pflow.cli.printing import (
     Painted,
     clean,
     columns,
-    counted,
     json_text,
     say,
     write,
@@ -26,6 +25,7 @@ from pflow.engine.results import RunResult
 from pflow.errors import ApprovalRequired, InvalidWorkflow, NodeFailed, TemplateUnresolved, WorkflowNotFound
 from pflow.service import Service
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
+from uraniborg.kernel.wording import counted
 
 _SHORT: Final = 72
 _NAME: Final = re.compile(r"[^\W\d][\w-]*")

@@ -2,7 +2,8 @@
 
 from typing import Any, Final
 
-from pflow.cli.printing import BOLD, CYAN, DIM, RED, Page, Painted, brief, counted
+from pflow.cli.printing import BOLD, CYAN, DIM, RED, Page, Painted, brief
+from uraniborg.kernel.wording import counted
 
 _INDENT: Final = 6
 _NARROWEST: Final = 20

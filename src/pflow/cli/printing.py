@@ -188,11 +188,6 @@ def _fitting(widths: list[int], room: int, last: Last) -> list[int]:
     return [*others, wanted]
 
 
-def counted(number: int, thing: str) -> str:
-    """1 node, 2 nodes."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
 def brief(value: Any, most: int = 60) -> str:
     """A value in one line: text as it is, everything else as JSON."""
     text = clean(value if isinstance(value, str) else json_text(value), keep="\n")

@@ -5,10 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from pflow.cli.printing import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Page, Painted, Piece, counted, print_json
+from pflow.cli.printing import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Page, Painted, Piece, print_json
 from pflow.cli.shared import HELP_OPTIONS, Json, app, service
 from uraniborg.kernel.commands import UsageError
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.wording import counted
 
 group = typer.Typer(
     help="Serve workflows to agents, and use the tools of MCP servers as nodes.",

@@ -1,6 +1,5 @@
 """`pflow --version`, which loads nothing to tell it."""
 
-import os
 import sys
 
 from uraniborg.kernel.version import version
@@ -8,9 +7,15 @@ from uraniborg.kernel.version import version
 
 def print_version(*, as_json: bool) -> None:
     number = version()
+    text = f'{{"version": "{number}"}}\n' if as_json else f"pflow {number}\n"
     try:
-        sys.stdout.write(f'{{"version": "{number}"}}\n' if as_json else f"pflow {number}\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # What stdout still holds must go nowhere, or the interpreter complains of it when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write(text)
+    except (OSError, AttributeError):  # nobody reads it, or it cannot be written, or it is closed
+        from uraniborg.kernel.terminal import run
+
+        run(lambda: _write(text))
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

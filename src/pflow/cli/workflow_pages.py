@@ -3,8 +3,9 @@
 from typing import Any, Final
 
 from pflow.cli.live import duration
-from pflow.cli.printing import BOLD, CYAN, DIM, RED, YELLOW, Page, Painted, Piece, brief, counted, minute
+from pflow.cli.printing import BOLD, CYAN, DIM, RED, YELLOW, Page, Painted, Piece, brief, minute
 from pflow.cli.run_pages import message_of
+from uraniborg.kernel.wording import counted
 
 _MOST_NODES: Final = 60
 _ENDINGS: Final = {"waiting": "waited for a person", "running": "running now"}

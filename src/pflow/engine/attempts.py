@@ -10,6 +10,7 @@ from pflow.errors import NodeFailed, NodeTimedOut, PflowError
 from pflow.ir.model import ERROR_ACTION, Node
 from pflow.node import Outcome
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.wording import counted
 
 _LONGEST_ACTION: Final = 100
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
@@ -41,7 +42,7 @@ async def attempt(executor: Executor, node: Node, call: Call) -> Outcome:
             raise
         if isinstance(exc, TimeoutError) and limit is not None and limit.expired():
             raise NodeTimedOut(
-                f"'{node.id}' did not end within {seconds:g} seconds.",
+                f"'{node.id}' did not end within {counted(seconds or 0, 'second')}.",
                 hint="Raise `timeout` of the node, or have it do less.",
                 node=node.id,
             ) from None

@@ -32,6 +32,7 @@ from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.logging import MASK, get_logger
 from uraniborg.kernel.redaction import masking
+from uraniborg.kernel.wording import counted
 
 _log: Final = get_logger(__name__)
 
@@ -196,7 +197,7 @@ class _Run:
                 await self._graph.run()
         except TimeoutError:
             raise RunTimedOut(
-                f"The run did not end within {seconds:g} seconds.",
+                f"The run did not end within {counted(seconds or 0, 'second')}.",
                 hint="Raise `timeout` of the workflow; running it again goes on from where it came to.",
                 node=self._under_way,
             ) from None

@@ -1,5 +1,6 @@
 """Running a typer app so that its own complaints fail the way everything else does."""
 
+import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -22,6 +23,7 @@ def run_app(app: typer.Typer, arguments: Sequence[str], *, name: str) -> NoRetur
 
     def body() -> int | None:
         command = typer.main.get_command(app)
+        streams = sys.stdout, sys.stderr
         try:
             code = command.main(list(arguments), prog_name=name, standalone_mode=False)
         except Exit as asked:
@@ -30,6 +32,13 @@ def run_app(app: typer.Typer, arguments: Sequence[str], *, name: str) -> NoRetur
             if not complaint.format_message():  # no command was named, and the help has been shown
                 return complaint.exit_code
             raise UsageError(complaint.format_message(), hint=f"See `{name} --help`.") from None
+        except SystemExit as left:
+            if not isinstance(left.__context__, BrokenPipeError):
+                raise
+            if sys.stdout is streams[0]:  # rich has found that nobody reads it, and closed it
+                return 0
+            sys.stdout, sys.stderr = streams  # whose pipe it was, typer did not ask
+            raise left.__context__ from None
         if code == _INTERRUPTED:
             raise KeyboardInterrupt
         return code

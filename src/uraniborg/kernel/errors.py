@@ -7,17 +7,22 @@ UraniborgError            code, message, hint and the ids concerned
 ├── Conflict              it exists, but not in a state that allows this          409   exit 4
 ├── Refused               it could be done, but this caller may not               403   exit 4
 ├── Unavailable           something outside did not answer; trying later may help 503   exit 5
+│   └── OutOfRoom         the machine has no disk, memory or files left           503   exit 5
 └── InternalError         our fault; says nothing of the inside                   500   exit 70
 
 A part derives its own leaves from these and gives each a stable snake_case `code`.
 """
 
+import errno
 import sys
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeGuard, cast
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
+
+
+_OUT_OF_ROOM: Final = {errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EROFS}
 
 
 class UraniborgError(Exception):
@@ -79,6 +84,16 @@ class Unavailable(UraniborgError):
     exit_code = 5
 
 
+class OutOfRoom(Unavailable):
+    code = "out_of_room"
+
+    def __init__(self, exc: OSError) -> None:
+        super().__init__(
+            f"This machine could not go on: {exc.strerror}.",
+            hint="Give it what it lacks (disk, memory, open files) and try again.",
+        )
+
+
 class InternalError(UraniborgError):
     code = "internal_error"
     exit_code = 70
@@ -89,6 +104,8 @@ def as_error(exc: BaseException) -> UraniborgError:
     exc = _only_member(exc)
     if isinstance(exc, UraniborgError):
         return exc
+    if is_out_of_room(exc):
+        return OutOfRoom(exc)
     # Whoever raised one has loaded pydantic; whoever has not need not pay for it.
     if (pydantic := sys.modules.get("pydantic")) and isinstance(exc, pydantic.ValidationError):
         refusal = cast("ValidationError", exc)
@@ -98,6 +115,11 @@ def as_error(exc: BaseException) -> UraniborgError:
         hint="The log has the details. Trying again is safe.",
         exception=type(exc).__name__,
     )
+
+
+def is_out_of_room(exc: BaseException) -> TypeGuard[OSError]:
+    """Whether it tells of what the machine lacks for the moment, and not of what is wrong with what was asked of it."""
+    return isinstance(exc, OSError) and exc.errno in _OUT_OF_ROOM
 
 
 def invalid(exc: "ValidationError", *, what: str) -> InvalidInput:

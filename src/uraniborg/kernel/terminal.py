@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn, TextIO
 
-from uraniborg.kernel.errors import Unavailable, UraniborgError, as_error
+from uraniborg.kernel.errors import InternalError, Unavailable, UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger, printable, redact
 
 _RED = "31"
@@ -37,6 +37,7 @@ def _labelled(label: str, style: str, text: str) -> str:
 
 def run(main: Callable[[], int | None], *, as_json: bool = False) -> NoReturn:
     """Run the body of a command and exit with its code, whatever happens inside."""
+    _open_what_is_closed()
     try:
         code = _run(main, as_json=as_json)
         sys.stdout.flush()
@@ -45,6 +46,13 @@ def run(main: Callable[[], int | None], *, as_json: bool = False) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0 if isinstance(exc, BrokenPipeError) else fail(_unwritten(exc), as_json=False)
     sys.exit(code)
+
+
+def _open_what_is_closed() -> None:
+    """Who closes stdout or stderr wants nothing of it, and the interpreter has none then."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - until the process ends
 
 
 def _unwritten(exc: OSError) -> Unavailable:
@@ -60,16 +68,22 @@ def _run(main: Callable[[], int | None], *, as_json: bool) -> int:
     except UraniborgError as exc:
         return fail(exc, as_json=as_json)
     except Exception as exc:
-        if isinstance(exc, BrokenPipeError) and _reader_has_gone():
+        if isinstance(exc, OSError) and _output_is_lost():
             raise
-        get_logger(__name__).exception("unexpected failure", exc=exc)
-        return fail(as_error(exc), as_json=as_json)
+        error = as_error(exc)
+        if isinstance(error, InternalError):
+            get_logger(__name__).exception("unexpected failure", exc=exc)
+        return fail(error, as_json=as_json)
 
 
-def _reader_has_gone() -> bool:
-    """Whether it is stdout that broke, and not a pipe of the command's own."""
-    if not hasattr(select, "poll"):
+def _output_is_lost() -> bool:
+    """Whether it is stdout that failed, and not a file or a pipe of the command's own."""
+    try:
+        sys.stdout.flush()
+    except OSError:
         return True
+    if not hasattr(select, "poll"):
+        return False
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     return bool(poll.poll(0))

@@ -1,6 +1,9 @@
 """However a typer app ends, it ends the way everything else does."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 import typer
@@ -52,3 +55,39 @@ def test_an_unknown_option_fails_in_our_shape(capsys: pytest.CaptureFixture[str]
 def test_the_help_shown_for_no_arguments_is_not_followed_by_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     ending()
     assert "error" not in capsys.readouterr().err
+
+
+SCRIPT = """
+import os, typer
+from uraniborg.kernel.commands import run_app
+app = typer.Typer(pretty_exceptions_enable=False)
+@app.command()
+def tell(whose: str = "stdout") -> None:
+    if whose == "stdout":
+        print("x" * 1_000_000)
+    source, target = os.pipe()
+    os.close(source)
+    os.write(target, b"x")
+run_app(app, sys.argv[1:], name="app")
+"""
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [([], 0), (["--help"], 0), (["--whose", "its-own"], 70)],
+    ids=["text", "help", "its own pipe"],
+)
+def test_a_reader_that_has_gone_away_is_no_failure(arguments: list[str], code: int, unbuffered: str) -> None:
+    command = [sys.executable, "-c", f"import sys; sys.stdin.read(){SCRIPT}", *arguments]
+    env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, env=env, text=True) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        if code == 0:
+            process.stdout.close()
+        process.stdin.close()
+        assert process.wait(timeout=30) == code
+        said = process.stderr.read()
+    assert bool(said) is bool(code)

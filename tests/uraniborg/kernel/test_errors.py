@@ -1,7 +1,9 @@
 """Every failure has one shape, and says nothing of the inside or of the values it was given."""
 
+import errno
 import inspect
 import json
+import os
 import re
 from typing import Literal
 
@@ -55,6 +57,15 @@ def test_a_missing_extra_says_what_to_install() -> None:
 def test_a_member_of_the_family_stands_for_itself() -> None:
     error = NotFound("no such session")
     assert as_error(error) is error
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENOMEM, errno.EIO, errno.EROFS])
+def test_what_the_machine_lacks_is_told_and_is_not_our_fault(number: int) -> None:
+    error = as_error(OSError(number, os.strerror(number), "/secret/path"))
+    assert (error.code, error.exit_code) == ("out_of_room", 5)
+    assert os.strerror(number) in error.message
+    assert "/secret/path" not in str(error.body())
+    assert as_error(FileNotFoundError(errno.ENOENT, "No such file")).code == "internal_error"
 
 
 def test_what_is_not_ours_becomes_an_internal_error_without_its_text() -> None:

@@ -27,6 +27,7 @@ from pydantic import BaseModel, ValidationError
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.logging import printable, redact
 from uraniborg.kernel.mcp.tail import Tail
+from uraniborg.kernel.wording import counted
 
 _MOST_PAGES: Final = 1_000
 _CLOSING_S: Final = 10.0
@@ -188,7 +189,7 @@ class Connection:
             if self._owner.done():
                 raise await self._lost()
             raise ServerTimedOut(
-                f"MCP server '{self.name}' {failing} within {timeout_s:g} seconds.",
+                f"MCP server '{self.name}' {failing} within {counted(timeout_s, 'second')}.",
                 hint="Try again, or allow it more time.",
                 server=self.name,
             )
