@@ -167,6 +167,7 @@ class Service:
         from pflow.engine.checkpoints import Checkpoints
         from pflow.engine.past import Past
         from pflow.engine.planning import plan
+        from pflow.engine.spool import spool_of
         from pflow.node import Context
 
         registry = Registry(self.home)
@@ -175,8 +176,8 @@ class Service:
             workflow = part_for(workflow, only)
         checkpoints = Checkpoints(self.home / "checkpoints", name, hours=self.settings.checkpoint_hours)
         past = Past({}, {}, set(), None, []) if fresh else checkpoints.peek()
-        context = Context("", name, "", self.home, self.folder, self.home / "spool")
-        return plan(workflow, inputs or {}, registry.load(), past, context)
+        context = Context("", name, "", self.home, self.folder, spool_of(self.home, "planned"))
+        return plan(workflow, inputs or {}, registry.load(), past, context, self._child(registry))
 
     def check(self, document: Any, registry: Registry | None = None) -> Checked:
         """Everything that is wrong with a workflow."""

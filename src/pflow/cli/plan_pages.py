@@ -7,13 +7,15 @@ from uraniborg.kernel.wording import counted
 
 _INDENT: Final = 6
 _NARROWEST: Final = 20
-_LOOKS: Final = {"run": ("●", ""), "reuse": ("↺", CYAN), "fail": ("✗", RED)}
+_LOOKS: Final = {"run": ("●", ""), "reuse": ("↺", CYAN), "fail": ("✗", RED), "skip": ("–", DIM)}
 
 
 def tell_plan(steps: list[dict[str, Any]], name: str) -> None:
     page = Page()
     reused = sum(step["will"] == "reuse" for step in steps)
-    would = f"{counted(len(steps) - reused, 'node')} would run, {reused} would be reused"
+    skipped = sum(step["will"] == "skip" for step in steps)
+    would = f"{counted(len(steps) - reused - skipped, 'node')} would run, {reused} would be reused"
+    would += f", {skipped} skipped" if skipped else ""
     page.line(Painted(BOLD, name), Painted(DIM, f"  {would}. Nothing was run."))
     for step in steps:
         mark, style = _LOOKS[step["will"]]
@@ -21,7 +23,12 @@ def tell_plan(steps: list[dict[str, Any]], name: str) -> None:
         page.line(
             "  ", Painted(style, mark), " ", Painted(BOLD, step["node"]), f"  {step['type']}", Painted(DIM, effect)
         )
+        if step["will"] == "skip":
+            continue
         _tell_params(page, step["params"])
+        if "items" in step:
+            items = f"{counted(step['items'], 'item')}, {step['items_reused']:,} would be reused"
+            page.paragraph(items, indent=_INDENT, style=DIM)
         if waits_for := step["waits_for"]:
             page.paragraph(f"waits for {', '.join(waits_for)}", indent=_INDENT, style=DIM)
         if problem := step.get("problem"):

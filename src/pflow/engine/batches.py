@@ -1,7 +1,7 @@
 """A node that runs once for each item of a list, some at a time if it says so."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, cast
 
 from pflow.engine.attempts import as_pflow_error
@@ -20,7 +20,7 @@ RunItem = Callable[[Scope, int], Awaitable[Step]]
 async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -> Step:
     """The outputs of all items, in their order. With `fail_fast` the first to fail ends it: nothing new is begun, and
     what runs ends. Raises NodeFailed that names the item."""
-    items = _items(node, batch, scope)
+    items = items_of(node, batch, scope)
     results: list[dict[str, Any] | None] = [None] * len(items)
     errors: dict[int, UraniborgError] = {}
     reused = 0
@@ -40,7 +40,7 @@ async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -
                         pass
                     return
             else:
-                results[index] = {**step.outputs, "item": items[index]}
+                results[index] = step.outputs
                 reused += step.is_reused
                 if step.ran:
                     ran.add(step.ran)
@@ -53,10 +53,23 @@ async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -
     else:
         await work()
     _raise_first(node, batch, errors, len(items))
+    return Step(
+        gathered(batch, items, results, errors),
+        "default",
+        is_reused=bool(items) and reused == len(items),
+        note=_note(len(items), reused, notes, len(errors)),
+        ran=" ".join(sorted(ran)),
+    )
+
+
+def gathered(
+    batch: Batch, items: list[Any], results: list[dict[str, Any] | None], errors: Mapping[int, UraniborgError]
+) -> dict[str, Any]:
+    """The outputs of a batch, given those of its items."""
     told = [_told(index, items[index], errors[index]) for index in sorted(errors)]
-    outputs: dict[str, Any] = {
+    return {
         "results": [
-            one if one is not None else {"item": items[at], "error": _message(errors, at)}
+            {"item": items[at], "error": _message(errors, at)} if one is None else {**one, "item": items[at]}
             for at, one in enumerate(results)
         ],
         "count": len(items),
@@ -65,13 +78,6 @@ async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -
         "errors": told or None,
         "batch_metadata": _metadata(batch),
     }
-    return Step(
-        outputs,
-        "default",
-        is_reused=bool(items) and reused == len(items),
-        note=_note(len(items), reused, notes, len(errors)),
-        ran=" ".join(sorted(ran)),
-    )
 
 
 def _note(count: int, reused: int, notes: list[str], failed: int) -> str:
@@ -85,7 +91,8 @@ def _note(count: int, reused: int, notes: list[str], failed: int) -> str:
     return f"{reused} of {count} items were used again" + (f"; {notes[0]}" if notes else "")
 
 
-def _items(node: Node, batch: Batch, scope: Scope) -> list[Any]:
+def items_of(node: Node, batch: Batch, scope: Scope) -> list[Any]:
+    """Raises TemplateUnresolved and NodeFailed."""
     resolution = Resolution(scope)
     items = resolution.resolved(batch.items)
     resolution.check(node=node.id)
@@ -122,7 +129,7 @@ def _told(index: int, item: Any, exc: UraniborgError) -> dict[str, Any]:
     return {"index": index, "item": item, "error": exc.message, "code": exc.code}
 
 
-def _message(errors: dict[int, UraniborgError], index: int) -> str:
+def _message(errors: Mapping[int, UraniborgError], index: int) -> str:
     return errors[index].message if index in errors else "not run"
 
 

@@ -225,7 +225,7 @@ class _Run:
             self.warnings.append(f"This run cannot be gone on with later: {exc.strerror} in the pflow home.")
             return None
         self.warnings += recorder.past.notices
-        recorder.names = set(self.workflow.nodes)
+        recorder.lookup.names = set(self.workflow.nodes)
         return recorder
 
     def _context(self, executor: Executor) -> Context:

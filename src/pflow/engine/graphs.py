@@ -14,14 +14,14 @@ from pflow.engine.batches import run_batch
 from pflow.engine.hidden import hidden_in, values_of
 from pflow.engine.inputs import prepared, secret_values
 from pflow.engine.output import NodeStatus, Output, now_ms
+from pflow.engine.params import nested_params
 from pflow.engine.schedule import Schedule
 from pflow.engine.steps import Frame, Step, run_step
 from pflow.engine.values import as_json, from_json
 from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError, RunStopped, TemplateUnresolved
-from pflow.ir.coercion import made_to_fit
 from pflow.ir.graph import Graph
 from pflow.ir.model import ERROR_ACTION, Node, Workflow
-from pflow.ir.uses import NESTED, resolvable
+from pflow.ir.uses import NESTED
 from pflow.registry.interface import Interface
 from pflow.templates.cut import CutShort
 from pflow.templates.resolving import Resolution, Scope
@@ -32,7 +32,8 @@ AT_ONCE: Final = 100
 """How many nodes of one workflow run at the same time."""
 _TURN: Final = 64
 """After how many nodes at the latest others have their turn: nodes that wait for nothing would not let go."""
-_DEEPEST: Final = 10
+DEEPEST: Final = 10
+"""How many workflows may be within each other."""
 
 OnNode = Callable[[str, Node, NodeStatus, Step | None, float, PflowError | None], None]
 """Told what a node is called, how it ended, and how many milliseconds that took."""
@@ -254,9 +255,9 @@ class GraphRun:
 
     async def _nested(self, node: Node, scope: Scope, key: str, world: str) -> Step:
         """A workflow within: its nodes are steps of this run, and are taken over one by one."""
-        if key.count("/") >= _DEEPEST:
-            raise NodeFailed(f"Workflows run each other more than {_DEEPEST} deep.", hint="One may run itself.")
-        params = _nested_params(node, self._interfaces[NESTED], scope)
+        if key.count("/") >= DEEPEST:
+            raise NodeFailed(f"Workflows run each other more than {DEEPEST} deep.", hint="One may run itself.")
+        params = nested_params(node, self._interfaces[NESTED], scope)
         try:
             workflow = self._child(params)
             values = prepared(workflow, params.get("inputs") or params.get("param_mapping") or {})
@@ -310,18 +311,6 @@ class GraphRun:
                 f"'{node.id}' did not end within {counted(seconds or 0, 'second')}.",
                 hint="Raise `timeout` of the node, or of the workflow that it runs.",
             ) from None
-
-
-def _nested_params(node: Node, interface: Interface, scope: Scope) -> dict[str, Any]:
-    """The parameters of a node that runs another workflow. The templates of that one are its own."""
-    resolution = Resolution(scope)
-    params = {**node.params, **resolution.resolved(resolvable(node))}
-    resolution.check(node=node.id)
-    for name, param in interface.params.items():
-        params[name], is_fit = made_to_fit(params.get(name), param.type)
-        if not is_fit:
-            raise NodeFailed(f"`{name}` of '{node.id}' is to be {param.type}.", hint="See what the template gives.")
-    return params
 
 
 def _from_within(exc: PflowError, node: Node, key: str, inner: str | None) -> PflowError:

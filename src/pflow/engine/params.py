@@ -6,7 +6,7 @@ from typing import Any, Final
 from pflow.errors import NodeFailed
 from pflow.ir.coercion import made_to_fit
 from pflow.ir.model import Node
-from pflow.ir.uses import SHELL_COMMAND
+from pflow.ir.uses import SHELL_COMMAND, resolvable
 from pflow.redaction import is_sensitive
 from pflow.registry.interface import Interface
 from pflow.templates.resolving import Resolution, Scope
@@ -33,6 +33,18 @@ def resolved_params(node: Node, interface: Interface, scope: Scope, mask: Mask) 
             params[key] = resolution.resolved(value)
     resolution.check(node=node.id)
     return _completed(node, interface, params, mask)
+
+
+def nested_params(node: Node, interface: Interface, scope: Scope) -> dict[str, Any]:
+    """The parameters of a node that runs another workflow. The templates of that one are its own."""
+    resolution = Resolution(scope)
+    params = {**node.params, **resolution.resolved(resolvable(node))}
+    resolution.check(node=node.id)
+    for name, param in interface.params.items():
+        params[name], is_fit = made_to_fit(params.get(name), param.type)
+        if not is_fit:
+            raise NodeFailed(f"`{name}` of '{node.id}' is to be {param.type}.", hint="See what the template gives.")
+    return params
 
 
 def _command(node: Node, text: str, resolution: Resolution) -> tuple[str, dict[str, str]]:

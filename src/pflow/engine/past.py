@@ -1,10 +1,12 @@
 """What earlier runs of a workflow left, as the next one is given it."""
 
+import re
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from pflow.engine.journals import Key, Result
 
+_PLACES: Final = re.compile(r"\[\d+\]")
 _KEPT: Final = 20
 """Results of one node with other fingerprints that are kept."""
 
@@ -28,6 +30,45 @@ class Past(NamedTuple):
     def took(self) -> frozenset[str]:
         """The files that were taken away."""
         return frozenset(path for one in self.results.values() for path in one.took)
+
+
+class Lookup:
+    """The results that earlier runs left, each asked for by whoever might be given it."""
+
+    def __init__(self, past: Past) -> None:
+        self.names: set[str] = set()
+        """The nodes that there are now."""
+        self._results = past.results
+        self._of_items: dict[Key, dict[str, Result]] = {}
+        self._effects = {
+            result.fingerprint: result
+            for result in past.results.values()
+            if result.effect == "effectful" and "[" not in result.node and "/" not in result.node
+        }
+        for result in past.results.values():
+            if "[" in result.node:
+                self._of_items.setdefault(without_places(result.key), {})[result.node] = result
+
+    def earlier(self, key: Key) -> Result | None:
+        """The result of an earlier run. Of a batch, that of any item that was given the same, each for one item: items
+        that were added or left out move the others to other places."""
+        if "[" not in key[0]:
+            return self._results.get(key) or self._renamed(key)
+        left = self._of_items.get(without_places(key), {})
+        return left.pop(key[0] if key[0] in left else next(iter(left), ""), None)
+
+    def _renamed(self, key: Key) -> Result | None:
+        """What a node with effects gave that is no longer there, for the same: it was probably given another name."""
+        result = self._effects.get(key[1])
+        if result is None or result.node in self.names or "/" in key[0]:
+            return None
+        del self._effects[key[1]]
+        return result
+
+
+def without_places(key: Key) -> Key:
+    """The same for all items of a batch."""
+    return _PLACES.sub("[]", key[0]), key[1]
 
 
 def past_of(

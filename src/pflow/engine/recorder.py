@@ -1,17 +1,14 @@
 """What one run writes down, and what it goes on from."""
 
-import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pflow.engine.journals import Journal, Key, Result
-from pflow.engine.past import IsSecret, Past
+from pflow.engine.past import IsSecret, Lookup, Past, without_places
 from pflow.errors import NodeFailed
 
 if TYPE_CHECKING:
     from pflow.engine.checkpoints import Checkpoints
-
-_PLACES: Final = re.compile(r"\[\d+\]")
 
 
 class Recorder:
@@ -33,8 +30,7 @@ class Recorder:
         self.lineage = lineage
         self.stamp = stamp
         """What the checkpoint was like when it was read."""
-        self.names: set[str] = set()
-        """The nodes that there are now."""
+        self.lookup = Lookup(past)
         self.under_way: set[Key] = set()
         """Nodes with effects that have begun, and not ended."""
         self.took = past.took()
@@ -44,38 +40,16 @@ class Recorder:
         """Nodes that wait for a person."""
         self.problem = ""
         """Why what this run does cannot be written down any more."""
-        self._of_items: dict[Key, dict[str, Result]] = {}
-        self._effects = {
-            result.fingerprint: result
-            for result in past.results.values()
-            if result.effect == "effectful" and "[" not in result.node and "/" not in result.node
-        }
-        for result in past.results.values():
-            if "[" in result.node:
-                self._of_items.setdefault(_without_places(result.key), {})[result.node] = result
 
     @property
     def is_resuming(self) -> bool:
         return self.past.lineage is not None
 
     def earlier(self, key: Key) -> Result | None:
-        """The result of an earlier run. Of a batch, that of any item that was given the same, each for one item: items
-        that were added or left out move the others to other places."""
-        if "[" not in key[0]:
-            result = self.past.results.get(key) or self._renamed(key)
-        else:
-            left = self._of_items.get(_without_places(key), {})
-            result = left.pop(key[0] if key[0] in left else next(iter(left), ""), None)
+        """The result of an earlier run that can stand for this one."""
+        result = self.lookup.earlier(key)
         if result is not None:
             self.used.add(result.key)
-        return result
-
-    def _renamed(self, key: Key) -> Result | None:
-        """What a node with effects gave that is no longer there, for the same: it was probably given another name."""
-        result = self._effects.get(key[1])
-        if result is None or result.node in self.names or "/" in key[0]:
-            return None
-        del self._effects[key[1]]
         return result
 
     def started(self, node: str, fingerprint: str) -> None:
@@ -105,7 +79,7 @@ class Recorder:
         """Whether an earlier run had begun it, and not ended it, whatever it was given then. Of a batch, also an item
         that was given the same in another place."""
         uncertain = self.past.uncertain
-        return any(one[0] == key[0] or _without_places(one) == _without_places(key) for one in uncertain)
+        return any(one[0] == key[0] or without_places(one) == without_places(key) for one in uncertain)
 
     def _written(self, write: Callable[[], None]) -> bool:
         try:
@@ -113,7 +87,3 @@ class Recorder:
         except OSError as exc:
             self.problem = exc.strerror or type(exc).__name__
         return not self.problem
-
-
-def _without_places(key: Key) -> Key:
-    return _PLACES.sub("[]", key[0]), key[1]

@@ -147,14 +147,15 @@ async def _stepped(frame: Frame, job: "_Job") -> Step:
     recorder = frame.recorder
     if recorder is None or not recorder.is_resuming:
         return await _run(frame, job)
-    if job.may_be_reused(recorder.took) and (found := _usable(recorder.earlier(job.id), job.call.context)):
+    if job.may_be_reused(recorder.took) and (found := usable(recorder.earlier(job.id), job.call.context)):
         return found
     if job.is_effectful:
         return await _run_alone(frame, recorder, job)
     return await _run_again(frame, recorder, job)
 
 
-def _usable(result: Result | None, context: Context) -> Step | None:
+def usable(result: Result | None, context: Context) -> Step | None:
+    """The result as a step, if it is whole."""
     if result is None or result.outputs is None:
         return None
     outputs = result.values()
@@ -174,7 +175,7 @@ async def _run_alone(frame: Frame, recorder: Recorder, job: _Job) -> Step:
         ) from exc
     with lock:
         result, was_interrupted = recorder.checkpoints.elsewhere(recorder, job.id)
-        if job.may_be_reused(recorder.took) and (found := _usable(result, job.call.context)):
+        if job.may_be_reused(recorder.took) and (found := usable(result, job.call.context)):
             return found
         return await _run_again(frame, recorder, job, was_interrupted=was_interrupted)
 

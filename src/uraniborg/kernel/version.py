@@ -2,9 +2,8 @@
 
 import os
 import sys
-from typing import Final
 
-_DISTRIBUTION: Final = "uraniborg"
+_DISTRIBUTION = "uraniborg"
 
 
 def version() -> str:

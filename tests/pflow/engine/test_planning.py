@@ -76,13 +76,120 @@ def test_a_default_does_not_stand_for_what_is_not_known_yet(home: Home) -> None:
     assert plan["b"]["params"]["value"] == '${a.value ?? "none"}'
 
 
-def test_batches_and_workflows_within_are_told_as_they_are_written(home: Home) -> None:
-    inner = chain(node("x"))
-    each = node("b", value="${item}", batch={"items": "${a.echo}"})
-    ir = chain(node("a"), each, node("w", "workflow", workflow_ir=inner))
-    plan = planned(home, ir)
+def test_batches_that_wait_are_told_as_they_are_written(home: Home) -> None:
+    plan = planned(home, chain(node("a"), node("b", value="${item}", batch={"items": "${a.echo}"})))
     assert (plan["b"]["params"], plan["b"]["waits_for"]) == ({"value": "${item}"}, ["a.echo"])
-    assert plan["w"]["will"] == "run"
+    assert "items" not in plan["b"]
+
+
+def batch(items: list[int]) -> dict[str, Any]:
+    each = node("b", "effect", value="${item}", batch={"items": items})
+    return chain(node("a"), each, node("c", value="${b.results}"), node("end"))
+
+
+def test_of_a_batch_it_is_told_how_many_items_would_be_reused_wherever_they_have_moved(home: Home) -> None:
+    home.tell("fail-end")
+    home.run(batch([1, 2, 3]))
+    home.untell()
+    plan = planned(home, batch([1, 2, 3]))
+    assert [plan[name]["will"] for name in ("a", "b", "c", "end")] == ["reuse", "reuse", "reuse", "run"]
+    assert (plan["b"]["items"], plan["b"]["items_reused"]) == (3, 3)
+    plan = planned(home, batch([4, 3, 1]))
+    assert (plan["b"]["will"], plan["b"]["items"], plan["b"]["items_reused"]) == ("run", 3, 2)
+    assert plan["c"]["waits_for"] == ["b.results"]
+    before = home.runs()
+    home.run(batch([4, 3, 1]))
+    assert dict(home.runs() - before) == {"b[0]": 1, "c": 1, "end": 1}
+
+
+def test_a_batch_of_nothing_runs_and_what_it_gives_is_known(home: Home) -> None:
+    plan = planned(home, batch([]))
+    assert (plan["b"]["will"], plan["b"]["items"]) == ("run", 0)
+    assert plan["c"]["params"]["value"] == []
+
+
+@pytest.mark.parametrize(("handling", "will"), [("fail_fast", "fail"), ("continue", "run")])
+def test_an_item_that_is_sure_to_fail_is_told(home: Home, handling: str, will: str) -> None:
+    items = [{"path": "/x"}, {"path": None}]
+    each = node("b", "read-file", file_path="${item.path}", batch={"items": items, "error_handling": handling})
+    plan = planned(home, chain(each))
+    assert plan["b"]["will"] == will
+    assert plan["b"]["problem"].startswith("items[1]: ")
+
+
+def within(value: int, outer: int = 0) -> dict[str, Any]:
+    inner = chain(
+        node("x", "effect", value="${given}"),
+        node("y", value="${x.value}"),
+        inputs={"given": {}},
+        outputs={"value": {"source": "${y.value}"}},
+    )
+    return chain(
+        node("w", "workflow", workflow_ir=inner, inputs={"given": value}),
+        node("c", value="${w.value}", outer=outer),
+        node("end"),
+    )
+
+
+def test_the_nodes_of_a_workflow_within_are_told_one_by_one(home: Home) -> None:
+    plan = planned(home, within(1))
+    assert list(plan) == ["w", "w/x", "w/y", "c", "end"]
+    assert plan["w/x"]["params"]["value"] == 1
+    assert (plan["w/x"]["effect"], plan["w/y"]["waits_for"], plan["c"]["waits_for"]) == (
+        "effectful",
+        ["x.value"],
+        ["w.value"],
+    )
+    home.tell("fail-end")
+    home.run(within(1))
+    home.untell()
+    plan = planned(home, within(1, outer=2))
+    assert [step["will"] for step in plan.values()] == ["reuse", "reuse", "reuse", "run", "run"]
+    assert plan["c"]["waits_for"] == []
+    plan = planned(home, within(2))
+    assert {step["will"] for name, step in plan.items() if name != "end"} == {"run"}
+
+
+def test_a_workflow_within_that_cannot_be_had_is_told(home: Home) -> None:
+    name = node("w", "workflow", workflow_name="${x}")
+    plan = planned(home, chain(name), {"x": "nobody"})
+    assert plan["w"]["will"] == "fail"
+    assert "nobody" in plan["w"]["problem"]
+
+
+def test_workflows_that_run_each_other_for_ever_are_told_to_fail(home: Home) -> None:
+    home.draft("round", chain(node("w", "workflow", workflow_name="${next}", inputs={"next": "round"})))
+    plan = planned(home, chain(node("w", "workflow", workflow_name="${x}", inputs={"next": "round"})), {"x": "round"})
+    assert [step["will"] for step in plan.values()][-1] == "fail"
+    assert "deep" in list(plan.values())[-1]["problem"]
+
+
+def test_ways_that_are_not_taken_are_told(home: Home) -> None:
+    def ir(action: str) -> dict[str, Any]:
+        nodes = [node("a", action=action), node("b"), node("b2", v="${b.value}"), node("c"), node("end")]
+        return joined(nodes, "a>b:left", "b>b2", "a>c:right", "b2>end", "c>end")
+
+    home.tell("fail-end")
+    home.run(ir("right"))
+    home.untell()
+    plan = planned(home, ir("right"))
+    assert {name: step["will"] for name, step in plan.items()} == {
+        "a": "reuse",
+        "b": "skip",
+        "b2": "skip",
+        "c": "reuse",
+        "end": "run",
+    }
+    assert "skip" not in {step["will"] for step in planned(home, ir("left")).values()}
+
+
+def test_a_node_with_effects_that_got_another_name_is_told_to_be_reused_and_is(home: Home) -> None:
+    home.tell("fail-end")
+    home.run(chain(node("a", "effect", value=1), node("end")))
+    home.untell()
+    ir = chain(node("b", "effect", value=1), node("end"))
+    assert planned(home, ir)["b"]["will"] == "reuse"
+    assert home.run(ir).progress.reused == ["b"]
 
 
 def test_a_plan_holds_no_secret(home: Home) -> None:

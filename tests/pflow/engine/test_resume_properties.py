@@ -186,10 +186,12 @@ def test_to_go_on_gives_what_a_fresh_run_gives_and_runs_what_changed_and_nothing
             if turn.fresh:
                 lineage = None
             before = len(home.lines()), len(home.lines("done"))
+            plan = home.service.plan(workflow(turn.specs), {"x": turn.x}, name="flow", fresh=turn.fresh)
             result = home.run_unlogged(workflow(turn.specs), {"x": turn.x}, fresh=turn.fresh)
             began, done = home.lines()[before[0] :], home.lines("done")[before[1] :]
             check_told(turn, result, lineage, {line["node"] for line in began})
             check_done_once(turn, done, lineage)
+            check_planned(plan, result, {line["node"] for line in began})
             check_outputs(reference, turn, result, {line["node"] for line in began})
             lineage = lineage or Lineage()
             lineage.done |= {(line["node"], line["given"]) for line in done}
@@ -246,6 +248,18 @@ def check_told(turn: Turn, result: RunResult, lineage: Lineage | None, began: se
         assert ran == (name in others) or (spec.kind == "batch" and not spec.items)
         if name in others and spec.kind in ("plain", "choosing"):
             check_reason(spec, others[name], lineage, result.warnings)
+
+
+def check_planned(plan: list[dict[str, Any]], result: RunResult, began: set[str]) -> None:
+    """What was to be reused or skipped was, and what was to run for sure was not reused."""
+    for step in plan:
+        name, will = step["node"], step["will"]
+        ran = {key for key in began if key == name or key.startswith((f"{name}[", f"{name}/"))}
+        assert not ran or will == "run", f"{name} was to {will}"
+        if will == "run" and not step["waits_for"]:
+            assert name not in result.progress.reused
+        if will == "skip" and "/" not in name and not result.progress.failures:
+            assert name in result.progress.skipped
 
 
 def check_reason(spec: Spec, reason: str, lineage: Lineage, warnings: list[str]) -> None:
