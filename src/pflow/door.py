@@ -23,7 +23,9 @@ def check_answer(entry: Entry, given: Decision) -> None:
 
 def told_in_full(payload: dict[str, Any]) -> list[str]:
     """Who asks what, and all that was given along."""
-    lines = [f"Workflow {payload.get('workflow')}, at {payload.get('node')}"]
+    # What runs of a file go by is made of its stem, and of what tells it from others.
+    stem, at, _ = str(payload.get("workflow")).partition("@")
+    lines = [f"Workflow {stem}{'.json' if at else ''}, at {payload.get('node')}"]
     details = payload.get("details")
     if details is not None:
         text = details if isinstance(details, str) else json.dumps(details, indent=2, ensure_ascii=False)

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.errors import NodeFailed
+from pflow.ir.diagnostics import nearest
 from pflow.mcp_servers import connected
 from pflow.node import Context
 from pflow.nodes.excerpts import beginning, masked
+from uraniborg.kernel.errors import InvalidInput, UraniborgError
+from uraniborg.kernel.logging import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +22,7 @@ TARGET: Final = "__target__"
 """The parameter in which the engine says which tool a type such as `mcp-github-create_issue` stands for."""
 _PATIENCE_S: Final = 300.0
 _SHOWN: Final = 500
+_LISTED: Final = 50
 
 
 async def call(params: dict[str, Any], context: Context) -> Mapping[str, Any]:
@@ -62,7 +66,13 @@ async def _called(context: Context, server: str, tool: str, arguments: Mapping[s
         connection = await line.connection()
         # The engine gives up first, and says so in its own words.
         patience = _PATIENCE_S if context.timeout is None else context.timeout + 1
-        reply = await connection.call_tool(tool, arguments, patience)
+        try:
+            reply = await connection.call_tool(tool, arguments, patience)
+        except InvalidInput:
+            await _check_known(connection, tool, patience)
+            raise
+        if reply.is_error:
+            await _check_known(connection, tool, patience)
     finally:
         if context.keeper is None:
             await line.close()
@@ -76,6 +86,24 @@ async def _called(context: Context, server: str, tool: str, arguments: Mapping[s
             tool=tool,
         )
     return outputs
+
+
+async def _check_known(connection: "Connection", tool: str, patience: float) -> None:
+    """Raises NodeFailed if the server has no such tool, which each server tells in another way."""
+    try:
+        known = [str(one["name"]) for one in await connection.list_tools(patience)]
+    except UraniborgError:
+        return
+    if tool in known:
+        return
+    meant = nearest(tool, known)
+    raise NodeFailed(
+        f"MCP server '{connection.name}' has no tool '{printable(tool[:80])}'.",
+        hint=f"Did you mean {meant}?" if meant else f"It has: {', '.join(known[:_LISTED])}.",
+        server=connection.name,
+        tool=tool,
+        available=known[:_LISTED],
+    )
 
 
 def _result(reply: "ToolReply") -> Any:

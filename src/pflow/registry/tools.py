@@ -69,13 +69,18 @@ def _effect(hints: Schema) -> str:
 def _param(value: Any, root: Schema, required: bool) -> dict[str, Any]:
     schema = _resolved(value, root)
     notes = [str(schema.get("description") or "")]
+    told: dict[str, Any] = {}
     if isinstance(allowed := schema.get("enum"), list) and allowed:
-        notes.append("One of " + ", ".join(map(str, cast("list[Any]", allowed))) + ".")
+        listed = [one for one in cast("list[Any]", allowed) if one is not None]
+        notes.append("One of " + ", ".join(map(str, listed)) + ".")
+        if listed and all(isinstance(one, str | int | float) for one in listed):
+            told["choices"] = listed
     return {
         "type": _kind(schema, root),
         "required": required,
         "default": schema.get("default"),
         "description": " ".join(filter(None, notes))[:_LONGEST_NOTE],
+        **told,
     }
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.cli.printing import RED, Last, Page, Painted, brief, clean, counted, json_text, minute, write
+from pflow.cli.printing import RED, Last, Page, Painted, brief, clean, json_text, minute, write
 from pflow.cli.widths import columns, cut, first_line, wrapped
 from uraniborg.kernel.logging import register_secret
 
@@ -162,6 +162,5 @@ def test_every_value_has_a_json_text() -> None:
 
 
 def test_small_things_are_said_well() -> None:
-    assert (counted(1, "node"), counted(2_000, "node")) == ("1 node", "2,000 nodes")
     assert (minute("2026-11-15T20:51:03Z"), minute(None)) == ("2026-11-15 20:51", "")
     assert (brief("a\nb\n"), brief({"a": 1}), brief("x" * 99, 10)) == ("a⏎b", '{"a":1}', "xxxxxxxxx…")

@@ -108,6 +108,18 @@ async def test_a_server_that_nobody_configured_is_told_with_those_that_are(conte
     assert caught.value.ids == {"server": "toolz", "available": ["tools"]}
 
 
+@pytest.mark.parametrize(
+    ("tool", "hint"), [("ad", "Did you mean add?"), ("something else", "It has: add, ")], ids=["misspelt", "unknown"]
+)
+async def test_a_tool_that_a_server_does_not_have_is_told_with_those_that_it_has(
+    context: Context, tool: str, hint: str
+) -> None:
+    with pytest.raises(NodeFailed, match=f"MCP server 'tools' has no tool '{tool}'") as caught:
+        await called(context, tool)
+    assert caught.value.hint.startswith(hint)
+    assert {"add", "say", "lose"} <= set(caught.value.ids["available"])
+
+
 async def test_arguments_that_are_not_json_are_refused(context: Context) -> None:
     with pytest.raises(InvalidInput, match="no JSON"):
         await called(context, "say", text=b"bytes")

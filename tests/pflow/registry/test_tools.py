@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from pflow.registry.interface import interface_from
+from pflow.registry.interface import check_interface, interface_from
 from pflow.registry.tools import tool_interface
 
 
@@ -71,11 +71,27 @@ def test_what_is_required_what_is_the_default_and_what_is_allowed_is_kept() -> N
     }
     plain = tool_interface("web", tool(inputSchema=inputs))
     assert plain["params"] == {
-        "kind": {"type": "str", "required": True, "default": None, "description": "Which. One of a, b."},
+        "kind": {
+            "type": "str",
+            "required": True,
+            "default": None,
+            "description": "Which. One of a, b.",
+            "choices": ["a", "b"],
+        },
         "limit": {"type": "int", "required": False, "default": 10, "description": ""},
         "ref": {"type": "dict", "required": True, "default": None, "description": "Where."},
     }
     assert plain["example"] == {"kind": "a", "ref": {}}
+
+
+@pytest.mark.parametrize(
+    ("allowed", "choices"),
+    [(["a", None], ["a"]), ([1, 2.5, True], [1, 2.5, True]), ([None], None), ([["a"]], None), ([], None)],
+)
+def test_what_is_allowed_are_choices_if_it_is_text_or_numbers(allowed: list[Any], choices: list[Any] | None) -> None:
+    plain = tool_interface("web", tool(inputSchema=schema(kind={"enum": allowed})))
+    assert plain["params"]["kind"].get("choices") == choices
+    check_interface(plain)
 
 
 @pytest.mark.parametrize(
