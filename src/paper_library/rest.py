@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 from fastapi import FastAPI, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, PlainTextResponse
-from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from paper_library.library import Library
@@ -26,7 +25,7 @@ from paper_library.text.cutting import piece
 from paper_library.text.markdown import safe_html
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.version import version
-from uraniborg.kernel.web import answer_errors, error_response
+from uraniborg.kernel.web import ErrorBody, answer_errors, error_response
 
 Paper = Annotated[str, Path(max_length=VALUE_CHARS, description="A paper_id, arXiv id or BibTeX key.")]
 Limit = Annotated[int | None, Query(ge=1, le=PAGE_SIZE, description=f"{DEFAULT_PAGE_SIZE} if left out.")]
@@ -41,20 +40,6 @@ _SAFE_PAGE = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'",
     "X-Content-Type-Options": "nosniff",
 }
-
-
-class ErrorFacts(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-    code: str
-    message: str
-    hint: str
-
-
-class ErrorBody(BaseModel):
-    """What every failure looks like; further keys of `error` name what it is about."""
-
-    error: ErrorFacts
 
 
 def make_rest_app(library: Library, threads: Threads) -> FastAPI:

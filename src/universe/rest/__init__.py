@@ -6,13 +6,13 @@ from fastapi.exceptions import RequestValidationError
 from universe.rest.asking import BodyReader, check_parameters, refuse
 from universe.rest.changes import add_commands, add_time
 from universe.rest.live import add_streams
-from universe.rest.shapes import ErrorBody, add_schemas
+from universe.rest.shapes import add_schemas
 from universe.rest.universes import add_universes
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 from universe.stream import Streams
 from uraniborg.kernel.version import version
-from uraniborg.kernel.web import answer_errors
+from uraniborg.kernel.web import ErrorBody, answer_errors
 
 
 def make_rest_app(service: UniverseService, streams: Streams, positions: Positions, *, body_limit: int) -> FastAPI:

@@ -14,7 +14,6 @@ from universe.rest.shapes import (
     LARGEST_VERSION,
     RECORD,
     RESULT,
-    ErrorBody,
     Expected,
     Id,
     IfMatch,
@@ -23,6 +22,7 @@ from universe.rest.shapes import (
 )
 from universe.service.replies import Wanted, entry_facts
 from universe.service.universes import UniverseService
+from uraniborg.kernel.web import ErrorBody
 
 PAGE: Final = 100
 

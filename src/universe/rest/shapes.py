@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Final
 
 from fastapi import FastAPI, Header, Path, Query
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from universe.domain.schemas import components
 from universe.service.asking import KEY_CHARS
@@ -23,20 +23,6 @@ Key = Annotated[
     Header(alias="Idempotency-Key", max_length=KEY_CHARS, description="A request repeated with its key is done once."),
 ]
 IfMatch = Annotated[str | None, Header(alias="If-Match", description="The ETag of the version expected.")]
-
-
-class ErrorFacts(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-    code: str
-    message: str
-    hint: str
-
-
-class ErrorBody(BaseModel):
-    """What every failure looks like; further keys of `error` name what it is about."""
-
-    error: ErrorFacts
 
 
 class Facts(BaseModel):

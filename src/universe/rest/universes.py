@@ -14,7 +14,6 @@ from universe.rest.shapes import (
     NEW,
     RECORD,
     REPLACED,
-    ErrorBody,
     Expected,
     FactsList,
     Id,
@@ -24,6 +23,7 @@ from universe.rest.shapes import (
 )
 from universe.service.replies import record_facts, record_json
 from universe.service.universes import UniverseService
+from uraniborg.kernel.web import ErrorBody
 
 PAGE: Final = 100
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
+from pydantic import BaseModel, ConfigDict
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -58,6 +59,20 @@ class InsecureBind(Refused):
 
 class PortTaken(Unavailable):
     code = "port_taken"
+
+
+class ErrorFacts(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    code: str
+    message: str
+    hint: str
+
+
+class ErrorBody(BaseModel):
+    """What every failure looks like; further keys of `error` name what it is about."""
+
+    error: ErrorFacts
 
 
 def error_response(error: UraniborgError) -> Response:
