@@ -28,17 +28,16 @@ _MESSAGE: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Greeting:
-    """Who a server says it is. It has tools, no prompts, and no resources that can be subscribed to."""
+    """Who a server says it is. It has tools and resources, no prompts, and nothing that can be subscribed to."""
 
     name: str
     version: str
     instructions: str
-    resources: bool = True
 
     def answer(self, line: bytes) -> bytes | None:
         """What the SDK answers to this line, as a line, or None if that is not sure."""
         try:
-            message = json.loads(line)
+            message = json.loads(line.decode("utf-8", "replace"))
             json.dumps(message, ensure_ascii=False).encode()  # half characters are refused
         except (ValueError, RecursionError):
             return None
@@ -48,10 +47,12 @@ class Greeting:
         return json.dumps(reply, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
     def _result(self, version: str) -> dict[str, Any]:
-        resources = {"resources": {"subscribe": False, "listChanged": False}} if self.resources else {}
         return {
             "protocolVersion": version,
-            "capabilities": {**resources, "tools": {"listChanged": False}},
+            "capabilities": {
+                "resources": {"subscribe": False, "listChanged": False},
+                "tools": {"listChanged": False},
+            },
             "serverInfo": {"name": self.name, "version": self.version},
             "instructions": self.instructions,
         }

@@ -35,8 +35,10 @@ class Client:
         threading.Thread(target=self._read, name="stdin", daemon=True).start()
 
     def listen(self, deliver: Callable[[bytes | None], None]) -> None:
-        """Have `deliver` called with each line, those that came before now first, and with None after the last."""
+        """Have `deliver` called with each line, those that came before now first, and with None after the last. From
+        now on nobody is greeted: whoever listens does that."""
         with self._delivering:
+            self._greeting = None
             for line in self._waiting:
                 deliver(line)
             self._waiting.clear()
@@ -65,12 +67,12 @@ class Client:
             self._take(None)
 
     def _take(self, line: bytes | None) -> None:
-        greeting, self._greeting = self._greeting, None
-        if greeting is not None and line is not None and (answer := greeting.answer(line)) is not None:
-            self.greeted = answer
-            with suppress(OSError):  # it has gone, as will be noticed soon enough
-                self.write(answer)
         with self._delivering:
+            greeting, self._greeting = self._greeting, None
+            if greeting is not None and line is not None and (answer := greeting.answer(line)) is not None:
+                self.greeted = answer
+                with suppress(OSError):  # it has gone, as will be noticed soon enough
+                    self.write(answer)
             self._deliver(line)
 
 

@@ -98,11 +98,6 @@ async def test_every_server_is_what_it_says_it_is_at_first(greeting: Greeting, s
         assert await wire.ask(hello) == json.loads(answer)
 
 
-def test_a_server_may_have_tools_alone() -> None:
-    answer = Greeting("tools", "1", "", resources=False).answer(json.dumps(INITIALIZE).encode())
-    assert json.loads(answer or b"")["result"]["capabilities"] == {"tools": {"listChanged": False}}
-
-
 def test_the_versions_are_those_of_the_sdk() -> None:
     assert list(VERSIONS) == SUPPORTED_PROTOCOL_VERSIONS
 
@@ -159,7 +154,12 @@ NO_PLAIN_GREETINGS: list[Any] = [
 
 
 @pytest.mark.parametrize(
-    "line", [b"", b"garbage", b"\xff\xfe", b"[" * 100_000, *(json.dumps(one).encode() for one in NO_PLAIN_GREETINGS)]
+    "line",
+    [
+        *(b"", b"garbage", b"\xff\xfe", b"[" * 100_000),
+        *(json.dumps(INITIALIZE).encode(encoding) for encoding in ("utf-8-sig", "utf-16", "utf-32")),
+        *(json.dumps(one).encode() for one in NO_PLAIN_GREETINGS),
+    ],
 )
 def test_anything_else_is_left_to_the_sdk(line: bytes) -> None:
     assert GREETING.answer(line) is None

@@ -133,13 +133,13 @@ async def _exchange(protocol: Protocol, client: Client) -> None:
 
 async def _write(messages: MemoryObjectReceiveStream[SessionMessage], client: Client) -> None:
     one_at_a_time = anyio.CapacityLimiter(1)
-    greeted = client.greeted
+    greeted = json.loads(client.greeted) if client.greeted else None
     async with messages:
         async for message in messages:
             line = message.message.model_dump_json(by_alias=True, exclude_none=True).encode() + b"\n"
-            if greeted is not None:
-                # A client that has been greeted has had the first answer.
-                if json.loads(line) != json.loads(greeted):
+            if greeted and greeted["id"] == getattr(message.message.root, "id", None):
+                # It has had this answer.
+                if json.loads(line) != greeted:
                     _log.error("a client was greeted with what is not so")
                 greeted = None
                 continue

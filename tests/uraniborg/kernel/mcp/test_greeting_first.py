@@ -49,7 +49,18 @@ def test_the_greeting_comes_first_and_once_and_what_was_asked_meanwhile_is_answe
         server.stdin.close()
         assert server.exit_code() == 0
         assert server.stdout.read() == b""
-        assert server.stderr.read() == b""
+        assert server.stderr.read() == b"running\n"
+
+
+def test_a_client_that_comes_after_the_server_has_been_made_is_greeted_once(pipe: Path) -> None:
+    with starting(pipe) as server:
+        pipe.write_text("go on")
+        assert server.stderr.readline() == b"running\n"
+        server.send(INITIALIZE, INITIALIZED, request("ping", id="p"))
+        assert [next_of(server)["id"] for _ in range(2)] == ["init", "p"]
+        server.stdin.close()
+        assert server.exit_code() == 0
+        assert server.stdout.read() == b""
 
 
 def test_a_client_that_closes_its_end_at_once_has_its_answers(pipe: Path) -> None:
@@ -68,7 +79,7 @@ def test_a_client_that_is_gone_before_it_is_greeted_ends_the_server(pipe: Path) 
         server.send(INITIALIZE, INITIALIZED, request("ping"))
         pipe.write_text("go on")
         assert server.exit_code() == 0
-        assert server.stderr.read() == b""
+        assert b"Traceback" not in server.stderr.read()
 
 
 @pytest.mark.parametrize(
