@@ -50,7 +50,7 @@ class Checkpoints:
         past = self._read()
         for path in self._files(".journal"):
             with contextlib.suppress(FileNotFoundError):
-                if _is_dead(path):
+                if _is_dead(path) and not self._is_old(path.stat().st_mtime):
                     past = self._with(past, read_journal(path))
         return past
 

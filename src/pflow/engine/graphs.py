@@ -227,7 +227,8 @@ class GraphRun:
             return []
         self.values[node.id] = {**_outputs_of_failure(exc), "error": exc.message}
         is_harmless = isinstance(exc, TemplateUnresolved) or self._effect_of(node) == "pure"
-        self._worlds[node.id] = worlds.after(world, node.id, "" if is_harmless else f"failed: {exc.message}")
+        key = self._prefix + node.id
+        self._worlds[node.id] = worlds.after(world, key, "" if is_harmless else f"failed: {exc.message}")
         self.progress.actions[node.id] = ERROR_ACTION
         self._frame.warnings.append(f"'{node.id}' failed, and its error edge was followed: {exc.message}")
         return self._schedule.ended(node.id, ERROR_ACTION)
@@ -283,7 +284,8 @@ class GraphRun:
         if inner.progress.failures:
             failed, exc = next(iter(inner.progress.failures.items()))
             raise _from_within(exc, node, key, failed)
-        reused, ended = len(inner.progress.reused), len(inner.progress.actions)
+        reused = sum("/" not in one for one in inner.progress.reused)  # not those of workflows further within
+        ended = len(inner.progress.actions)
         is_reused = 0 < reused == ended
         note = next(iter(f"{name}: {why}" for name, why in inner.progress.not_reused.items()), "")
         if reused and not is_reused:

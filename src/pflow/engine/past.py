@@ -1,7 +1,8 @@
 """What earlier runs of a workflow left, as the next one is given it."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from pflow.engine.journals import Key, Result
@@ -39,6 +40,7 @@ class Lookup:
         self.names: set[str] = set()
         """The nodes that there are now."""
         self._results = past.results
+        self._given: list[tuple[dict[str, Result], str, Result]] | None = None
         self._of_items: dict[Key, dict[str, Result]] = {}
         self._effects = {
             result.fingerprint: result
@@ -55,15 +57,32 @@ class Lookup:
         if "[" not in key[0]:
             return self._results.get(key) or self._renamed(key)
         left = self._of_items.get(without_places(key), {})
-        return left.pop(key[0] if key[0] in left else next(iter(left), ""), None)
+        place = key[0] if key[0] in left else next(iter(left), "")
+        return self._claimed(left, place) if place else None
+
+    @contextmanager
+    def tentatively(self) -> Generator[None]:
+        """What is given to somebody meanwhile can be had by others after."""
+        outer, self._given = self._given, []
+        try:
+            yield
+        finally:
+            for place, name, result in self._given:
+                place[name] = result
+            self._given = outer
+
+    def _claimed(self, place: dict[str, Result], name: str) -> Result:
+        result = place.pop(name)
+        if self._given is not None:
+            self._given.append((place, name, result))
+        return result
 
     def _renamed(self, key: Key) -> Result | None:
         """What a node with effects gave that is no longer there, for the same: it was probably given another name."""
         result = self._effects.get(key[1])
         if result is None or result.node in self.names or "/" in key[0]:
             return None
-        del self._effects[key[1]]
-        return result
+        return self._claimed(self._effects, key[1])
 
 
 def without_places(key: Key) -> Key:

@@ -1,20 +1,21 @@
 """What a run would do, without doing any of it."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from pflow.engine import worlds
 from pflow.engine.batches import gathered, items_of
 from pflow.engine.graphs import DEEPEST, Child, outputs_of
+from pflow.engine.hidden import hidden_in, values_of
 from pflow.engine.inputs import prepared, secret_values
 from pflow.engine.params import nested_params, resolved_params
 from pflow.engine.past import Lookup, Past
 from pflow.engine.reusing import fingerprint_of, may_be_reused
-from pflow.engine.steps import Step, usable
+from pflow.engine.steps import usable
+from pflow.engine.ways import End, Ways
 from pflow.errors import NodeFailed, TemplateUnresolved
-from pflow.ir.graph import Graph
-from pflow.ir.model import Batch, Edge, Node, Workflow
+from pflow.ir.model import ERROR_ACTION, Batch, Node, Workflow
 from pflow.ir.uses import INDEX, NESTED, resolvable
 from pflow.node import Context
 from pflow.redaction import Secrets, secret_params
@@ -23,8 +24,10 @@ from pflow.templates.parsing import references_in, strings_in, templates_in
 from pflow.templates.resolving import Scope
 from uraniborg.kernel.errors import UraniborgError
 
-_TO_COME = "to come"
-"""What stands for the run that a node will have its effect in."""
+_TO_COME: Final = "to come"
+"""What stands for the run in which a node will have its effect."""
+_MOST: Final = 10_000
+"""How many nodes are looked at before workflows within are not followed any more: they may run each other."""
 
 
 def plan(
@@ -36,27 +39,47 @@ def plan(
     child: Child,
 ) -> list[dict[str, Any]]:
     """The nodes in the order in which they would run, those of workflows within after the node that runs these, with
-    their parameters as far as they are known, secrets masked, and whether an earlier result would be used. Raises as
-    `prepared` does."""
+    their parameters as far as they are known, secrets masked, and what will become of each if it is reached: whether
+    it will `run`, `reuse` an earlier result, or `fail`; or that it will not be, `skip`. `waits_for` names what has to
+    be known to tell for sure. Raises as `prepared` does."""
     values = prepared(workflow, inputs)
     foresight = _Foresight(past, interfaces, context, child, Secrets(secret_values(workflow, values)))
     foresight.lookup.names = set(workflow.nodes)
-    return foresight.secrets.masked(foresight.of_graph(workflow, values).told)
+    told, _ = foresight.of_graph(workflow, values)
+    return foresight.secrets.masked(told)
+
+
+class _Waits(Exception):
+    """A template needs what is not known yet."""
+
+
+class _Known(Scope):
+    """What is known of a run. Raises _Waits for what is not."""
+
+    __slots__ = ("_unknown",)
+
+    def __init__(self, values: Mapping[str, Any], unknown: set[str]) -> None:
+        super().__init__(values)
+        self._unknown = unknown
+
+    def get(self, name: str) -> Any:
+        if name in self._unknown:
+            raise _Waits
+        return super().get(name)
+
+
+class _Place(NamedTuple):
+    """Where a node is: what it is called in the checkpoint, and the world it finds, None if that is not known."""
+
+    key: str
+    world: str | None
 
 
 class _Foreseen(NamedTuple):
-    """What is told of a node, and of those within; and how it will end, if that is known."""
+    """What is told of a node, and of those within it, and how it will end."""
 
     told: list[dict[str, Any]]
-    step: Step | None = None
-
-
-class _Graph(NamedTuple):
-    """What is told of the nodes of a workflow, and how those end that are not skipped, if that is known."""
-
-    told: list[dict[str, Any]]
-    steps: dict[str, Step | None]
-    world: str
+    end: End
 
 
 class _Foresight:
@@ -67,96 +90,129 @@ class _Foresight:
     ) -> None:
         self.lookup = Lookup(past)
         self.secrets = secrets
+        self._past = past
         self._took = past.took()
         self._interfaces = interfaces
         self._context = context
         self._child = child
+        self._looked_at = 0
 
-    def of_graph(self, workflow: Workflow, values: dict[str, Any], prefix: str = "", world: str = "") -> _Graph:
-        """Values of nodes are added to `values`."""
-        graph = Graph.of(workflow)
+    def of_graph(
+        self, workflow: Workflow, values: dict[str, Any], prefix: str = "", world: str = ""
+    ) -> tuple[list[dict[str, Any]], Ways]:
+        """What is told of its nodes. What they give is added to `values`."""
+        for name, references in hidden_in(workflow).items():
+            if name not in workflow.nodes:
+                self.secrets.add(values_of(references, name, values.get(name)))
+        ways = Ways(workflow, self._interfaces, world)
         told: list[dict[str, Any]] = []
-        steps: dict[str, Step | None] = {}
-        ends: dict[str, str] = {}
-        for name in graph.order():
-            node, key, entering = workflow.nodes[name], prefix + name, graph.entering[name]
-            live = [one for one in entering if one.source in steps and _may_be_taken(one, steps[one.source])]
-            if entering and not live:
+        for name in ways.graph.order():
+            node, key = workflow.nodes[name], prefix + name
+            if ways.is_skipped(name):
                 told.append(self._told(node, key, "skip"))
                 continue
-            before = worlds.joined(ends[edge.source] for edge in entering if edge.source in ends) or world
-            foreseen = self._of_node(node, Scope(values), {one for one in steps if steps[one] is None}, key, before)
+            deciders, unknown = ways.deciders(name), ways.unknown()
+            place = _Place(key, ways.world_before(name))
+            with self.lookup.tentatively() if deciders else nullcontext():
+                foreseen = self._of_node(node, _Known(values, unknown), unknown, place)
+            waits_for = foreseen.told[0]["waits_for"]
+            roots = {one.partition(".")[0].partition("[")[0] for one in waits_for}
+            waits_for += [one for one in deciders if one not in roots]
             told += foreseen.told
-            steps[name] = step = foreseen.step
-            if step is not None:
-                values[name] = step.outputs
-            is_pure = foreseen.told[0]["effect"] == "pure" and node.type != NESTED
-            ends[name] = worlds.after(before, key, step.ran if step else "" if is_pure else _TO_COME)
-        return _Graph(told, steps, worlds.joined(ends.values()))
+            ways.add(name, key, foreseen.end, place.world)
+            if foreseen.end.outputs is not None:
+                values[name] = foreseen.end.outputs
+        return told, ways
 
-    def _of_node(self, node: Node, scope: Scope, unknown: set[str], key: str, world: str) -> _Foreseen:
-        if waits_for := _references(node, unknown):
-            return _Foreseen([self._told(node, key, "run", waits_for=waits_for)])
+    def _of_node(self, node: Node, scope: Scope, unknown: set[str], place: _Place) -> _Foreseen:
+        if place.world is None and (node.type == NESTED or self._interfaces[node.type].reads_world):
+            return self._unforeseen(node, place, waits_for=sorted(unknown))
         try:
-            if node.batch is not None:
-                return self._of_batch(node, node.batch, scope, key, world)
-            if node.type == NESTED:
-                return self._of_nested(node, scope, key, world)
-            return self._once(node, scope, key, world)
-        except TemplateUnresolved as exc:
-            return _Foreseen([self._told(node, key, "run", waits_for=exc.missing)])
+            if node.batch is None:
+                return self._once(node, scope, place)
+            return self._of_batch(node, node.batch, scope, place)
+        except _Waits:
+            return self._unforeseen(node, place, waits_for=_references(node, unknown))
         except UraniborgError as exc:
-            return _Foreseen([self._told(node, key, "fail", problem=exc.message)])
+            return self._will_fail(node, place, exc)
 
-    def _of_batch(self, node: Node, batch: Batch, scope: Scope, key: str, world: str) -> _Foreseen:
+    def _once(self, node: Node, scope: Scope, place: _Place) -> _Foreseen:
+        self._looked_at += 1
+        try:
+            return self._of_nested(node, scope, place) if node.type == NESTED else self._of_step(node, scope, place)
+        except UraniborgError as exc:
+            return self._will_fail(node, place, exc)
+
+    def _unforeseen(self, node: Node, place: _Place, waits_for: Sequence[str] = ()) -> _Foreseen:
+        told = self._told(node, place.key, "run", waits_for=waits_for)
+        return _Foreseen([told], End(ran=None if node.type == NESTED else _ran(told["effect"])))
+
+    def _will_fail(self, node: Node, place: _Place, exc: UraniborgError) -> _Foreseen:
+        told = self._told(node, place.key, "fail", problem=exc.message)
+        is_harmless = isinstance(exc, TemplateUnresolved) or told["effect"] == "pure"
+        outputs = None if node.batch is not None or node.type == NESTED else {"error": exc.message}
+        return _Foreseen([told], End(ERROR_ACTION, outputs, "" if is_harmless else None))
+
+    def _of_batch(self, node: Node, batch: Batch, scope: Scope, place: _Place) -> _Foreseen:
         items = items_of(node, batch, scope)
-        one = replace(node, batch=None)
-        each = [
-            self._of_node(one, Scope({batch.alias: item, INDEX: at}, scope), set(), f"{key}[{at}]", world)
-            for at, item in enumerate(items)
-        ]
-        steps = [foreseen.step for foreseen in each if foreseen.step is not None]
-        reused = sum(step.is_reused for step in steps)
-        counts: dict[str, Any] = {"items": len(items), "items_reused": reused}
+        each: list[_Foreseen] = []
+        once = replace(node, batch=None)
+        problem = ""
+        for at, item in enumerate(items):
+            within = Scope({batch.alias: item, INDEX: at}, scope)
+            each.append(self._once(once, within, place._replace(key=f"{place.key}[{at}]")))
+            if each[-1].end.action == ERROR_ACTION:
+                problem = problem or f"items[{at}]: {each[-1].told[0]['problem']}"
+                if batch.error_handling == "fail_fast":
+                    break
+        reused = sum(one.end.is_reused for one in each)
         will = "reuse" if items and reused == len(items) else "run"
-        failing = next((at for at, foreseen in enumerate(each) if foreseen.told[0]["will"] == "fail"), None)
-        if failing is not None:
-            counts["problem"] = f"items[{failing}]: {each[failing].told[0]['problem']}"
-            will = "fail" if batch.error_handling == "fail_fast" else "run"
-        told = self._told(node, key, will, **counts)
-        if len(steps) < len(items):
-            return _Foreseen([told])
-        outputs = gathered(batch, items, [step.outputs for step in steps], {})
-        ran = " ".join(sorted({step.ran for step in steps} - {""}))
-        return _Foreseen([told], Step(outputs, "default", will == "reuse", ran=ran))
+        if problem and batch.error_handling == "fail_fast":
+            will = "fail"
+        told = self._told(node, place.key, will, items=len(items), items_reused=reused)
+        told |= {"problem": problem} if problem else {}
+        inner = [step for one in each for step in one.told[1:]]
+        return _Foreseen([told, *inner], _end_of_batch(batch, items, each, will))
 
-    def _of_nested(self, node: Node, scope: Scope, key: str, world: str) -> _Foreseen:
-        if key.count("/") >= DEEPEST:
+    def _of_nested(self, node: Node, scope: Scope, place: _Place) -> _Foreseen:
+        if place.key.count("/") >= DEEPEST:
             raise NodeFailed(f"Workflows run each other more than {DEEPEST} deep.", hint="One may run itself.")
+        if self._looked_at > _MOST:
+            return self._unforeseen(node, place)
         params = nested_params(node, self._interfaces[NESTED], scope)
         workflow = self._child(params)
         values = prepared(workflow, params.get("inputs") or params.get("param_mapping") or {})
         self.secrets.add(secret_values(workflow, values))
-        inner = self.of_graph(workflow, values, f"{key}/", world)
-        steps = [step for step in inner.steps.values() if step is not None]
-        is_known = len(steps) == len(inner.steps)
-        is_reused = is_known and all(step.is_reused for step in steps)
-        told = [self._told(node, key, "reuse" if is_reused else "run", params), *inner.told]
-        if not is_known:
-            return _Foreseen(told)
-        ran = inner.world if inner.world != world else ""
-        return _Foreseen(told, Step(outputs_of(workflow, values, []), "default", is_reused, ran=ran))
+        world = place.world or ""
+        inner, ways = self.of_graph(workflow, values, f"{place.key}/", world)
+        after = ways.world_after()
+        ran = "" if after == world else after
+        if (failing := ways.failing()) is not None:
+            problem = next(one["problem"] for one in inner if one["node"] == f"{place.key}/{failing}")
+            told = self._told(node, place.key, "fail", params, problem=problem)
+            return _Foreseen([told, *inner], End(ERROR_ACTION))
+        is_known = not ways.unknown()
+        is_reused = is_known and all(end.is_reused for end in ways.ends.values())
+        told = self._told(node, place.key, "reuse" if is_reused else "run", params)
+        outputs = outputs_of(workflow, values, []) if is_known else None
+        return _Foreseen([told, *inner], End("default" if is_known else None, outputs, ran, is_reused))
 
-    def _once(self, node: Node, scope: Scope, key: str, world: str) -> _Foreseen:
+    def _of_step(self, node: Node, scope: Scope, place: _Place) -> _Foreseen:
         interface = self._interfaces[node.type]
         params = resolved_params(node, interface, scope, self.secrets.masked)
         if secrets := secret_params(params):
             self.secrets.add(secrets)
+        key = place.key, fingerprint_of(interface, params, self._context, place.world or "")
         step = None
         if may_be_reused(node, interface, params, self._context, self._took):
-            print_ = fingerprint_of(interface, params, self._context, world)
-            step = usable(self.lookup.earlier((key, print_)), self._context)
-        return _Foreseen([self._told(node, key, "reuse" if step else "run", params)], step)
+            step = usable(self.lookup.earlier(key), self._context)
+        told = self._told(node, place.key, "reuse" if step else "run", params)
+        if step is not None:
+            return _Foreseen([told], End(step.action, step.outputs, step.ran, is_reused=True))
+        ran = _ran(told["effect"])
+        if node.reuse and ran and (before := self._past.results.get(key)) is not None and before.outputs is None:
+            ran = before.by  # it will only be done again because what it gave could not be kept
+        return _Foreseen([told], End(ran=ran))
 
     def _told(
         self,
@@ -173,12 +229,28 @@ class _Foresight:
         return {**about, "params": given, "will": will, "waits_for": list(waits_for), **more}
 
 
-def _may_be_taken(edge: Edge, step: Step | None) -> bool:
-    return step is None or step.action == edge.action
+def _ran(effect: str) -> str:
+    return "" if effect == "pure" else _TO_COME
+
+
+def _end_of_batch(batch: Batch, items: list[Any], each: list[_Foreseen], will: str) -> End:
+    if will == "fail":
+        return End(ERROR_ACTION)
+    ran = " ".join(sorted({one.end.ran or "" for one in each} - {""}))
+    is_known = all(one.end.outputs is not None and one.end.action != ERROR_ACTION for one in each)
+    if not is_known:
+        return End("default" if batch.error_handling != "fail_fast" else None, None, _all_known(each, ran))
+    outputs = gathered(batch, items, [one.end.outputs for one in each], {})
+    return End("default", outputs, ran, is_reused=will == "reuse")
+
+
+def _all_known(each: list[_Foreseen], ran: str) -> str | None:
+    return None if any(one.end.ran is None for one in each) else ran
 
 
 def _references(node: Node, unknown: set[str]) -> list[str]:
-    """What its templates take from nodes of which it is not known what they will give."""
+    """What its templates may take from nodes of which it is not known what they will give."""
     texts = (text for _, text in strings_in([resolvable(node), node.batch and node.batch.items]))
     references = (one for text in texts for template in templates_in(text) for one in references_in(template))
-    return list(dict.fromkeys(one.text for one in references if one.root in unknown))
+    names = unknown - {node.batch.alias} if node.batch else unknown
+    return list(dict.fromkeys(one.text for one in references if one.root in names))

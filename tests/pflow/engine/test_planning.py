@@ -1,5 +1,6 @@
 """What a run would do: told without doing any of it, and then it does just that."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,9 @@ def test_of_a_batch_it_is_told_how_many_items_would_be_reused_wherever_they_have
 
 
 def test_a_batch_of_nothing_runs_and_what_it_gives_is_known(home: Home) -> None:
-    plan = planned(home, batch([]))
+    plan = planned(
+        home, {**batch([]), "start_node": "b", "nodes": batch([])["nodes"][1:], "edges": batch([])["edges"][1:]}
+    )
     assert (plan["b"]["will"], plan["b"]["items"]) == ("run", 0)
     assert plan["c"]["params"]["value"] == []
 
@@ -209,3 +212,146 @@ def test_a_parameter_that_will_have_no_value_is_told(home: Home) -> None:
     plan = planned(home, chain(node("a", "read-file", file_path="${what}")), {"what": None})
     assert plan["a"]["will"] == "fail"
     assert "file_path" in plan["a"]["problem"]
+
+
+def wills(plan: dict[str, dict[str, Any]]) -> dict[str, str]:
+    return {name: step["will"] for name, step in plan.items()}
+
+
+def test_what_may_not_be_reached_is_no_value_that_others_can_count_on(home: Home) -> None:
+    def ir(action: str) -> dict[str, Any]:
+        nodes = [node("a", "volatile", action=action), node("b"), node("c", "effect", x='${b.value ?? "none"}')]
+        return joined([*nodes, node("end")], "a>b:left", "a>c:right", "b>c", "c>end")
+
+    home.tell("fail-end")
+    home.run(ir("left"))
+    home.untell()
+    plan = planned(home, ir("right"))
+    assert (plan["b"]["will"], plan["b"]["waits_for"]) == ("reuse", ["a"])
+    assert (plan["c"]["will"], plan["c"]["waits_for"]) == ("run", ["b.value", "a"])
+    assert home.run(ir("right")).progress.skipped == ["b"]
+
+
+def test_what_may_not_be_reached_takes_no_result_from_others(home: Home) -> None:
+    home.tell("fail-end")
+    first = [node("a", "volatile", action="left"), node("gone", "effect", v=1), node("end")]
+    home.run(joined(first, "a>gone:left", "gone>end"))
+    home.untell()
+    nodes = [node("a", "volatile", action="right"), node("b", "effect", v=1), node("c", "effect", v=1), node("end")]
+    ir = joined(nodes, "a>b:left", "a>c:right", "b>end", "c>end")
+    plan = planned(home, ir)
+    assert (plan["b"]["will"], plan["c"]["will"]) == ("reuse", "reuse")
+    assert home.run(ir).progress.reused == ["c"]
+
+
+def test_the_first_choice_that_is_known_needs_no_other(home: Home) -> None:
+    nodes = [node("k"), node("v", "volatile"), node("c", x="${k.value ?? v.value}"), node("end")]
+    ir = joined(nodes, "k>v", "v>c", "c>end")
+    home.tell("fail-end")
+    home.run(ir)
+    home.untell()
+    assert planned(home, ir)["c"]["will"] == "reuse"
+
+
+def test_an_item_is_no_node_of_the_same_name(home: Home) -> None:
+    ir = chain(node("item", "volatile"), node("b", x="${item}", batch={"items": [1, 2]}), node("end"))
+    home.tell("fail-end")
+    home.run(ir)
+    home.untell()
+    assert (planned(home, ir)["b"]["will"], planned(home, ir)["b"]["items_reused"]) == ("reuse", 2)
+
+
+def test_templates_that_lead_nowhere_for_sure_fail_and_what_follows_is_skipped(home: Home) -> None:
+    ir = chain(node("a", echo={"x": 1}), node("b", "effect", x="${a.echo.nope}"), node("end"))
+    home.run(ir)
+    plan = planned(home, ir)
+    assert wills(plan) == {"a": "reuse", "b": "fail", "end": "skip"}
+    assert "a.echo.nope" in plan["b"]["problem"]
+    assert home.run(ir).progress.completed == ["a"]
+
+
+def test_after_a_sure_failure_its_error_edge_is_followed(home: Home) -> None:
+    nodes = [node("a", "read-file", file_path="${what}"), node("b"), node("c", x="${a.error}"), node("end")]
+    ir = joined(nodes, "a>b", "a>c:error", "b>end", "c>end")
+    plan = planned(home, ir, {"what": None})
+    assert wills(plan) == {"a": "fail", "b": "skip", "c": "run", "end": "run"}
+    assert "has no value" in plan["c"]["params"]["x"]
+    result = home.run(ir, {"what": None})
+    assert (result.progress.completed, result.progress.skipped) == (["c", "end"], ["b"])
+
+
+def test_a_sure_failure_within_is_one_of_the_node_that_runs_it_and_of_its_batch(home: Home) -> None:
+    inner = chain(
+        node("r", "read-file", file_path="${what}"),
+        node("s", "effect"),
+        inputs={"what": {"type": "any", "required": False}},
+    )
+    plan = planned(home, chain(node("w", "workflow", workflow_ir=inner, inputs={}), node("after", "effect")))
+    assert wills(plan) == {"w": "fail", "w/r": "fail", "w/s": "skip", "after": "skip"}
+    each = node("w", "workflow", workflow_ir=inner, inputs={"what": "${item}"}, batch={"items": ["/x", None]})
+    plan = planned(home, chain(each))
+    assert wills(plan) == {"w": "fail", "w[0]/r": "run", "w[0]/s": "run", "w[1]/r": "fail", "w[1]/s": "skip"}
+    assert plan["w"]["problem"].startswith("items[1]: The parameter `file_path`")
+
+
+def test_workflows_that_run_each_other_many_times_over_are_told_at_once(home: Home) -> None:
+    each = node(
+        "w",
+        "workflow",
+        workflow_name="${next}",
+        inputs={"next": "round"},
+        batch={"items": [1, 2, 3, 4], "error_handling": "continue"},
+    )
+    home.draft("round", chain(each, inputs={"next": {"type": "string"}}))
+    plan = home.service.plan(chain(each), {"next": "round"}, name="flow")
+    assert len(plan) < 30_000
+
+
+def test_workflows_within_that_only_compute_leave_the_world_as_it_is(home: Home) -> None:
+    inner = chain(node("p", "volatile"), outputs={"value": {"source": "${p.value}"}})
+    ir = chain(node("w", "workflow", workflow_ir=inner), node("look", "looker"), node("end"))
+    home.tell("fail-end")
+    home.run(ir)
+    home.untell()
+    assert wills(planned(home, ir)) == {"w": "run", "w/p": "run", "look": "reuse", "end": "run"}
+    assert home.run(ir).progress.reused == ["look"]
+
+
+def test_what_is_only_done_again_because_of_a_secret_leaves_the_world_as_it_is(home: Home) -> None:
+    ir = chain(node("a", "effect", echo="${api_key}"), node("look", "looker"), node("end"))
+    home.tell("fail-end")
+    home.run(ir, {"api_key": "s3cr3t-value"})
+    home.untell()
+    assert wills(planned(home, ir, {"api_key": "s3cr3t-value"})) == {"a": "run", "look": "reuse", "end": "run"}
+    assert home.run(ir, {"api_key": "s3cr3t-value"}).progress.reused == ["look"]
+
+
+def test_what_goes_into_a_password_later_is_a_secret_from_the_beginning(home: Home) -> None:
+    ir = chain(node("z", text="hello ${tok}"), node("v", "volatile"), node("c", password="${tok}", y="${v.value}"))
+    plan = home.service.plan(ir, {"tok": "hunter2-hunter2"}, name="flow")
+    assert plan[0]["params"]["text"] == "hello ***"
+    assert "hunter2" not in str(plan)
+
+
+def test_what_a_killed_run_left_too_long_ago_is_in_no_plan(home: Home) -> None:
+    home.tell("wait-b")
+    running = home.process(chain(node("a"), node("b")))
+    until(lambda: home.runs()["b"])
+    running.kill()
+    home.untell()
+    (journal,) = home.checkpoints.glob("*.journal")
+    os.utime(journal, (0, 0))
+    assert wills(planned(home, chain(node("a"), node("b")))) == {"a": "run", "b": "run"}
+
+
+def test_a_workflow_within_is_reused_only_if_all_further_within_is(home: Home) -> None:
+    innermost = chain(node("p"), node("q", "effect", resume="never"), outputs={"value": {"source": "${q.value}"}})
+    inner = chain(node("w", "workflow", workflow_ir=innermost), outputs={"value": {"source": "${w.value}"}})
+    ir = chain(node("o", "workflow", workflow_ir=inner), node("end"))
+    home.tell("fail-end")
+    home.run(ir)
+    home.untell()
+    assert wills(planned(home, ir)) == {"o": "run", "o/w": "run", "o/w/p": "reuse", "o/w/q": "run", "end": "run"}
+    result = home.run(ir)
+    assert "o" not in result.progress.reused
+    assert "o" in result.progress.not_reused

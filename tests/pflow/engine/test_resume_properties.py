@@ -21,7 +21,7 @@ from pflow.engine.results import RunResult
 from tests.pflow.engine.flows import Home, chain, node
 from tests.requirements import requirement
 
-EXAMPLES = 20
+EXAMPLES = 60
 # A chain takes too long for hypothesis to try hundreds of smaller ones.
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 _PLACES = re.compile(r"\[\d+\]")

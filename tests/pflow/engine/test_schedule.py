@@ -74,7 +74,7 @@ def expected(case: Case) -> set[str]:
     return running
 
 
-@settings(max_examples=100)
+@settings(max_examples=300)
 @given(cases())
 def test_every_node_runs_once_after_all_its_edges_are_settled_or_is_skipped_and_never_both(case: Case) -> None:
     ran, skipped = played(case, case.turns)
@@ -85,7 +85,7 @@ def test_every_node_runs_once_after_all_its_edges_are_settled_or_is_skipped_and_
     assert set(ran) == expected(case)
 
 
-@settings(max_examples=80)
+@settings(max_examples=200)
 @given(cases(), st.data())
 def test_the_order_in_which_nodes_end_does_not_matter(case: Case, data: st.DataObject) -> None:
     size = len(case.workflow.nodes)

@@ -13,7 +13,7 @@ from pflow.library.manager import WorkflowManager
 from tests.pflow.library.homes import IR, draft, files, raw
 from tests.requirements import requirement
 
-ROUNDS = 10
+ROUNDS = 30
 SAVER = """
 import sys
 from pathlib import Path

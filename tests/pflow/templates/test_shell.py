@@ -227,7 +227,7 @@ WORDS = st.recursive(
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@settings(max_examples=30)
+@settings(max_examples=80)
 @given(word=WORDS, value=VALUES)
 def test_however_quotes_and_substitutions_are_nested_the_value_arrives_as_it_is(
     shell: str, word: tuple[str, str], value: str
