@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 # Timings never decide a test: a busy machine must not turn a property red.
-settings.register_profile("project", deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("project", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("project")
 
 

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.greeting import Greeting
-from uraniborg.kernel.stdio import greet
+from uraniborg.kernel.stdio import NoClient, check_client, greet
 from uraniborg.kernel.terminal import fail
 from uraniborg.kernel.version import version
 
@@ -174,6 +174,10 @@ def main() -> None:
         return
     if find_spec("mcp") is None:
         sys.exit(fail(MissingExtra("mcp", "The paper search server"), as_json=False))
+    try:
+        check_client()
+    except NoClient as exc:
+        sys.exit(fail(exc, as_json=False))
     from uraniborg.kernel.logging import configure_logging
 
     configure_logging()

@@ -1,6 +1,7 @@
 """One session: a search running in a task, held at its checkpoints, kept on disk as it goes."""
 
 import asyncio
+import errno
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -36,6 +37,8 @@ BuildWorkflow = Callable[..., SearchWorkflow]
 """Called with the checkpoint_handler, progress_reporter and journal of a session, in a thread."""
 
 _LONGEST_ERROR: Final = 2_000
+
+_FAILING_DISK: Final = {errno.EIO, errno.EROFS}
 
 _log = get_logger(__name__)
 
@@ -220,7 +223,7 @@ class WorkflowSession:
             self.interruption = SessionInterrupted(self.session_id, "it was stopped.")
             raise
         except Exception as exc:
-            if is_out_of_room(exc):
+            if is_out_of_room(exc) or (isinstance(exc, OSError) and exc.errno in _FAILING_DISK):
                 _log.exception("session interrupted", exc=exc, session_id=self.session_id)
                 self.interruption = SessionInterrupted(self.session_id, f"{exc.strerror}.")
             else:

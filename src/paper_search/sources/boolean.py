@@ -99,7 +99,8 @@ def _tokens(query: str) -> list[Term | _Operator]:
 
 def _is_minus(match: re.Match[str]) -> bool:
     """Whether a word is excluded the way search boxes have it: `-word`, `-"a phrase"`, `-(a OR b)`."""
-    before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
+    start, end = match.span()
+    before, after = match.string[max(start - 1, 0) : start], match.string[end : end + 1]
     sign, rest = match["word"][0], match["word"][1:2]
     return sign == "-" and (not before or before in " (") and (rest.isalnum() or (not rest and after in ('"', "(")))
 

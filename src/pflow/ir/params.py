@@ -60,7 +60,12 @@ def shown(key: str, value: Any) -> Any:
 def _may_be(value: Any, param: Param) -> bool:
     if value is None or is_template(value):
         return True
-    return fits(value, param.type) and (not param.choices or made_to_fit(value, param.type)[0] in param.choices)
+    return fits(value, param.type) and (not param.choices or _is_chosen(made_to_fit(value, param.type)[0], param))
+
+
+def _is_chosen(value: Any, param: Param) -> bool:
+    """True is no 1 here, although Python says so."""
+    return any(one == value and isinstance(one, bool) == isinstance(value, bool) for one in param.choices)
 
 
 def _meant(key: str, missing: list[str], unknown: list[str], declared: Mapping[str, Param]) -> str | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -23,6 +24,10 @@ TARGET: Final = "__target__"
 _PATIENCE_S: Final = 300.0
 _SHOWN: Final = 500
 _LISTED: Final = 50
+_LISTING_S: Final = 5.0
+_UNKNOWN: Final = re.compile(
+    r"\b(unknown|no such|no tool|not found|not exist|not available|invalid tool)\b", re.IGNORECASE
+)
 
 
 async def call(params: dict[str, Any], context: Context) -> Mapping[str, Any]:
@@ -68,11 +73,11 @@ async def _called(context: Context, server: str, tool: str, arguments: Mapping[s
         patience = _PATIENCE_S if context.timeout is None else context.timeout + 1
         try:
             reply = await connection.call_tool(tool, arguments, patience)
-        except InvalidInput:
-            await _check_known(connection, tool, patience)
+        except InvalidInput as refusal:
+            await _check_known(connection, tool, refusal.message)
             raise
-        if reply.is_error:
-            await _check_known(connection, tool, patience)
+        if reply.is_error and _UNKNOWN.search(message := _message(_result(reply), context)):
+            await _check_known(connection, tool, message)
     finally:
         if context.keeper is None:
             await line.close()
@@ -88,17 +93,17 @@ async def _called(context: Context, server: str, tool: str, arguments: Mapping[s
     return outputs
 
 
-async def _check_known(connection: "Connection", tool: str, patience: float) -> None:
-    """Raises NodeFailed if the server has no such tool, which each server tells in another way."""
+async def _check_known(connection: "Connection", tool: str, message: str) -> None:
+    """Raises NodeFailed, with what the server said, if it has no such tool: each tells that in another way."""
     try:
-        known = [str(one["name"]) for one in await connection.list_tools(patience)]
+        known = [str(one["name"]) for one in await connection.list_tools(_LISTING_S)]
     except UraniborgError:
         return
     if tool in known:
         return
     meant = nearest(tool, known)
     raise NodeFailed(
-        f"MCP server '{connection.name}' has no tool '{printable(tool[:80])}'.",
+        f"MCP server '{connection.name}' lists no tool '{printable(tool[:80])}', and says: {message}",
         hint=f"Did you mean {meant}?" if meant else f"It has: {', '.join(known[:_LISTED])}.",
         server=connection.name,
         tool=tool,

@@ -48,7 +48,7 @@ def tool_interface(server: str, tool: Mapping[str, Any], *, version: str = "") -
         "effect": _effect(_schema(tool.get("annotations"))),
         "reads_world": True,
         "version": content_id(version, orjson.dumps(tool, option=orjson.OPT_SORT_KEYS))[:12],
-        "example": {key: _sample(properties[key], params[key]) for key in params if key in needed},
+        "example": {key: _sample(_resolved(properties[key], inputs), params[key]) for key in params if key in needed},
         "tags": ["mcp", server],
         "open_params": inputs.get("additionalProperties") not in (None, False) or "properties" not in inputs,
     }
@@ -69,19 +69,31 @@ def _effect(hints: Schema) -> str:
 def _param(value: Any, root: Schema, required: bool) -> dict[str, Any]:
     schema = _resolved(value, root)
     notes = [str(schema.get("description") or "")]
-    told: dict[str, Any] = {}
-    if isinstance(allowed := schema.get("enum"), list) and allowed:
-        listed = [one for one in cast("list[Any]", allowed) if one is not None]
-        notes.append("One of " + ", ".join(map(str, listed)) + ".")
-        if listed and all(isinstance(one, str | int | float) for one in listed):
-            told["choices"] = listed
+    allowed = _allowed(schema, root)
+    if allowed:
+        notes.append("One of " + ", ".join(map(str, allowed)) + ".")
+    are_plain = all(isinstance(one, str | int | float) for one in allowed)
     return {
         "type": _kind(schema, root),
         "required": required,
         "default": schema.get("default"),
         "description": " ".join(filter(None, notes))[:_LONGEST_NOTE],
-        **told,
+        **({"choices": allowed} if allowed and are_plain else {}),
     }
+
+
+def _allowed(schema: Schema, root: Schema) -> list[Any]:
+    """The values that there are to choose from, but for null; none if any will do."""
+    if isinstance(listed := schema.get("enum"), list):
+        return [one for one in cast("list[Any]", listed) if one is not None]
+    if schema.get("const") is not None:
+        return [schema["const"]]
+    for key in ("anyOf", "oneOf"):
+        if isinstance(ways := schema.get(key), list):
+            kinds = [_resolved(one, root) for one in cast("list[Any]", ways)]
+            each = [_allowed(one, {}) for one in kinds if one.get("type") != "null"]
+            return [one for some in each for one in some] if all(each) else []
+    return []
 
 
 def _result(value: Any) -> Schema:
@@ -136,13 +148,15 @@ def _united(kinds: Any) -> str:
     return "any" if not found or "any" in found else "|".join(found)
 
 
-def _sample(value: Any, param: Mapping[str, Any]) -> Any:
-    schema = _schema(value)
-    for key in ("examples", "enum"):
-        if isinstance(given := schema.get(key), list) and given:
-            return cast("list[Any]", given)[0]
-    if param["default"] is not None:
-        return param["default"]
+def _sample(schema: Schema, param: Mapping[str, Any]) -> Any:
+    examples = schema.get("examples")
+    listed = cast("list[Any]", examples) if isinstance(examples, list) else []
+    choices: list[Any] | None = param.get("choices")
+    for one in (*listed, param["default"]):
+        if one is not None and (choices is None or one in choices):
+            return one
+    if choices:
+        return choices[0]
     return _SAMPLES.get(str(param["type"]).partition("|")[0], "text")
 
 

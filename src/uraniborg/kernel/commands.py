@@ -1,5 +1,6 @@
 """Running a typer app so that its own complaints fail the way everything else does."""
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -16,6 +17,13 @@ _INTERRUPTED = 130
 
 class UsageError(InvalidInput):
     code = "usage"
+
+
+def _leads_nowhere() -> bool:
+    try:
+        return os.path.samestat(os.fstat(sys.stdout.fileno()), os.stat(os.devnull))
+    except (OSError, ValueError):
+        return False
 
 
 def run_app(app: typer.Typer, arguments: Sequence[str], *, name: str) -> NoReturn:
@@ -35,8 +43,10 @@ def run_app(app: typer.Typer, arguments: Sequence[str], *, name: str) -> NoRetur
         except SystemExit as left:
             if not isinstance(left.__context__, BrokenPipeError):
                 raise
-            if sys.stdout is streams[0]:  # rich has found that nobody reads it, and closed it
-                return 0
+            if sys.stdout is streams[0]:
+                if left.code == 1 and _leads_nowhere():  # rich has found that nobody reads it, and closed it
+                    return 0
+                raise
             sys.stdout, sys.stderr = streams  # whose pipe it was, typer did not ask
             raise left.__context__ from None
         if code == _INTERRUPTED:

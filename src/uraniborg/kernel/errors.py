@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-
-_OUT_OF_ROOM: Final = {errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EROFS}
+_OUT_OF_ROOM: Final = {errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.ENOMEM}
 
 
 class UraniborgError(Exception):
@@ -89,7 +88,7 @@ class OutOfRoom(Unavailable):
 
     def __init__(self, exc: OSError) -> None:
         super().__init__(
-            f"This machine could not go on: {exc.strerror}.",
+            f"This machine could not go on: {exc.strerror or errno.errorcode[exc.errno or 0]}.",
             hint="Give it what it lacks (disk, memory, open files) and try again.",
         )
 

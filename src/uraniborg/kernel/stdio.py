@@ -10,11 +10,30 @@ from contextlib import suppress
 from types import FrameType
 from typing import Final
 
+from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.greeting import Greeting
+from uraniborg.kernel.terminal import open_what_is_closed
 
 ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 
 _CHUNK: Final = 1 << 16
+
+
+class NoClient(InvalidInput):
+    code = "no_client"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A server that speaks over stdin and stdout needs both, and one of them is closed.",
+            hint="Have an MCP client start it.",
+        )
+
+
+def check_client() -> None:
+    """Raises NoClient where nobody can be at the other end."""
+    if sys.stdin is None or sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - so it is if closed
+        raise NoClient
+    open_what_is_closed()
 
 
 class Client:

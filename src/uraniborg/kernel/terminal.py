@@ -5,6 +5,7 @@ import os
 import select
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NoReturn, TextIO
 
 from uraniborg.kernel.errors import InternalError, Unavailable, UraniborgError, as_error
@@ -21,6 +22,7 @@ def use_color(stream: TextIO) -> bool:
 
 def fail(error: UraniborgError, *, as_json: bool) -> int:
     """Tell of the error, as one JSON line on stdout or as text on stderr, and return the exit code for it."""
+    open_what_is_closed()
     if as_json:
         sys.stdout.write(json.dumps(redact(error.body()), default=str) + "\n")
     else:
@@ -37,10 +39,10 @@ def _labelled(label: str, style: str, text: str) -> str:
 
 def run(main: Callable[[], int | None], *, as_json: bool = False) -> NoReturn:
     """Run the body of a command and exit with its code, whatever happens inside."""
-    _open_what_is_closed()
+    open_what_is_closed()
     try:
         code = _run(main, as_json=as_json)
-        sys.stdout.flush()
+        _flush()
     except OSError as exc:
         # What stdout still holds must go nowhere, or the interpreter complains of it when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -48,7 +50,7 @@ def run(main: Callable[[], int | None], *, as_json: bool = False) -> NoReturn:
     sys.exit(code)
 
 
-def _open_what_is_closed() -> None:
+def open_what_is_closed() -> None:
     """Who closes stdout or stderr wants nothing of it, and the interpreter has none then."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
@@ -68,7 +70,7 @@ def _run(main: Callable[[], int | None], *, as_json: bool) -> int:
     except UraniborgError as exc:
         return fail(exc, as_json=as_json)
     except Exception as exc:
-        if isinstance(exc, OSError) and _output_is_lost():
+        if isinstance(exc, OSError) and _is_of_stdout(exc):
             raise
         error = as_error(exc)
         if isinstance(error, InternalError):
@@ -76,14 +78,26 @@ def _run(main: Callable[[], int | None], *, as_json: bool) -> int:
         return fail(error, as_json=as_json)
 
 
-def _output_is_lost() -> bool:
+def _flush() -> None:
+    with suppress(ValueError):  # the command has closed it
+        sys.stdout.flush()
+
+
+def _is_of_stdout(exc: OSError) -> bool:
     """Whether it is stdout that failed, and not a file or a pipe of the command's own."""
     try:
-        sys.stdout.flush()
-    except OSError:
-        return True
+        _flush()
+    except OSError as again:
+        return again.errno == exc.errno
+    return isinstance(exc, BrokenPipeError) and _reader_has_gone()
+
+
+def _reader_has_gone() -> bool:
     if not hasattr(select, "poll"):
-        return False
+        return True
     poll = select.poll()
-    poll.register(sys.stdout.fileno(), 0)
+    try:
+        poll.register(sys.stdout.fileno(), 0)
+    except (OSError, ValueError):  # something else is in its place
+        return False
     return bool(poll.poll(0))

@@ -320,7 +320,7 @@ def test_of_many_words_every_one_is_searched_or_told_of(library: Library) -> Non
     assert titles(page) == [CARROTS] or page["interpreted_query"]["ignored"]
 
 
-@settings(max_examples=80)
+@settings(max_examples=150)
 @given(
     st.text(max_size=60)
     | st.lists(st.sampled_from(["-", "OR", '"', "title:", "学", "*", "c++", "o(", "10.1000/"])).map(" ".join)

@@ -192,7 +192,7 @@ venue:|the 1990s|without|图像|AND|published in|Doe's papers|year:2019|last 5 y
 JUMBLE = st.lists(st.sampled_from(CUES.split("|")) | st.text(max_size=12), max_size=12).map(" ".join)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=300)
 @given(JUMBLE | st.text())
 async def test_reading_never_raises_and_what_it_reads_is_consistent(query: str) -> None:
     intent = await read(query)

@@ -330,7 +330,7 @@ BOOLEAN = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=200)
 @given(OPERANDS, st.sampled_from([" AND ", " OR "]), BOOLEAN)
 async def test_a_typed_boolean_query_is_asked_as_it_is(first: str, operator: str, rest: str) -> None:
     query = f"{first}{operator}{rest}"
@@ -340,7 +340,7 @@ async def test_a_typed_boolean_query_is_asked_as_it_is(first: str, operator: str
 WORDS = st.lists(st.text(max_size=20), max_size=5)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=200)
 @given(
     topic=st.text(max_size=40),
     concepts=WORDS,

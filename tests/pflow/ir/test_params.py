@@ -73,6 +73,15 @@ def test_a_constant_that_is_no_choice_is_refused_with_those_there_are(
     assert told.example == {"operation": "create-pr", "name": "x", "files": "y", key: right}
 
 
+@pytest.mark.parametrize(("value", "is_fine"), [(1, True), (True, False), (2, True), (False, False)])
+def test_true_is_no_choice_where_one_is(value: Any, is_fine: bool) -> None:
+    loose = Interface("loose", "Takes anything", "x:y", params={"level": Param("level", "any", choices=(1, 2))})
+    found = checked(
+        {"nodes": [{"id": "a", "type": "loose", "params": {"level": value}}]}, types=Types({"loose": loose})
+    )
+    assert (found.errors == []) is is_fine
+
+
 @pytest.mark.parametrize(("key", "value"), [("state", "closed"), ("state", None), ("level", "2"), ("level", "${n}")])
 def test_a_choice_a_null_and_a_template_are_fine(key: str, value: Any) -> None:
     found = told_of({"operation": "create-pr", "name": "${n}", "files": "y", key: value})

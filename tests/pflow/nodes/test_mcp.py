@@ -114,10 +114,34 @@ async def test_a_server_that_nobody_configured_is_told_with_those_that_are(conte
 async def test_a_tool_that_a_server_does_not_have_is_told_with_those_that_it_has(
     context: Context, tool: str, hint: str
 ) -> None:
-    with pytest.raises(NodeFailed, match=f"MCP server 'tools' has no tool '{tool}'") as caught:
+    with pytest.raises(NodeFailed, match=f"MCP server 'tools' lists no tool '{tool}', and says: ") as caught:
         await called(context, tool)
     assert caught.value.hint.startswith(hint)
     assert {"add", "say", "lose"} <= set(caught.value.ids["available"])
+
+
+SPARING = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    said = {"content": [{"type": "text", "text": sys.argv[1]}], "isError": True}
+    if asked["method"] == "initialize":
+        info = {"name": "sparing", "version": "1"}
+        said = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
+    if "id" in asked and asked["method"] != "tools/list":
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}), flush=True)
+"""
+"""A server that never tells what tools it has."""
+
+
+@pytest.mark.parametrize("said", ["the quota is used up", "unknown tool"])
+async def test_what_a_tool_says_is_told_also_by_a_server_that_lists_nothing(
+    home: Path, context: Context, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pflow.nodes.mcp._LISTING_S", 0.2)
+    add_server(home, "sparing", {"command": sys.executable, "args": ["-c", SPARING, said]})
+    with pytest.raises(NodeFailed, match=f"The tool hidden of MCP server 'sparing' failed: {said}"):
+        await call({"server": "sparing", "tool": "hidden"}, context)
 
 
 async def test_arguments_that_are_not_json_are_refused(context: Context) -> None:

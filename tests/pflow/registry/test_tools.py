@@ -95,6 +95,25 @@ def test_what_is_allowed_are_choices_if_it_is_text_or_numbers(allowed: list[Any]
 
 
 @pytest.mark.parametrize(
+    "told",
+    [
+        {"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]},
+        {"oneOf": [{"const": "a"}, {"const": "b"}, {"type": "null"}]},
+        {"anyOf": [{"$ref": "#/$defs/Kind"}, {"type": "null"}]},
+        {"$ref": "#/$defs/Kind"},
+        {"enum": [None, "a", "b"], "examples": ["z", "a"]},
+    ],
+)
+def test_choices_are_found_however_they_are_told_and_the_example_is_one_of_them(told: dict[str, Any]) -> None:
+    inputs = {**schema(kind=told), "required": ["kind"], "$defs": {"Kind": {"enum": ["a", "b"]}}}
+    plain = tool_interface("web", tool(inputSchema=inputs))
+    assert plain["params"]["kind"]["choices"] == ["a", "b"]
+    assert plain["example"] == {"kind": "a"}
+    open_ended = tool_interface("web", tool(inputSchema=schema(kind={"anyOf": [{"enum": ["a"]}, {"type": "string"}]})))
+    assert "choices" not in open_ended["params"]["kind"]
+
+
+@pytest.mark.parametrize(
     ("hints", "effect"),
     [
         ({"readOnlyHint": True}, "pure"),

@@ -59,13 +59,15 @@ def test_a_member_of_the_family_stands_for_itself() -> None:
     assert as_error(error) is error
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENOMEM, errno.EIO, errno.EROFS])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM])
 def test_what_the_machine_lacks_is_told_and_is_not_our_fault(number: int) -> None:
     error = as_error(OSError(number, os.strerror(number), "/secret/path"))
     assert (error.code, error.exit_code) == ("out_of_room", 5)
     assert os.strerror(number) in error.message
     assert "/secret/path" not in str(error.body())
-    assert as_error(FileNotFoundError(errno.ENOENT, "No such file")).code == "internal_error"
+    assert as_error(OSError(number, None)).message != as_error(OSError(errno.ENOSPC, "full")).message
+    for other in (errno.ENOENT, errno.EIO, errno.EACCES):
+        assert as_error(OSError(other, os.strerror(other))).code == "internal_error"
 
 
 def test_what_is_not_ours_becomes_an_internal_error_without_its_text() -> None:

@@ -187,6 +187,28 @@ def test_a_broken_pipe_to_someone_else_is_a_failure_and_said() -> None:
         assert "error: " in err
 
 
+@pytest.mark.parametrize("body", ["open('/nonexistent/file')", "raise ConnectionRefusedError(111, 'refused')"])
+def test_what_fails_while_nobody_reads_is_still_what_failed(body: str) -> None:
+    with command(f"sys.stdin.readline(); {body}") as process:
+        assert process.stdout
+        assert process.stdin
+        assert process.stderr
+        process.stdout.close()
+        process.stdin.write("go\n")
+        process.stdin.close()
+        assert "Something went wrong" in process.stderr.read()
+        assert process.wait(timeout=30) == 70
+
+
+@pytest.mark.parametrize("before", ["import io; sys.stdout = io.StringIO()", "sys.stdout.close()"])
+def test_something_else_in_the_place_of_stdout_hides_no_failure(before: str) -> None:
+    with command(f"{before}; open('/nonexistent/file')") as process:
+        _, err = process.communicate(timeout=30)
+        assert process.returncode == 70
+        assert "Something went wrong" in err
+        assert err.count("Traceback") == 1, "that of the log"
+
+
 def test_ctrl_c_ends_a_running_command_with_130() -> None:
     with command("print('running', flush=True); sys.stdin.read()") as process:
         assert process.stdout

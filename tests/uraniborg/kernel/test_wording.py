@@ -5,7 +5,15 @@ from uraniborg.kernel.wording import counted
 
 @pytest.mark.parametrize(
     ("number", "told"),
-    [(0, "0 nodes"), (1, "1 node"), (2, "2 nodes"), (12_000, "12,000 nodes"), (1.0, "1 node"), (0.5, "0.5 nodes")],
+    [
+        (0, "0 nodes"),
+        (1, "1 node"),
+        (2, "2 nodes"),
+        (12_000, "12,000 nodes"),
+        (1.0, "1 node"),
+        (0.5, "0.5 nodes"),
+        (1_234_567.0, "1,234,567 nodes"),
+    ],
 )
 def test_a_number_is_said_with_what_it_counts(number: float, told: str) -> None:
     assert counted(number, "node") == told

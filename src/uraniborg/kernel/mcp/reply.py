@@ -9,7 +9,7 @@ from mcp.shared.exceptions import McpError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, ErrorData, TextContent
 from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
 
-from uraniborg.kernel.errors import InternalError, InvalidInput, NotFound, UraniborgError, as_error
+from uraniborg.kernel.errors import InternalError, InvalidInput, NotFound, OutOfRoom, UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.text import whole_text
 
@@ -146,8 +146,8 @@ def ends_the_call(exc: BaseException) -> bool:
 
 
 def noted(exc: BaseException, *, during: str) -> UraniborgError:
-    """The member of the error family that stands for `exc`; what is our fault goes to the log with its traceback."""
+    """The member of the error family that stands for `exc`. What is our fault, or the machine's, goes to the log."""
     error = as_error(exc)
-    if isinstance(error, InternalError):
+    if isinstance(error, InternalError | OutOfRoom):
         _log.exception("unexpected error", exc=exc, during=during)
     return error

@@ -127,3 +127,30 @@ def test_a_server_that_is_not_what_it_said_says_so_in_the_log(pipe: Path) -> Non
         server.stdin.close()
         assert server.exit_code() == 0
         assert "greeted with what is not so" in server.stderr.read().decode()
+
+
+@pytest.mark.parametrize("module", ["pflow", "paper_search.mcp_server"])
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-", "<&- >&- 2>&-"])
+def test_without_anybody_to_talk_to_it_says_so(module: str, closed: str) -> None:
+    arguments = "mcp serve" if module == "pflow" else ""
+    command = f'exec "$0" -m {module} {arguments} {closed}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert ("one of them is closed" in done.stderr) or "2>&-" in closed
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("module", ["pflow", "paper_search.mcp_server"])
+def test_nobody_need_listen_to_its_log(module: str) -> None:
+    arguments = "mcp serve" if module == "pflow" else ""
+    command = f'exec "$0" -m {module} {arguments} 2>&-'
+    with subprocess.Popen(["sh", "-c", command, sys.executable], stdin=-1, stdout=-1, stderr=-1) as process:
+        server = Process(process)
+        server.initialize()
+        server.send(request("tools/list", id="t"))
+        assert next_of(server)["id"] == "t"
+        server.stdin.close()
+        assert server.exit_code() == 0
