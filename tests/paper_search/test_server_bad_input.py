@@ -2,7 +2,9 @@
 
 import json
 import random
+import threading
 from collections.abc import Generator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -781,10 +783,13 @@ KEYS = {
 }
 INDISCREET_NETWORK = '''
 import httpx
+import stamina
+
+stamina.set_testing(True, attempts=3)  # as often as ever, and without a pause
 
 
 async def answer(self, request):
-    """Repeats every key it is sent: in an exception, in a refusal, in a breakdown, in what looks like a paper."""
+    """Repeats every key it is sent: in an exception, in a refusal, in what looks like a paper."""
     told = f"{request.url} {request.headers} {request.url.params}"
     host = request.url.host
     if "serpapi" in host:
@@ -795,29 +800,68 @@ async def answer(self, request):
         key = request.headers.get("x-api-key")
         paper = {"paperId": "1", "title": f"Moons {key}", "abstract": told, "year": 2020, "url": f"https://x/?k={key}"}
         return httpx.Response(200, json={"total": 1, "data": [paper]}, request=request)
-    if "ncbi" in host:
-        return httpx.Response(400, text=told, headers={"x-told": told}, request=request)
-    return httpx.Response(403, json={"error": {"message": told}}, request=request)
+    return httpx.Response(400, text=told, headers={"x-told": told}, request=request)
 
 
 httpx.AsyncHTTPTransport.handle_async_request = answer
 '''
 
 
-def test_keys_reach_no_reply_no_log_and_no_file(tmp_path: Path) -> None:
+class IndiscreetModel(BaseHTTPRequestHandler):
+    """A model that refuses whatever it is asked, and repeats the key it was sent."""
+
+    def do_POST(self) -> None:
+        told = str(self.headers)
+        body = json.dumps({"error": {"message": told}}).encode()
+        self.send_response(403)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        assert isinstance(self.server, ModelEndpoint)
+        self.server.heard.append(told)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the base class
+        pass
+
+
+class ModelEndpoint(ThreadingHTTPServer):
+    """Where that model is to be found, and what it was sent."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), IndiscreetModel)
+        self.heard: list[str] = []
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+
+@pytest.fixture
+def model_endpoint() -> Generator[ModelEndpoint]:
+    with ModelEndpoint() as endpoint:
+        serving_it = threading.Thread(target=endpoint.serve_forever, kwargs={"poll_interval": 0.02})
+        serving_it.start()
+        yield endpoint
+        endpoint.shutdown()
+        serving_it.join()
+
+
+def test_keys_reach_no_reply_no_log_and_no_file(tmp_path: Path, model_endpoint: ModelEndpoint) -> None:
     folder, home = tmp_path / "patched", tmp_path / "home"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(INDISCREET_NETWORK)
     asked = ("serpapi_scholar", "openalex", "semantic_scholar", "pubmed")
     silent = ("crossref", "arxiv", "europepmc", "dblp")
+    sources = {**{name: {"rate_limit": 1_000} for name in asked}, **{name: {"enabled": False} for name in silent}}
     env = {
         **KEYS,
         "PYTHONPATH": str(folder),
         "LLM_PROVIDER": "openai",
         "LLM_MODEL": "a-model",
-        "LLM_BASE_URL": "http://127.0.0.1:9/v1",
+        "LLM_BASE_URL": model_endpoint.address,
         "URANIBORG_PAPER_SEARCH__REPLAY_DIR": "",
-        "URANIBORG_PAPER_SEARCH__SOURCES": json.dumps({name: {"enabled": False} for name in silent}),
+        "URANIBORG_PAPER_SEARCH__SOURCES": json.dumps(sources),
     }
     with serving(home, command=(COMMAND,), env=env) as server:
         session_id = server.search("moons")["session_id"]
@@ -831,6 +875,7 @@ def test_keys_reach_no_reply_no_log_and_no_file(tmp_path: Path) -> None:
             server.call("export_results", session_id=session_id, format=form)
         server.call("get_session", session_id="f" * 32)
         assert server.close() == 0
+        assert any(KEYS["LLM_API_KEY"] in told for told in model_endpoint.heard)
         files = [path for path in home.rglob("*") if path.is_file()]
         assert len(files) > 3
         for key in KEYS.values():

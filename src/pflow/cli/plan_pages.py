@@ -1,5 +1,6 @@
 """How it is told to a person what a run would do."""
 
+from collections import Counter
 from typing import Any, Final
 
 from pflow.cli.printing import BOLD, CYAN, DIM, RED, Page, Painted, brief
@@ -12,10 +13,10 @@ _LOOKS: Final = {"run": ("●", ""), "reuse": ("↺", CYAN), "fail": ("✗", RED
 
 def tell_plan(steps: list[dict[str, Any]], name: str) -> None:
     page = Page()
-    reused = sum(step["will"] == "reuse" for step in steps)
-    skipped = sum(step["will"] == "skip" for step in steps)
-    would = f"{counted(len(steps) - reused - skipped, 'node')} would run, {reused} would be reused"
-    would += f", {skipped} skipped" if skipped else ""
+    counts = Counter(step["will"] for step in steps)
+    would = f"{counted(counts['run'], 'node')} would run, {counts['reuse']:,} would be reused"
+    would += f", {counts['fail']:,} would fail" if counts["fail"] else ""
+    would += f", {counts['skip']:,} would be skipped" if counts["skip"] else ""
     page.line(Painted(BOLD, name), Painted(DIM, f"  {would}. Nothing was run."))
     for step in steps:
         mark, style = _LOOKS[step["will"]]
@@ -30,7 +31,7 @@ def tell_plan(steps: list[dict[str, Any]], name: str) -> None:
             items = f"{counted(step['items'], 'item')}, {step['items_reused']:,} would be reused"
             page.paragraph(items, indent=_INDENT, style=DIM)
         if waits_for := step["waits_for"]:
-            page.paragraph(f"waits for {', '.join(waits_for)}", indent=_INDENT, style=DIM)
+            page.paragraph(f"depends on {', '.join(waits_for)}", indent=_INDENT, style=DIM)
         if problem := step.get("problem"):
             page.paragraph(problem, indent=_INDENT, style=RED)
 

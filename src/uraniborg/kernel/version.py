@@ -2,10 +2,12 @@
 
 import os
 import sys
+from functools import cache
 
 _DISTRIBUTION = "uraniborg"
 
 
+@cache
 def version() -> str:
     before, after = f"{_DISTRIBUTION}-", ".dist-info"
     for folder in sys.path:

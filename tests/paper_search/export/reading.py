@@ -1,5 +1,6 @@
 """BibTeX read with bibtexparser, the way a user of the exported file would."""
 
+import functools
 import logging
 from dataclasses import dataclass
 
@@ -40,8 +41,8 @@ def read_bibtex(text: str) -> list[ReadEntry]:
             ReadEntry(
                 kind=before.entry_type,
                 key=before.key,
-                authors=_decode_each(names),
-                families=_decode_each(families),
+                authors=list(_decode_each(*names)),
+                families=list(_decode_each(*families)),
                 raw=fields,
                 decoded={field.key: str(field.value) for field in after.fields},
             )
@@ -49,7 +50,8 @@ def read_bibtex(text: str) -> list[ReadEntry]:
     return read
 
 
-def _decode_each(texts: list[str]) -> list[str]:
+@functools.cache
+def _decode_each(*texts: str) -> tuple[str, ...]:
     lines = ",\n".join(f"n{number} = {{{text}}}" for number, text in enumerate(texts))
     library = parse_string(f"@misc{{key, {lines}}}", append_middleware=[_DECODING])
-    return [str(field.value) for field in library.entries[0].fields]
+    return tuple(str(field.value) for field in library.entries[0].fields)

@@ -1,10 +1,18 @@
 """On test collections, the scorer's order of what a plain BM25 found is no worse than BM25's own."""
 
+import functools
 from pathlib import Path
 
 import pytest
 
 from bench.bench_scoring import Collection, rerank
+from paper_search.text import terms
+
+
+@pytest.fixture(autouse=True)
+def every_text_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most papers are found for several queries."""
+    monkeypatch.setattr("paper_search.relevance.pool.terms", functools.cache(terms))
 
 
 @pytest.mark.parametrize(("name", "every"), [("cranfield", 3), ("cacm", 1), ("scifact", 3)])

@@ -18,17 +18,25 @@ from typing import IO, Any, Final, cast
 
 from paper_search.sources.registry import KNOWN
 from tests.forking import Forked, template
+from tests.paper_search.sessions import hurried
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, request
 from uraniborg.kernel.mcp.testing import ClientSession, stdio_client_for
 from uraniborg.recordings import QUERY, RECORDING
 
 COMMAND: Final = str(Path(sys.executable).with_name("paper-search-mcp"))
-MAIN: Final = "paper_search.mcp_server:main"
+MAIN: Final = f"{hurried.__name__}:{hurried.main.__name__}"
 LOADED: Final = (
     "uraniborg.kernel.mcp",
     "paper_search.sessions",
     "paper_search.api",
-    "paper_search.export",
+    "paper_search.assembly",
+    "paper_search.export.markdown",
+    "paper_search.export.json_text",
+    *(f"paper_search.sources.{name}" for name in KNOWN),
+    "anyio._backends._asyncio",
+    "filelock",
+    "Stemmer",
+    "rich.logging",
     "structlog",
 )
 SOON: Final = 30.0
@@ -300,7 +308,7 @@ class Pending:
 def serving(home: Path, *, command: Sequence[str] = (), env: Mapping[str, str] | None = None) -> Generator[Server]:
     """An initialized server on the data folder in `home`, which answers searches from the recording.
 
-    Without a `command` it is one that need not load anything first.
+    Without a `command` it is one that need not load anything first, and is in a hurry.
     """
     server = Server(home, command, env or {})
     try:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.paper_search.sessions.hurried import ORDINARY, PATIENCE
 from tests.paper_search.sessions.processes import (
     COMMAND,
     SOON,
@@ -358,6 +359,8 @@ def test_a_running_server_uses_what_takes_the_place_of_a_ruined_inbox(home: Path
         assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
 
 
+IMPATIENT = {PATIENCE: "0.5"}
+"""For servers that meet what is held for as long as they wait, however long that is."""
 HOLDER = """
 import sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -394,7 +397,7 @@ def held_by_another_process(path: Path, against: str = "writers") -> Generator[C
 def test_a_file_that_another_process_holds_for_long_is_named_and_the_session_goes_on_after(
     home: Path, which: str
 ) -> None:
-    with serving(home) as server:
+    with serving(home, env=IMPATIENT) as server:
         session_id = server.search()["session_id"]
         path = journal_of(home, session_id) if which == "journal" else inbox_of(home)
         with held_by_another_process(path):
@@ -426,7 +429,7 @@ def test_a_file_that_cannot_even_be_read_is_named_and_the_session_comes_back_aft
     waiting, _ = at_rest
     session_id = waiting["session_id"]
     path = journal_of(home, session_id) if which == "journal" else inbox_of(home)
-    with serving(home) as server:
+    with serving(home, env=IMPATIENT) as server:
         with held_by_another_process(path, "readers too"):
             answer = server.call("get_session", session_id=session_id)
             answer.is_clear(UNUSABLE, "locked", path.name).leaks_nothing(home)
@@ -435,14 +438,13 @@ def test_a_file_that_cannot_even_be_read_is_named_and_the_session_comes_back_aft
         finish(server, session_id)
 
 
-def bound_by_permissions() -> tuple[str, ...]:
-    """The command of a server that may not write where permissions forbid it, which root otherwise may."""
+def bound_by_permissions() -> dict[str, str]:
+    """What makes a server that may not write where permissions forbid it, which root otherwise may."""
     if os.geteuid() != 0:
-        return (COMMAND,)
-    without = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
-    if shutil.which("setpriv") is None or subprocess.run([*without, "true"], check=False).returncode:
-        pytest.skip("root may write anywhere here, and there is no setpriv to take that right away")
-    return (*without, COMMAND)
+        return {}
+    if sys.platform != "linux":
+        pytest.skip("root may write anywhere here, and that right cannot be taken away")
+    return {ORDINARY: "yes"}
 
 
 def forbid_writing(path: Path) -> None:
@@ -468,11 +470,11 @@ READ_ONLY: dict[str, Callable[[Path, str], Path]] = {
 def test_what_may_only_be_read_is_named_and_the_session_goes_on_once_it_may_be_written(
     home: Path, at_rest: list[dict[str, Any]], place: Callable[[Path, str], Path]
 ) -> None:
-    command = bound_by_permissions()
+    env = bound_by_permissions()
     session_id = at_rest[0]["session_id"]
     forbid_writing(place(home, session_id))
     try:
-        with serving(home, command=command) as server:
+        with serving(home, env=env) as server:
             for answer in everything_said_of(server, session_id):
                 answer.is_clear(UNUSABLE).leaks_nothing(home)
             server.was_never_surprised()
@@ -491,8 +493,8 @@ def test_what_may_only_be_read_is_named_and_the_session_goes_on_once_it_may_be_w
 def test_no_decision_is_lost_when_writing_is_forbidden_while_the_session_waits(
     home: Path, place: Callable[[Path, str], Path]
 ) -> None:
-    command = bound_by_permissions()
-    with serving(home, command=command) as server:
+    env = bound_by_permissions()
+    with serving(home, env=env) as server:
         session_id = server.search()["session_id"]
         forbid_writing(place(home, session_id))
         try:

@@ -2,8 +2,7 @@
 
 import json
 import os
-import subprocess
-import sys
+import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -17,6 +16,7 @@ from paper_search.sessions import SessionManager
 from paper_search.sessions.state import stored_state
 from paper_search.sessions.store import SessionFiles
 from paper_search.workflow import Decision, DecisionAction
+from tests.forking import template
 from tests.paper_search.sessions.killing.judge import FAILURES
 from tests.paper_search.sessions.killing.server import SABOTAGES, CountedWorkflows
 from tests.requirements import requirement
@@ -25,6 +25,7 @@ from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.inbox import Inbox, MemoryInbox
 
 ROOT = Path(__file__).resolve().parents[3]
+REHEARSED = "tests.paper_search.sessions.killing.rehearsed"
 KILLS = 17
 """Three times in all, so that workers can share them."""
 APPROVE = Decision(action=DecisionAction.APPROVE)
@@ -34,15 +35,18 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the servers are
 
 
 def killing(tmp_path: Path, *arguments: str) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.paper_search.sessions.killing", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        timeout=58,
-        check=True,
-    )
-    return json.loads(done.stdout)
+    """What a process of its own reports that kills servers: forked, when it has rehearsed, by one that does not."""
+    rehearsed = template("tests.paper_search.sessions.killing.__main__:main", REHEARSED)
+    with rehearsed.start("--folder", str(tmp_path), *arguments, env=os.environ, cwd=ROOT, stderr=2) as killer:
+        too_late = threading.Timer(58, killer.kill)
+        too_late.start()
+        try:
+            report = killer.stdout.read()
+            assert killer.wait() == 0
+        finally:
+            too_late.cancel()
+            killer.kill()
+    return json.loads(report)
 
 
 @needs_fork

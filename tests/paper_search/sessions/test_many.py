@@ -4,16 +4,19 @@ import asyncio
 import json
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from paper_search.models import RawPaper, SearchStrategy
 from paper_search.sessions import SessionManager
 from paper_search.sessions.store import MemorySessions
 from paper_search.sources.base import SearchSource
 from paper_search.workflow import Decision, DecisionAction
+from tests.paper_search.sessions import hurried
 from tests.paper_search.sessions.helpers import APPROVE, REVIEW, STRATEGY, House, eventually, opened, paper
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import Decision as InboxDecision
@@ -21,6 +24,12 @@ from uraniborg.kernel.inbox import Entry, Inbox, MemoryInbox
 
 SESSIONS = 50
 MARK = re.compile(r"moon[b-m]o[b-m]o")
+
+
+@pytest.fixture(autouse=True)
+def nothing_forced_to_disk() -> Generator[None]:
+    with hurried.nothing_forced_to_disk():
+        yield
 
 
 def mark(number: int) -> str:

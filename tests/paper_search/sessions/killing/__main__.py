@@ -26,6 +26,7 @@ def main() -> None:
     parser.add_argument(
         "--self-check", nargs="*", metavar="WAY", help="break the server; at most so many kills for each"
     )
+    parser.add_argument("--folder", type=Path, help="where the servers keep their data meanwhile")
     parser.add_argument("--progress", action="store_true", help="tell on stderr how far it is")
     given = parser.parse_args()
     started = monotonic()
@@ -34,9 +35,10 @@ def main() -> None:
         if given.progress and kills % 50 == 0:
             print(f"{kills} kills, {monotonic() - started:.0f} s", file=sys.stderr, flush=True)
 
-    with tempfile.TemporaryDirectory() as root:
-        harness = Harness(Path(root), given.seed)
-        harness.learn()
+    from tests.paper_search.sessions.killing.rehearsed import REHEARSAL
+
+    with tempfile.TemporaryDirectory(dir=given.folder) as root:
+        harness = Harness(Path(root), given.seed, REHEARSAL)
         if given.self_check is not None:
             broken = given.self_check or SABOTAGES
             report = {sabotage: harness.run_broken(sabotage, given.kills) for sabotage in broken}

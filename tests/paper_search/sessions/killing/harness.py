@@ -7,6 +7,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from importlib import import_module
 from math import inf
 from pathlib import Path
@@ -24,32 +25,45 @@ LONG: Final = 1.0
 """Seconds that a server lives at most, and never more than half of what all plans take side by side, undisturbed."""
 
 
+@dataclass(frozen=True)
+class Rehearsal:
+    """What came out when all plans were followed undisturbed, side by side, and in how many seconds."""
+
+    expected: dict[tuple[int, int | str], Any] = field(default_factory=dict[tuple[int, int | str], Any])
+    seconds: float = inf
+
+
+def rehearse(root: Path) -> Rehearsal:
+    """Follow every plan undisturbed, twice: to see what is imported, and to see what comes out in what time."""
+    harness = Harness(root, 1, Rehearsal())
+    folder = harness.undisturbed()
+    for name in (folder.path / "modules").read_text().split():
+        with suppress(ImportError):
+            import_module(name)
+    _ = mcp_server.mcp  # made here, once, for all servers
+    gc.collect()
+    gc.freeze()
+    started = monotonic()
+    harness.undisturbed()
+    return Rehearsal(harness.expected, monotonic() - started)
+
+
 class Harness:
     """Lives and deaths of servers, in one data folder after the other."""
 
-    def __init__(self, root: Path, seed: int) -> None:
+    def __init__(self, root: Path, seed: int, rehearsal: Rehearsal) -> None:
         self._root = root
         self._random = random.Random(seed)
-        self._judge = Judge()
+        self._judge = Judge(rehearsal.expected)
         self._sabotage: str | None = None
         self._folders = 0
-        self._seconds = inf
+        self._seconds = rehearsal.seconds
         self._aims: Counter[str] = Counter()
         self._phases: Counter[str] = Counter()
 
-    def learn(self) -> None:
-        """Follow every plan undisturbed, twice: to see what is imported, and to see what comes out in what time."""
-        folder = self._undisturbed()
-        for name in (folder.path / "modules").read_text().split():
-            with suppress(ImportError):
-                import_module(name)
-        _ = mcp_server.mcp  # made here, once, for all servers
-        gc.collect()
-        gc.freeze()
-        started = monotonic()
-        self._undisturbed()
-        self._seconds = monotonic() - started
-        self._judge = Judge(self._judge.expected)
+    @property
+    def expected(self) -> dict[tuple[int, int | str], Any]:
+        return self._judge.expected
 
     def run(self, kills: int, tell: Callable[[int], None]) -> dict[str, Any]:
         """Kill so many servers, tell how many were killed after each, and report."""
@@ -95,7 +109,8 @@ class Harness:
         yield None
         shutil.rmtree(folder.path)
 
-    def _undisturbed(self) -> Folder:
+    def undisturbed(self) -> Folder:
+        """Where every plan was followed in one life of the server."""
         folder = self._new_folder()
         folder.begin_scripts()
         self._live(folder, None)
