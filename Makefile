@@ -20,6 +20,7 @@ demo: $(VENV)/core.stamp ## all parts end to end: no network, no key
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 
 test: check conformance-tools postgres-server ## everything that must hold
+	@$(BIN)/python -m compileall -q src # hundreds of processes are started, and where nothing is written each compiles it all
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: $(VENV)/dev.stamp ## style, types, import contracts, requirement ledger

@@ -111,10 +111,10 @@ class _Foresight:
             if ways.is_skipped(name):
                 told.append(self._told(node, key, "skip"))
                 continue
-            deciders, unknown = ways.deciders(name), ways.unknown()
+            deciders = ways.deciders(name)
             place = _Place(key, ways.world_before(name))
             with self.lookup.tentatively() if deciders else nullcontext():
-                foreseen = self._of_node(node, _Known(values, unknown), unknown, place)
+                foreseen = self._of_node(node, _Known(values, ways.unknown), ways.unknown, place)
             waits_for = foreseen.told[0]["waits_for"]
             roots = {one.partition(".")[0].partition("[")[0] for one in waits_for}
             waits_for += [one for one in deciders if one not in roots]
@@ -191,7 +191,7 @@ class _Foresight:
             problem = next(one["problem"] for one in inner if one["node"] == f"{place.key}/{failing}")
             told = self._told(node, place.key, "fail", params, problem=problem)
             return _Foreseen([told, *inner], End(ERROR_ACTION))
-        is_known = not ways.unknown()
+        is_known = not ways.unknown
         is_reused = is_known and all(end.is_reused for end in ways.ends.values())
         told = self._told(node, place.key, "reuse" if is_reused else "run", params)
         outputs = outputs_of(workflow, values, []) if is_known else None

@@ -26,6 +26,8 @@ class Ways:
     def __init__(self, workflow: Workflow, interfaces: Mapping[str, Interface], world: str) -> None:
         self.graph = Graph.of(workflow)
         self.ends: dict[str, End] = {}
+        self.unknown: set[str] = set()
+        """Nodes of which it is not known what they give, or whether they are reached to give it."""
         self._nodes = workflow.nodes
         self._interfaces = interfaces
         self._sure: set[str] = set()
@@ -50,12 +52,10 @@ class Ways:
         if not self.deciders(name):
             self._sure.add(name)
         self.ends[name] = end
+        if end.outputs is None or name not in self._sure:
+            self.unknown.add(name)
         is_known = before is not None and end.ran is not None and name in self._sure
         self._worlds[name] = worlds.after(before or "", key, end.ran or "") if is_known else None
-
-    def unknown(self) -> set[str]:
-        """Nodes of which it is not known what they give, or whether they are reached to give it."""
-        return {name for name, end in self.ends.items() if end.outputs is None or name not in self._sure}
 
     def failing(self) -> str | None:
         """A node that is sure to fail, after which all ends."""

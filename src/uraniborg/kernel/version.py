@@ -2,12 +2,10 @@
 
 import os
 import sys
-from functools import cache
 
 _DISTRIBUTION = "uraniborg"
 
 
-@cache
 def version() -> str:
     before, after = f"{_DISTRIBUTION}-", ".dist-info"
     for folder in sys.path:
