@@ -18,6 +18,7 @@ from typing import Any, Concatenate, Final, Literal, NamedTuple, ParamSpec, Type
 from pflow.engine.output import NodeStatus
 from pflow.engine.runlog_file import RunLogFile
 from pflow.errors import RunNotFound
+from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION
 from uraniborg.kernel.logging import printable, redact
 from uraniborg.kernel.sqlite import DatabaseUnusable, transaction
 
@@ -29,6 +30,7 @@ _T = TypeVar("_T")
 _LONGEST: Final = 100_000
 """Characters of JSON that one value may take; of a longer one the beginning is kept."""
 _PRUNED_EVERY: Final = 100
+_USUAL: Final = (DEFAULT_ACTION, ERROR_ACTION)
 
 
 class NodeRow(NamedTuple):
@@ -268,8 +270,10 @@ def _value(text: str | None) -> Any:
 
 
 def _kept(row: NodeRow) -> tuple[Any, ...]:
-    action, note = (text and _whole(redact(text)) for text in (row.action, row.note))
-    error = _json(row.error)
+    action, note, error = row.action, row.note, _json(row.error)
+    if action not in _USUAL:
+        action = action and _whole(redact(action))
+    note = note and _whole(redact(note))
     return row.seq, _whole(row.node), _whole(row.type), row.status, action, row.started_at, row.duration_ms, error, note
 
 

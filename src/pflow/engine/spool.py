@@ -18,10 +18,13 @@ def spool_of(home: Path, run_id: str) -> Path:
     return home / "spool" / run_id
 
 
-def spooled_are_there(outputs: Mapping[str, Any], spools: Path) -> bool:
-    """Whether the files that outputs name among the spooled ones are there still."""
-    named = (str(value) for key, value in outputs.items() if key.endswith("_file") and isinstance(value, str))
-    return all(os.path.exists(one) for one in named if one.startswith(f"{spools}{os.sep}"))
+def spooled_are_there(outputs: Mapping[str, Any], spool: Path) -> bool:
+    """Whether the files that outputs name are there still, of those that runs have spooled beside this one."""
+    named = [outputs[key] for key in outputs if key.endswith("_file")]
+    if not named:
+        return True
+    spools = f"{spool.parent}{os.sep}"
+    return all(os.path.exists(one) for one in named if isinstance(one, str) and one.startswith(spools))
 
 
 def scrub(spool: Path, secrets: Secrets) -> list[str]:

@@ -159,7 +159,7 @@ def usable(result: Result | None, context: Context) -> Step | None:
     if result is None or result.outputs is None:
         return None
     outputs = result.values()
-    if not spooled_are_there(outputs, context.spool.parent):
+    if not spooled_are_there(outputs, context.spool):
         return None
     return Step(outputs, result.action, is_reused=True, ran="" if result.effect == "pure" else result.by)
 
