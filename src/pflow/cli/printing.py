@@ -85,14 +85,6 @@ def say(label: str, style: str, text: str) -> None:
     settle_stderr()
 
 
-def open_streams() -> None:
-    """Stdout and stderr, if they were closed, lead to nowhere: whoever did that wants nothing from them."""
-    for descriptor, name in ((1, "stdout"), (2, "stderr")):
-        if getattr(sys, name) is None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
-            setattr(sys, name, open(descriptor, "w", encoding="utf-8", closefd=False))  # noqa: SIM115 - to the end
-
-
 def settle_stderr() -> None:
     """Whether anybody hears what is said there changes nothing: what it still holds may go nowhere."""
     try:

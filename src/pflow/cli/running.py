@@ -9,14 +9,13 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from pflow.cli.arguments import HELP, RunArguments, parsed
-from pflow.cli.printing import open_streams, print_json, settle_stderr
+from pflow.cli.printing import print_json, settle_stderr
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.terminal import run
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    open_streams()
     run(lambda: _answered(arguments), as_json="--json" in arguments)
 
 

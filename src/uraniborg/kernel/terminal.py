@@ -51,10 +51,11 @@ def run(main: Callable[[], int | None], *, as_json: bool = False) -> NoReturn:
 
 
 def open_what_is_closed() -> None:
-    """Who closes stdout or stderr wants nothing of it, and the interpreter has none then."""
-    for name in ("stdout", "stderr"):
+    """Have stdout and stderr, if they were closed, lead to nowhere: whoever did that wants nothing from them."""
+    for descriptor, name in ((1, "stdout"), (2, "stderr")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - until the process ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+            setattr(sys, name, open(descriptor, "w", encoding="utf-8", closefd=False))  # noqa: SIM115 - to the end
 
 
 def _unwritten(exc: OSError) -> Unavailable:

@@ -17,15 +17,6 @@ from tests.universe.mcp.wire import Wire
 _NUMBERS = count(1)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def no_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Nothing here is encrypted, and every client would read all certificates there are, which takes it a while."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.delenv("SSL_CERT_FILE", raising=False)
-        patched.setenv("SSL_CERT_DIR", str(tmp_path_factory.mktemp("certificates")))
-        yield
-
-
 @pytest.fixture(scope="session")
 def house() -> Iterator[Served]:
     """A server on a thread of its own."""
