@@ -14,7 +14,7 @@ from pydantic import Field
 
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.greeting import Greeting
-from uraniborg.kernel.stdio import NoClient, check_client, greet
+from uraniborg.kernel.stdio import greet, require_client
 from uraniborg.kernel.terminal import fail
 from uraniborg.kernel.version import version
 
@@ -174,10 +174,7 @@ def main() -> None:
         return
     if find_spec("mcp") is None:
         sys.exit(fail(MissingExtra("mcp", "The paper search server"), as_json=False))
-    try:
-        check_client()
-    except NoClient as exc:
-        sys.exit(fail(exc, as_json=False))
+    require_client()
     from uraniborg.kernel.logging import configure_logging
 
     configure_logging()

@@ -20,7 +20,7 @@ from pflow.errors import RunCancelled
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.greeting import Greeting
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.stdio import NoClient, check_client, greet
+from uraniborg.kernel.stdio import greet, require_client
 from uraniborg.kernel.terminal import fail
 from uraniborg.kernel.version import version
 
@@ -120,10 +120,7 @@ def main() -> None:
     """Serve one agent over stdin and stdout, until it leaves."""
     if find_spec("mcp") is None:
         sys.exit(fail(MissingExtra("mcp", "The workflow server"), as_json=False))
-    try:
-        check_client()
-    except NoClient as exc:
-        sys.exit(fail(exc, as_json=False))
+    require_client()
     from uraniborg.kernel.logging import configure_logging
 
     if sys.stdin.isatty():

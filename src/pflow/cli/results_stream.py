@@ -6,7 +6,7 @@ import sys
 from collections.abc import Generator
 from typing import TextIO
 
-from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.terminal import unwritten
 
 
 @contextlib.contextmanager
@@ -54,7 +54,7 @@ def _flush(stream: TextIO) -> None:
     except BrokenPipeError:
         raise
     except OSError as exc:
-        raise Unavailable(f"The output could not be written: {exc.strerror}.", hint="Check where it goes.") from None
+        raise unwritten(exc) from None
 
 
 def _drop(stream: TextIO) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.greeting import Greeting
-from uraniborg.kernel.terminal import open_what_is_closed
+from uraniborg.kernel.terminal import fail, open_what_is_closed
 
 ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -29,10 +29,10 @@ class NoClient(InvalidInput):
         )
 
 
-def check_client() -> None:
-    """Raises NoClient where nobody can be at the other end."""
+def require_client() -> None:
+    """Exits, and says why, where nobody can be at the other end."""
     if sys.stdin is None or sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - so it is if closed
-        raise NoClient
+        sys.exit(fail(NoClient(), as_json=False))
     open_what_is_closed()
 
 

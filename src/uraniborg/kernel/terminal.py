@@ -46,7 +46,7 @@ def run(main: Callable[[], int | None], *, as_json: bool = False) -> NoReturn:
     except OSError as exc:
         # What stdout still holds must go nowhere, or the interpreter complains of it when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0 if isinstance(exc, BrokenPipeError) else fail(_unwritten(exc), as_json=False)
+        code = 0 if isinstance(exc, BrokenPipeError) else fail(unwritten(exc), as_json=False)
     sys.exit(code)
 
 
@@ -58,7 +58,8 @@ def open_what_is_closed() -> None:
             setattr(sys, name, open(descriptor, "w", encoding="utf-8", closefd=False))  # noqa: SIM115 - to the end
 
 
-def _unwritten(exc: OSError) -> Unavailable:
+def unwritten(exc: OSError) -> Unavailable:
+    """That stdout cannot be written to."""
     return Unavailable(f"The output could not be written: {exc.strerror}.", hint="Check where it goes.")
 
 
