@@ -4,20 +4,19 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from paper_search.api import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, with_arguments
+from paper_search.api import with_arguments
 from paper_search.config import AppConfig, load_config
+from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from paper_search.limits import checked_query
-from paper_search.models import PaperCollection, SourceReport, SourceStatus
+from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, any_source_answered
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.commands import run_app
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.logging import printable
-
-_ANSWERED: Final = frozenset({SourceStatus.OK, SourceStatus.EMPTY})
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
 
@@ -33,8 +32,12 @@ def search_command(
     source: Annotated[
         list[str] | None, typer.Option("--source", help="Search only this source; may be given several times.")
     ] = None,
-    max_results: Annotated[int, typer.Option(help="How many papers to return at most.")] = DEFAULT_MAX_RESULTS,
-    domain: Annotated[str, typer.Option(help="general or materials_science.")] = DEFAULT_DOMAIN,
+    max_results: Annotated[
+        int | None, typer.Option(help="How many papers to return at most.", show_default="100, or the setting")
+    ] = None,
+    domain: Annotated[
+        str | None, typer.Option(help="general or materials_science.", show_default="general, or the setting")
+    ] = None,
     record: Annotated[Path | None, typer.Option(help="Keep every answer in this folder.")] = None,
     replay: Annotated[Path | None, typer.Option(help="Use the answers kept in this folder, and no network.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
@@ -46,14 +49,18 @@ def search_command(
     chosen = [name for name, wanted in _choices(json, bibtex, ris, csl, log) if wanted]
     if len(chosen) > 1:
         raise InvalidInput(f"Choose one output format, not {' and '.join(chosen)}.", hint="Markdown is the default.")
-    config = with_arguments(_configured(record, replay), max_results, domain)
+    config = with_arguments(
+        _configured(record, replay),
+        DEFAULT_MAX_RESULTS if max_results is None else max_results,
+        DEFAULT_DOMAIN if domain is None else domain,
+    )
     words = checked_query(" ".join(query or []) or _recorded_query(replay))
     result = asyncio.run(_search(words, config, source, quiet=quiet))
     if not quiet:
         _tell_outcome(result)
     sys.stdout.write(_rendered(result, chosen[0] if chosen else "markdown"))
-    if not any(report.status in _ANSWERED for report in result.metadata.sources):
-        _say("No source answered, so this says nothing about what has been published. Is there a network?")
+    if not any_source_answered(result.metadata.sources):
+        _say(f"{NO_SOURCE_ANSWERED} Is there a network?")
         raise typer.Exit(Unavailable.exit_code)
 
 

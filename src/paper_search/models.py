@@ -1,7 +1,7 @@
 """The vocabulary of a paper search: intents, strategies, papers, collections."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -9,6 +9,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from uraniborg.kernel.logging import redact
+
+NO_SOURCE_ANSWERED = "No source answered, so this says nothing about what has been published."
 
 MAX_RESULTS_CAP = 1_000
 """No search returns more papers than this; larger wishes are capped and the result says so."""
@@ -205,6 +207,11 @@ class SourceReport(BaseModel):
     def _no_secret(cls, value: str | None) -> str | None:
         # A report goes into replies and exports, and what a source says when it fails may quote what it was sent.
         return redact(value)
+
+
+def any_source_answered(reports: Iterable[SourceReport]) -> bool:
+    """Return True if at least one source answered, also with no papers."""
+    return any(report.status in (SourceStatus.OK, SourceStatus.EMPTY) for report in reports)
 
 
 class StageCount(BaseModel):

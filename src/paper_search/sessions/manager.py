@@ -15,6 +15,7 @@ from paper_search.errors import (
     SessionFailed,
     SessionInterrupted,
     SessionNotComplete,
+    SessionNotFound,
     SessionNotOpened,
 )
 from paper_search.limits import checked_query
@@ -25,7 +26,7 @@ from paper_search.sessions.chores import LOOK_S, Chores
 from paper_search.sessions.home import Home
 from paper_search.sessions.running import RunningSessions, untold
 from paper_search.sessions.session import Ground, Listener, WorkflowSession, put_question
-from paper_search.sessions.state import PART, Asked, SessionState, Waiting
+from paper_search.sessions.state import PART, Asked, SessionState, Waiting, summarize_session
 from paper_search.sessions.store import SessionFiles, SessionStore
 from paper_search.sessions.workflows import Workflows
 from paper_search.workflow.checkpoints import Decision, ResultPayload
@@ -37,6 +38,8 @@ from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbo
 from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
+SESSIONS_LISTED: Final = 50
+"""How many sessions a list holds at most."""
 DOOR: Final = "agent"
 """By which door the decisions of a manager come, unless told otherwise."""
 
@@ -128,6 +131,10 @@ class SessionManager:
         """A page of the papers under review, or of the result. Raises SessionNotFound, NoPapersYet or SessionFailed."""
         return await self._home.run(self._papers(session_id, offset))
 
+    async def sessions(self, limit: int = SESSIONS_LISTED) -> dict[str, Any]:
+        """Return the summaries of the sessions used last, at most `limit`, and how many there are in all."""
+        return await asyncio.to_thread(self._list_sessions, limit)
+
     async def unload_idle(self) -> None:
         """Let go of the sessions nobody has asked about for as long as the settings say."""
         await self._home.run(self._sessions.unload_idle())
@@ -150,6 +157,19 @@ class SessionManager:
         await asyncio.gather(*self._farewells)
         await self._workflows.aclose()
         await asyncio.to_thread(self._ground.inbox.close)
+
+    def _list_sessions(self, limit: int) -> dict[str, Any]:
+        store, inbox = self._ground.store, self._ground.inbox
+        used = store.last_used()
+        listed: list[dict[str, Any]] = []
+        for session_id, last_used in list(used.items())[:limit]:
+            with suppress(SessionNotFound):  # another process has deleted it
+                try:
+                    summary = summarize_session(store, inbox, session_id, last_used)
+                    listed.append(views.session_line(summary))
+                except (SessionInterrupted, DatabaseUnusable) as problem:
+                    listed.append({"session_id": session_id, "phase": "unreadable", "error": problem.message})
+        return {"sessions": listed, "total": len(used)}
 
     def _begin(self, session_id: str, asked: Asked, config: AppConfig) -> None:
         self._chores.take_up()

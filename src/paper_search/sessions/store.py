@@ -11,7 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -62,6 +62,10 @@ class SessionStore(Protocol):
         """The sessions that nobody has used since."""
         ...
 
+    def last_used(self) -> dict[str, datetime]:
+        """Return the ids of all sessions with the time each was last used, the latest first."""
+        ...
+
 
 class SessionFiles:
     """Sessions as files in `folder`: `sessions` in the data folder unless told otherwise."""
@@ -110,6 +114,11 @@ class SessionFiles:
     def unused_since(self, moment: datetime) -> list[str]:
         files = [*self._folder.glob("*.db"), *self._folder.glob("*.new")]
         return [file.stem for file in files if _written(file) < moment.timestamp()]
+
+    def last_used(self) -> dict[str, datetime]:
+        times = {file.stem: _written(file) for file in self._folder.glob("*.db") if _ID.fullmatch(file.stem)}
+        latest_first = sorted(times.items(), key=lambda item: (-item[1], item[0]))
+        return {name: datetime.fromtimestamp(time, UTC) for name, time in latest_first if time < math.inf}
 
     def _create(self, session_id: str, path: Path, step: str, value: str) -> None:
         """Under its name the file is there only once the session is in it."""
@@ -210,6 +219,10 @@ class MemorySessions:
     def unused_since(self, moment: datetime) -> list[str]:
         """None: what is only in memory does not grow old."""
         return []
+
+    def last_used(self) -> dict[str, datetime]:
+        with self._lock:
+            return dict.fromkeys(reversed(self._sessions), datetime.now(UTC))
 
     def _steps(self, session_id: str) -> dict[str, str]:
         if session_id not in self._sessions:

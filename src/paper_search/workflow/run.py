@@ -115,7 +115,9 @@ class Run:
         constraints = intent.constraints
         asked = constraints.max_results if "max_results" in constraints.model_fields_set else self._options.max_results
         limit = max(1, min(asked, self._options.max_results))
-        return intent.model_copy(update={"constraints": constraints.model_copy(update={"max_results": limit})})
+        limited = constraints.model_copy(update={"max_results": limit})
+        notes = [*self._options.notes, *intent.notes]
+        return intent.model_copy(update={"constraints": limited, "notes": list(dict.fromkeys(notes))})
 
     async def _agree_on_strategy(self, intent: ParsedIntent) -> tuple[SearchStrategy, UserFeedback | None]:
         """The strategy to search with, or what its rejection teaches."""

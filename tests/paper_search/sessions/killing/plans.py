@@ -107,7 +107,7 @@ class Script:
         if len(self.sent) == self.step:
             action, data, note = PLANS[self.plan][1][self.step]
             asked = self.replies[self.step]
-            decision = {"action": action, "data": data(asked["checkpoint_payload"]), "note": note}
+            decision = {"action": action, "data": data(asked["checkpoint"]["payload"]), "note": note}
             self.sent.append({"session_id": self.session_id, **decision, "checkpoint_id": asked["checkpoint_id"]})
         return "decide", self.sent[self.step]
 
