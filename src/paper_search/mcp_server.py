@@ -61,7 +61,9 @@ To search by hand: python -m paper_search WORDS
 _SessionId = Annotated[str, Field(description="The session_id that search_papers answered with.")]
 _DOMAINS: Final[dict[str, Any]] = {"enum": ["general", "materials_science"]}
 _ACTIONS: Final[dict[str, Any]] = {"enum": ["approve", "edit", "reject"]}
-_FORMATS: Final[dict[str, Any]] = {"enum": ["markdown", "bibtex", "json", "ris", "csl-json"]}
+_FORMATS: Final[dict[str, Any]] = {
+    "enum": ["markdown", "bibtex", "json", "ris", "csl-json", "prisma", "prisma-json", "prisma-svg"]
+}
 
 _session_manager: "SessionManager | None" = None
 
@@ -135,6 +137,8 @@ async def export_results(
     """Return all papers of a complete paper search session as text, ready to be saved to a file.
 
     markdown is a table, json has everything with its provenance; bibtex, ris and csl-json are for reference managers.
+    prisma is the search log of a systematic review (PRISMA 2020) as Markdown, prisma-json the same as JSON, and
+    prisma-svg its flow diagram.
     """
     manager = await _manager()
     from paper_search.export import FORMATS, export
