@@ -50,18 +50,16 @@ def search_command(
     if len(chosen) > 1:
         raise InvalidInput(f"Choose one output format, not {' and '.join(chosen)}.", hint="Markdown is the default.")
     config = with_arguments(
-        _configured(record, replay),
+        configure(record, replay),
         DEFAULT_MAX_RESULTS if max_results is None else max_results,
         DEFAULT_DOMAIN if domain is None else domain,
     )
     words = checked_query(" ".join(query or []) or _recorded_query(replay))
-    result = asyncio.run(_search(words, config, source, quiet=quiet))
+    result = asyncio.run(run_search(words, config, source, quiet=quiet))
     if not quiet:
-        _tell_outcome(result)
-    sys.stdout.write(_rendered(result, chosen[0] if chosen else "markdown"))
-    if not any_source_answered(result.metadata.sources):
-        _say(f"{NO_SOURCE_ANSWERED} Is there a network?")
-        raise typer.Exit(Unavailable.exit_code)
+        report_outcome(result)
+    sys.stdout.write(render(result, chosen[0] if chosen else "markdown"))
+    exit_if_unanswered(result)
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
@@ -72,7 +70,8 @@ def _choices(json: bool, bibtex: bool, ris: bool, csl: bool, log: bool) -> list[
     return [("json", json), ("bibtex", bibtex), ("ris", ris), ("csl-json", csl), ("prisma", log)]
 
 
-def _configured(record: Path | None, replay: Path | None) -> AppConfig:
+def configure(record: Path | None, replay: Path | None) -> AppConfig:
+    """Return the configuration, with the folders to record into and to replay from."""
     config = load_config()
     given = {"record_dir": record, "replay_dir": replay}
     return config.model_copy(update={name: folder for name, folder in given.items() if folder})
@@ -86,7 +85,8 @@ def _recorded_query(replay: Path | None) -> str:
     return Recording.open(replay).query
 
 
-async def _search(query: str, config: AppConfig, only: list[str] | None, *, quiet: bool) -> PaperCollection:
+async def run_search(query: str, config: AppConfig, only: list[str] | None, *, quiet: bool) -> PaperCollection:
+    """Search once, approving everything, with progress on stderr unless `quiet`."""
     progress = None if quiet else _tell
     workflow = await asyncio.to_thread(
         SearchWorkflow.from_config, config, progress_reporter=progress, only=only, query=query
@@ -112,7 +112,8 @@ def _described(report: SourceReport) -> str:
     return f"{report.name:<17} {status:<12} {count:>10}, {calls}, {report.seconds:.1f} s{why}"
 
 
-def _tell_outcome(result: PaperCollection) -> None:
+def report_outcome(result: PaperCollection) -> None:
+    """Write notes and shortcomings of a result to stderr."""
     for note in result.metadata.notes:
         _say(f"Note: {note}")
     if result.metadata.partial:
@@ -121,13 +122,20 @@ def _tell_outcome(result: PaperCollection) -> None:
         _say("No papers found.")
 
 
-def _say(line: str) -> None:
+def exit_if_unanswered(result: PaperCollection) -> None:
+    """Exit with the code for an unavailable service if no source answered."""
+    if not any_source_answered(result.metadata.sources):
+        _say(f"{NO_SOURCE_ANSWERED} Is there a network?")
+        raise typer.Exit(Unavailable.exit_code)
 
+
+def _say(line: str) -> None:
     sys.stderr.write(printable(line) + "\n")
 
 
-def _rendered(result: PaperCollection, format_name: str) -> str:
-    from paper_search.export import export, export_prisma  # formats load their libraries late
+def render(result: PaperCollection, format_name: str) -> str:
+    """Return the result in the format named, ending with a line break. Raises InvalidInput for an unknown format."""
+    from paper_search.export import export  # formats load their libraries late
 
-    text = export_prisma(result) if format_name == "prisma" else export(result, format_name)
+    text = export(result, format_name)
     return text if not text or text.endswith("\n") else text + "\n"

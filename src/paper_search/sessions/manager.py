@@ -29,13 +29,14 @@ from paper_search.sessions.session import Ground, Listener, WorkflowSession, put
 from paper_search.sessions.state import PART, Asked, SessionState, Waiting, summarize_session
 from paper_search.sessions.store import SessionFiles, SessionStore
 from paper_search.sessions.workflows import Workflows
-from paper_search.workflow.checkpoints import Decision, ResultPayload
+from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.clock import Clock, SystemClock
-from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbox, InboxPort
 from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.logging import printable
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
 SESSIONS_LISTED: Final = 50
@@ -130,6 +131,24 @@ class SessionManager:
     async def papers(self, session_id: str, offset: int = 0) -> dict[str, Any]:
         """A page of the papers under review, or of the result. Raises SessionNotFound, NoPapersYet or SessionFailed."""
         return await self._home.run(self._papers(session_id, offset))
+
+    def resolve(self, beginning: str) -> str:
+        """Return the id of the one session that begins so. Raises SessionNotFound or InvalidInput. Blocks."""
+        found = [name for name in self._ground.store.last_used() if beginning and name.startswith(beginning)]
+        if len(found) == 1 or beginning in found:
+            return beginning if beginning in found else found[0]
+        if not found:
+            raise SessionNotFound(beginning)
+        raise InvalidInput(
+            f"{len(found)} sessions begin with '{printable(beginning[:32])}'.",
+            hint=f"Give more of the id: {', '.join(found[:5])}.",
+            allowed=found[:10],
+        )
+
+    async def checkpoint(self, session_id: str) -> Checkpoint | None:
+        """Return the pending checkpoint with all it holds, or None. Raises SessionNotFound or SessionInterrupted."""
+        _, state = await self._home.run(self._find(session_id))
+        return state.waiting.checkpoint if state.waiting else None
 
     async def sessions(self, limit: int = SESSIONS_LISTED) -> dict[str, Any]:
         """Return the summaries of the sessions used last, at most `limit`, and how many there are in all."""
