@@ -316,9 +316,11 @@ async def test_stage_counts_of_all_rounds_are_kept() -> None:
         (0, "relevance"),
         (1, "search"),
         (1, "dedup"),
-        (1, "marked_irrelevant"),
         (1, "relevance"),
     ]
+    counts = {(count.round, count.stage): (count.count_in, count.count_out) for count in result.metadata.stage_counts}
+    assert counts[0, "relevance"] == (3, 2)
+    assert (counts[1, "dedup"], counts[1, "relevance"]) == ((3, 0), (0, 0))
 
 
 async def test_progress_is_told_phase_by_phase() -> None:
