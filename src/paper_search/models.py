@@ -114,10 +114,22 @@ class UserFeedback(BaseModel):
     free_text_feedback: str | None = None
     decisions: dict[str, PaperDecision] = Field(default_factory=dict[str, PaperDecision])
     """By paper id."""
-    reviewer: str | None = None
+    reviewer: str | None = Field(default=None, max_length=100)
     """Whose decisions these are; by default the door through which they came."""
     note: str | None = None
     """The note of the decision: a second text, read on its own."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts that are not blank, to be read one by one."""
+        return [text for text in (self.free_text_feedback, self.note) if text and text.strip()]
+
+    @property
+    def statuses(self) -> dict[str, PaperDecision]:
+        """The decisions by paper id, with those that the two lists of marks stand for."""
+        marked = dict.fromkeys(self.marked_relevant, ReviewStatus.INCLUDE)
+        marked |= dict.fromkeys(self.marked_irrelevant, ReviewStatus.EXCLUDE)
+        return {key: PaperDecision(status=status) for key, status in marked.items()} | self.decisions
 
 
 class Author(BaseModel):
@@ -283,6 +295,8 @@ class RoundLog(BaseModel):
     """Records removed by filters and limits, by `ExclusionReason`."""
     duplicates_within_round: int = 0
     duplicates_of_earlier_rounds: int = 0
+    merge_reasons: dict[str, int] = Field(default_factory=dict)
+    """Why records were recognised as one paper."""
     screened: int = 0
     """Papers that no earlier round had found."""
     excluded: dict[str, int] = Field(default_factory=dict)

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 DEFAULT_REVIEWER = "reviewer"
 """The name of a reviewer who gave none."""
@@ -28,6 +28,12 @@ class PaperDecision(BaseModel):
     @classmethod
     def _read_plain_status(cls, value: Any) -> Any:
         return {"status": value} if isinstance(value, str) else value
+
+    @field_validator("reason", mode="before")
+    @classmethod
+    def _no_nul(cls, value: Any) -> Any:
+        # NUL survives JSON but breaks SQLite, C libraries and terminals downstream.
+        return value.replace("\x00", "") if isinstance(value, str) else value
 
 
 class ReviewDecision(PaperDecision):
@@ -70,6 +76,7 @@ class Exclusion(BaseModel):
     """A screened paper that is not in the result."""
 
     paper_id: str
+    other_ids: list[str] = Field(default_factory=list)
     title: str
     doi: str | None = None
     round: int = 0
