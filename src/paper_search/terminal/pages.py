@@ -9,7 +9,9 @@ from paper_search.review import PaperDecision, ReviewStatus
 from paper_search.sessions.views import clipped
 
 STRATEGY_KEYS = "[a]pprove  [e]dit  [r]eject  [q]uit  [?] help"
-PAPER_KEYS = "[i]nclude [m]aybe [e]xclude [u]ndecided  [n]ext [b]ack [l]ist  [a]pprove [r]e-search [q]uit [?]"
+PAPER_KEYS = """\
+[i]nclude  [m]aybe  [e]xclude  [u]ndecided    [n]ext  [b]ack  [l]ist
+[a]pprove and finish  [r]e-search  [q]uit  [?] help"""
 STRATEGY_HELP = """\
 a  approve: search with this strategy
 e  edit the strategy as JSON in your editor ($EDITOR)
@@ -60,7 +62,7 @@ def paper_page(paper: Paper, decision: PaperDecision | None, position: str, widt
     facts = ", ".join(filter(None, [f"relevance {paper.relevance_score:.2f}", found, paper.doi and f"doi {paper.doi}"]))
     abstract = clipped(" ".join((paper.abstract or "No abstract.").split()), _ABSTRACT_CHARACTERS)
     blocks = [
-        f"{position}  {describe_mark(paper, decision)}",
+        f"{position}  {describe_mark(paper, decision)} ".ljust(width, "─"),
         textwrap.fill(paper.title, width),
         textwrap.fill(about, width) if about else "",
         textwrap.fill(facts, width),

@@ -6,6 +6,7 @@ from typing import Final
 from paper_search.errors import InvalidDecision
 from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.session import WorkflowSession
+from paper_search.sessions.state import WAITING
 from paper_search.sessions.views import progress
 from paper_search.terminal.dialog import PaperReview, ask_about_strategy
 from paper_search.terminal.marks import MarkStore
@@ -50,8 +51,9 @@ class TerminalReview:
 
     async def report(self, session: WorkflowSession) -> None:
         """Display what the search does now, once."""
-        now = progress(session.state())
-        if now != self._last:
+        state = session.state()
+        now = progress(state)
+        if now != self._last and state.phase != WAITING:
             self._last = now
             self._screen.write(f"{now} ...")
 
