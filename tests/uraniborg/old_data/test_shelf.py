@@ -1,22 +1,24 @@
 """A shelf of an older version: opened and searched, or refused with the command that builds it again."""
 
+import json
 import shutil
 from contextlib import suppress
 
 import pytest
 
+from paper_library.errors import ShelfTooOld
 from paper_library.library import Library
+from paper_library.store import manifest
 from tests.fixtures.data import SHELF_INPUTS
 from tests.uraniborg.old_data.folder import OldData
-from uraniborg.kernel.errors import UraniborgError
 
 
 @pytest.fixture
 def library(old: OldData) -> Library:
     """The shelf, built again as the refusal says if this version does not read it any more."""
-    with suppress(UraniborgError):
+    with suppress(ShelfTooOld):
         return Library.open(old.shelf)
-    with pytest.raises(UraniborgError) as refusal:
+    with pytest.raises(ShelfTooOld) as refusal:
         Library.open(old.shelf)
     assert "paper-library build" in refusal.value.hint
     shutil.copytree(SHELF_INPUTS / "papers", old.folder / "papers")
@@ -54,3 +56,24 @@ def test_the_shelf_is_verified_and_can_be_added_to(old: OldData, library: Librar
     report = old.run("paper-library", "build", str(bib), "--update", str(old.shelf), "-o", str(more))
     assert report["papers"] == 6
     assert Library.open(more).metadata("brahe2004")["paper_id"] == library.metadata("brahe2004")["paper_id"]
+
+
+def test_a_later_schema_says_how_to_build_the_shelf_again(old: OldData, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = json.loads((old.shelf / "manifest.json").read_bytes())["schema_version"]
+    monkeypatch.setattr(manifest, "SCHEMA_VERSION", version + 1)
+    monkeypatch.chdir(old.folder)
+    with pytest.raises(ShelfTooOld, match="earlier version") as refusal:
+        Library.open(old.shelf)
+    assert refusal.value.ids["inputs"] == ["found.json", "notes/kepler2007.md", "refs.bib"]
+    assert "paper-library build INPUT… -o shelf. It was built from found.json, " in refusal.value.hint
+
+
+def test_a_later_schema_is_told_even_if_the_old_shelf_cannot_be_read(
+    old: OldData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manifest, "SCHEMA_VERSION", 99)
+    (old.shelf / "shelf.db").write_bytes(b"of another kind")
+    with pytest.raises(ShelfTooOld, match="earlier version") as refusal:
+        Library.open(old.shelf)
+    assert refusal.value.ids["inputs"] == []
+    assert refusal.value.hint.endswith("-o shelf.")
