@@ -1,7 +1,8 @@
 """What a session leaves on disk: one SQLite file each, written before anything is answered, and a lease beside it.
 
 A file holds the session's journal: `session` (how it was asked for), the engine's steps and decisions, `checkpoint-N`,
-and in the end `result`, if there is one, and `ended`. Each is written once.
+and in the end `result`, if there is one, and `ended`. Each is written once. A file of an older version is copied and
+migrated when it is opened; one of a newer version is refused.
 """
 
 import math
@@ -18,10 +19,13 @@ from typing import Any, Final, Protocol
 from paper_search.errors import SessionInterrupted, SessionNotFound
 from uraniborg.kernel.files import Lease, sync_folder
 from uraniborg.kernel.settings import data_dir
-from uraniborg.kernel.sqlite import DatabaseMissing, connect, migrate, reading, transaction
+from uraniborg.kernel.sqlite import DatabaseMissing, Migration, connect, copies_of, migrate, reading, transaction
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
-_MIGRATIONS: Final = [("steps", "CREATE TABLE steps (step TEXT NOT NULL UNIQUE, value TEXT NOT NULL)")]
+_MIGRATIONS: Final[list[Migration]] = [
+    ("steps", "CREATE TABLE steps (step TEXT NOT NULL UNIQUE, value TEXT NOT NULL)"),
+]
+"""The format of a session's file. Append a named migration when a step changes its shape; never edit an earlier one."""
 
 
 class Held(Protocol):
@@ -110,6 +114,8 @@ class SessionFiles:
         with _interrupting(session_id):
             for ending in (".db", ".db-wal", ".db-shm", ".new", ".new-wal", ".new-shm", ".lock"):
                 path.with_suffix(ending).unlink(missing_ok=True)
+            for copy in copies_of(path) if path.parent.is_dir() else ():
+                copy.unlink(missing_ok=True)
 
     def unused_since(self, moment: datetime) -> list[str]:
         files = [*self._folder.glob("*.db"), *self._folder.glob("*.new")]
