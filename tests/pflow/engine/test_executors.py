@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.executors import THREADS, Call, LocalExecutor, LocalKeeper, in_thread
+from pflow.engine.executors import Call, LocalExecutor, LocalKeeper, in_thread
 from pflow.node import Context
 from pflow.registry.interface import Interface
+
+THREADS = 32
 
 SOON_S = 20
 

@@ -10,7 +10,9 @@ import pytest
 from pydantic import AnyUrl
 
 from uraniborg.kernel.mcp.connection import Connection
-from uraniborg.kernel.mcp.subscriber import PACE_S, Subscriber
+from uraniborg.kernel.mcp.subscriber import Subscriber
+
+PACE_S = 0.1
 
 
 class FakeConnection(Connection):
