@@ -13,7 +13,7 @@ DUPLICATE_IN_ROUND: Final = "duplicate_within_round"
 DUPLICATE_OF_EARLIER_ROUND: Final = "duplicate_of_earlier_round"
 
 LABELS: Final[Mapping[str, str]] = {
-    DUPLICATE_IN_ROUND: "Duplicate records within a round",
+    DUPLICATE_IN_ROUND: "Duplicates within a round",
     DUPLICATE_OF_EARLIER_ROUND: "Duplicates of papers from earlier rounds",
     ExclusionReason.YEAR: "Year outside the limits",
     ExclusionReason.LANGUAGE: "Other language",
@@ -124,7 +124,7 @@ def _build_round(log: RoundLog) -> RoundFlow:
         origins=[f"{origin.part}: {origin.value} ({origin.reason})" for origin in log.strategy.origins],
         sources=log.sources,
         identified=_count_by_source(log.sources),
-        removed=_without_zeros({**duplicates, **log.removed_before_screening}),
+        removed={**duplicates, **_without_zeros(log.removed_before_screening)},
         screened=log.screened,
         excluded=_without_zeros(log.excluded),
         included=log.included,

@@ -101,6 +101,7 @@ class WorkflowSession:
         self._asked_at, self._max_rounds = asked.at, asked.max_rounds
         self._was_waiting = stored is not None and stored.waiting is not None
         self._decided = stored.iteration if stored else 0
+        self._round = stored.round if stored else 0
         self.aside = None
 
         def asks() -> None:

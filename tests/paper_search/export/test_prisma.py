@@ -125,7 +125,7 @@ def rows(text: str) -> list[list[str]]:
 def test_the_flow_sums_all_rounds_and_every_box_is_the_sum_of_its_parts() -> None:
     flow = json.loads(export_prisma_json(reviewed()))
     assert flow["identified"] == {"arxiv": 15, "crossref": 4, "openalex": 0}
-    assert flow["removed"] == {"duplicate_within_round": 3, "year": 2, "duplicate_of_earlier_round": 3}
+    assert flow["removed"] == {"duplicate_within_round": 3, "duplicate_of_earlier_round": 3, "year": 2}
     assert (flow["screened"], flow["included"]) == (11, 3)
     assert flow["excluded"] == {"below_threshold": 6, "by_person": 2}
     for part in (flow, *flow["rounds"]):
@@ -140,8 +140,8 @@ def test_the_markdown_log_has_the_flow_with_reasons() -> None:
     table = rows(export_prisma(reviewed()))
     assert ["Records identified", "19", "arxiv (n = 15); crossref (n = 4); openalex (n = 0)"] in table
     removed = (
-        "Duplicate records within a round (n = 3); Year outside the limits (n = 2); "
-        "Duplicates of papers from earlier rounds (n = 3)"
+        "Duplicates within a round (n = 3); Duplicates of papers from earlier rounds (n = 3); "
+        "Year outside the limits (n = 2)"
     )
     assert ["Records removed before screening", "8", removed] in table
     assert ["Records screened", "11", ""] in table
@@ -211,7 +211,7 @@ def test_the_diagram_has_every_box_of_the_flow() -> None:
         "Records identified (n = 19)",
         "arxiv (n = 15)",
         "Removed before screening (n = 8)",
-        "Duplicate records within a round (n = 3)",
+        "Duplicates within a round (n = 3)",
         "Records screened (n = 11)",
         "Records excluded (n = 8)",
         "Relevance below the threshold of 0.3 (n = 6)",
