@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator, model_validator
 
+from paper_search.notices import EditorialNotice, Retraction, find_retraction
 from uraniborg.kernel.logging import redact
 
 MAX_RESULTS_CAP = 1_000
@@ -115,6 +116,8 @@ class Work(BaseModel):
 
     title: str
     authors: list[Author] = Field(default_factory=list[Author])
+    editors: list[Author] = Field(default_factory=list[Author])
+    """Who edited a work that names no authors."""
     year: int | None = None
     venue: str | None = None
     doi: str | None = None
@@ -135,6 +138,14 @@ class Work(BaseModel):
     """Every source record merged into this one."""
     provenance: dict[str, str] = Field(default_factory=dict)
     """Which source each merged field came from."""
+    notices: list[EditorialNotice] = Field(default_factory=list[EditorialNotice])
+    """Retractions, concerns and corrections that the sources list for this work, the earliest first."""
+
+    @computed_field
+    @property
+    def retraction(self) -> Retraction:
+        """The gravest notice that means that the work is retracted, or None."""
+        return find_retraction(self.notices)
 
     @field_validator("title", "venue", "abstract", mode="before")
     @classmethod
