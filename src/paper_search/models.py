@@ -13,6 +13,8 @@ from uraniborg.kernel.logging import redact
 
 MAX_RESULTS_CAP = 1_000
 """No search returns more papers than this; larger wishes are capped and the result says so."""
+REGISTRATION = " (date of registration)"
+"""Ends the provenance of a year that is only known from when the work was registered, which may be much later."""
 
 
 class IntentType(StrEnum):
@@ -146,6 +148,10 @@ class Work(BaseModel):
     def retraction(self) -> Retraction:
         """The gravest notice that means that the work is retracted, or None."""
         return find_retraction(self.notices)
+
+    @property
+    def has_registration_year(self) -> bool:
+        return self.provenance.get("year", "").endswith(REGISTRATION)
 
     @field_validator("title", "venue", "abstract", mode="before")
     @classmethod

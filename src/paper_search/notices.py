@@ -1,9 +1,9 @@
 """Editorial notices: what became of a paper after it was published, and which source says so."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 
@@ -28,6 +28,8 @@ RETRACTIONS: Final = frozenset(
 _GRAVITY: Final = {status: rank for rank, status in enumerate(NoticeStatus)}
 _WORDS: Final = {NoticeStatus.CONCERN: "expression of concern"}
 _MOST_DESCRIBED: Final = 8
+_LONGEST_VALUE: Final = 100
+_LONGEST_NOTE: Final = 250
 # Publishers write the mark in capitals or in brackets; "Retracted: …" is as often the title of the notice.
 _TITLE_MARK: Final = re.compile(
     r"\s*(?:\[\s*(?:PARTIALLY )?(?:RETRACTED|WITHDRAWN|REMOVED)(?: \w+)?\s*\]"
@@ -54,11 +56,12 @@ class EditorialNotice(BaseModel):
         return self.status in RETRACTIONS
 
 
-def _serialize_retraction(notice: EditorialNotice | None) -> dict[str, str | None] | None:
+def serialize_retraction(notice: EditorialNotice | None) -> dict[str, str | None] | None:
+    """Return `{"status", "source", "date", "notice_doi"}`, or None for None."""
     return None if notice is None else notice.model_dump(mode="json", exclude={"label"})
 
 
-Retraction = Annotated[EditorialNotice | None, PlainSerializer(_serialize_retraction)]
+Retraction = Annotated[EditorialNotice | None, PlainSerializer(serialize_retraction)]
 """A notice that means retracted, serialised as `{"status", "source", "date", "notice_doi"}`."""
 
 
@@ -99,6 +102,19 @@ def describe_notices(notices: Iterable[EditorialNotice]) -> str:
         described.append(f"and {len(ordered) - _MOST_DESCRIBED} more")
     line = "; ".join(described)
     return line[0].upper() + line[1:]
+
+
+def notice_fields(notices: Sequence[EditorialNotice]) -> dict[str, Any]:
+    """Return what a list of papers shows of a paper's notices, in short texts, or {} if there is nothing to show.
+
+    `retraction` is there for a retracted paper, `editorial_note` for one that is retracted or under concern.
+    """
+    fields: dict[str, Any] = {}
+    if retraction := serialize_retraction(find_retraction(notices)):
+        fields["retraction"] = {name: value and value[:_LONGEST_VALUE] for name, value in retraction.items()}
+    if note := describe_notices(notices):
+        fields["editorial_note"] = note if len(note) <= _LONGEST_NOTE else note[: _LONGEST_NOTE - 1] + "…"
+    return fields
 
 
 def mark_title(title: str, retraction: EditorialNotice | None) -> str:

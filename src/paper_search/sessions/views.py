@@ -15,6 +15,7 @@ from paper_search.models import (
     SourceStatus,
     StageCount,
 )
+from paper_search.notices import notice_fields
 from paper_search.sessions.state import SessionState
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, StrategyPayload
 from uraniborg.kernel.inbox import Decision, Entry
@@ -299,6 +300,7 @@ def _paper(paper: Paper) -> dict[str, Any]:
         "relevance_score": round(paper.relevance_score, 2),
         "relevance_reason": clipped(paper.relevance_reason, 120),
         "sources": paper.sources[:8],
+        **notice_fields(paper.notices),
     }
 
 

@@ -1,6 +1,6 @@
 """Crossref: words without operators in, registered metadata with JATS abstracts out."""
 
-from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
+from paper_search.models import REGISTRATION, RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import AllOf, Node, asked, positive_words, rendered
 from paper_search.sources.languages import language_of
@@ -37,8 +37,6 @@ _FIELDS = (
     "container-title,abstract,is-referenced-by-count,type,volume,issue,page,article-number,publisher,link,license,"
     "group-title,event,updated-by,update-to"
 )
-CREATED = f"{NAME} (date of registration)"
-"""Provenance of a year that is only known from when the DOI was registered."""
 _DATES = ("issued", "published", "published-print", "published-online", "posted")
 _WORK_TYPES = {
     "journal-article": WorkType.ARTICLE,
@@ -145,7 +143,7 @@ def _paper(work: dict[str, object]) -> RawPaper | None:
         pages=page_range(first_text(work.get("page"), work.get("article-number"))),
         publisher=work.get("publisher"),
         notices=crossref_notices(NAME, work),
-        provenance={"year": CREATED} if created and not published else None,
+        provenance={"year": NAME + REGISTRATION} if created and not published else None,
         raw_data={"types": [kind] if kind else []},
     )
 

@@ -35,7 +35,10 @@ _DATE_OF_REFERENCE: Final = re.compile(
     r"\b(?P<year>1[89][0-9]{2}|20[0-9]{2})"
     r"(?: (?P<month>[A-Z][a-z]{2})(?:-[A-Z][a-z]{2})?(?: (?P<day>[0-9]{1,2}))?)?(?:-[0-9]+)?\s*[;:.]"
 )
-_MONTHS: Final = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_MONTHS: Final = {
+    "Jan": 1, "Feb": 2, "Mar": 3, "Apr": 4, "May": 5, "Jun": 6,
+    "Jul": 7, "Aug": 8, "Sep": 9, "Oct": 10, "Nov": 11, "Dec": 12,
+}  # fmt: skip
 _LONGEST_LABEL: Final = 300
 
 
@@ -104,7 +107,7 @@ def _date_of_reference(reference: str) -> str | None:
     found = _DATE_OF_REFERENCE.search(reference)
     if not found:
         return None
-    month = _MONTHS.index(found["month"]) + 1 if found["month"] in _MONTHS else None
+    month = _MONTHS.get(found["month"] or "")
     return _iso_date(int(found["year"]), month, int(found["day"]) if found["day"] else None)
 
 

@@ -7,7 +7,7 @@ from paper_search.export import export_bibtex
 from paper_search.export.names import split_name
 from paper_search.models import PaperCollection, WorkType
 from tests.paper_search.export.reading import read_bibtex
-from tests.paper_search.export.samples import author_list, collection, collections, composed, paper, untimed
+from tests.paper_search.export.samples import collection, collections, composed, paper, people_list, untimed
 from tests.requirements import requirement
 
 
@@ -207,7 +207,7 @@ def test_titles_authors_years_and_dois_come_back_the_same(made: PaperCollection)
     assert len(entries) == len(made.papers)
     for entry, original in zip(entries, made.papers, strict=True):
         assert composed(entry.decoded.get("title", "")) == composed(original.title)
-        assert [composed(name) for name in entry.authors] == (author_list(original) or ["Unknown"])
+        assert [composed(name) for name in entry.authors] == (people_list(original) or ["Unknown"])
         assert entry.raw.get("year") == (None if original.year is None else str(original.year))
         assert entry.raw.get("doi") == original.doi
 
@@ -216,5 +216,5 @@ def test_titles_authors_years_and_dois_come_back_the_same(made: PaperCollection)
 @given(collections)
 def test_bibtex_sees_our_family_name_or_the_whole_name(made: PaperCollection) -> None:
     for entry, original in zip(read_bibtex(export_bibtex(made)), made.papers, strict=True):
-        for family, name in zip(entry.families, author_list(original), strict=False):
+        for family, name in zip(entry.families, people_list(original), strict=False):
             assert composed(family) in (composed(split_name(name).family), name)

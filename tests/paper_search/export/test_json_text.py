@@ -1,6 +1,7 @@
 """JSON holds the whole collection."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -13,15 +14,20 @@ from tests.requirements import requirement
 
 @requirement("PS-C4", "PS-X1")
 @pytest.mark.parametrize("indent", [0, 2, 4])
-def test_json_is_the_model_dump_with_the_indent_asked_for(indent: int) -> None:
+def test_json_is_the_model_dump_with_citation_keys_and_the_indent_asked_for(indent: int) -> None:
     made = collection(paper("Cells", "Ada Brook", year=2020))
-    assert export_json(made, indent=indent) == made.model_dump_json(indent=indent)
+    text = export_json(made, indent=indent)
+    document = json.loads(made.model_dump_json())
+    document["papers"][0]["citation_key"] = "brook_2020_cells"
+    assert json.loads(text) == document
+    without_key = re.sub(r',\s*"citation_key": "[a-z0-9_]+"', "", text)
+    assert without_key == made.model_dump_json(indent=indent)
 
 
 @requirement("PS-X1")
 def test_the_indent_is_two_unless_said_otherwise() -> None:
     made = collection(paper())
-    assert export_json(made) == made.model_dump_json(indent=2)
+    assert export_json(made) == export_json(made, indent=2) != export_json(made, indent=4)
 
 
 @requirement("PS-X1")

@@ -306,9 +306,9 @@ def test_recorded_open_access_links_are_kept(shared_data: Path) -> None:
         works = {str(work.get("id")).rpartition("/")[2]: work for work in body.get("results", [body])}
         for paper in DEFINITIONS["openalex"].read(request, response, ALL).papers:
             work = works[paper.identifiers["openalex"]]
-            if address := (work.get("best_oa_location") or NOTHING).get("pdf_url") or work.get("open_access", NOTHING).get(
-                "oa_url"
-            ):
+            if address := (work.get("best_oa_location") or NOTHING).get("pdf_url") or work.get(
+                "open_access", NOTHING
+            ).get("oa_url"):
                 assert paper.full_text_url == address, file
                 kept += 1
     assert kept > 0
