@@ -26,7 +26,7 @@ RETRACTIONS: Final = frozenset(
 """The statuses that mean that a paper is retracted. A concern, a correction or a new version does not."""
 
 _GRAVITY: Final = {status: rank for rank, status in enumerate(NoticeStatus)}
-_WORDS: Final = {NoticeStatus.CONCERN: "expression of concern"}
+_WORDS: Final[dict[str, str]] = {NoticeStatus.CONCERN: "expression of concern"}
 _MOST_DESCRIBED: Final = 8
 _LONGEST_VALUE: Final = 100
 _LONGEST_NOTE: Final = 250
@@ -89,12 +89,14 @@ def merge_notices(notices: Iterable[EditorialNotice]) -> list[EditorialNotice]:
     return sorted(best.values(), key=_order)
 
 
-def describe_notices(notices: Iterable[EditorialNotice]) -> str:
+def describe_notices(notices: Sequence[EditorialNotice]) -> str:
     """Return one line for people with the source of every notice, or "" unless one is a retraction or a concern.
 
-    All notices of such a paper are described, so that a source that calls a retraction a correction shows too.
+    The notice of `find_retraction` comes first, then the others by gravity and date. All notices of such a paper are
+    described, so that a source that calls a retraction a correction shows too.
     """
-    ordered = sorted(notices, key=lambda notice: (_GRAVITY[notice.status], *_order(notice)))
+    first = find_retraction(notices)
+    ordered = sorted(notices, key=lambda notice: (notice != first, _GRAVITY[notice.status], *_order(notice)))
     if not ordered or _GRAVITY[ordered[0].status] > _GRAVITY[NoticeStatus.CONCERN]:
         return ""
     described = [_describe(notice) for notice in ordered[:_MOST_DESCRIBED]]
@@ -117,11 +119,12 @@ def notice_fields(notices: Sequence[EditorialNotice]) -> dict[str, Any]:
     return fields
 
 
-def mark_title(title: str, retraction: EditorialNotice | None) -> str:
-    """Return the title of a retracted paper behind a mark such as `RETRACTED: `, unless it has one already."""
-    if retraction is None or _TITLE_MARK.match(title):
-        return title
-    return f"{_words(retraction.status).upper()}: {title}"
+def mark_title(title: str, status: str | None) -> str:
+    """Return the title of a paper with this status of retraction behind a mark such as `RETRACTED: `.
+
+    A title that has a mark already gets no other, and the title of a paper that is not retracted stays as it is.
+    """
+    return title if not status or _TITLE_MARK.match(title) else f"{_words(status).upper()}: {title}"
 
 
 def unmark_title(title: str) -> str:
@@ -129,8 +132,8 @@ def unmark_title(title: str) -> str:
     return _TITLE_MARK.sub("", title, count=1) if _TITLE_MARK.match(title) else title
 
 
-def _words(status: NoticeStatus) -> str:
-    return _WORDS.get(status, status.value.replace("_", " "))
+def _words(status: str) -> str:
+    return _WORDS.get(status, status.replace("_", " "))
 
 
 def _describe(notice: EditorialNotice) -> str:

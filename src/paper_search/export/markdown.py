@@ -25,7 +25,7 @@ def export_markdown(collection: PaperCollection) -> str:
 
 
 def _row(number: int, paper: Paper) -> str:
-    title = mark_title(paper.title, paper.retraction)
+    title = mark_title(paper.title, paper.retraction and paper.retraction.status)
     return (
         f"| {number} | {cell(title)} | {cell(_people(paper))} | {paper.year or '-'} "
         f"| {cell(paper.venue)} | {paper.relevance_score:.2f} |"

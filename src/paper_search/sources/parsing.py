@@ -37,7 +37,7 @@ _FOREIGN_TAG = re.compile(rf"</?(?:jats|mml|m|xhtml|html):[\w.-]+{_ATTRIBUTES}>|
 _CLOSING_TAG = re.compile(r"</(?P<name>[a-z][\w:.-]{0,30})\s*>", re.IGNORECASE)
 _MOST_TAG_NAMES = 40
 # Registrants lose the spaces around italics and formulas: "of<i>E. coli</i>strains".
-_ITALICS_AFTER_WORD = re.compile(r"(?<=[^\W\d_])(?=<(?:jats:)?(?:i|em|italic)>[^\W\d_]{3})", re.IGNORECASE)
+_ITALICS_AFTER_WORD = re.compile(r"(?<=[^\W\d_])(?=<(?:jats:)?(?:i|em|italic)>[^<>]{0,80}?[^\W\d_]{3})", re.IGNORECASE)
 _WORD_AFTER_ITALICS = re.compile(r"([^\W\d_]{3}</(?:jats:)?(?:i|em|italic)>)(?=[^\W\d_])", re.IGNORECASE)
 _FORMULA = re.compile(
     r"<(?:\w+:)?math\b[^<>]*>(?P<inside>[^<]*(?:<(?!/?(?:\w+:)?math\b)[^<]*)*)</(?:\w+:)?math>", re.IGNORECASE

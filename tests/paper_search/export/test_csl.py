@@ -8,8 +8,9 @@ from hypothesis import given
 
 from paper_search.export import citation_keys, export_csl_json
 from paper_search.export.text import one_line
-from paper_search.models import PaperCollection, WorkType
-from tests.paper_search.export.samples import collection, collections, paper, people_list, untimed
+from paper_search.models import Author, PaperCollection, WorkType
+from paper_search.notices import NoticeStatus
+from tests.paper_search.export.samples import CONCERN, RETRACTION, collection, collections, paper, people_list, untimed
 
 TYPES = {
     WorkType.ARTICLE: "article-journal",
@@ -123,3 +124,24 @@ def test_any_collection_gives_items_of_the_csl_schema(made: PaperCollection) -> 
         for name in names:
             assert name.keys() <= NAME_PARTS
             assert ("literal" in name) != ("family" in name)
+
+
+def test_a_retraction_is_a_status_and_a_note() -> None:
+    partial = RETRACTION.model_copy(update={"status": NoticeStatus.PARTIALLY_RETRACTED})
+    retracted, second, concern = items(
+        collection(paper(notices=[RETRACTION]), paper("Two", notices=[partial]), paper("Three", notices=[CONCERN]))
+    )
+    assert retracted["status"] == "retracted"
+    assert retracted["note"] == "Retracted 2010-02-06 (notice doi:10.1000/r_2, source crossref)"
+    assert second["status"] == "partially retracted"
+    assert "status" not in concern
+    assert concern["note"].startswith("Expression of concern")
+
+
+def test_the_editors_of_a_work_without_authors_are_its_editors() -> None:
+    edited, written = items(
+        collection(paper(editors=[Author(name="Tom Reed")]), paper("Cells", "Ada", editors=[Author(name="Tom Reed")]))
+    )
+    assert edited["editor"] == [{"family": "Reed", "given": "Tom"}]
+    assert "author" not in edited
+    assert "editor" not in written
