@@ -14,6 +14,7 @@ UraniborgError
 ├── Conflict
 │   ├── ShelfExists              shelf_exists: something that is no shelf stands in the way
 │   ├── ShelfTooNew              shelf_too_new: made by a later version
+│   ├── ShelfTooOld              shelf_too_old: made by an earlier version, to be built again
 │   └── ShelfDamaged             shelf_damaged: half-written, changed or unreadable
 └── Unavailable
     ├── AssetFetchFailed         asset_fetch_failed, with a reason: missing, timeout, …
@@ -91,6 +92,10 @@ class ShelfExists(Conflict):
 
 class ShelfTooNew(Conflict):
     code = "shelf_too_new"
+
+
+class ShelfTooOld(Conflict):
+    code = "shelf_too_old"
 
 
 class ShelfDamaged(Conflict):

@@ -1,6 +1,7 @@
 """Searching from Python."""
 
 import asyncio
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,15 @@ from blockbuster import blockbuster_ctx
 import paper_search
 from paper_search import AppConfig, SearchWorkflow
 from paper_search.api import with_arguments
-from paper_search.errors import InvalidQuery, LLMError, LLMResponseError, UnknownDomain, UnknownSource
+from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
+from paper_search.errors import (
+    InvalidQuery,
+    LLMError,
+    LLMResponseError,
+    NonRetryableError,
+    UnknownDomain,
+    UnknownSource,
+)
 from paper_search.models import MAX_RESULTS_CAP, SourceStatus
 from paper_search.sources.base import Response
 from paper_search.testing import FakeTransport
@@ -78,7 +87,7 @@ async def test_a_replay_is_set_up_as_recorded_whatever_the_settings_say() -> Non
     usual = await paper_search.search(QUERY, REPLAY)
     other = await paper_search.search(QUERY, REPLAY.model_copy(update=settings))
     assert [paper.model_dump() for paper in other.papers] == [paper.model_dump() for paper in usual.papers]
-    assert "This is a replay, so default_max_results is 100 as recorded, not 7." in other.metadata.notes
+    assert "This is a replay, so max_results is 100 as recorded, not 7." in other.metadata.notes
     assert len(other.metadata.notes) == len(usual.metadata.notes) + 4
 
 
@@ -179,9 +188,48 @@ async def test_sources_that_do_not_answer_are_listed_beside_the_one_that_does(cr
 @requirement("PS-X6")
 def test_arguments_given_win_and_arguments_left_alone_yield() -> None:
     config = AppConfig(default_max_results=7, domain="materials_science")
-    assert with_arguments(config, 100, "general") == config
+    assert with_arguments(config, DEFAULT_MAX_RESULTS, DEFAULT_DOMAIN) == config
     given = with_arguments(AppConfig(), 9, "materials_science")
     assert (given.default_max_results, given.domain) == (9, "materials_science")
+    given = with_arguments(config, 100, "general")
+    assert (given.default_max_results, given.domain) == (100, "general")
+
+
+@requirement("PS-X6")
+async def test_an_explicit_argument_wins_over_the_config_also_when_it_equals_the_default(
+    crossref: FakeTransport,
+) -> None:
+    config = AppConfig(default_max_results=7, domain="materials_science")
+    left_out = await paper_search.search("tidal heating of icy moons", config)
+    assert (len(left_out.papers), left_out.metadata.domain) == (7, "materials_science")
+    given = await paper_search.search("tidal heating of icy moons", config, max_results=100, domain="general")
+    assert (len(given.papers), given.metadata.domain) == (len(MOONS), "general")
+    signature = inspect.signature(paper_search.search).parameters
+    assert (signature["max_results"].default, signature["domain"].default) == (100, "general")
+
+
+async def test_a_search_that_no_source_answered_logs_a_warning_with_the_reasons(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    silent = FakeTransport({"https://": NonRetryableError("The network is down.")})
+
+    def build(*_: object, **__: object) -> FakeTransport:
+        return silent
+
+    monkeypatch.setattr("paper_search.assembly.build_transport", build)
+    result = await paper_search.search("tidal heating of icy moons", AppConfig())
+    assert result.papers == []
+    (record,) = [record for record in caplog.records if record.name == "paper_search.api"]
+    assert record.levelname == "WARNING"
+    assert "No source answered" in record.getMessage()
+    assert "The network is down." in record.getMessage()
+
+
+async def test_a_search_that_a_source_answered_with_nothing_logs_no_warning(
+    caplog: pytest.LogCaptureFixture, crossref: FakeTransport
+) -> None:
+    await paper_search.search("tidal heating of icy moons", AppConfig())
+    assert [record for record in caplog.records if record.name == "paper_search.api"] == []
 
 
 @requirement("PS-X6")

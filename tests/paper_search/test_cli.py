@@ -117,7 +117,7 @@ def test_only_the_sources_named_are_asked(command: Command) -> None:
 
 def test_max_results_reaches_the_search_and_a_replay_says_why_it_cannot_follow(command: Command) -> None:
     done = command("--max-results", "5", "--replay", str(RECORDING))
-    assert "default_max_results is 100 as recorded, not 5" in done.stderr
+    assert "max_results is 100 as recorded, not 5" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -110,12 +110,14 @@ def plain_text(markdown: str) -> str:
 
 
 def plain_text_of(value: Any) -> str:
-    """Every text in a JSON value, without its marks."""
+    """Return every text in a JSON value without its Markdown, joined by single spaces."""
     if isinstance(value, str):
         return plain_text(value)
     if isinstance(value, dict):
         return plain_text_of(list(cast("dict[str, Any]", value).values()))
-    return " ".join(map(plain_text_of, cast("list[Any]", value))) if isinstance(value, list) else ""
+    if not isinstance(value, list):
+        return ""
+    return " ".join(filter(None, map(plain_text_of, cast("list[Any]", value))))
 
 
 def _unruled(text: str) -> str:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from paper_search.export.csl import export_csl_json
     from paper_search.export.json_text import export_json
     from paper_search.export.markdown import export_markdown
-    from paper_search.export.prisma import export_prisma
+    from paper_search.export.prisma import export_prisma, export_prisma_json
+    from paper_search.export.prisma_svg import export_prisma_svg
     from paper_search.export.ris import export_ris
     from paper_search.models import PaperCollection
 
@@ -30,6 +31,8 @@ __all__ = [
     "export_json",
     "export_markdown",
     "export_prisma",
+    "export_prisma_json",
+    "export_prisma_svg",
     "export_ris",
 ]
 
@@ -40,6 +43,8 @@ _HOMES = {
     "export_json": "json_text",
     "export_markdown": "markdown",
     "export_prisma": "prisma",
+    "export_prisma_json": "prisma",
+    "export_prisma_svg": "prisma_svg",
     "export_ris": "ris",
 }
 
@@ -64,6 +69,9 @@ FORMATS: "Mapping[str, Callable[[PaperCollection], str]]" = MappingProxyType(
         "markdown": _on_first_use("export_markdown"),
         "ris": _on_first_use("export_ris"),
         "csl-json": _on_first_use("export_csl_json"),
+        "prisma": _on_first_use("export_prisma"),
+        "prisma-json": _on_first_use("export_prisma_json"),
+        "prisma-svg": _on_first_use("export_prisma_svg"),
     }
 )
 

@@ -1,7 +1,7 @@
 """A source definition put to work: its requests sent, its pages followed, its limits kept, its failures told."""
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,6 +15,7 @@ from paper_search.errors import (
     SearchSourceError,
 )
 from paper_search.models import MAX_RESULTS_CAP, RawPaper, SearchQuery, SearchStrategy, SourceReport, SourceStatus
+from paper_search.review import ExclusionReason
 from paper_search.sources.base import (
     Page,
     Request,
@@ -25,7 +26,7 @@ from paper_search.sources.base import (
     Transport,
     forget,
 )
-from paper_search.sources.constraints import fitting, per_query_limit
+from paper_search.sources.constraints import per_query_limit, sift
 from uraniborg.kernel.logging import get_logger
 
 MOST_REQUESTS_PER_QUERY: Final = 100
@@ -82,7 +83,7 @@ class _Haul:
 
     limit: int
     papers: list[RawPaper] = field(default_factory=list[RawPaper])
-    received: int = 0
+    removed: Counter[str] = field(default_factory=Counter[str])
     found: int | None = None
     sent: int = 0
     calls: int = 0
@@ -95,17 +96,25 @@ class _Haul:
     def room(self) -> int:
         return self.limit - len(self.papers)
 
+    @property
+    def received(self) -> int:
+        return len(self.papers) + self.removed.total()
+
     def charge(self, calls: int, seconds: float) -> None:
         self.calls += calls
         self.seconds = round(self.seconds + seconds, 3)
 
     def take(self, papers: list[RawPaper], most: int) -> int:
-        """Keeps up to `most` papers it does not hold yet, and says how many."""
+        """Add up to `most` papers that are new, count the others as removed, and return how many were added."""
         before = len(self.papers)
         for paper in papers:
-            # Records without an identifier may share an id and yet be two papers: telling is the deduplicator's part.
+            # Records without an identifier may share an id and yet be two papers: the deduplicator decides that.
             identified = bool(paper.identifiers or paper.doi)
-            if len(self.papers) - before < most and not (identified and paper.id in self._seen):
+            if identified and paper.id in self._seen:
+                self.removed[ExclusionReason.DUPLICATE.value] += 1
+            elif len(self.papers) - before >= most:
+                self.removed[ExclusionReason.OVER_SOURCE_LIMIT.value] += 1
+            else:
                 self._seen.add(paper.id)
                 self.papers.append(paper)
         return len(self.papers) - before
@@ -115,6 +124,7 @@ class _Haul:
             name=name,
             status=self._status(),
             returned=len(self.papers),
+            removed=dict(sorted(self.removed.items())),
             found=self.found,
             calls=self.calls,
             seconds=self.seconds,
@@ -202,9 +212,9 @@ class _Search:
             if not waiting or limit <= 0:
                 return
             page = await self._page(waiting.popleft(), limit)
-            papers = fitting(page.papers, self._filters, query.boolean_query, self._definition.capabilities)
+            papers, removed = sift(page.papers, self._filters, [query.boolean_query], self._definition.capabilities)
+            self._haul.removed += removed
             limit -= self._haul.take(papers, limit)
-            self._haul.received += len(page.papers)
             self._haul.found = _larger(self._haul.found, page.found)
             # A page that leads back to one already seen would never end.
             waiting.extend(further for further in page.follow if further not in known)

@@ -101,6 +101,10 @@ def test_ids_are_unique_and_every_record_is_accounted_for(found: list[RawPaper])
     merged = deduplicate(found)
     assert len({paper.id for paper in merged.papers}) == len(merged.papers)
     assert sum(merged.merged.values()) == len(found) - len(merged.papers)
+    assert sorted(position for members in merged.members for position in members) == list(range(len(found)))
+    for paper, members in zip(merged.papers, merged.members, strict=True):
+        own = {(record.source, record.record_id) for place in members for record in found[place].records}
+        assert own <= {(record.source, record.record_id) for record in paper.records}
     given_records = {(record.source, record.record_id) for paper in found for record in paper.records}
     assert given_records <= {(record.source, record.record_id) for paper in merged.papers for record in paper.records}
 

@@ -266,7 +266,10 @@ def test_europe_pmc_marks_a_retracted_paper_by_its_type_alone_and_not_a_notice()
     assert europepmc(pubTypeList={"pubType": ["Retraction of Publication"]}).notices == []
 
 
-@pytest.mark.parametrize("junk", [None, "x", [], {"commentCorrection": "x"}, {"commentCorrection": [None, {}, []]}])
+WRONG_LISTS: list[Any] = [None, "x", [], {"commentCorrection": "x"}, {"commentCorrection": [None, {}, []]}]
+
+
+@pytest.mark.parametrize("junk", WRONG_LISTS)
 def test_a_list_of_a_wrong_shape_holds_no_notices(junk: Any) -> None:
     assert europepmc(commentCorrectionList=junk).notices == []
 

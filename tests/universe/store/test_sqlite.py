@@ -28,11 +28,12 @@ from tests.universe.store.material import (
 )
 from tests.universe.store.processes import acknowledged, appending, finished, kill
 from universe.errors import LogDamaged, StoreUnavailable
+from universe.store import sqlite
 from universe.store.port import Change, KeyUse, Superseded
 from universe.store.rebuilding import rebuild
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.errors import Conflict
-from uraniborg.kernel.sqlite import DatabaseNewer
+from uraniborg.kernel.sqlite import DatabaseNewer, DatabaseUnusable
 
 NOBODY = 65534
 
@@ -176,6 +177,29 @@ class TestOtherProcesses:
             with closing(sqlite3.connect(path, isolation_level=None)) as other:
                 other.execute("UPDATE universes SET version = 7")
             await heard.until(Change("u", 7), within_s=1)
+
+    @pytest.mark.parametrize(
+        "failure", [DatabaseUnusable("The disk does not answer."), sqlite3.OperationalError("interrupted")]
+    )
+    async def test_after_polls_that_failed_the_writes_of_another_process_are_still_received(
+        self, store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch, failure: Exception
+    ) -> None:
+        await made(store)
+        failures: list[Exception] = []
+        poll = sqlite._versions
+
+        def poll_and_fail_twice(connection: sqlite3.Connection, seen: int | None) -> object:
+            if len(failures) < 2:
+                failures.append(failure)
+                raise failure
+            return poll(connection, seen)
+
+        monkeypatch.setattr(sqlite, "_versions", poll_and_fail_twice)
+        async with listening(store) as heard:
+            async with appending(f"sqlite:///{path}", times=1) as process:
+                assert await finished(process) == [1]
+            await heard.until(Change("u", 1))
+        assert len(failures) == 2
 
     async def test_a_file_that_another_process_keeps_locked_is_unavailable_until_it_lets_go(
         self, store: SqliteStore, path: Path
