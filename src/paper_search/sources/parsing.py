@@ -269,11 +269,12 @@ def page_range(first: object, last: object = None) -> str | None:
 def headline(value: object) -> str:
     """Return a title without markup and without the full stop that some sources close it with.
 
-    Dots that stand for something left out stay, and so does the dot of an abbreviation such as "U.S.".
+    Dots that stand for something left out stay, and so do those of abbreviations such as "U.S." and of initials.
     """
     title = strip_markup(value)
     last_word = title.rpartition(" ")[2]
-    return title.removesuffix(".") if last_word.count(".") == 1 and len(last_word) > 2 else title
+    is_initial = len(last_word) == 2 and last_word[0].isalpha()
+    return title.removesuffix(".") if last_word.count(".") == 1 and not is_initial else title
 
 
 def join_subtitle(title: object, subtitle: object) -> str:

@@ -141,6 +141,8 @@ def test_a_subtitle_is_joined_to_its_title(title: str, subtitle: Any, joined: st
         ("Glazes in the U.S.", "Glazes in the U.S."),
         ("Glazes and so on...", "Glazes and so on..."),
         ("Glazes of clay.", "Glazes of clay"),
+        ("Glazes in phase 2.", "Glazes in phase 2"),
+        ("Glazes of Brahe, T.", "Glazes of Brahe, T."),
     ],
 )
 def test_a_title_is_free_of_markup_and_of_a_closing_full_stop(title: str, clean: str) -> None:
