@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator, model_validator
 
+from paper_search.notices import EditorialNotice, Retraction, find_retraction
 from paper_search.review import Exclusion, PaperDecision, ReviewDecision, ReviewStatus, combine_statuses
 from uraniborg.kernel.logging import redact
 
@@ -15,6 +16,8 @@ NO_SOURCE_ANSWERED = "No source answered, so this says nothing about what has be
 
 MAX_RESULTS_CAP = 1_000
 """No search returns more papers than this; larger wishes are capped and the result says so."""
+REGISTRATION = " (date of registration)"
+"""Ends the provenance of a year that is only known from when the work was registered, which may be much later."""
 
 
 class IntentType(StrEnum):
@@ -150,6 +153,8 @@ class Work(BaseModel):
 
     title: str
     authors: list[Author] = Field(default_factory=list[Author])
+    editors: list[Author] = Field(default_factory=list[Author])
+    """Who edited a work that names no authors."""
     year: int | None = None
     venue: str | None = None
     doi: str | None = None
@@ -170,6 +175,18 @@ class Work(BaseModel):
     """Every source record merged into this one."""
     provenance: dict[str, str] = Field(default_factory=dict)
     """Which source each merged field came from."""
+    notices: list[EditorialNotice] = Field(default_factory=list[EditorialNotice])
+    """Retractions, concerns and corrections that the sources list for this work, the earliest first."""
+
+    @computed_field
+    @property
+    def retraction(self) -> Retraction:
+        """The gravest notice that means that the work is retracted, or None."""
+        return find_retraction(self.notices)
+
+    @property
+    def has_registration_year(self) -> bool:
+        return self.provenance.get("year", "").endswith(REGISTRATION)
 
     @field_validator("title", "venue", "abstract", mode="before")
     @classmethod

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from paper_search.config import AppConfig, load_config
 from paper_search.limits import checked_max_results, checked_query
 from paper_search.models import NO_SOURCE_ANSWERED, Paper, PaperCollection, SourceReport, any_source_answered
+from paper_search.notices import serialize_retraction
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.errors import Unavailable
 
@@ -105,4 +106,5 @@ def _plain(paper: Paper) -> dict[str, Any]:
         "abstract": paper.abstract,
         "identifiers": paper.identifiers,
         "sources": paper.sources,
+        "retraction": serialize_retraction(paper.retraction),
     }

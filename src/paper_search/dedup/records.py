@@ -42,7 +42,7 @@ class Record:
 
     @cached_property
     def year(self) -> int | None:
-        year = self.paper.year
+        year = None if self.paper.has_registration_year else self.paper.year
         if year is None and (told := _YEAR_IN_TITLE.match(self.paper.title)):
             year = int(told[1])
         return year if year and 1000 < year < 3000 else None

@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass
 
 from paper_search.export.citekeys import citation_keys
-from paper_search.export.text import one_line
+from paper_search.export.text import names_of, one_line
 from paper_search.models import Paper, PaperCollection, WorkType
+from paper_search.notices import describe_notices
 
 _PAGE_RANGE = re.compile(r"([^\s–—-]+)\s*[–—-]+\s*([^\s–—-]+)")
 
@@ -18,6 +19,8 @@ class Reference:
     kind: WorkType
     title: str
     authors: tuple[str, ...]
+    editors: tuple[str, ...]
+    """Of a work without authors."""
     year: int | None
     venue: str
     volume: str
@@ -32,6 +35,10 @@ class Reference:
     pmcid: str
     language: str
     abstract: str
+    retraction: str
+    """The status of a retracted paper, such as `retracted` or `withdrawn`."""
+    note: str
+    """The notices of a paper that is retracted or under concern, each with its source."""
 
 
 def references(collection: PaperCollection) -> list[Reference]:
@@ -41,11 +48,13 @@ def references(collection: PaperCollection) -> list[Reference]:
 
 
 def _reference(paper: Paper, key: str) -> Reference:
+    authors, editors = names_of(paper.authors), names_of(paper.editors)
     return Reference(
         key=key,
         kind=_kind(paper),
         title=one_line(paper.title),
-        authors=tuple(name for author in paper.authors if (name := one_line(author.name))),
+        authors=authors,
+        editors=() if authors else editors,
         year=paper.year,
         venue=one_line(paper.venue),
         volume=one_line(paper.volume),
@@ -59,6 +68,8 @@ def _reference(paper: Paper, key: str) -> Reference:
         pmcid=one_line(paper.identifiers.get("pmcid")),
         language=one_line(paper.language),
         abstract=one_line(paper.abstract),
+        retraction=paper.retraction.status.value if paper.retraction else "",
+        note=one_line(describe_notices(paper.notices)),
     )
 
 

@@ -17,6 +17,7 @@ from paper_search.models import (
     StageCount,
     any_source_answered,
 )
+from paper_search.notices import notice_fields
 from paper_search.sessions.state import SessionState, SessionSummary
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, StrategyPayload
 from uraniborg.kernel.inbox import Decision, Entry
@@ -314,6 +315,7 @@ def _paper(paper: Paper) -> dict[str, Any]:
         "relevance_score": round(paper.relevance_score, 2),
         "relevance_reason": clipped(paper.relevance_reason, 120),
         "sources": paper.sources[:8],
+        **notice_fields(paper.notices),
     }
 
 

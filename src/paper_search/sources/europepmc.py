@@ -8,10 +8,10 @@ from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkTy
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import asked, rendered, spelled
 from paper_search.sources.languages import bibliographic_code, language_of
+from paper_search.sources.notices import medline_notices
 from paper_search.sources.parsing import (
     complaint,
     first_text,
-    headline,
     is_xml,
     items,
     json_object,
@@ -35,7 +35,13 @@ NAME = "europepmc"
 _URL = "https://www.ebi.ac.uk/europepmc/webservices/rest/search"
 _PAGE = 100
 _MAX_QUERY_BYTES = 3_000
-_LISTS = {"authorList": "author", "pubTypeList": "pubType", "fullTextUrlList": "fullTextUrl", "resultList": "result"}
+_LISTS = {
+    "authorList": "author",
+    "pubTypeList": "pubType",
+    "fullTextUrlList": "fullTextUrl",
+    "resultList": "result",
+    "commentCorrectionList": "commentCorrection",
+}
 
 
 class EuropePmc:
@@ -99,7 +105,7 @@ def _paper(record: dict[str, Any]) -> RawPaper | None:
     return paper(
         NAME,
         f"{origin}:{local}" if origin and local else local,
-        headline(record.get("title")),
+        record.get("title"),
         authors=_authors(record),
         identifiers={"doi": record.get("doi"), "pmid": record.get("pmid"), "pmcid": record.get("pmcid")},
         links=(*_addresses(record), f"https://europepmc.org/article/{origin}/{local}" if origin and local else None),
@@ -113,8 +119,21 @@ def _paper(record: dict[str, Any]) -> RawPaper | None:
         issue=first_text(info.get("issue"), record.get("issue")),
         pages=page_range(record.get("pageInfo")),
         publisher=mapping(record.get("bookOrReportDetails")).get("publisher"),
+        notices=medline_notices(NAME, kinds, _links(record)),
         raw_data={"types": kinds},
     )
+
+
+def _links(record: dict[str, Any]) -> list[tuple[str, str, str]]:
+    entries = objects(mapping(record.get("commentCorrectionList")).get("commentCorrection"))
+    return [
+        (text(entry.get("type")), text(entry.get("reference")), text(entry.get("id")) if _in_pubmed(entry) else "")
+        for entry in entries
+    ]
+
+
+def _in_pubmed(entry: dict[str, Any]) -> bool:
+    return entry.get("source") == "MED"
 
 
 def _authors(record: dict[str, Any]) -> list[tuple[object, object]]:

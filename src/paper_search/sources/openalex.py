@@ -3,6 +3,7 @@
 from paper_search.errors import CreditsExhaustedError, RetryableError
 from paper_search.identifiers import normalise_arxiv, normalise_openalex
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
+from paper_search.notices import EditorialNotice, NoticeStatus
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import asked, rendered, spelled
 from paper_search.sources.languages import language_of
@@ -155,11 +156,16 @@ def _paper(work: dict[str, object]) -> RawPaper | None:
         issue=biblio.get("issue"),
         pages=page_range(biblio.get("first_page"), biblio.get("last_page")),
         publisher=first_text(journal.get("host_organization_name"), host.get("publisher")),
-        raw_data={
-            "types": [kind] if (kind := text(work.get("type"))) else [],
-            "retracted": work.get("is_retracted") is True,
-        },
+        notices=_notices(work),
+        raw_data={"types": [kind] if (kind := text(work.get("type"))) else []},
     )
+
+
+def _notices(work: dict[str, object]) -> list[EditorialNotice]:
+    # OpenAlex has no more than a flag; a work of the type "retraction" is itself a notice.
+    if work.get("is_retracted") is not True or work.get("type") == "retraction":
+        return []
+    return [EditorialNotice(status=NoticeStatus.RETRACTED, source=NAME, label="is_retracted")]
 
 
 def _author(authorship: dict[str, object]) -> tuple[str, object]:

@@ -1,5 +1,6 @@
 """Semantic Scholar: bulk search with signs for operators, a thousand records a page."""
 
+import re
 from typing import Any, cast
 
 from paper_search.identifiers import normalise_arxiv
@@ -33,6 +34,8 @@ _FIELDS = (
     "paperId,externalIds,title,abstract,year,publicationDate,venue,journal,authors,citationCount,openAccessPdf,"
     "publicationTypes,url"
 )
+# BibTeX's braces around acronyms and capitals; those of sets and formulas mean something.
+_PROTECTED = re.compile(r"\{([A-Z][A-Za-z]+|[A-Z](?=\}[a-z]))\}")
 _WRAPPERS = ("citedPaper", "citingPaper", "paper")
 _WORK_TYPES = {
     "Conference": WorkType.CONFERENCE,
@@ -91,7 +94,7 @@ def _paper(record: dict[str, Any]) -> RawPaper | None:
     return paper(
         NAME,
         work.get("paperId"),
-        work.get("title"),
+        _PROTECTED.sub(r"\1", text(work.get("title"))),
         authors=[_author(author) for author in items(work.get("authors"))],
         identifiers={
             "doi": ids.get("DOI"),

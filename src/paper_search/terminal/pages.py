@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from paper_search.models import Paper, ParsedIntent, SearchStrategy
+from paper_search.notices import describe_notices, mark_title
 from paper_search.review import PaperDecision, ReviewStatus
 from paper_search.sessions.views import clipped
 
@@ -63,7 +64,8 @@ def paper_page(paper: Paper, decision: PaperDecision | None, position: str, widt
     abstract = clipped(" ".join((paper.abstract or "No abstract.").split()), _ABSTRACT_CHARACTERS)
     blocks = [
         f"{position}  {describe_mark(paper, decision)} ".ljust(width, "─"),
-        textwrap.fill(paper.title, width),
+        textwrap.fill(_title(paper), width),
+        textwrap.fill(note, width) if (note := describe_notices(paper.notices)) else "",
         textwrap.fill(about, width) if about else "",
         textwrap.fill(facts, width),
         textwrap.fill(paper.relevance_reason, width) if paper.relevance_reason else "",
@@ -75,10 +77,14 @@ def paper_page(paper: Paper, decision: PaperDecision | None, position: str, widt
 def list_page(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision], width: int) -> str:
     """Return one line for each paper: number, mark, year and title."""
     lines = [
-        clipped(f"{number:>4} {_SIGNS[status_of(paper, decisions)]} {paper.year or '----'} {paper.title}", width)
+        clipped(f"{number:>4} {_SIGNS[status_of(paper, decisions)]} {paper.year or '----'} {_title(paper)}", width)
         for number, paper in enumerate(papers, 1)
     ]
     return "\n".join([*lines, textwrap.fill(count_marks(papers, decisions), width)])
+
+
+def _title(paper: Paper) -> str:
+    return mark_title(paper.title, paper.retraction and paper.retraction.status)
 
 
 def count_marks(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision]) -> str:

@@ -1,13 +1,14 @@
 """Keys can be read, typed and told apart."""
 
 import re
+from itertools import permutations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.export.citekeys import citation_key, citation_keys
-from paper_search.models import PaperCollection
+from paper_search.models import Author, PaperCollection
 from tests.paper_search.export.samples import collections, paper, untimed
 from tests.requirements import requirement
 
@@ -72,12 +73,34 @@ def test_missing_pieces_have_names_of_their_own() -> None:
 
 
 @requirement("PS-X3")
-def test_the_first_paper_keeps_the_plain_key_and_later_ones_are_lettered() -> None:
+def test_one_paper_keeps_the_plain_key_and_the_others_are_lettered() -> None:
     same = [paper("Cells", "Ada Brook", year=2020)] * 30
     keys = citation_keys(same)
     assert keys[:4] == ["brook_2020_cells", "brook_2020_cells_a", "brook_2020_cells_b", "brook_2020_cells_c"]
     assert keys[26:29] == ["brook_2020_cells_z", "brook_2020_cells_aa", "brook_2020_cells_ab"]
     assert len(set(keys)) == 30
+
+
+@requirement("PS-X3")
+def test_keys_do_not_depend_on_the_order_of_the_papers() -> None:
+    papers = [paper("Cells", "Ada Brook", year=2020).model_copy(update={"id": f"p_{number}"}) for number in range(4)]
+    expected = {"p_0": "", "p_1": "_a", "p_2": "_b", "p_3": "_c"}
+    for order in permutations(papers):
+        keys = citation_keys(order)
+        assert {
+            made.id: key.removeprefix("brook_2020_cells") for made, key in zip(order, keys, strict=True)
+        } == expected
+
+
+def test_the_first_editor_stands_for_a_missing_author() -> None:
+    editors = [Author(name=""), Author(name="Tom Reed"), Author(name="Eda Kiln")]
+    assert citation_key(paper("Cells", year=2020, editors=editors)) == "reed_2020_cells"
+    assert citation_key(paper("Cells", "Ada Brook", year=2020, editors=editors)) == "brook_2020_cells"
+
+
+def test_a_retraction_does_not_change_a_key() -> None:
+    for title in ("RETRACTED: Cells of light", "RETRACTED ARTICLE: Cells of light", "[Retracted] Cells of light"):
+        assert citation_key(paper(title, "Ada Brook", year=2020)) == "brook_2020_cells"
 
 
 def test_adding_papers_at_the_end_changes_no_earlier_key() -> None:

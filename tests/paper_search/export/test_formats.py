@@ -88,7 +88,7 @@ def test_importing_the_package_loads_none_of_the_libraries_the_formats_need() ->
     assert ran.stdout.strip() == "[]"
 
 
-def test_markdown_and_json_need_none_of_them() -> None:
+def test_importing_the_markdown_and_json_exports_loads_none_of_them() -> None:
     program = (
         "import sys; from paper_search.export import export_json, export_markdown\n"
         "print(sorted({'bibtexparser', 'pylatexenc', 'rispy'} & set(sys.modules)))"

@@ -1,27 +1,41 @@
 """JSON holds the whole collection."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
 
-from paper_search.export import export_json
+from paper_search.export import export_bibtex, export_csl_json, export_json, export_ris
 from paper_search.models import PaperCollection
-from tests.paper_search.export.samples import collection, collections, paper, untimed
+from tests.paper_search.export.samples import (
+    CORRECTION,
+    FLAG,
+    RETRACTION,
+    collection,
+    collections,
+    paper,
+    untimed,
+)
 from tests.requirements import requirement
 
 
 @requirement("PS-C4", "PS-X1")
 @pytest.mark.parametrize("indent", [0, 2, 4])
-def test_json_is_the_model_dump_with_the_indent_asked_for(indent: int) -> None:
+def test_json_is_the_model_dump_with_citation_keys_and_the_indent_asked_for(indent: int) -> None:
     made = collection(paper("Cells", "Ada Brook", year=2020))
-    assert export_json(made, indent=indent) == made.model_dump_json(indent=indent)
+    text = export_json(made, indent=indent)
+    document = json.loads(made.model_dump_json())
+    document["papers"][0]["citation_key"] = "brook_2020_cells"
+    assert json.loads(text) == document
+    without_key = re.sub(r',\s*"citation_key": "[a-z0-9_]+"', "", text)
+    assert without_key == made.model_dump_json(indent=indent)
 
 
 @requirement("PS-X1")
 def test_the_indent_is_two_unless_said_otherwise() -> None:
     made = collection(paper())
-    assert export_json(made) == made.model_dump_json(indent=2)
+    assert export_json(made) == export_json(made, indent=2) != export_json(made, indent=4)
 
 
 @requirement("PS-X1")
@@ -45,3 +59,22 @@ def test_lone_surrogates_become_replacement_characters_and_all_else_stays() -> N
     assert read.papers[0].authors[0].name == "Ada Br\ufffdook"
     assert read.papers[0].venue == "\ufffd"
     assert (read.metadata, read.facets) == (made.metadata, made.facets)
+
+
+@untimed
+@given(collections)
+def test_the_keys_in_the_json_are_those_of_the_other_formats(made: PaperCollection) -> None:
+    keys = [written["citation_key"] for written in json.loads(export_json(made))["papers"]]
+    assert keys == [item["id"] for item in json.loads(export_csl_json(made))]
+    assert keys == re.findall(r"^@[a-z]+\{([^,]+),$", export_bibtex(made), re.MULTILINE)
+    assert keys == re.findall(r"^ID  - (.+)$", export_ris(made), re.MULTILINE)
+
+
+def test_a_retraction_is_an_object_with_four_keys_or_null_and_every_notice_is_listed() -> None:
+    retracted, sound = paper(notices=[CORRECTION, RETRACTION, FLAG]), paper("Other")
+    first, second = json.loads(export_json(collection(retracted, sound)))["papers"]
+    assert first["retraction"] == {
+        "status": "retracted", "source": "crossref", "date": "2010-02-06", "notice_doi": "10.1000/r_2",
+    }  # fmt: skip
+    assert [notice["source"] for notice in first["notices"]] == ["crossref", "crossref", "openalex"]
+    assert (second["retraction"], second["notices"]) == (None, [])

@@ -26,7 +26,9 @@ from paper_search.models import (
     StageCount,
     SynonymMap,
 )
+from paper_search.notices import EditorialNotice, NoticeStatus
 from paper_search.sessions import views
+from paper_search.sessions.door import told_in_full
 from paper_search.sessions.state import COMPLETED, FAILED, WAITING, Ended, SessionState, Waiting
 from paper_search.skills.result_organizer import facets_of
 from paper_search.workflow import Checkpoint, CheckpointKind, ResultPayload, StrategyPayload
@@ -479,3 +481,48 @@ def test_facets_are_few_and_the_newest_years_come_first() -> None:
     assert next(iter(facets["by_year"])) == "1959"
     assert len(facets["by_year"]) <= 20
     assert facets["by_venue"] == {"V": 3}
+
+
+RETRACTION = EditorialNotice(
+    status=NoticeStatus.RETRACTED, source="crossref", date="2010-02-06", notice_doi="10.1000/r", label="Retraction"
+)
+CALLED_A_CORRECTION = EditorialNotice(
+    status=NoticeStatus.CORRECTED, source="pubmed", date="2010-02-06", notice_doi="10.1000/r"
+)
+
+
+def test_a_review_shows_retractions_and_concerns_with_their_sources_and_nothing_for_other_papers() -> None:
+    concern = EditorialNotice(status=NoticeStatus.CONCERN, source="pubmed", date="2009")
+    papers = [
+        paper(1, notices=[RETRACTION, CALLED_A_CORRECTION]),
+        paper(2, notices=[concern]),
+        paper(3, notices=[CALLED_A_CORRECTION]),
+    ]
+    retracted, doubted, corrected = told(waiting(review(papers)))["checkpoint"]["payload"]["papers"]
+    assert retracted["retraction"] == {
+        "status": "retracted", "source": "crossref", "date": "2010-02-06", "notice_doi": "10.1000/r",
+    }  # fmt: skip
+    assert retracted["editorial_note"] == (
+        "Retracted 2010-02-06 (notice doi:10.1000/r, source crossref); "
+        "corrected 2010-02-06 (notice doi:10.1000/r, source pubmed)"
+    )
+    assert doubted.keys() - corrected.keys() == {"editorial_note"}
+    assert doubted["editorial_note"] == "Expression of concern 2009 (source pubmed)"
+    assert not {"retraction", "editorial_note"} & corrected.keys()
+
+
+def test_a_terminal_lists_a_retracted_paper_behind_a_mark_and_with_its_notices() -> None:
+    payload = json.loads(wire(views.checkpoint_payload(review([paper(1, notices=[RETRACTION]), paper(2)]))))
+    lines = told_in_full(payload)
+    assert lines[0] == "RETRACTED: Paper 1 (-)"
+    assert lines[2] == "  Retracted 2010-02-06 (notice doi:10.1000/r, source crossref)"
+    assert lines[4] == "Paper 2 (-)"
+    assert "Retracted" not in "".join(lines[4:])
+
+
+def test_retracted_papers_of_any_length_fit_into_a_reply() -> None:
+    long = [RETRACTION.model_copy(update={"notice_doi": f"10.1000/{n}{CJK * 80}"}) for n in range(30)]
+    papers = [huge(number).model_copy(update={"notices": long}) for number in range(40)]
+    reply = views.reply(waiting(review(papers)), NOW)
+    assert len(wire(reply)) <= MOST_BYTES
+    assert reply["checkpoint"]["payload"]["shown"] > 0
