@@ -14,11 +14,10 @@ from uraniborg.kernel.errors import InvalidInput
 if TYPE_CHECKING:
     from paper_search.export.bibtex import export_bibtex
     from paper_search.export.citekeys import citation_keys
-    from paper_search.export.csl import export_csl_json
     from paper_search.export.json_text import export_json
     from paper_search.export.markdown import export_markdown
     from paper_search.export.prisma import export_prisma
-    from paper_search.export.ris import export_ris
+    from paper_search.export.references import export_csl_json, export_ris
     from paper_search.models import PaperCollection
 
 __all__ = [
@@ -36,11 +35,11 @@ __all__ = [
 _HOMES = {
     "citation_keys": "citekeys",
     "export_bibtex": "bibtex",
-    "export_csl_json": "csl",
+    "export_csl_json": "references",
     "export_json": "json_text",
     "export_markdown": "markdown",
     "export_prisma": "prisma",
-    "export_ris": "ris",
+    "export_ris": "references",
 }
 
 

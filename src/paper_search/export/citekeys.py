@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from paper_search.export.names import split_name
-from paper_search.export.text import ascii_fold, one_line
 from paper_search.models import Paper
+from uraniborg.kernel.bibliography.names import split_name
+from uraniborg.kernel.bibliography.text import ascii_fold, one_line
 
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|\\[A-Za-z]+|['’]")
 _WORD = re.compile(r"[a-z0-9]+")

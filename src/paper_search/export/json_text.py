@@ -4,8 +4,8 @@ import json
 
 from pydantic_core import PydanticSerializationError
 
-from paper_search.export.text import SURROGATE
 from paper_search.models import PaperCollection
+from uraniborg.kernel.bibliography.text import SURROGATE
 
 
 def export_json(collection: PaperCollection, indent: int = 2) -> str:

@@ -2,8 +2,8 @@
 
 import re
 
-from paper_search.export.text import one_line
 from paper_search.models import Author, PaperCollection
+from uraniborg.kernel.bibliography.text import one_line
 
 _HEADER = "| # | Title | Authors | Year | Venue | Score |"
 _SEPARATOR = "|---|-------|---------|------|-------|-------|"

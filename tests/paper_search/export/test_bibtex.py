@@ -4,11 +4,11 @@ import pytest
 from hypothesis import example, given
 
 from paper_search.export import export_bibtex
-from paper_search.export.names import split_name
 from paper_search.models import PaperCollection, WorkType
 from tests.paper_search.export.reading import read_bibtex
 from tests.paper_search.export.samples import author_list, collection, collections, composed, paper, untimed
 from tests.requirements import requirement
+from uraniborg.kernel.bibliography.names import split_name
 
 
 @requirement("PS-C4", "PS-X2", "PS-X3")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 
 from paper_search.export import citation_keys, export_csl_json
-from paper_search.export.text import one_line
 from paper_search.models import PaperCollection, WorkType
 from tests.paper_search.export.samples import collection, collections, paper, untimed
+from uraniborg.kernel.bibliography.text import one_line
 
 TYPES = {
     WorkType.ARTICLE: "article-journal",
