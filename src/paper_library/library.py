@@ -31,6 +31,8 @@ from paper_library.store.live import LiveShelf
 from paper_library.store.shelf import Shelf
 from paper_library.summary import default_summary
 from paper_library.text.bibtex import bibtex_of
+from paper_library.text.citations import FORMATS, write_citations
+from paper_library.text.sections import read_section
 from uraniborg.kernel.text import fold, whole_text
 
 T = TypeVar("T")
@@ -89,7 +91,7 @@ class Library:
                 facets=facets,
                 facet_limit=facet_limit,
             )
-            return page.as_dict()
+            return _reply(shelf, page)
 
         return self._on_shelf(found)
 
@@ -107,15 +109,17 @@ class Library:
             shown = engine.passages(shelf, rows, matcher)
             hits = [Hit(row, 0.0, text) for row, text in zip(rows, shown, strict=True)]
             interpreted: dict[str, Any] = {"terms": [], "filters": {"keyword": [keyword]}, "ignored": []}
-            return Page(hits, total, limit, offset, interpreted).as_dict()
+            return _reply(shelf, Page(hits, total, limit, offset, interpreted))
 
         return self._on_shelf(found)
 
     def similar(self, paper: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> dict[str, Any]:
         """Papers about the same things as this one, the most alike first."""
-        return self._on_shelf(
-            lambda shelf: engine.similar(shelf, shelf.resolve(paper), limit=limit, offset=offset).as_dict()
-        )
+
+        def found(shelf: Shelf) -> dict[str, Any]:
+            return _reply(shelf, engine.similar(shelf, shelf.resolve(paper), limit=limit, offset=offset))
+
+        return self._on_shelf(found)
 
     def with_title(self, title: str) -> list[str]:
         """The ids of the papers with exactly this title, whatever its case and accents."""
@@ -135,8 +139,10 @@ class Library:
         """A summary of a paper as a JSON text: of this template, or of the preferred one."""
         return self._on_shelf(lambda shelf: self._summary(shelf, paper, template))
 
-    def source(self, paper: str) -> str:
-        """The paper itself, as markdown."""
+    def source(self, paper: str, lang: str | None = None) -> str:
+        """Return the text of a paper as markdown, in its own language or translated into `lang`."""
+        if lang and not self._is_written_in(paper, lang):
+            return self.translation(paper, lang)
 
         def read(shelf: Shelf) -> str:
             no = shelf.resolve(paper)
@@ -147,6 +153,10 @@ class Library:
             return self._assets.read(shelf.folder, ref, paper_id)
 
         return self._on_shelf(read)
+
+    def section(self, paper: str, heading: str, *, lang: str | None = None) -> str:
+        """Return the section of a paper's text under `heading`, with its subsections, as markdown."""
+        return read_section(self.source(paper, lang), heading)
 
     def translation(self, paper: str, lang: str) -> str:
         """The paper in another language, as markdown."""
@@ -167,6 +177,17 @@ class Library:
         no = shelf.resolve(paper)
         return shelf.bibtex(no) or bibtex_of(shelf.described(no))
 
+    def citations(self, papers: Sequence[str], format_name: str = "bibtex") -> str:
+        """Return the citations of `papers`, each once, as bibtex, ris or csl-json."""
+        if format_name not in FORMATS:
+            raise OutOfBounds("format", f"one of: {', '.join(FORMATS)}")
+
+        def written(shelf: Shelf) -> str:
+            numbers = dict.fromkeys(map(shelf.resolve, papers))
+            return write_citations(((shelf.described(no), shelf.bibtex(no)) for no in numbers), format_name)
+
+        return self._on_shelf(written)
+
     def top_facets(self, category: str, *, limit: int = DEFAULT_FACETS, offset: int = 0) -> dict[str, Any]:
         """The most frequent values of a category, with how many papers have each."""
         _check_kind(category, "category")
@@ -186,6 +207,10 @@ class Library:
     def stats(self) -> dict[str, Any]:
         """What the shelf holds, in numbers."""
         return self._on_shelf(lambda shelf: shelf.stats())
+
+    def _is_written_in(self, paper: str, lang: str) -> bool:
+        known = self.metadata(paper)
+        return lang.lower() == known["language"].lower() and lang.lower() not in known["translations"]
 
     def _summary(self, shelf: Shelf, paper: str, template: str | None) -> str:
         no = shelf.resolve(paper)
@@ -211,6 +236,25 @@ class Library:
                 raise
             with fresh.in_time(self._timeout):
                 return ask(fresh)
+
+
+def _reply(shelf: Shelf, page: Page) -> dict[str, Any]:
+    """Return the reply for a page of results, with retracted papers marked."""
+    reply = page.as_dict()
+    retracted = _retracted(shelf, [hit.row.no for hit in page.hits])
+    for hit, result in zip(page.hits, reply["results"], strict=True):
+        if hit.row.no in retracted:
+            result["retracted"] = True
+    return reply
+
+
+def _retracted(shelf: Shelf, numbers: Sequence[int]) -> set[int]:
+    """Return those of `numbers` whose papers were retracted."""
+    marks = ",".join("?" * len(numbers))
+    # A quote inside a JSON text is escaped, so these bytes are a key; only papers that have the key are parsed.
+    query = f"SELECT no FROM paper WHERE no IN ({marks}) AND instr(metadata, ?)"  # noqa: S608 - marks only
+    found = shelf.connection().execute(query, (*numbers, b'"retraction":{')).fetchall()
+    return {no for (no,) in found if shelf.described(no).get("retraction")}
 
 
 def _checked_sort(sort: str) -> Sort:

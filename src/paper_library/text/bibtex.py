@@ -27,7 +27,7 @@ def bibtex_of(metadata: dict[str, Any]) -> str:
         "keywords": ", ".join(word.translate(_SPECIAL) for word in metadata["keywords"]),
     }
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
-    return "\n".join([f"@{kind}{{{_key(metadata)},", *lines, "}"]) + "\n"
+    return "\n".join([f"@{kind}{{{citation_key(metadata)},", *lines, "}"]) + "\n"
 
 
 def without_places(entry: str) -> str:
@@ -41,7 +41,8 @@ def without_places(entry: str) -> str:
     return entry
 
 
-def _key(metadata: dict[str, Any]) -> str:
+def citation_key(metadata: dict[str, Any]) -> str:
+    """Return the paper's BibTeX key, or one made of the first author's name, the year and a word of the title."""
     if own := metadata["identifiers"].get("bibkey"):
         return own
     name = fold(metadata["authors"][0]).split()[-1] if metadata["authors"] else "anon"
