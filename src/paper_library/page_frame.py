@@ -27,7 +27,7 @@ _STYLE: Final = """
 @media (prefers-color-scheme: dark) { :root { --ink: #e4e7ec; --soft: #9aa4b2; --line: #323a46; --mark: #5b4a10;
   --link: #8db4ff; --paper: #14181e; --tint: #1b2129; --alarm: #ff9c94; --alarm-tint: #3a1a1a } }
 * { box-sizing: border-box }
-body { margin: 0 auto; max-width: 50rem; padding: 1.5rem 1.25rem 4rem; background: var(--paper); color: var(--ink);
+body { margin: 0 auto; max-width: 52.5rem; padding: 1.5rem 1.25rem 4rem; background: var(--paper); color: var(--ink);
   font: 1.05rem/1.6 Georgia, "Noto Serif", serif; overflow-wrap: anywhere }
 header, nav, form, summary, h2, .facts, .more, .values, .notice, .badge { font-family: system-ui, sans-serif }
 a { color: var(--link); text-decoration: none } a:hover { text-decoration: underline }
