@@ -122,6 +122,14 @@ class Library:
         _check_value("title", title)
         return self._on_shelf(lambda shelf: [row.paper_id for row in shelf.rows(shelf.with_title(title))])
 
+    def complete(self, prefix: str) -> str:
+        """Return the id of the paper that `prefix` names, or of the only one whose id or BibTeX key begins with it."""
+
+        def completed(shelf: Shelf) -> str:
+            return shelf.described(shelf.complete(prefix))["paper_id"]
+
+        return self._on_shelf(completed)
+
     def metadata_json(self, paper: str) -> bytes:
         """All that is known of a paper, by its id, DOI, arXiv id or BibTeX key, as JSON."""
         shelf = self.live.current()

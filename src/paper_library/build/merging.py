@@ -87,7 +87,7 @@ def unique(values: Iterable[str]) -> list[str]:
 
 def _keys(all_keys: Sequence[Keys]) -> list[str]:
     """Every key of every entry, strongest first."""
-    by_scheme: dict[str, list[str]] = {"doi": [], "arxiv": [], "bib": [], "meta": []}
+    by_scheme: dict[str, list[str]] = {scheme: [] for scheme in ("doi", "arxiv", "bib", "meta", "pmid", "pmcid")}
     for keys in all_keys:
         for key in keys.all():
             known = by_scheme[key.partition(":")[0]]
