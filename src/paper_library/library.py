@@ -30,7 +30,7 @@ from paper_library.store.layout import DEFAULT_TEMPLATE, FACET_KINDS, SOURCE, SU
 from paper_library.store.live import LiveShelf
 from paper_library.store.shelf import Shelf
 from paper_library.summary import default_summary
-from paper_library.text.bibtex import bibtex_of
+from paper_library.text.bibtex import bibtex_entry
 from uraniborg.kernel.text import fold, whole_text
 
 T = TypeVar("T")
@@ -170,10 +170,10 @@ class Library:
         return self._on_shelf(read)
 
     def bibtex(self, paper: str) -> str:
-        """The BibTeX entry of a paper as its owner wrote it, or one made of what is known of it."""
+        """Return the BibTeX entry of a paper as its owner wrote it, or one made of the metadata."""
         shelf = self.live.current()
         no = shelf.resolve(paper)
-        return shelf.bibtex(no) or bibtex_of(shelf.described(no))
+        return bibtex_entry(shelf.described(no), shelf.bibtex(no))
 
     def top_facets(self, category: str, *, limit: int = DEFAULT_FACETS, offset: int = 0) -> dict[str, Any]:
         """The most frequent values of a category, with how many papers have each."""

@@ -46,6 +46,7 @@ class Row:
     venue: str
     authors: list[str]
     abstract: str
+    is_retracted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +300,8 @@ class Shelf:
 
 def _row(no: int, said: dict[str, Any]) -> Row:
     authors = said["authors"][:AUTHORS_SHOWN]
-    return Row(no, said["paper_id"], said["title"], said["year"], said["venue"], authors, said["abstract"])
+    facts = (said["paper_id"], said["title"], said["year"], said["venue"], authors, said["abstract"])
+    return Row(no, *facts, is_retracted=bool(said.get("retraction")))
 
 
 def too_slow(seconds: float) -> QueryTooSlow:
