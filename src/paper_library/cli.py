@@ -71,7 +71,10 @@ def search(
 @app.command()
 def show(
     shelf: ShelfArgument,
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="A paper_id, DOI, arXiv id or BibTeX key.")],
+    paper: Annotated[
+        str,
+        typer.Argument(metavar="PAPER", help="A DOI, arXiv id or PMID; a paper_id or BibTeX key, or how it begins."),
+    ],
     source: Annotated[bool, typer.Option("--source", help="Print the paper's text.")] = False,
     summary: Annotated[str | None, typer.Option(metavar="TEMPLATE", help="Print this summary.")] = None,
     bibtex: Annotated[bool, typer.Option("--bibtex", help="Print its BibTeX entry.")] = False,
@@ -85,6 +88,7 @@ def show(
     wanted = [name for name, asked in (("--source", source), ("--summary", summary), ("--bibtex", bibtex)) if asked]
     if len(wanted) > 1:
         raise InvalidInput(f"Choose one of {' and '.join(wanted)}.", hint="Each prints one thing.")
+    paper = library.complete(paper)
     if source:
         text = library.source(paper)
         _print_json({"source": text}) if json else _print(text)

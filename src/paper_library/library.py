@@ -30,7 +30,7 @@ from paper_library.store.layout import DEFAULT_TEMPLATE, FACET_KINDS, SOURCE, SU
 from paper_library.store.live import LiveShelf
 from paper_library.store.shelf import Shelf
 from paper_library.summary import default_summary
-from paper_library.text.bibtex import bibtex_of
+from paper_library.text.bibtex import bibtex_entry
 from paper_library.text.citations import FORMATS, write_citations
 from paper_library.text.sections import read_section
 from uraniborg.kernel.text import fold, whole_text
@@ -91,7 +91,7 @@ class Library:
                 facets=facets,
                 facet_limit=facet_limit,
             )
-            return _reply(shelf, page)
+            return page.as_dict()
 
         return self._on_shelf(found)
 
@@ -109,22 +109,28 @@ class Library:
             shown = engine.passages(shelf, rows, matcher)
             hits = [Hit(row, 0.0, text) for row, text in zip(rows, shown, strict=True)]
             interpreted: dict[str, Any] = {"terms": [], "filters": {"keyword": [keyword]}, "ignored": []}
-            return _reply(shelf, Page(hits, total, limit, offset, interpreted))
+            return Page(hits, total, limit, offset, interpreted).as_dict()
 
         return self._on_shelf(found)
 
     def similar(self, paper: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> dict[str, Any]:
         """Papers about the same things as this one, the most alike first."""
-
-        def found(shelf: Shelf) -> dict[str, Any]:
-            return _reply(shelf, engine.similar(shelf, shelf.resolve(paper), limit=limit, offset=offset))
-
-        return self._on_shelf(found)
+        return self._on_shelf(
+            lambda shelf: engine.similar(shelf, shelf.resolve(paper), limit=limit, offset=offset).as_dict()
+        )
 
     def with_title(self, title: str) -> list[str]:
         """The ids of the papers with exactly this title, whatever its case and accents."""
         _check_value("title", title)
         return self._on_shelf(lambda shelf: [row.paper_id for row in shelf.rows(shelf.with_title(title))])
+
+    def complete(self, prefix: str) -> str:
+        """Return the id of the paper that `prefix` names, or of the only one whose id or BibTeX key begins with it."""
+
+        def completed(shelf: Shelf) -> str:
+            return shelf.described(shelf.complete(prefix))["paper_id"]
+
+        return self._on_shelf(completed)
 
     def metadata_json(self, paper: str) -> bytes:
         """All that is known of a paper, by its id, DOI, arXiv id or BibTeX key, as JSON."""
@@ -172,10 +178,10 @@ class Library:
         return self._on_shelf(read)
 
     def bibtex(self, paper: str) -> str:
-        """The BibTeX entry of a paper as its owner wrote it, or one made of what is known of it."""
+        """Return the BibTeX entry of a paper as its owner wrote it, or one made of the metadata."""
         shelf = self.live.current()
         no = shelf.resolve(paper)
-        return shelf.bibtex(no) or bibtex_of(shelf.described(no))
+        return bibtex_entry(shelf.described(no), shelf.bibtex(no))
 
     def citations(self, papers: Sequence[str], format_name: str = "bibtex") -> str:
         """Return the citations of `papers`, each once, as bibtex, ris or csl-json."""
@@ -236,25 +242,6 @@ class Library:
                 raise
             with fresh.in_time(self._timeout):
                 return ask(fresh)
-
-
-def _reply(shelf: Shelf, page: Page) -> dict[str, Any]:
-    """Return the reply for a page of results, with retracted papers marked."""
-    reply = page.as_dict()
-    retracted = _retracted(shelf, [hit.row.no for hit in page.hits])
-    for hit, result in zip(page.hits, reply["results"], strict=True):
-        if hit.row.no in retracted:
-            result["retracted"] = True
-    return reply
-
-
-def _retracted(shelf: Shelf, numbers: Sequence[int]) -> set[int]:
-    """Return those of `numbers` whose papers were retracted."""
-    marks = ",".join("?" * len(numbers))
-    # A quote inside a JSON text is escaped, so these bytes are a key; only papers that have the key are parsed.
-    query = f"SELECT no FROM paper WHERE no IN ({marks}) AND instr(metadata, ?)"  # noqa: S608 - marks only
-    found = shelf.connection().execute(query, (*numbers, b'"retraction":{')).fetchall()
-    return {no for (no,) in found if shelf.described(no).get("retraction")}
 
 
 def _checked_sort(sort: str) -> Sort:

@@ -9,6 +9,7 @@ from paper_library.errors import SourceNotAvailable
 from paper_library.library import Library
 from paper_library.limits import HTML_CHARS
 from paper_library.page_frame import link, make_page, outside_link, paper_address, search_address, value_links
+from paper_library.retraction import RETRACTIONS
 from paper_library.text.bibtex import citation_key
 from paper_library.text.bylines import byline
 from paper_library.text.citations import FORMATS
@@ -56,19 +57,18 @@ def _anchor(name: str) -> str:
 
 
 def _notices(known: dict[str, Any]) -> str:
-    """Return the editorial notices, a retraction first and in red."""
+    """Return the editorial notices, the gravest first; retractions in red."""
     retraction: dict[str, str] | None = known.get("retraction")
-    notices: list[dict[str, str]] = known.get("notices") or ([retraction] if retraction else [])
-    return "".join(_notice(notice, is_retraction=bool(retraction) and at == 0) for at, notice in enumerate(notices))
+    return "".join(map(_notice, known.get("notices") or ([retraction] if retraction else [])))
 
 
-def _notice(notice: dict[str, str], *, is_retraction: bool) -> str:
-    status = str(notice.get("status") or "retracted").replace("_", " ").capitalize()
-    doi = str(notice.get("notice_doi") or "")
+def _notice(notice: dict[str, str]) -> str:
+    status, doi = notice["status"], notice.get("notice_doi", "")
     facts = [escape(f"{label}{notice[name]}") for name, label in _NOTICE_FACTS.items() if notice.get(name)]
     facts += [f"notice: {outside_link(_address('https://doi.org/', doi), doi)}"] if doi else []
-    kind = "notice retracted" if is_retraction else "notice"
-    return f'<p class="{kind}" role="note"><b>{escape(status)}</b>{" · " if facts else ""}{" · ".join(facts)}</p>'
+    label = "Expression of concern" if status == "concern" else status.replace("_", " ").capitalize()
+    kind = "notice retracted" if status in RETRACTIONS else "notice"
+    return f'<p class="{kind}" role="note">{" · ".join([f"<b>{escape(label)}</b>", *facts])}</p>'
 
 
 def _authors(authors: list[str]) -> str:

@@ -56,6 +56,10 @@ class Metadata(TypedDict):
     year: int | None
     month: int | None
     venue: str
+    volume: NotRequired[str]
+    issue: NotRequired[str]
+    pages: NotRequired[str]
+    publisher: NotRequired[str]
     abstract: str
     identifiers: dict[str, str]
     keywords: list[str]
@@ -71,6 +75,9 @@ class Metadata(TypedDict):
     source_chars: int
     outline: list[Heading]
     has_bibtex: bool
+    notices: NotRequired[
+        Annotated[list[dict[str, str]], Field(description="Retractions, expressions of concern and corrections.")]
+    ]
     retraction: NotRequired[
         Annotated[dict[str, Any] | None, Field(description="Set if the paper was retracted: do not rely on it.")]
     ]

@@ -200,7 +200,7 @@ def test_what_a_paper_does_not_have_is_named(rest: httpx.Client, path: str, code
 
 def test_a_paper_that_came_without_bibtex_has_an_entry_made_for_it(rest: httpx.Client) -> None:
     entry = rest.get(f"papers/{paper(rest, 'On comets')}/bibtex").text
-    assert entry.startswith("@misc{brahecomets,\n")
+    assert entry.startswith("@misc{brahe_nd_on,\n")
     assert "title = {{On comets}}" in entry
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from paper_library.text.bibtex import bibtex_of, citation_key
+from paper_library.retraction import describe_notices
+from paper_library.text.bibtex import bibtex_entry, citation_key
 from uraniborg.kernel.bibliography.references import Reference, split_pages
 from uraniborg.kernel.bibliography.text import one_line
 
@@ -46,7 +47,7 @@ def write_citations(papers: Iterable[tuple[dict[str, Any], str]], format_name: s
     made of the metadata.
     """
     if format_name == "bibtex":
-        return "\n\n".join((entry or bibtex_of(metadata)).strip() for metadata, entry in papers) + "\n"
+        return "\n\n".join(bibtex_entry(metadata, entry).strip() for metadata, entry in papers) + "\n"
     references = [make_reference(metadata) for metadata, _ in papers]
     if format_name == "ris":
         from uraniborg.kernel.bibliography.ris import write_ris
@@ -78,6 +79,7 @@ def make_reference(metadata: dict[str, Any]) -> Reference:
         pmcid=one_line(ids.get("pmcid")),
         language=one_line(metadata["language"]),
         abstract=one_line(metadata["abstract"]),
+        note=describe_notices(metadata.get("notices", [])),
     )
 
 

@@ -84,13 +84,14 @@ def test_a_failure_has_the_error_shape_and_no_structured_content(
 
 
 def test_what_the_search_says_of_a_match_reaches_the_client(library: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = engine.Hit.as_dict
+    plain = engine.Page.as_dict
     match = {"matched_fields": ["title", "text"], "section": "Results", "offset": 17}
 
-    def with_match(hit: engine.Hit) -> dict[str, Any]:
-        return {**plain(hit), **match}
+    def with_match(page: engine.Page) -> dict[str, Any]:
+        reply = plain(page)
+        return {**reply, "results": [{**hit, **match} for hit in reply["results"]]}
 
-    monkeypatch.setattr(engine.Hit, "as_dict", with_match)
+    monkeypatch.setattr(engine.Page, "as_dict", with_match)
     page = library.answer("search_papers", query="rain radar")
     assert match.items() <= page["results"][0].items()
     check(schemas(library)["search_papers"], page)

@@ -85,9 +85,17 @@ def test_the_kind_follows_from_the_entry_type_else_from_venue_and_arxiv_id(facts
 
 
 def test_an_entry_of_the_owner_is_copied_and_a_missing_one_is_made() -> None:
-    text = write_citations([(PAPER, "@article{mine,\n  title = {Mine}\n}\n"), (PAPER, "")], "bibtex")
-    assert text.startswith("@article{mine,\n  title = {Mine}\n}\n\n@article{mayor1995,")
+    text = write_citations([(PAPER, "@article{mayor1995,\n  title = {Mine}\n}\n"), (PAPER, "")], "bibtex")
+    assert text.startswith("@article{mayor1995,\n  title = {Mine}\n}\n\n@article{mayor1995,")
     assert text.endswith("}\n")
+
+
+def test_a_retraction_is_a_note_in_every_format() -> None:
+    notices = [{"status": "retracted", "date": "2022-05-01", "notice_doi": "10.5555/notice.1"}]
+    text = "Retracted 2022-05-01 (notice doi:10.5555/notice.1)"
+    assert written("csl-json", notices=notices)["note"] == text
+    assert written("ris", notices=notices)["notes"] == [text]
+    assert f"note = {{{text}}}" in write_citations([({**PAPER, "notices": notices}, "")], "bibtex")
 
 
 @pytest.mark.parametrize("format_name", ["ris", "csl-json"])

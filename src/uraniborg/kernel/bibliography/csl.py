@@ -44,6 +44,7 @@ def _item(reference: Reference) -> dict[str, Any]:
         "number": reference.arxiv and f"arXiv:{reference.arxiv}",
         "language": reference.language,
         "abstract": reference.abstract,
+        "note": reference.note,
     }
     return {field: value for field, value in fields.items() if value}
 

@@ -29,6 +29,7 @@ class Reference:
     pmcid: str
     language: str
     abstract: str
+    note: str = ""
 
 
 def split_pages(text: str) -> tuple[str, ...]:

@@ -52,5 +52,6 @@ def _record(reference: Reference) -> dict[str, Any]:
         "urls": [reference.url] if reference.url else [],
         "language": reference.language,
         "abstract": reference.abstract,
+        "notes": [reference.note] if reference.note else [],
     }
     return {field: value for field, value in fields.items() if value}
