@@ -67,7 +67,7 @@ def _results(library: Library, request: Request) -> str:
     parts += [f'<p class="facts">{escape(note)}</p>' for note in found["interpreted_query"]["ignored"]]
     parts += [_result(hit) for hit in found["results"]]
     if not found["total"]:
-        parts.append(_help(library, query, filters))
+        parts.append(_help(library, found.get("did_you_mean") or query, filters))
     links = [("Earlier", max(0, offset - DEFAULT_PAGE_SIZE))] if offset else []
     links += [("More", found["next_offset"])] if found["next_offset"] is not None else []
     anchors = " · ".join(link(search_address(query, filters, at), name) for name, at in links)

@@ -263,6 +263,12 @@ def test_a_search_without_results_offers_parts_that_find_papers_and_values_to_br
     assert "Ada Name0 (1)" in shown(pages.get(page.links["authors"])).links
 
 
+def test_parts_of_a_misspelt_search_are_offered_in_the_right_spelling(pages: httpx.Client) -> None:
+    page = shown(pages.get("/", params={"q": "trensit author:nobody"}))
+    assert "transit author:nobody" in page.links
+    assert "Transit of a planet" in shown(pages.get(page.links["transit (1)"])).links
+
+
 def test_a_filter_that_leaves_nothing_can_be_left_out(pages: httpx.Client) -> None:
     page = shown(pages.get("/", params={"q": "moon", "author": "Nobody Known"}))
     assert "No paper matches" in page.text
