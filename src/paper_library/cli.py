@@ -71,7 +71,10 @@ def search(
 @app.command()
 def show(
     shelf: ShelfArgument,
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="A paper_id, DOI, arXiv id or BibTeX key.")],
+    paper: Annotated[
+        str,
+        typer.Argument(metavar="PAPER", help="A DOI, arXiv id or PMID; a paper_id or BibTeX key, or how it begins."),
+    ],
     source: Annotated[bool, typer.Option("--source", help="Print the paper's text.")] = False,
     summary: Annotated[str | None, typer.Option(metavar="TEMPLATE", help="Print this summary.")] = None,
     bibtex: Annotated[bool, typer.Option("--bibtex", help="Print its BibTeX entry.")] = False,
@@ -85,6 +88,7 @@ def show(
     wanted = [name for name, asked in (("--source", source), ("--summary", summary), ("--bibtex", bibtex)) if asked]
     if len(wanted) > 1:
         raise InvalidInput(f"Choose one of {' and '.join(wanted)}.", hint="Each prints one thing.")
+    paper = library.complete(paper)
     if source:
         text = library.source(paper)
         _print_json({"source": text}) if json else _print(text)
@@ -171,7 +175,12 @@ def serve(
         str | None, typer.Option(help="What callers must send; better set URANIBORG_LIBRARY__TOKEN.")
     ] = None,
     insecure: Annotated[bool, typer.Option("--insecure", help="Let others reach it without a token.")] = False,
-    extra_tools: Annotated[bool, typer.Option("--extra-tools", help="Offer two more tools.")] = False,
+    extra_tools: Annotated[
+        bool | None,
+        typer.Option(
+            "--extra-tools/--no-extra-tools", help="Offer read_paper_section and export_citations to agents. [yes]"
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Serve a shelf: MCP at /mcp, REST at /api/v1, pages at /."""
@@ -187,7 +196,7 @@ def serve(
         "workers": workers,
         "token": token,
         "insecure": insecure or None,
-        "extra_tools": extra_tools or None,
+        "extra_tools": extra_tools,
     }
     serve_shelf({name: value for name, value in options.items() if value is not None}, as_json=json)
 

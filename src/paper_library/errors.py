@@ -6,6 +6,7 @@ UraniborgError
 │   └── NothingToShelve          nothing_to_shelve: none of the inputs made a paper
 ├── NotFound
 │   ├── PaperNotFound            paper_not_found
+│   ├── PaperAmbiguous           paper_ambiguous: several papers begin so, with candidates
 │   ├── TemplateNotAvailable     template_not_available, with available_summary_templates
 │   ├── SourceNotAvailable       source_not_available
 │   ├── TranslationNotAvailable  translation_not_available, with available_translations
@@ -34,6 +35,18 @@ class PaperNotFound(NotFound):
             f"Paper not found: {paper_id[:100]}",
             hint="Use the paper_id of a search result, or a DOI, arXiv id or BibTeX key of a paper on this shelf.",
             paper_id=paper_id[:100],
+        )
+
+
+class PaperAmbiguous(NotFound):
+    code = "paper_ambiguous"
+
+    def __init__(self, prefix: str, candidates: list[str]) -> None:
+        super().__init__(
+            f"Several papers begin with {prefix[:100]}: {'; '.join(candidates)}.",
+            hint="Write more of the id or BibTeX key.",
+            paper_id=prefix[:100],
+            candidates=candidates,
         )
 
 

@@ -30,7 +30,9 @@ from paper_library.store.layout import DEFAULT_TEMPLATE, FACET_KINDS, SOURCE, SU
 from paper_library.store.live import LiveShelf
 from paper_library.store.shelf import Shelf
 from paper_library.summary import default_summary
-from paper_library.text.bibtex import bibtex_of
+from paper_library.text.bibtex import bibtex_entry
+from paper_library.text.citations import FORMATS, write_citations
+from paper_library.text.sections import read_section
 from uraniborg.kernel.text import fold, whole_text
 
 T = TypeVar("T")
@@ -122,6 +124,14 @@ class Library:
         _check_value("title", title)
         return self._on_shelf(lambda shelf: [row.paper_id for row in shelf.rows(shelf.with_title(title))])
 
+    def complete(self, prefix: str) -> str:
+        """Return the id of the paper that `prefix` names, or of the only one whose id or BibTeX key begins with it."""
+
+        def completed(shelf: Shelf) -> str:
+            return shelf.described(shelf.complete(prefix))["paper_id"]
+
+        return self._on_shelf(completed)
+
     def metadata_json(self, paper: str) -> bytes:
         """All that is known of a paper, by its id, DOI, arXiv id or BibTeX key, as JSON."""
         shelf = self.live.current()
@@ -135,8 +145,10 @@ class Library:
         """A summary of a paper as a JSON text: of this template, or of the preferred one."""
         return self._on_shelf(lambda shelf: self._summary(shelf, paper, template))
 
-    def source(self, paper: str) -> str:
-        """The paper itself, as markdown."""
+    def source(self, paper: str, lang: str | None = None) -> str:
+        """Return the text of a paper as markdown, in its own language or translated into `lang`."""
+        if lang and not self._is_written_in(paper, lang):
+            return self.translation(paper, lang)
 
         def read(shelf: Shelf) -> str:
             no = shelf.resolve(paper)
@@ -147,6 +159,10 @@ class Library:
             return self._assets.read(shelf.folder, ref, paper_id)
 
         return self._on_shelf(read)
+
+    def section(self, paper: str, heading: str, *, lang: str | None = None) -> str:
+        """Return the section of a paper's text under `heading`, with its subsections, as markdown."""
+        return read_section(self.source(paper, lang), heading)
 
     def translation(self, paper: str, lang: str) -> str:
         """The paper in another language, as markdown."""
@@ -162,10 +178,21 @@ class Library:
         return self._on_shelf(read)
 
     def bibtex(self, paper: str) -> str:
-        """The BibTeX entry of a paper as its owner wrote it, or one made of what is known of it."""
+        """Return the BibTeX entry of a paper as its owner wrote it, or one made of the metadata."""
         shelf = self.live.current()
         no = shelf.resolve(paper)
-        return shelf.bibtex(no) or bibtex_of(shelf.described(no))
+        return bibtex_entry(shelf.described(no), shelf.bibtex(no))
+
+    def citations(self, papers: Sequence[str], format_name: str = "bibtex") -> str:
+        """Return the citations of `papers`, each once, as bibtex, ris or csl-json."""
+        if format_name not in FORMATS:
+            raise OutOfBounds("format", f"one of: {', '.join(FORMATS)}")
+
+        def written(shelf: Shelf) -> str:
+            numbers = dict.fromkeys(map(shelf.resolve, papers))
+            return write_citations(((shelf.described(no), shelf.bibtex(no)) for no in numbers), format_name)
+
+        return self._on_shelf(written)
 
     def top_facets(self, category: str, *, limit: int = DEFAULT_FACETS, offset: int = 0) -> dict[str, Any]:
         """The most frequent values of a category, with how many papers have each."""
@@ -186,6 +213,10 @@ class Library:
     def stats(self) -> dict[str, Any]:
         """What the shelf holds, in numbers."""
         return self._on_shelf(lambda shelf: shelf.stats())
+
+    def _is_written_in(self, paper: str, lang: str) -> bool:
+        known = self.metadata(paper)
+        return lang.lower() == known["language"].lower() and lang.lower() not in known["translations"]
 
     def _summary(self, shelf: Shelf, paper: str, template: str | None) -> str:
         no = shelf.resolve(paper)

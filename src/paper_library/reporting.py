@@ -13,6 +13,7 @@ from rich.table import Table
 from paper_library.build.building import Progress as Tell
 from paper_library.build.entry import Problem
 from paper_library.build.report import Report
+from paper_library.retraction import describe_notices
 from paper_library.store.checking import Verdict
 from paper_library.store.comparing import Change, Difference
 from paper_library.text.markdown import unescaped
@@ -81,7 +82,8 @@ def tell_results(found: dict[str, Any]) -> None:
         out.print("No paper has these words.")
     for place, hit in enumerate(found["results"], found["offset"] + 1):
         year = f" ({hit['year']})" if hit["year"] else ""
-        out.print(f"[bold]{place}. {escape(hit['title'])}[/bold]{year}")
+        mark = " [red]retracted[/red]" if hit.get("retracted") else ""
+        out.print(f"[bold]{place}. {escape(hit['title'])}[/bold]{year}{mark}")
         names = ", ".join(hit["authors"][:3]) + (" and others" if len(hit["authors"]) > 3 else "")
         if byline := " · ".join(part for part in (names, hit["venue"]) if part):
             out.print(f"   {escape(byline)}", style="dim")
@@ -102,10 +104,14 @@ def tell_paper(said: dict[str, Any]) -> None:
     out.print(escape(", ".join(said["authors"])))
     facts = (
         said["venue"],
+        *(f"{name} {said[name]}" for name in ("volume", "issue", "pages") if said.get(name)),
+        said.get("publisher", ""),
         str(said["year"] or ""),
         *(f"{name} {value}" for name, value in said["identifiers"].items()),
     )
     out.print(escape(" · ".join(fact for fact in facts if fact)), style="dim")
+    if notice := describe_notices(said.get("notices", [])):
+        out.print(f"[red]{escape(notice)}[/red]")
     if said["abstract"]:
         out.print(f"\n{escape(said['abstract'])}\n")
     for name, values in (("Keywords", said["keywords"]), ("Tags", said["tags"]), ("Languages", said["translations"])):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from paper_library.config import load_config
 from paper_library.limits import OFFSET, PAGE_SIZE, QUERY_CHARS
+from paper_library.retraction import STATUSES
 from uraniborg.kernel.text import words
 
 if TYPE_CHECKING:
@@ -94,5 +95,7 @@ def _record(said: dict[str, Any]) -> dict[str, Any]:
         "doi": said["identifiers"].get("doi"),
         "abstract": said["abstract"] or None,
         "identifiers": {name: value for name, value in said["identifiers"].items() if name in _SHARED},
+        **{name: said.get(name) or None for name in ("volume", "issue", "pages", "publisher", "language")},
+        "notices": [{"source": "library", **one} for one in said.get("notices", []) if one["status"] in STATUSES],
         "source": ShelfSource.source_name,
     }

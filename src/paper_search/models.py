@@ -231,6 +231,8 @@ class Paper(Work):
     """The round that found the paper first, counted from 0."""
     other_ids: list[str] = Field(default_factory=list)
     """Ids that the paper had before records were merged into it."""
+    citation_key: str | None = None
+    """The key in every export, unique in its collection; the engine sets it."""
 
     @computed_field
     @property

@@ -18,7 +18,6 @@ from rich.text import Text
 
 from paper_search import export_bibtex, export_json, export_markdown, export_prisma
 from paper_search.config import AppConfig
-from paper_search.export.names import split_name
 from paper_search.models import Paper, PaperCollection, SourceReport, SourceStatus
 from paper_search.workflow import (
     Checkpoint,
@@ -31,6 +30,7 @@ from uraniborg.demo_session import show_session
 from uraniborg.demo_shelf import show_shelf
 from uraniborg.demo_universe import show_universe
 from uraniborg.demo_workflow import show_workflow
+from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import write_atomic
 from uraniborg.recordings import QUERY, RECORDING

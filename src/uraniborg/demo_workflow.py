@@ -13,7 +13,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from paper_search.export.names import split_name
+from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.recordings import QUERY, RECORDING
 

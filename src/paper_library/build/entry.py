@@ -3,7 +3,21 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+SEARCH_FIELDS: Final = (
+    "editors",
+    "sources",
+    "records",
+    "provenance",
+    "citation_count",
+    "relevance_score",
+    "relevance_reason",
+    "status",
+    "decisions",
+    "found_in_round",
+    "other_ids",
+)
 
 
 @dataclass(slots=True)
@@ -16,6 +30,10 @@ class Entry:
     year: int | None = None
     month: int | None = None
     venue: str = ""
+    volume: str = ""
+    issue: str = ""
+    pages: str = ""
+    publisher: str = ""
     abstract: str = ""
     identifiers: dict[str, str] = field(default_factory=dict[str, str])
     """As given, by scheme: doi, arxiv, bibkey, pmid, pmcid, isbn, url, …; spelled in one way later."""
@@ -24,7 +42,13 @@ class Entry:
     institutions: list[str] = field(default_factory=list[str])
     kind: str = ""
     """The BibTeX entry type, or what stands for it: article, inproceedings, book, …"""
+    work_type: str = ""
+    """The kind of publication in the words of a search: preprint, dataset, …"""
     language: str = ""
+    notices: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    """Retractions, concerns and corrections; see `paper_library.retraction`."""
+    search: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What a search recorded of it under `SEARCH_FIELDS`: where it was found, how it was judged, what was decided."""
     bibtex: str = ""
     """The BibTeX of this paper as its owner wrote it."""
     source: str = ""

@@ -16,7 +16,15 @@ from typing import Final, TypeVar
 from rapidfuzz import fuzz
 
 from paper_library.build.entry import Entry, origin_file
-from paper_library.identity import Keys, meta_key, normalised_arxiv, normalised_doi, normalised_title
+from paper_library.identity import (
+    Keys,
+    meta_key,
+    normalised_arxiv,
+    normalised_doi,
+    normalised_title,
+    other_keys,
+    without_subject_class,
+)
 from uraniborg.kernel.text import fold
 
 Key = TypeVar("Key")
@@ -30,6 +38,8 @@ _STRONG: Final = {
     "id": "same paper_id",
     "doi": "same DOI",
     "arxiv": "same arXiv id",
+    "pmid": "same PMID",
+    "pmcid": "same PMCID",
     "meta": "same title, authors, year and venue",
 }
 _SURNAME: Final = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*")
@@ -39,14 +49,10 @@ def keys_of(entry: Entry) -> Keys:
     """The keys that an entry has by itself."""
     ids = entry.identifiers
     doi = normalised_doi(ids.get("doi"))
+    arxiv = normalised_arxiv(ids.get("arxiv")) or (normalised_arxiv(doi) if doi else None)
     title = normalised_title(entry.title)
-    return Keys(
-        doi,
-        normalised_arxiv(ids.get("arxiv")) or (normalised_arxiv(doi) if doi else None),
-        ids.get("bibkey") or None,
-        meta_key(title, entry.authors, entry.year, entry.venue),
-        title,
-    )
+    meta = meta_key(title, entry.authors, entry.year, entry.venue)
+    return Keys(doi, arxiv, ids.get("bibkey") or None, meta, title, other_keys(ids, arxiv))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +120,12 @@ class Matcher:
                 ids.get("id", ""),
             )
         )
-        strong = [("id", ids.get("paper_id")), ("doi", keys.doi), ("arxiv", keys.arxiv)]
+        arxiv = without_subject_class(keys.arxiv) if keys.arxiv else None
+        strong = [("id", ids.get("paper_id")), ("doi", keys.doi), ("arxiv", arxiv)]
         if entry.authors and entry.year and not ids.get("id"):
             strong.append(("meta", keys.meta))
-        for scheme, value in (*strong, *((key.partition(":")[0], key.partition(":")[2]) for key in entry.keys)):
+        further = ((key.partition(":")[0], key.partition(":")[2]) for key in (*entry.keys, *keys.others))
+        for scheme, value in (*strong, *further):
             if value and scheme in _STRONG:
                 other = self._by_identifier.setdefault(hash((scheme, value)), number)
                 self._join(number, other, _STRONG[scheme])

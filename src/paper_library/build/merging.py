@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final, cast
 
 from paper_library.build.entry import Entry, origin_file
 from paper_library.build.matching import keys_of
 from paper_library.identity import Keys, is_paper_id, paper_id
+from paper_library.retraction import merge_notices
 from paper_library.text.bibtex import without_places
 from uraniborg.kernel.text import fold
 
@@ -15,6 +16,13 @@ _BEST_FIRST: Final = (
     *(".nxml", ".jats", ".xml", ".md", ".markdown"),
 )
 """Whose word counts where entries differ: what a person curated before what was written for print or found in it."""
+
+
+_FIRST_GIVEN: Final = (
+    *("title", "authors", "year", "venue", "abstract"),
+    *("kind", "work_type", "language", "bibtex", "source"),
+)
+_OF_THE_YEAR: Final = ("month", "volume", "issue", "pages", "publisher")
 
 
 @dataclass(slots=True)
@@ -63,18 +71,53 @@ def _joined(entries: Sequence[Entry]) -> Entry:
         summaries=dict(entries[0].summaries),
     )
     for other in entries[1:]:
-        for name in ("title", "authors", "year", "venue", "abstract", "kind", "language", "bibtex", "source"):
+        for name in (
+            "title",
+            "authors",
+            "year",
+            "venue",
+            "abstract",
+            "kind",
+            "work_type",
+            "language",
+            "bibtex",
+            "source",
+        ):
             if not getattr(first, name):
                 setattr(first, name, getattr(other, name))
-        # A month only means something in the year it was given with.
-        if first.month is None and other.year == first.year:
-            first.month = other.month
+        # A month, a volume or a page only means something in the year it was given with.
+        for name in _OF_THE_YEAR if other.year == first.year else ():
+            if not getattr(first, name):
+                setattr(first, name, getattr(other, name))
         first.preferred_summary = first.preferred_summary or other.preferred_summary
         for name in ("identifiers", "translations", "summaries"):
             setattr(first, name, {**getattr(other, name), **getattr(first, name)})
     for name in ("keywords", "tags", "institutions"):
         setattr(first, name, unique(value for entry in entries for value in getattr(entry, name)))
+    first.notices = merge_notices(notice for entry in entries for notice in entry.notices)
+    first.search = _search(first, entries)
     return first
+
+
+def _search(paper: Entry, entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return what all searches recorded; of the source of a value nothing is left where another value won."""
+    joined: dict[str, Any] = {}
+    for entry in entries:
+        for name, value in entry.search.items():
+            if name in ("sources", "records", "other_ids") and isinstance(value, list):
+                known = joined.setdefault(name, [])
+                known += [item for item in cast("list[Any]", value) if item not in known]
+            elif name == "provenance" and isinstance(value, dict):
+                sources = cast("dict[str, Any]", value).items()
+                true = {field: source for field, source in sources if _value(paper, field) == _value(entry, field)}
+                joined[name] = {**true, **joined.get(name, {})}
+            else:
+                joined.setdefault(name, value)
+    return {name: value for name, value in joined.items() if value or value == 0}
+
+
+def _value(entry: Entry, field: str) -> Any:
+    return getattr(entry, field, None) or entry.identifiers.get("url" if field == "full_text_url" else field)
 
 
 def unique(values: Iterable[str]) -> list[str]:
@@ -87,7 +130,7 @@ def unique(values: Iterable[str]) -> list[str]:
 
 def _keys(all_keys: Sequence[Keys]) -> list[str]:
     """Every key of every entry, strongest first."""
-    by_scheme: dict[str, list[str]] = {"doi": [], "arxiv": [], "bib": [], "meta": []}
+    by_scheme: dict[str, list[str]] = {scheme: [] for scheme in ("doi", "arxiv", "bib", "meta", "pmid", "pmcid")}
     for keys in all_keys:
         for key in keys.all():
             known = by_scheme[key.partition(":")[0]]

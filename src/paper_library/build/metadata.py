@@ -7,8 +7,10 @@ from typing import Any, Final
 
 import orjson
 
+from paper_library.build.entry import Entry
 from paper_library.build.merging import Paper
 from paper_library.limits import OUTLINE_SHOWN
+from paper_library.retraction import find_retraction
 from paper_library.store.layout import DEFAULT_TEMPLATE, SOURCE, SUMMARY, TRANSLATION
 from paper_library.summary import default_summary
 from paper_library.text.markdown import outline, plain_text, plain_text_of
@@ -65,6 +67,10 @@ def described(paper: Paper, *, sparing: bool) -> Described:
         "year": entry.year,
         "month": entry.month,
         "venue": entry.venue,
+        "volume": entry.volume,
+        "issue": entry.issue,
+        "pages": entry.pages,
+        "publisher": entry.publisher,
         "abstract": entry.abstract,
         "identifiers": entry.identifiers,
         "keywords": entry.keywords,
@@ -72,6 +78,8 @@ def described(paper: Paper, *, sparing: bool) -> Described:
         "institutions": entry.institutions,
         "kind": entry.kind,
         "language": entry.language,
+        "retraction": find_retraction(entry.notices),
+        **_where_present(entry),
         "preferred_summary_template": _preferred(template_name(entry.preferred_summary), templates),
         "available_summary_templates": templates,
         "translations": list(translations),
@@ -92,6 +100,11 @@ def described(paper: Paper, *, sparing: bool) -> Described:
     texts = [plain_text_of(value) for value in given.values()]
     texts += [plain_text(text) for text in (entry.source, *translations.values()) if text]
     return Described(paper, orjson.dumps(metadata), assets, texts)
+
+
+def _where_present(entry: Entry) -> dict[str, Any]:
+    given = {"work_type": entry.work_type, "notices": entry.notices}
+    return {**{name: value for name, value in given.items() if value}, **entry.search}
 
 
 def _named(summaries: dict[str, Any]) -> dict[str, Any]:

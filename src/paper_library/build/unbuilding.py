@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import orjson
 
-from paper_library.build.entry import Entry, Problem
+from paper_library.build.entry import SEARCH_FIELDS, Entry, Problem
 from paper_library.errors import AssetFetchFailed, AssetInvalid
 from paper_library.store.assets import Assets
 from paper_library.store.layout import DEFAULT_TEMPLATE, SOURCE, SUMMARY, TRANSLATION
 from paper_library.store.shelf import Shelf
 from paper_library.summary import is_derived
+
+_SINCE_2: Final = ("volume", "issue", "pages", "publisher", "work_type")
+"""Texts that shelves of schema 1 do not have."""
 
 
 def entries_of_shelf(folder: Path) -> Iterator[Entry | Problem]:
@@ -40,6 +44,9 @@ def _entry(shelf: Shelf, no: int, assets: Assets) -> Iterator[Entry | Problem]:
         year=said["year"],
         month=said["month"],
         venue=said["venue"],
+        **{name: said.get(name, "") for name in _SINCE_2},
+        notices=said.get("notices", []),
+        search={name: said[name] for name in SEARCH_FIELDS if name in said},
         abstract=said["abstract"],
         identifiers={**said["identifiers"], "paper_id": said["paper_id"]},
         keywords=said["keywords"],

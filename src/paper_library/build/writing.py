@@ -14,6 +14,7 @@ import tantivy
 
 from paper_library.build.entry import Entry
 from paper_library.build.metadata import Asset, Described
+from paper_library.retraction import find_retraction
 from paper_library.search.fields import create_index, document
 from paper_library.store.layout import DATABASE, INDEX, INDEXES, STATIC, TABLES, asset_path
 from paper_library.store.manifest import file_digest
@@ -93,6 +94,7 @@ class ShelfWriter:
             identifiers=[*(one for one in entry.identifiers.values() if not one.isdecimal()), paper.paper_id],
             texts=described.texts,
             facets=facets,
+            flags=["retracted"] if find_retraction(entry.notices) else [],
         )
         self._documents.add_document(_document(fields, self._schema))
         self._missing.update(_lacks(entry))

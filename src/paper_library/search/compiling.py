@@ -145,6 +145,8 @@ class Compiler:
         if unit.field in ("doi", "arxiv"):
             known = normalised_doi(unit.text) if unit.field == "doi" else normalised_arxiv(unit.text)
             return self._phrase(fields.IDENTIFIER, [known or unit.text.lower()], 1.0)
+        if unit.field == fields.FLAG and not fields.has_flags(self._schema):
+            return IndexQuery.empty_query()
         said = unit.text.split()
         if unit.field == fields.TITLE:
             said = [one for word in said if (one := stem(word))] or said

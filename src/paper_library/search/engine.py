@@ -43,6 +43,7 @@ class Hit:
             "snippet_markdown": self.snippet,
             "authors": row.authors,
             "score": round(self.score, 4),
+            **({"retracted": True} if row.is_retracted else {}),
         }
 
 

@@ -25,12 +25,13 @@ KEYWORD: Final = "keyword"
 TAG: Final = "tag"
 INSTITUTION: Final = "institution"
 IDENTIFIER: Final = "identifier"
+FLAG: Final = "is"  # retracted
 NUMBER: Final = "no"
 YEAR: Final = "year"  # 0 for none, which puts it last of those in descending order
 YEAR_OR_LAST: Final = "year_or_last"  # and this in ascending order
 FACETS: Final = {kind: f"{kind}_facet" for kind in ("author", "venue", "keyword", "institution", "tag")}
 
-_WORDS: Final = (ABOUT, TITLE, EXACT, FULL, FULL_EXACT, AUTHOR, VENUE, KEYWORD, TAG, INSTITUTION, IDENTIFIER)
+_WORDS: Final = (ABOUT, TITLE, EXACT, FULL, FULL_EXACT, AUTHOR, VENUE, KEYWORD, TAG, INSTITUTION, IDENTIFIER, FLAG)
 _NO_YEAR: Final = 1 << 16
 _ANALYZER: Final = "as_given"
 
@@ -43,6 +44,15 @@ def schema() -> tantivy.Schema:
         builder.add_unsigned_field(name, indexed=True, fast=True)
     builder.add_unsigned_field(YEAR_OR_LAST, fast=True)
     return builder.build()
+
+
+def has_flags(schema: tantivy.Schema) -> bool:
+    """Return False for the index of a shelf that was built before papers had flags."""
+    try:
+        tantivy.Query.term_query(schema, FLAG, "")
+    except ValueError:
+        return False
+    return True
 
 
 def create_index(folder: Path) -> tantivy.Index:
@@ -71,6 +81,7 @@ def document(
     identifiers: Sequence[str],
     texts: Sequence[str],
     facets: Mapping[str, list[int]],
+    flags: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The fields of one paper; `lists` has author, keyword, institution and tag, `texts` what it says in full."""
     titled = words(title)
@@ -90,6 +101,8 @@ def document(
     for kind in (KEYWORD, TAG, INSTITUTION):
         if lists[kind]:
             fields[kind] = _spoken(lists[kind])
+    if flags:
+        fields[FLAG] = " ".join(flags)
     if texts:
         told = [words(text) for text in texts]
         fields[FULL] = [" ".join(stemmed(found)) for found in told]

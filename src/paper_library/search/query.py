@@ -4,7 +4,7 @@ Words are looked for in any number; the more of them a paper has, and the rarer 
 
     "exact phrase"    -without    word*    this OR that    this AND that    NOT that
     title:  author:  venue:  keyword:  tag:  institution:  doi:  arxiv:     (with a word or a "phrase")
-    year:2021   year:2019..2023   year:2019..   year:>2019
+    year:2021   year:2019..2023   year:2019..   year:>2019   is:retracted
 
 What looks like more but cannot be understood is searched as words, and `Query.ignored` says so.
 """
@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 from uraniborg.kernel.text import fold, whole_text, words
 
-FIELDS: Final = ("title", "author", "venue", "keyword", "tag", "institution", "doi", "arxiv", "year")
+FIELDS: Final = ("title", "author", "venue", "keyword", "tag", "institution", "doi", "arxiv", "year", "is")
 _UNIT: Final = re.compile(
     rf"(?P<minus>-(?=[^\s-]))?(?:[(\[{{]*(?P<field>{'|'.join(FIELDS)}):(?P<value>\"[^\"]*\"|[^\s\"]+)|\"(?P<phrase>[^\"]*)\"|(?P<run>[^\s\"]+))"
     r"|(?P<stray>\")",

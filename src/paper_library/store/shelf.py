@@ -17,7 +17,7 @@ from urllib.parse import quote
 import orjson
 import tantivy
 
-from paper_library.errors import PaperNotFound, QueryTooSlow
+from paper_library.errors import PaperAmbiguous, PaperNotFound, QueryTooSlow
 from paper_library.identity import is_paper_id, lookup_keys
 from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
 from paper_library.search.fields import open_index
@@ -29,6 +29,8 @@ from uraniborg.kernel.text import fold, whole_text
 from uraniborg.kernel.wording import counted
 
 _STEPS_BETWEEN_CHECKS: Final = 10_000
+_LISTED: Final = 5
+"""The papers that an ambiguous prefix names."""
 _CONNECTIONS: Final = 16
 """The first is the main thread's, where an event loop may run; the others share the rest."""
 
@@ -44,6 +46,7 @@ class Row:
     venue: str
     authors: list[str]
     abstract: str
+    is_retracted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +145,15 @@ class Shelf:
         return deadline is not None and time.monotonic() > deadline
 
     def resolve(self, given: str) -> int:
-        """The place of the paper with this id, DOI, arXiv id or BibTeX key. Raises PaperNotFound."""
-        given = whole_text(given)
+        """Return the place of the paper with this id, DOI, arXiv id, PMID, PMCID or BibTeX key, however it is spelled.
+
+        Raises PaperNotFound.
+        """
+        given = whole_text(given).strip()
         if given and len(given) <= VALUE_CHARS and "\0" not in given:
             connection = self.connection()
-            if is_paper_id(given):
-                found = connection.execute("SELECT no FROM paper WHERE paper_id = ?", (given,)).fetchone()
+            if is_paper_id(known := given.lower()):
+                found = connection.execute("SELECT no FROM paper WHERE paper_id = ?", (known,)).fetchone()
                 if found:
                     return found[0]
             for key in lookup_keys(given):
@@ -155,6 +161,37 @@ class Shelf:
                 if found:
                     return found[0]
         raise PaperNotFound(given)
+
+    def complete(self, given: str) -> int:
+        """Return the place of the paper that `given` names, or the only one whose id or BibTeX key begins with it.
+
+        Raises PaperNotFound, and PaperAmbiguous if several begin so.
+        """
+        try:
+            return self.resolve(given)
+        except PaperNotFound:
+            begun = self._beginning(whole_text(given).strip())
+        if not begun:
+            raise PaperNotFound(given)
+        if len(begun) > 1:
+            raise PaperAmbiguous(given, [f"{name} ({self.described(no)['title']})" for no, name in begun.items()])
+        return next(iter(begun))
+
+    def _beginning(self, prefix: str) -> dict[int, str]:
+        """Return the first papers whose id or a BibTeX key begins with `prefix`, with what begins so."""
+        if not prefix or len(prefix) > VALUE_CHARS or "\0" in prefix:
+            return {}
+        keys, ids = f"bib:{prefix.removeprefix('bib:')}", prefix.lower()
+        query = (
+            "SELECT no, paper_id FROM paper WHERE paper_id >= ?1 AND paper_id < ?2 UNION ALL "
+            "SELECT no, substr(key, 5) FROM alias WHERE key >= ?3 AND key < ?4 ORDER BY 2 LIMIT ?5"
+        )
+        last = "\U0010ffff"
+        rows = self.connection().execute(query, (ids, ids + last, keys, keys + last, 10 * _LISTED)).fetchall()
+        begun: dict[int, str] = {}
+        for no, name in rows:
+            begun.setdefault(no, name)
+        return dict(list(begun.items())[:_LISTED])
 
     def with_title(self, title: str) -> list[int]:
         """The places of the papers with exactly this title, whatever its case and accents."""
@@ -263,7 +300,8 @@ class Shelf:
 
 def _row(no: int, said: dict[str, Any]) -> Row:
     authors = said["authors"][:AUTHORS_SHOWN]
-    return Row(no, said["paper_id"], said["title"], said["year"], said["venue"], authors, said["abstract"])
+    facts = (said["paper_id"], said["title"], said["year"], said["venue"], authors, said["abstract"])
+    return Row(no, *facts, is_retracted=bool(said.get("retraction")))
 
 
 def too_slow(seconds: float) -> QueryTooSlow:

@@ -1,33 +1,77 @@
-"""BibTeX entries: one for a paper whose owner had none, and what is better left out of theirs."""
+"""BibTeX entries: one for a paper whose owner had none, and what is added to and left out of theirs."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
-from uraniborg.kernel.text import fold, words
+from paper_library.retraction import describe_notices
 
 _SPECIAL: Final = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_"} | {"{": "", "}": "", "\\": ""})
 _PLACE: Final = re.compile(r"\s*\b(?:file|local-url|bdsk-file-\d+|bdsk-url-\d+)\s*=\s*(?=[{\"\w])", re.IGNORECASE)
-_NOT_IN_A_KEY: Final = re.compile(r"[^a-z0-9]+")
+_HEAD: Final = re.compile(r"(?P<begin>\s*@\s*\w+\s*[{(])(?P<key>[^,={}\"()]*),")
+_NOTE: Final = re.compile(r"[\s,{]note\s*=", re.IGNORECASE)
 _KINDS: Final = {"article", "inproceedings", "book", "incollection", "phdthesis", "mastersthesis", "techreport"}
+_VENUES: Final = {
+    **dict.fromkeys(("inproceedings", "incollection"), "booktitle"),
+    **dict.fromkeys(("phdthesis", "mastersthesis"), "school"),
+    "book": "series",
+    "techreport": "institution",
+}
+
+
+def bibtex_entry(metadata: dict[str, Any], own: str) -> str:
+    """Return the entry of a paper: `own`, as its owner wrote it, else one made of the metadata.
+
+    Its key is the one that the shelf gave to the paper, and a note says that the paper is retracted.
+    """
+    if not own:
+        return bibtex_of(metadata)
+    entry = _with_key(own, citation_key(metadata))
+    if notice := describe_notices(metadata.get("notices", [])):
+        entry = with_fields(entry, {"addendum" if _NOTE.search(entry) else "note": notice.translate(_SPECIAL)})
+    return entry
 
 
 def bibtex_of(metadata: dict[str, Any]) -> str:
-    """The entry; its key is the paper's own, or made of the first author's name, the year and a word of the title."""
+    """Return an entry made of the metadata."""
     kind = metadata["kind"] if metadata["kind"] in _KINDS else "article" if metadata["venue"] else "misc"
-    venue = {"inproceedings": "booktitle", "incollection": "booktitle", "book": "publisher"}.get(kind, "journal")
     ids = metadata["identifiers"]
     fields = {
         "title": f"{{{metadata['title'].translate(_SPECIAL)}}}" if metadata["title"] else "",
-        "author": " and ".join(name.translate(_SPECIAL) for name in metadata["authors"]),
+        "author": " and ".join(map(_author, metadata["authors"])),
         "year": str(metadata["year"] or ""),
-        venue: metadata["venue"].translate(_SPECIAL),
+        _VENUES.get(kind, "journal"): metadata["venue"].translate(_SPECIAL),
+        **{name: metadata.get(field, "").translate(_SPECIAL) for name, field in _NUMBERS.items()},
         "doi": ids.get("doi", ""),
         "eprint": ids.get("arxiv", ""),
         "archiveprefix": "arXiv" if ids.get("arxiv") else "",
+        "pmid": ids.get("pmid", ""),
         "keywords": ", ".join(word.translate(_SPECIAL) for word in metadata["keywords"]),
+        "note": describe_notices(metadata.get("notices", [])).translate(_SPECIAL),
     }
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
-    return "\n".join([f"@{kind}{{{_key(metadata)},", *lines, "}"]) + "\n"
+    return "\n".join([f"@{kind}{{{citation_key(metadata)},", *lines, "}"]) + "\n"
+
+
+_NUMBERS: Final = {"volume": "volume", "number": "issue", "pages": "pages", "publisher": "publisher"}
+
+
+def citation_key(metadata: dict[str, Any]) -> str:
+    """Return the BibTeX key that the shelf gave to the paper; a shelf of schema 1 gave none, so it is made here."""
+    if own := metadata.get("citation_key") or metadata["identifiers"].get("bibkey"):
+        return own
+    from uraniborg.kernel.bibliography.citation_keys import make_citation_key  # few papers need it, and it is slow
+
+    return make_citation_key(metadata["authors"], metadata["year"], metadata["title"])
+
+
+def with_fields(entry: str, fields: Mapping[str, str]) -> str:
+    """Return `entry` with fields put behind its key; an entry that has none to put them behind stays as it is."""
+    head = _HEAD.match(entry)
+    if head is None:
+        return entry
+    added = "".join(f"\n  {name} = {{{value}}}," for name, value in fields.items())
+    return entry[: head.end()] + added + entry[head.end() :]
 
 
 def without_places(entry: str) -> str:
@@ -41,9 +85,17 @@ def without_places(entry: str) -> str:
     return entry
 
 
-def _key(metadata: dict[str, Any]) -> str:
-    if own := metadata["identifiers"].get("bibkey"):
-        return own
-    name = fold(metadata["authors"][0]).split()[-1] if metadata["authors"] else "anon"
-    word = next((word for word in words(metadata["title"]) if len(word) > 3), "")
-    return _NOT_IN_A_KEY.sub("", f"{name}{metadata['year'] or ''}{word}") or metadata["paper_id"]
+def _with_key(entry: str, key: str) -> str:
+    head = _HEAD.match(entry)
+    if head is None or head["key"].strip() == key:
+        return entry
+    return f"{head['begin']}{key},{entry[head.end() :]}"
+
+
+def _author(name: str) -> str:
+    """Return the name, in braces where BibTeX would split it at the wrong place."""
+    from uraniborg.kernel.bibliography.names import split_name
+
+    written = name.translate(_SPECIAL)
+    is_one_name = " " in name and not split_name(name).given
+    return f"{{{written}}}" if is_one_name or " and " in f" {name} ".lower() else written

@@ -78,10 +78,15 @@ def section(markdown: str, *names: str) -> str:
     """The text below the first heading of one of these names (`abstract`, `1. Abstract`), to the next; or nothing."""
     headings = outline(markdown)
     for at, heading in enumerate(headings):
-        if _NUMBERED.sub("", heading.title).rstrip(".:").lower() in names:
+        if bare_title(heading.title).lower() in names:
             end = headings[at + 1].offset if at + 1 < len(headings) else len(markdown)
             return markdown[heading.end : end].strip()
     return ""
+
+
+def bare_title(title: str) -> str:
+    """Return a heading's title without its number and closing mark: `Results` for `3. Results:`."""
+    return _NUMBERED.sub("", title).rstrip(".:")
 
 
 def _unclosed(text: str) -> str:

@@ -6,11 +6,12 @@ from functools import lru_cache
 from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
 from paper_search.export.latex import braces_balance, encode
-from paper_search.export.names import split_name
-from paper_search.export.references import Reference, references
+from paper_search.export.references import references
 from paper_search.models import PaperCollection, WorkType
+from uraniborg.kernel.bibliography.names import split_name
+from uraniborg.kernel.bibliography.references import Reference
 
-_ENTRY_AND_VENUE_FIELD = {
+_ENTRY_AND_VENUE_FIELD: dict[str, tuple[str, str]] = {
     WorkType.ARTICLE: ("article", "journal"),
     WorkType.CONFERENCE: ("inproceedings", "booktitle"),
     WorkType.PREPRINT: ("misc", "howpublished"),

@@ -2,9 +2,9 @@
 
 import re
 
-from paper_search.export.text import names_of, one_line
 from paper_search.models import Paper, PaperCollection
 from paper_search.notices import mark_title
+from uraniborg.kernel.bibliography.text import clean_names, one_line
 
 _HEADER = "| # | Title | Authors | Year | Venue | Score |"
 _SEPARATOR = "|---|-------|---------|------|-------|-------|"
@@ -40,9 +40,9 @@ def cell(text: str | None) -> str:
 
 
 def _people(paper: Paper) -> str:
-    if authors := names_of(paper.authors):
+    if authors := clean_names(author.name for author in paper.authors):
         return _short(authors)
-    editors = names_of(paper.editors)
+    editors = clean_names(editor.name for editor in paper.editors)
     return f"{_short(editors)} ({'ed.' if len(editors) == 1 else 'eds.'})" if editors else ""
 
 

@@ -6,8 +6,8 @@ from html import escape
 from typing import Final
 
 from paper_search.export.prisma_flow import LABELS, PrismaFlow, build_flow, describe_exclusions
-from paper_search.export.text import one_line
 from paper_search.models import PaperCollection
+from uraniborg.kernel.bibliography.text import one_line
 
 _WIDTH: Final = 860
 _BOX_WIDTH: Final = 360

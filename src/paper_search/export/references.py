@@ -1,54 +1,34 @@
-"""A paper as a bibliography needs it: a key, a kind and clean one-line fields, shared by BibTeX, RIS and CSL."""
+"""Papers of a collection as references, and the formats that the kernel writes of them: RIS and CSL-JSON."""
 
-import re
-from dataclasses import dataclass
-
-from paper_search.export.citekeys import citation_keys
-from paper_search.export.text import names_of, one_line
+from paper_search.citation_keys import citation_keys
 from paper_search.models import Paper, PaperCollection, WorkType
 from paper_search.notices import describe_notices
+from uraniborg.kernel.bibliography.references import Reference, split_pages
+from uraniborg.kernel.bibliography.text import clean_names, one_line
 
-_PAGE_RANGE = re.compile(r"([^\s–—-]+)\s*[–—-]+\s*([^\s–—-]+)")
+
+def export_ris(collection: PaperCollection) -> str:
+    """Return one RIS record per paper, abstracts included; no papers give an empty string. Does not raise."""
+    from uraniborg.kernel.bibliography.ris import write_ris
+
+    return write_ris(references(collection))
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """Missing text is empty, never None."""
+def export_csl_json(collection: PaperCollection) -> str:
+    """Return a JSON array with one CSL item per paper, its id the BibTeX key. Does not raise."""
+    from uraniborg.kernel.bibliography.csl import write_csl_json
 
-    key: str
-    kind: WorkType
-    title: str
-    authors: tuple[str, ...]
-    editors: tuple[str, ...]
-    """Of a work without authors."""
-    year: int | None
-    venue: str
-    volume: str
-    issue: str
-    pages: tuple[str, ...]
-    """First and last page, or one part that is no range."""
-    publisher: str
-    doi: str
-    url: str
-    arxiv: str
-    pmid: str
-    pmcid: str
-    language: str
-    abstract: str
-    retraction: str
-    """The status of a retracted paper, such as `retracted` or `withdrawn`."""
-    note: str
-    """The notices of a paper that is retracted or under concern, each with its source."""
+    return write_csl_json(references(collection))
 
 
 def references(collection: PaperCollection) -> list[Reference]:
-    """Every paper of the collection, in order, with its unique key."""
+    """Return every paper of the collection, in order, with its unique key."""
     keys = citation_keys(collection.papers)
     return [_reference(paper, key) for paper, key in zip(collection.papers, keys, strict=True)]
 
 
 def _reference(paper: Paper, key: str) -> Reference:
-    authors, editors = names_of(paper.authors), names_of(paper.editors)
+    authors, editors = clean_names(a.name for a in paper.authors), clean_names(e.name for e in paper.editors)
     return Reference(
         key=key,
         kind=_kind(paper),
@@ -59,7 +39,7 @@ def _reference(paper: Paper, key: str) -> Reference:
         venue=one_line(paper.venue),
         volume=one_line(paper.volume),
         issue=one_line(paper.issue),
-        pages=_pages(one_line(paper.pages)),
+        pages=split_pages(one_line(paper.pages)),
         publisher=one_line(paper.publisher),
         doi=one_line(paper.doi),
         url=one_line(paper.full_text_url).replace(" ", "%20"),
@@ -78,9 +58,3 @@ def _kind(paper: Paper) -> WorkType:
         return paper.work_type
     only_on_arxiv = "arxiv" in paper.identifiers and not paper.venue
     return WorkType.PREPRINT if only_on_arxiv else WorkType.ARTICLE
-
-
-def _pages(text: str) -> tuple[str, ...]:
-    if found := _PAGE_RANGE.fullmatch(text):
-        return found[1], found[2]
-    return (text,) if text else ()

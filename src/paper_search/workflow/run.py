@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel, Field
 
+from paper_search.citation_keys import with_citation_keys
 from paper_search.errors import InvalidDecision
 from paper_search.models import (
     PaperCollection,
@@ -213,7 +214,7 @@ class Run:
 
     def _collection(self, latest: SearchMetadata, rounds: int) -> PaperCollection:
         """Return the papers of all rounds as they stand, with the log of all rounds."""
-        papers = self._state.pool.result
+        papers = with_citation_keys(self._state.pool.result)
         exclusions = self._state.pool.exclusions(self._threshold)
         logs = settle_logs(self._logs, papers, exclusions)
         metadata = latest.model_copy(

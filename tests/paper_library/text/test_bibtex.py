@@ -40,7 +40,7 @@ def test_an_entry_made_of_metadata_reads_back() -> None:
     assert (entry.venue, entry.identifiers["doi"], entry.identifiers["bibkey"]) == (
         "Notes & Queries",
         "10.1000/xyz",
-        "lovelace1843fish",
+        "lovelace_1843_fish",
     )
 
 

@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from paper_search.export.text import one_line
 from paper_search.models import Author, Paper, PaperCollection, SearchMetadata, SearchStrategy, WorkType
 from paper_search.notices import EditorialNotice, NoticeStatus
+from uraniborg.kernel.bibliography.text import one_line
 
 untimed = settings(deadline=None)
 """How long an example takes depends on the machine and decides nothing."""

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import example, given
 
 from paper_search.export import export_bibtex
-from paper_search.export.names import split_name
 from paper_search.models import Author, PaperCollection, WorkType
 from tests.paper_search.export.reading import read_bibtex
 from tests.paper_search.export.samples import (
@@ -20,6 +19,7 @@ from tests.paper_search.export.samples import (
     untimed,
 )
 from tests.requirements import requirement
+from uraniborg.kernel.bibliography.names import split_name
 
 
 @requirement("PS-C4", "PS-X2", "PS-X3")

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 
 from paper_search.export import citation_keys, export_csl_json
-from paper_search.export.text import one_line
 from paper_search.models import Author, PaperCollection, WorkType
 from paper_search.notices import NoticeStatus
 from tests.paper_search.export.samples import CONCERN, RETRACTION, collection, collections, paper, people_list, untimed
+from uraniborg.kernel.bibliography.text import one_line
 
 TYPES = {
     WorkType.ARTICLE: "article-journal",

@@ -7,10 +7,10 @@ from hypothesis import example, given
 from pylatexenc.latexencode import get_builtin_uni2latex_dict  # pyright: ignore[reportMissingTypeStubs]
 
 from paper_search.export.latex import braces_balance, encode
-from paper_search.export.text import one_line
 from tests.paper_search.export.reading import decode
 from tests.paper_search.export.samples import composed, hostile_text, untimed
 from tests.requirements import requirement
+from uraniborg.kernel.bibliography.text import one_line
 
 
 @requirement("PS-X4")

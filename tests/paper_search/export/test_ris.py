@@ -10,10 +10,10 @@ import rispy
 from hypothesis import given
 
 from paper_search.export import citation_keys, export_ris
-from paper_search.export.names import split_name
-from paper_search.export.text import one_line
 from paper_search.models import Author, PaperCollection, WorkType
 from tests.paper_search.export.samples import CONCERN, CORRECTION, RETRACTION, collection, collections, paper, untimed
+from uraniborg.kernel.bibliography.names import split_name
+from uraniborg.kernel.bibliography.text import one_line
 
 
 def read(text: str) -> list[dict[str, Any]]:

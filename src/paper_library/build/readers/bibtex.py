@@ -12,6 +12,7 @@ from paper_library.build.readers.dates import month_number, year_and_month, year
 from paper_library.build.readers.files import tells_disk_errors, text_lines
 from paper_library.build.readers.latex import decode, unescape
 from paper_library.build.readers.names import bibtex_names
+from paper_library.retraction import notices_in_note
 
 _NO_PAPERS = frozenset(("control", "ieeetranbstctl", "set", "xdata", "bibnote", "customa"))
 _COLLECTIONS = frozenset(("proceedings", "mvproceedings", "book", "mvbook", "collection", "mvcollection", "periodical"))
@@ -66,6 +67,10 @@ def _entry(block: Block, where: str) -> Entry:
         year=year,
         month=month,
         venue=venue_of(block),
+        volume=_text(fields, "volume"),
+        issue=_text(fields, "number", "issue"),
+        pages=tidy.pages(_text(fields, "pages")),
+        publisher=_text(fields, "publisher"),
         abstract=_text(fields, "abstract"),
         identifiers=_identifiers(block),
         keywords=_several(fields, "keywords", "keyword", "author_keywords"),
@@ -73,6 +78,7 @@ def _entry(block: Block, where: str) -> Entry:
         institutions=_institutions(fields),
         kind=block.kind,
         language=_text(fields, "language", "langid"),
+        notices=[one for name in ("note", "addendum") for one in notices_in_note(_text(fields, name))],
         bibtex=block.text,
         origin=where,
     )
@@ -104,6 +110,7 @@ def _identifiers(block: Block) -> dict[str, str]:
     fields = block.fields
     found = {
         "bibkey": tidy.line(block.key),
+        "paper_id": _identifier(fields, "paperid"),
         "doi": _identifier(fields, "doi"),
         "arxiv": _arxiv(fields),
         "pmid": _identifier(fields, "pmid"),

@@ -68,6 +68,8 @@ def describe(entry: Entry, fields: dict[str, Any]) -> None:
     entry.year = year_number(_text(named, "year")) or dated
     entry.month = month_number(_text(named, "month")) or month
     entry.venue = plain(_text(named, "journal", "venue", "booktitle", "container-title", "publication"))
+    entry.volume, entry.issue = _text(named, "volume"), _text(named, "issue", "number")
+    entry.pages, entry.publisher = tidy.pages(_text(named, "pages", "page")), plain(_text(named, "publisher"))
     entry.abstract = plain(_text(named, "abstract", "description"))
     entry.keywords = tidy.split_list(_known(named.get("keywords") or named.get("keyword")))
     entry.tags = tidy.split_list(_known(named.get("tags") or named.get("categories")))

@@ -76,6 +76,10 @@ def _entry(article: Element, where: str) -> Entry:
         year=year,
         month=month,
         venue=_first_text(journal, "journal-title") or _first_text(journal, "abbrev-journal-title"),
+        volume=_own_text(meta, "volume"),
+        issue=_own_text(meta, "issue"),
+        pages=_pages(meta),
+        publisher=_first_text(journal, "publisher-name"),
         abstract=_abstract(abstract),
         identifiers=_identifiers(meta),
         keywords=_keywords(meta),
@@ -122,6 +126,16 @@ def _date(meta: Element) -> tuple[int | None, int | None]:
         return None, None
     _, year, month = min(dates)
     return year, (month if month <= 12 else None)
+
+
+def _pages(meta: Element) -> str:
+    return "-".join(filter(None, (_own_text(meta, "fpage"), _own_text(meta, "lpage"))))
+
+
+def _own_text(meta: Element, name: str) -> str:
+    """Return the text of a direct child: what lies deeper belongs to a related article."""
+    found = child(meta, name)
+    return "" if found is None else tidy.line(plain(found))
 
 
 def _season(date: Element) -> int | None:

@@ -4,10 +4,12 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from paper_library.build.entry import Entry
+from paper_library.build.entry import SEARCH_FIELDS, Entry
 from paper_library.build.readers import tidy
 from paper_library.build.readers.dates import month_number, year_and_month, year_number
 from paper_library.build.readers.names import people
+from paper_library.identity import is_paper_id
+from paper_library.retraction import merge_notices, read_notices
 
 _ARXIV = re.compile(
     r"(?:arxiv:\s*|https?://arxiv\.org/(?:abs|pdf)/)(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?",
@@ -56,6 +58,9 @@ _KINDS = {
     "other": "misc",
     "webpage": "misc",
 }
+_REVIEWED = ("include", "exclude", "maybe", "undecided")
+_MOST_ITEMS, _MOST_CHARS, _DEPTH = 200, 2_000, 4
+"""The bounds of what is kept of a search's own records."""
 _TEMPLATE_FREE = frozenset(("template_tag", "prompt_template", "source_path", "source_hash", "source_file"))
 
 
@@ -78,7 +83,7 @@ def entry_of(fields: dict[str, Any], where: str, template: str = "") -> Entry:
     for name, value in fields.items():
         if value is None or value == "":
             continue
-        if name in _FIELDS:
+        if name in _FIELDS and not (template and name in SEARCH_FIELDS):
             _FIELDS[name](entry, value)
         elif name in _IDENTIFIERS:
             if text := tidy.scalar(value):
@@ -169,6 +174,31 @@ def _kind(entry: Entry, value: Any) -> None:
     entry.kind = entry.kind or _KINDS.get(kind, kind)
 
 
+def _work_type(entry: Entry, value: Any) -> None:
+    entry.work_type = entry.work_type or tidy.scalar(value).lower()
+    _kind(entry, value)
+
+
+def _volume(entry: Entry, value: Any) -> None:
+    entry.volume = entry.volume or tidy.scalar(value)
+
+
+def _issue(entry: Entry, value: Any) -> None:
+    entry.issue = entry.issue or tidy.scalar(value)
+
+
+def _pages(entry: Entry, value: Any) -> None:
+    entry.pages = entry.pages or tidy.pages(tidy.scalar(value))
+
+
+def _publisher(entry: Entry, value: Any) -> None:
+    entry.publisher = entry.publisher or _text_or_first(value)
+
+
+def _notices(entry: Entry, value: Any) -> None:
+    entry.notices = merge_notices([*entry.notices, *read_notices(value)])
+
+
 def _bibtex(entry: Entry, value: Any) -> None:
     entry.bibtex = entry.bibtex or (tidy.block(value) if isinstance(value, str) else "")
 
@@ -182,6 +212,27 @@ def _text(entry: Entry, value: Any) -> None:
 def _source(entry: Entry, value: Any) -> None:
     if isinstance(value, str) and ("\n" in value.strip() or len(value) > 200):
         _text(entry, value)
+    elif name := tidy.scalar(value):
+        entry.search.setdefault("sources", [name])
+
+
+def _searched(name: str) -> Callable[[Entry, Any], None]:
+    def put(entry: Entry, value: Any) -> None:
+        plain = _bounded(people(value) if name == "editors" else value)
+        if (plain or plain == 0) and (name != "status" or plain in _REVIEWED):
+            entry.search[name] = plain
+
+    return put
+
+
+def _bounded(value: Any, depth: int = 0) -> Any:
+    """Return a JSON value with its texts on one line, and nothing beyond the size that a search writes."""
+    if isinstance(value, list):
+        return [_bounded(item, depth + 1) for item in cast("list[Any]", value)[:_MOST_ITEMS]] if depth < _DEPTH else []
+    if isinstance(value, dict):
+        items = list(cast("dict[str, Any]", value).items())[:_MOST_ITEMS] if depth < _DEPTH else []
+        return {tidy.line(name)[:_MOST_CHARS]: _bounded(item, depth + 1) for name, item in items}
+    return tidy.line(value)[:_MOST_CHARS] if isinstance(value, str) else value
 
 
 def _translations(entry: Entry, value: Any) -> None:
@@ -214,6 +265,15 @@ def _id(entry: Entry, value: Any) -> None:
     if text := tidy.scalar(value):
         scheme = _RECOGNISED.fullmatch(text)
         entry.identifiers.setdefault((scheme and scheme.lastgroup) or "id", text)
+
+
+def _paper_id(entry: Entry, value: Any) -> None:
+    """The id that a shelf gave to the paper before it exported it; any other number is the record's own."""
+    text = tidy.scalar(value)
+    if is_paper_id(text):
+        entry.identifiers["paper_id"] = text
+    else:
+        _id(entry, value)
 
 
 def _number(entry: Entry, value: Any) -> None:
@@ -255,7 +315,13 @@ _ALIASES: dict[Callable[[Entry, Any], None], str] = {
     _tags: "tags ai_generated_tags",
     _institutions: "institutions paper_institutions affiliations",
     _language: "language lang output_language",
-    _kind: "type kind work_type entry_type",
+    _kind: "type kind entry_type",
+    _work_type: "work_type",
+    _volume: "volume",
+    _issue: "issue",
+    _pages: "pages page",
+    _publisher: "publisher",
+    _notices: "retraction notices is_retracted",
     _bibtex: "bibtex bibtex_raw",
     _text: "markdown text full_text fulltext source_markdown",
     _source: "source",
@@ -263,7 +329,10 @@ _ALIASES: dict[Callable[[Entry, Any], None], str] = {
     _summaries: "summaries",
     _preferred: "preferred_summary preferred_summary_template",
     _identifier_map: "identifiers",
-    _id: "id _id paper_id",
+    _id: "id _id",
+    _paper_id: "paper_id",
     _number: "number",
 }
-_FIELDS = {name: put for put, names in _ALIASES.items() for name in names.split()}
+_FIELDS = {name: put for put, names in _ALIASES.items() for name in names.split()} | {
+    name: _searched(name) for name in SEARCH_FIELDS
+}

@@ -13,6 +13,7 @@ from paper_library.build.readers import tidy
 from paper_library.build.readers.dates import year_and_month, year_number
 from paper_library.build.readers.files import tells_disk_errors, text_lines
 from paper_library.build.readers.names import inverted_name
+from paper_library.retraction import notices_in_note
 
 _TAG = re.compile(r"\s{0,3}([A-Z][A-Z0-9])[ \t]{1,3}-(?:[ \t](.*))?$")
 _KINDS = {
@@ -86,6 +87,11 @@ def _entry(record: _Record, where: str) -> Entry:
         year=year,
         month=month,
         venue=record.first("T2", "JO", "JF", "JA", "J2", "BT", "T3") or record.first("PB"),
+        volume=record.first("VL"),
+        issue=record.first("IS"),
+        pages="-".join(filter(None, (record.first("SP"), record.first("EP")))),
+        publisher=record.first("PB"),
+        notices=[one for note in record.all("N1") for one in notices_in_note(note)],
         abstract=record.first("AB", "N2"),
         identifiers=_identifiers(record),
         keywords=_keywords(record),

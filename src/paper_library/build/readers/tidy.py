@@ -23,6 +23,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _INVISIBLE = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff]")
 _NEWLINE = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _BLANK_LINE_END = re.compile(r"(?<![ \t])[ \t]+\n")
+_DASHES = re.compile(r"\s*[-–—]+\s*")
 _MANY_BLANK_LINES = re.compile(r"\n{4,}")
 
 
@@ -74,6 +75,11 @@ def split_list(value: Any, separators: str = ";,") -> list[str]:
         if separator in text:
             return lines(text.split(separator))
     return [text] if text else []
+
+
+def pages(text: str) -> str:
+    """Return a range of pages with one hyphen: `637 -- 641` as `637-641`."""
+    return _DASHES.sub("-", text)
 
 
 def script(text: str, *, superscript: bool) -> str:

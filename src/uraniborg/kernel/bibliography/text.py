@@ -4,8 +4,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from paper_search.models import Author
-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -25,9 +23,9 @@ def one_line(text: str | None) -> str:
     return " ".join(SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text)).split())
 
 
-def names_of(people: Iterable[Author]) -> tuple[str, ...]:
+def clean_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names, each on one line, empty ones left out."""
-    return tuple(name for person in people if (name := one_line(person.name)))
+    return tuple(clean for name in names if (clean := one_line(name)))
 
 
 def ascii_fold(text: str) -> str:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
-from paper_search.export.text import ascii_fold, one_line
+from uraniborg.kernel.bibliography.text import ascii_fold, one_line
 
 _GROUP = re.compile(
     r"&|\b(?:agency|alliance|and|association|cent(?:er|re)|collaboration|commission|committee|consortium|corporation|council|"

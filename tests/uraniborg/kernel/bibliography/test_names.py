@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from paper_search.export.names import Name, split_name
 from tests.paper_search.export.samples import author_names, untimed
+from uraniborg.kernel.bibliography.names import Name, split_name
 
 
 @pytest.mark.parametrize(

@@ -1,26 +1,26 @@
-"""A collection as RIS, the format that reference managers and screening tools share."""
+"""References as RIS, the format that reference managers and screening tools share."""
 
 # rispy ships no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
+from collections.abc import Iterable
 from typing import Any
 
 import rispy
 
-from paper_search.export.names import split_name
-from paper_search.export.references import Reference, references
-from paper_search.models import PaperCollection, WorkType
+from uraniborg.kernel.bibliography.names import split_name
+from uraniborg.kernel.bibliography.references import Reference
 
 _TYPES = {
-    WorkType.ARTICLE: "JOUR",
-    WorkType.CONFERENCE: "CPAPER",
-    WorkType.PREPRINT: "UNPB",
-    WorkType.BOOK: "BOOK",
-    WorkType.CHAPTER: "CHAP",
-    WorkType.THESIS: "THES",
-    WorkType.DATASET: "DATA",
-    WorkType.REPORT: "RPRT",
-    WorkType.OTHER: "GEN",
+    "article": "JOUR",
+    "conference": "CPAPER",
+    "preprint": "UNPB",
+    "book": "BOOK",
+    "chapter": "CHAP",
+    "thesis": "THES",
+    "dataset": "DATA",
+    "report": "RPRT",
+    "other": "GEN",
 }
 
 
@@ -33,10 +33,9 @@ class _Writer(rispy.RisWriter):
         return ""
 
 
-def export_ris(collection: PaperCollection) -> str:
-    """One RIS record per paper, abstracts included; an empty collection gives an empty string. Does not raise."""
-    records = [_record(reference) for reference in references(collection)]
-    return rispy.dumps(records, implementation=_Writer)
+def write_ris(references: Iterable[Reference]) -> str:
+    """Return one RIS record per reference, abstracts included; none give an empty string. Does not raise."""
+    return rispy.dumps([_record(reference) for reference in references], implementation=_Writer)
 
 
 def _record(reference: Reference) -> dict[str, Any]:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_search.export.citekeys import citation_key, citation_keys
-from paper_search.models import Author, PaperCollection
+from paper_search.citation_keys import citation_key, citation_keys, with_citation_keys
+from paper_search.models import Author, Paper, PaperCollection
 from tests.paper_search.export.samples import collections, paper, untimed
 from tests.requirements import requirement
 
@@ -117,3 +117,14 @@ def test_keys_are_unique_and_use_nothing_but_lower_case_letters_digits_and_under
     keys = citation_keys(made.papers * times)
     assert len(set(keys)) == len(keys) == len(made.papers) * times
     assert all(re.fullmatch(r"[a-z0-9]+_([0-9]+|nd)_[a-z0-9]+(_[a-z]+)?", key) for key in keys)
+
+
+def test_keys_that_papers_have_stay_and_new_ones_avoid_them() -> None:
+    wang = [Author(name="Lei Wang")]
+    plain = Paper(id="p_1", title="Cells", authors=wang, year=2023, source="a")
+    named = Paper(id="p_2", title="Other", authors=wang, year=2020, source="a", citation_key="wang_2023_cells")
+    twice = Paper(id="p_3", title="Third", authors=wang, year=2021, source="a", citation_key="wang_2023_cells")
+    assert citation_keys([plain, named, twice]) == ["wang_2023_cells_a", "wang_2023_cells", "wang_2021_third"]
+    kept = with_citation_keys([plain, named])
+    assert [paper.citation_key for paper in kept] == citation_keys(kept) == citation_keys(kept[::-1])[::-1]
+    assert with_citation_keys([]) == []

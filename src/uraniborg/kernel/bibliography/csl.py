@@ -1,28 +1,28 @@
-"""A collection as CSL-JSON, which citation processors (Zotero, Pandoc, citeproc) read."""
+"""References as CSL-JSON, which citation processors (Zotero, Pandoc, citeproc) read."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
-from paper_search.export.names import split_name
-from paper_search.export.references import Reference, references
-from paper_search.models import PaperCollection, WorkType
+from uraniborg.kernel.bibliography.names import split_name
+from uraniborg.kernel.bibliography.references import Reference
 
 _TYPES = {
-    WorkType.ARTICLE: "article-journal",
-    WorkType.CONFERENCE: "paper-conference",
-    WorkType.PREPRINT: "article",
-    WorkType.BOOK: "book",
-    WorkType.CHAPTER: "chapter",
-    WorkType.THESIS: "thesis",
-    WorkType.DATASET: "dataset",
-    WorkType.REPORT: "report",
-    WorkType.OTHER: "document",
+    "article": "article-journal",
+    "conference": "paper-conference",
+    "preprint": "article",
+    "book": "book",
+    "chapter": "chapter",
+    "thesis": "thesis",
+    "dataset": "dataset",
+    "report": "report",
+    "other": "document",
 }
 
 
-def export_csl_json(collection: PaperCollection) -> str:
-    """A JSON array with one CSL item per paper, its id the BibTeX key. Does not raise."""
-    return json.dumps([_item(reference) for reference in references(collection)], ensure_ascii=False, indent=2)
+def write_csl_json(references: Iterable[Reference]) -> str:
+    """Return a JSON array with one CSL item per reference, its id the reference's key. Does not raise."""
+    return json.dumps([_item(reference) for reference in references], ensure_ascii=False, indent=2)
 
 
 def _item(reference: Reference) -> dict[str, Any]:

@@ -1,0 +1,50 @@
+"""Citation keys such as `wang_2023_perovskite`: family name of the first author, year, first word of the title."""
+
+import re
+from collections.abc import Iterable
+
+from uraniborg.kernel.bibliography.names import split_name
+from uraniborg.kernel.bibliography.text import ascii_fold, one_line
+
+_MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|\\[A-Za-z]+|['’]")
+_WORD = re.compile(r"[a-z0-9]+")
+_MADE = re.compile(r"[a-z0-9]+_(?:\d+|nd)_[a-z0-9]+(?:_[a-z]+)?")
+_LONGEST_PIECE = 40
+
+
+def make_citation_key(authors: Iterable[str], year: int | None, title: str) -> str:
+    """Return `family_year_word`, each piece folded to a-z and 0-9.
+
+    `unknown`, `nd` and `untitled` stand for a piece that is missing or has no ASCII letter or digit. Lower-case
+    particles (`van`, `de la`) are left out, articles at the start of a title are not.
+    """
+    name = next((clean for author in authors if (clean := one_line(author))), "")
+    family = _piece(_WORD.findall(ascii_fold(split_name(name).family))) if name else ""
+    word = _piece(_WORD.findall(ascii_fold(_MARKUP.sub("", title)))[:1])
+    return f"{family or 'unknown'}_{'nd' if year is None else abs(year)}_{word or 'untitled'}"
+
+
+def is_made_key(key: str) -> bool:
+    """Return True for a key of the form that `make_citation_key` gives, with or without a suffix."""
+    return _MADE.fullmatch(key) is not None
+
+
+def suffixed_key(key: str, repeats: int) -> str:
+    """Return the key of the paper that comes after `repeats` others of the same key: `_a`, `_b` … `_z`, `_aa` …
+
+    A made key has two underscores and a suffixed one three, so the two never meet.
+    """
+    return f"{key}_{_letters(repeats)}" if repeats else key
+
+
+def _piece(words: Iterable[str]) -> str:
+    return "".join(words)[:_LONGEST_PIECE]
+
+
+def _letters(number: int) -> str:
+    """Return 1 as a, 26 as z, 27 as aa."""
+    letters = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(ord("a") + rest) + letters
+    return letters

@@ -1,0 +1,166 @@
+"""From a search to a shelf nothing is lost: what was found, where, how it was judged, and what became of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_library.build.building import build_shelf
+from paper_library.library import Library
+from paper_search.export import export_bibtex, export_csl_json, export_json, export_ris
+from paper_search.models import Author, Paper, PaperCollection, SourceRecord, WorkType
+from tests.paper_library.operations.commands import command
+from tests.paper_search.export.samples import collection
+
+RETRACTION = {
+    "status": "retracted",
+    "source": "crossref",
+    "date": "2010-02-06",
+    "notice_doi": "10.1016/s0140-6736(10)60175-4",
+}
+CORRECTION = {"status": "corrected", "source": "pubmed", "date": "2004-03-06", "label": "Lancet 363:750"}
+DECISIONS = [{"status": "exclude", "reason": "Retracted.", "reviewer": "ada", "at": "2026-01-02T03:04:05Z"}]
+
+
+def found() -> PaperCollection:
+    return collection(
+        Paper(
+            id="p_1",
+            title="Ileal hyperplasia in children",
+            authors=[Author(name="Ada Lovelace"), Author(name="Tycho Brahe")],
+            year=1998,
+            venue="The Lancet",
+            volume="351",
+            issue="9103",
+            pages="637-641",
+            publisher="Elsevier",
+            language="en",
+            work_type=WorkType.ARTICLE,
+            doi="10.1016/s0140-6736(97)11096-0",
+            abstract="We studied children. They were few.",
+            citation_count=1500,
+            relevance_score=0.75,
+            relevance_reason="matches children",
+            source="crossref",
+            sources=["crossref", "pubmed"],
+            identifiers={"doi": "10.1016/s0140-6736(97)11096-0", "pmid": "9500320", "openalex": "W1"},
+            provenance={"title": "crossref", "abstract": "pubmed", "volume": "crossref"},
+            records=[
+                SourceRecord(source="crossref", record_id="10.1016/x"),
+                SourceRecord(source="pubmed", record_id="9500320", reason="same DOI"),
+            ],
+        )
+    )
+
+
+def exported(papers: PaperCollection, **more: Any) -> str:
+    """The JSON of a search, with what newer searches write for the first paper."""
+    document = json.loads(export_json(papers))
+    document["papers"][0] |= more
+    return json.dumps(document)
+
+
+def shelved(tmp_path: Path, name: str, text: str) -> Library:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    build_shelf([tmp_path / name], tmp_path / "shelf")
+    return Library.open(tmp_path / "shelf")
+
+
+@pytest.fixture
+def retracted(tmp_path: Path) -> Library:
+    more = {"retraction": RETRACTION, "notices": [CORRECTION, RETRACTION], "status": "exclude", "decisions": DECISIONS}
+    return shelved(tmp_path, "found.json", exported(found(), **more, citation_key="lovelace_1998_ileal"))
+
+
+def test_every_field_of_a_search_is_in_the_metadata(retracted: Library) -> None:
+    said, paper = retracted.metadata("pmid:9500320"), json.loads(export_json(found()))["papers"][0]
+    for name in (
+        "title",
+        "year",
+        "venue",
+        "volume",
+        "issue",
+        "pages",
+        "publisher",
+        "language",
+        "work_type",
+        "abstract",
+    ):
+        assert said[name] == paper[name], name
+    for name in ("citation_count", "relevance_score", "relevance_reason", "sources", "records", "provenance"):
+        assert said[name] == paper[name], name
+    assert said["authors"] == ["Ada Lovelace", "Tycho Brahe"]
+    assert said["identifiers"] == {**paper["identifiers"], "id": "p_1", "bibkey": "lovelace_1998_ileal"}
+    assert (said["status"], said["decisions"]) == ("exclude", DECISIONS)
+
+
+def test_a_retraction_is_in_the_metadata_with_all_notices(retracted: Library) -> None:
+    said = retracted.metadata("lovelace_1998_ileal")
+    assert said["retraction"] == RETRACTION
+    assert said["notices"] == [RETRACTION, CORRECTION]
+
+
+def test_a_search_result_says_that_a_paper_is_retracted_and_filters_by_it(retracted: Library) -> None:
+    (hit,) = retracted.search("children")["results"]
+    assert hit["retracted"] is True
+    assert retracted.search("is:retracted")["total"] == 1
+    assert retracted.search("children -is:retracted")["total"] == retracted.search("-is:retracted")["total"] == 0
+    assert retracted.search_by_keyword("x")["results"] == []
+
+
+def test_a_paper_that_is_only_corrected_is_not_retracted(tmp_path: Path) -> None:
+    library = shelved(tmp_path, "found.json", exported(found(), retraction=None, notices=[CORRECTION]))
+    (hit,) = library.search("children -is:retracted")["results"]
+    assert "retracted" not in hit
+    assert library.metadata(hit["paper_id"])["retraction"] is None
+
+
+def test_show_and_bibtex_say_that_a_paper_is_retracted(
+    retracted: Library, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = command(capsys, "show", tmp_path / "shelf", "lovelace")
+    assert "Retracted 2010-02-06 (notice doi:10.1016/s0140-6736(10)60175-4, source crossref)" in shown.out
+    assert "volume 351 · issue 9103 · pages 637-641 · Elsevier" in shown.out
+    assert "note = {Retracted 2010-02-06" in retracted.bibtex("lovelace_1998_ileal")
+    assert "retracted" in command(capsys, "search", tmp_path / "shelf", "children").out
+
+
+def test_a_retraction_is_told_in_the_entry_that_its_owner_wrote_too(tmp_path: Path) -> None:
+    for note in ("", "  note = {Read twice},\n"):
+        bibtex = f"@article{{own, title={{Ileal hyperplasia in children}},\n{note}  year=1998}}"
+        library = shelved(tmp_path, "found.json", exported(found(), retraction=RETRACTION, bibtex=bibtex))
+        entry = library.bibtex("10.1016/s0140-6736(97)11096-0")
+        assert f"{'addendum' if note else 'note'} = {{Retracted 2010-02-06" in entry
+        assert note.strip() in entry
+
+
+@pytest.mark.parametrize(
+    ("name", "export"), [("a.bib", export_bibtex), ("a.ris", export_ris), ("a.json", export_csl_json)]
+)
+def test_volume_issue_pages_and_publisher_come_by_every_format(tmp_path: Path, name: str, export: Any) -> None:
+    said = shelved(tmp_path, name, export(found())).metadata("10.1016/s0140-6736(97)11096-0")
+    assert [said[field] for field in ("volume", "issue", "pages", "publisher")] == [
+        "351",
+        "9103",
+        "637-641",
+        "Elsevier",
+    ]
+
+
+def test_a_bibtex_note_brings_a_retraction_back(retracted: Library, tmp_path: Path) -> None:
+    library = shelved(tmp_path, "back.bib", retracted.bibtex("lovelace_1998_ileal"))
+    assert library.metadata("lovelace_1998_ileal")["retraction"] == RETRACTION
+
+
+def test_the_source_of_a_value_is_withdrawn_where_another_value_won(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "found.json").write_text(exported(found()), encoding="utf-8")
+    fields = "doi={10.1016/s0140-6736(97)11096-0}, volume={351}, year={1999}"
+    better = f"@article{{own, title={{Ileal hyperplasia, corrected}}, {fields}}}"
+    (tmp_path / "in" / "own.bib").write_text(better, encoding="utf-8")
+    build_shelf([tmp_path / "in"], tmp_path / "shelf")
+    said = Library.open(tmp_path / "shelf").metadata("own")
+    assert said["title"] == "Ileal hyperplasia, corrected"
+    assert said["provenance"] == {"abstract": "pubmed", "volume": "crossref"}
+    assert [said[name] for name in ("issue", "pages")] == ["", ""]

@@ -1,0 +1,90 @@
+"""Notices about papers are read from JSON and BibTeX notes, described in one line, and read back from it."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paper_library.retraction import (
+    RETRACTIONS,
+    describe_notices,
+    find_retraction,
+    merge_notices,
+    notices_in_note,
+    read_notices,
+)
+
+LANCET = {
+    "status": "retracted",
+    "source": "crossref",
+    "date": "2010-02-06",
+    "notice_doi": "10.1016/s0140-6736(10)60175-4",
+}
+PARTIAL = {"status": "corrected", "source": "crossref", "date": "2004-03-06"}
+
+
+@pytest.mark.parametrize(
+    ("value", "statuses"),
+    [
+        (LANCET, ["retracted"]),
+        ([PARTIAL, LANCET], ["corrected", "retracted"]),
+        (True, ["retracted"]),
+        (False, []),
+        (None, []),
+        ("withdrawn", ["withdrawn"]),
+        ({"type": "Expression-of-Concern"}, ["concern"]),
+        ({"status": "Partial Retraction"}, ["partially_retracted"]),
+        ({"status": {}}, []),
+        ({"status": ""}, []),
+        ({}, []),
+        (7, []),
+        ([["retracted"], "removed"], ["removed"]),
+    ],
+)
+def test_notices_are_read_leniently(value: Any, statuses: list[str]) -> None:
+    assert [notice["status"] for notice in read_notices(value)] == statuses
+
+
+def test_a_paper_is_retracted_by_the_gravest_notice_with_a_doi() -> None:
+    openalex = {"status": "retracted", "source": "openalex"}
+    assert find_retraction([PARTIAL, openalex, {**LANCET, "label": "Lancet 375"}]) == LANCET
+    assert find_retraction([openalex]) == openalex
+    assert find_retraction([PARTIAL, {"status": "concern", "source": "pubmed"}, {"status": "odd"}]) is None
+    assert {"retracted", "withdrawn", "removed", "partially_retracted"} == RETRACTIONS
+
+
+def test_a_notice_listed_twice_is_one_and_the_gravest_comes_first() -> None:
+    assert merge_notices([PARTIAL, LANCET, {**LANCET, "source": "pubmed"}]) == [LANCET, PARTIAL]
+
+
+def test_the_line_for_people_is_read_back() -> None:
+    line = describe_notices([PARTIAL, LANCET])
+    assert line == (
+        "Retracted 2010-02-06 (notice doi:10.1016/s0140-6736(10)60175-4, source crossref); "
+        "corrected 2004-03-06 (source crossref)"
+    )
+    assert notices_in_note(line) == [LANCET, PARTIAL]
+
+
+def test_a_correction_alone_is_not_described() -> None:
+    assert describe_notices([PARTIAL]) == describe_notices([]) == ""
+
+
+@pytest.mark.parametrize(
+    "note", ["", "Accepted for publication", "retracted papers are listed", "In press; corrected proof"]
+)
+def test_other_notes_hold_no_notice(note: str) -> None:
+    assert notices_in_note(note) == []
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.just("status"), inner),
+    )
+)
+def test_no_value_makes_reading_fail(value: Any) -> None:
+    for notice in read_notices(value):
+        assert notice["status"]
+        assert isinstance(describe_notices([notice]), str)
