@@ -25,6 +25,7 @@ REVISED: dict[str, Any] = {
             "boolean_query": "Europa AND ice",
         },
         {"keywords": ["Enceladus"], "synonym_map": [], "boolean_query": "Enceladus"},
+        {"synonym_map": [{"keyword": "Io", "synonyms": ["Jupiter I"]}], "boolean_query": "Io"},
     ],
     "sources": ["beta"],
     "filters": {"year_from": 1990, "year_to": 2021, "language": "en", "max_results": 7},
@@ -98,7 +99,9 @@ async def test_at_either_checkpoint_a_bare_action_and_its_note_arrive_as_sent(
 async def test_data_at_the_strategy_checkpoint_is_a_search_strategy_and_it_is_the_one_that_is_searched(
     house: House, taken: list[Decision]
 ) -> None:
-    strategy = SearchStrategy.model_validate(REVISED)
+    first, second, third = REVISED["queries"]
+    whole = [first, second, {**third, "keywords": ["Io"]}]
+    strategy = SearchStrategy.model_validate({**REVISED, "queries": whole})
     async with served(house) as client:
         reply = await answered(client, "search_papers", query=QUERY)
         assert reply["checkpoint_kind"] == STRATEGY
