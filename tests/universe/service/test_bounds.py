@@ -3,6 +3,7 @@
 # pyright: reportPrivateUsage=false
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from universe.service import positions as positions_module
 from universe.service.feed import Feed
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
-from universe.store.port import Entry
+from universe.store.port import Entry, Superseded
 
 TICK = {"type": "tick"}
 
@@ -94,3 +95,35 @@ async def test_positions_of_eight_universes_are_prepared_and_those_of_a_ninth_in
     assert prepared == 9
     await positions.at("p0", replicas["p0"], 0)
     assert prepared == 10
+
+
+async def test_a_snapshot_is_written_after_five_hundred_changes(service: UniverseService, store: TroubledStore) -> None:
+    await service.send("u", [TICK] * 499)
+    await service._live["u"].settle()
+    assert await store.snapshot_versions("u") == []
+    await service.send("u", TICK)
+    await service._live["u"].settle()
+    assert await store.snapshot_versions("u") == [500]
+
+
+@pytest.mark.parametrize(("others", "is_written"), [(49, True), (50, False)])
+async def test_a_change_is_tried_fifty_times_while_others_are_faster(
+    service: UniverseService, store: TroubledStore, monkeypatch: pytest.MonkeyPatch, others: int, is_written: bool
+) -> None:
+    await service.send("u", TICK)
+    append, tries = store.append, 0
+
+    async def late(*given: Any, **named: Any) -> None:
+        nonlocal tries
+        tries += 1
+        if tries <= others:
+            raise Superseded(1)
+        await append(*given, **named)
+
+    monkeypatch.setattr(store, "append", late)
+    if is_written:
+        assert (await soon(service.send("u", TICK))).version == 2
+    else:
+        with pytest.raises(TooBusy, match="Others change this universe all the time"):
+            await soon(service.send("u", TICK))
+    assert tries == 50

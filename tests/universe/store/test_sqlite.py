@@ -91,6 +91,15 @@ class TestGroups:
         assert said.count("COMMIT") == 2  # that of the gate is one
         assert [await log_of(store, i) for i in ids] == [entries(1, 2, i) for i in ids]
 
+    async def test_no_more_than_512_appends_end_in_one_commit(self, store: SqliteStore) -> None:
+        await made(store)
+        said: list[str] = []
+        gate = Gate(store)
+        writing_connection(store).set_trace_callback(said.append)
+        pieces = [store.rename("u", f"name {n}", "now") for n in range(513)]
+        await asyncio.gather(gate.open_for(len(pieces)), *pieces)
+        assert said.count("COMMIT") == 1 + 2  # that of the gate is one
+
     async def test_what_is_refused_takes_nobody_else_along(self, store: SqliteStore) -> None:
         await made(store)
         await made(store, "half")
@@ -143,6 +152,15 @@ class TestGroups:
         await patient
         assert impatient.cancelled()
         assert await log_of(store) == [entry(1), entry(2)]
+
+
+async def test_a_page_of_the_log_ends_with_the_entry_that_passes_32_megabytes(store: SqliteStore) -> None:
+    await made(store)
+    ten = [entry(version, body=b'"%b"' % (b"x" * 10 * 1024 * 1024)) for version in range(1, 6)]
+    await store.append("u", 0, ten)
+    page = await store.entries("u", after=0, limit=100)
+    assert [one.version for one in page] == [1, 2, 3, 4]
+    assert [one.version for one in await store.entries("u", after=4, limit=100)] == [5]
 
 
 class TestOtherProcesses:
