@@ -12,6 +12,7 @@ _KINDS = (
     r"(?:reviews?|surveys?|preprints?|books?|thes[ei]s|patents?|editorials?|letters|comments|abstracts"
     r"|meta-analys[ei]s|gr[ea]y\s+literature)"
 )
+_VERBS = r"(?:skip|omit|ignore|avoid|discard|disregard|drop|remove|leave\s+out|leaving\s+out|filter\s+out|weed\s+out)"
 # "Do not generalise" states a fact; "polymers, not metals" states a wish.
 _AUXILIARIES = ("do", "does", "did", "is", "are", "was", "were", "can", "could", "will", "would", "should", "may", "or")
 _NOT_AFTER = "".join(rf"(?<!\b{word}\s)" for word in _AUXILIARIES)
@@ -21,7 +22,10 @@ _CUES = re.compile(
     r"|(?:is\s+|are\s+)?not\s+(?:about|on|related\s+to|including|interested\s+in|using|involving|containing|any|the)"
     r"|excluding|exclude|except(?:\s+for)?|leaving\s+out|ignoring|avoiding|other\s+than|rather\s+than|instead\s+of"
     rf"|without(?!\s+\w+ing\b)(?:\s+any)?|{_NOT_AFTER}not)\s+"
-    rf"|\b(?:but\s+|and\s+)?no\s+(?={_KINDS}\b))"
+    rf"|\b(?:but\s+|and\s+|please\s+)?(?:no|{_VERBS})\s+(?:(?:any|all|the)\s+)?(?={_KINDS}\b)"
+    # At the start of a query "skip connections" are a topic.
+    rf"|(?<=[,;.!?(\n] )(?:(?:but|and|please|kindly)\s+)*{_VERBS}\s+(?!connections?\b|lists?\b|grams?\b)"
+    r"(?:(?:any|all|the|papers|articles|studies|work|works|results|anything|everything|on|about)\s+)*)"
     rf"|(?:^|(?<=[\s(]))[-−](?={STAND_IN}|[^\W\d_])",
     re.IGNORECASE,
 )
