@@ -87,7 +87,7 @@ def joined(text: str) -> str:
     line = re.sub(r"(?<=[(\[])\s+", "", line)
     line = re.sub(r"\(\s*\)|\[\s*\]", " ", line)
     line = re.sub(r"([,;:])(?:\s*[,;:.!?])+", r"\1", line)
-    return " ".join(line.split()).lstrip(" ,;:!?)-–—").rstrip(" ,;:.!?(-–—")
+    return " ".join(line.split()).lstrip(" ,;:!?)-–—、。").rstrip(" ,;:.!?(-–—、。")
 
 
 def without_politeness(text: str) -> str:

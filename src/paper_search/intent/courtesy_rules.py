@@ -22,7 +22,7 @@ OPENINGS = (
     # English
     r"(?:hi|hello|hey|dear)(?:\s+(?:there|all|everyone|everybody|assistant|librarian|team|sir|madam|friend))*"
     r"(?=[\s,!.]|$)[\s,!.]*",
-    r"(?:many\s+)?(?:thanks|thank\s+you)(?:\s+(?:so|very)\s+much)?(?:\s+in\s+advance)?(?:\s+for)?(?=[\s,!.]|$)[\s,!.]*",
+    r"(?:many\s+)?(?:thanks|thank\s+you)(?:\s+(?:so|very)\s+much)?(?:\s+in\s+advance(?:\s+for)?|\s+for|(?=[,!.]|\s*$))[\s,!.]*",
     r"(?:please|kindly|ok|okay|also|and|or|but|so|only|just)(?=[\s,!.]|$)[\s,!.]*",
     r"(?:(?:my|our|the|search|research)\s+)*(?:topic|query|subject|keywords?|question|theme)(?:\s+(?:is|are))?\s*:",
     r"(?:can|could|would|will)\s+you\b",
@@ -32,7 +32,7 @@ OPENINGS = (
     rf"(?:i|we)(?:['’]d|\s+would)\s+(?:like|love){_LEARN}\b",
     r"(?:i|we)(?:['’]d|\s+would)\s+(?:be\s+)?(?:grateful|glad|happy|thankful|pleased|appreciate)\s+"
     r"(?:for\b|if\s+you\s+(?:could|can|would)\b|(?=all|any|some))",
-    rf"(?:i|we)\s+(?:need|want|seek){_LEARN}\b",
+    rf"(?:i|we)\s+(?:only\s+|just\s+|really\s+|also\s+)?(?:need|want|seek){_LEARN}\b",
     r"(?:my|our|the)\s+(?:supervisor|boss|professor|advis[oe]r|teacher|colleague|manager|pi|mentor|team)s?\s+(?:ha(?:s|ve)\s+)?"
     r"(?:asked|told|wants?|needs?)(?:\s+(?:me|us))?(?:\s+to)?\b",
     r"let\s+(?:me|us)\s+(?:know|have|see)(?:\s+about)?\b",
@@ -101,10 +101,10 @@ CLOSINGS = (
 
 CJK = (
     # Chinese
-    r"(?:(?:请|麻烦|能否|可以|帮忙|帮我|给我|我想要?|我要|我需要|你|您){0,4}(?:查找|寻找|找|搜索|检索|推荐|列出|了解)"
-    r"(?:一些|一下|几篇|所有)?)(?:关于|有关)?",
-    r"(?:^|(?<=[\n,;、。!?\s]))(?:关于|有关|请)",
-    r"(?:方面的?|相关的?|的)?(?:论文|文献|文章)(?:吗|呢)?(?=\s*(?:$|[\n,;、。!?]))",
+    r"(?:(?:请|請|麻烦|能否|可以|帮忙|帮我|给我|我想要?|我要|我需要|你|您){0,4}(?:查找|寻找|尋找|找|搜索|搜尋|检索|檢索|推荐|列出|了解)"
+    r"(?:一些|一下|几篇|所有)?)(?:关于|關於|有关|有關)?",
+    r"(?:^|(?<=[\n,;、。!?\s]))(?:关于|關於|有关|有關|请|請)",
+    r"(?:方面的?|相关的?|的)?(?:论文|論文|文献|文獻|文章)(?:吗|呢)?(?=\s*(?:$|[\n,;、。!?]))",
     r"谢谢(?:你|您)?",
     # Japanese
     r"(?:に関する|についての|に関連する|に関連した|の)?(?:論文|文献)(?:を|が|は)?(?:探して|検索して|見つけて|教えて|調べて|紹介して|欲しい|ほしい"

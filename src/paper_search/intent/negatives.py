@@ -10,7 +10,7 @@ from paper_search.text import STOP_WORDS
 MAX_EXCLUDED_WORDS = 3
 _KINDS = (
     r"(?:reviews?|surveys?|preprints?|books?|thes[ei]s|patents?|editorials?|letters|comments|abstracts"
-    r"|meta-analys[ei]s|gr[ea]y\s+literature)"
+    r"|meta-analys[ei]s|gr[ea]y\s+literature|übersichtsarbeiten|übersichten|revues|revisiones|revisões)"
 )
 _VERBS = r"(?:skip|omit|ignore|avoid|discard|disregard|drop|remove|leave\s+out|leaving\s+out|filter\s+out|weed\s+out)"
 # "Do not generalise" states a fact; "polymers, not metals" states a wish.
@@ -22,7 +22,7 @@ _CUES = re.compile(
     r"|(?:is\s+|are\s+)?not\s+(?:about|on|related\s+to|including|interested\s+in|using|involving|containing|any|the)"
     r"|excluding|exclude|except(?:\s+for)?|leaving\s+out|ignoring|avoiding|other\s+than|rather\s+than|instead\s+of"
     rf"|without(?!\s+\w+ing\b)(?:\s+any)?|{_NOT_AFTER}not)\s+"
-    rf"|\b(?:but\s+|and\s+|please\s+)?(?:no|{_VERBS})\s+(?:(?:any|all|the)\s+)?(?={_KINDS}\b)"
+    rf"|\b(?:but\s+|and\s+|please\s+)?(?:no|keine|ohne|sans|pas\s+de|sin|sem|{_VERBS})\s+(?:(?:any|all|the)\s+)?(?={_KINDS}\b)"
     # At the start of a query "skip connections" are a topic.
     rf"|(?<=[,;.!?(\n] )(?:(?:but|and|please|kindly)\s+)*{_VERBS}\s+(?!connections?\b|lists?\b|grams?\b)"
     r"(?:(?:any|all|the|papers|articles|studies|work|works|results|anything|everything|on|about)\s+)*)"

@@ -4,11 +4,12 @@ import re
 from dataclasses import dataclass, field
 from datetime import date
 
-from paper_search.intent.cleaning import BREAK, STAND_IN, cut, without_politeness
+from paper_search.intent.cleaning import BREAK, cut, without_politeness
 from paper_search.intent.concepts import concepts_in
 from paper_search.intent.languages import read_language
 from paper_search.intent.preference_rules import FOLLOWED, PRECEDED, RECENT
 from paper_search.intent.vocabulary import Vocabulary
+from paper_search.intent.wordlists import FOREIGN_FUNCTION_WORDS
 from paper_search.intent.years import RECENT_YEARS, described, read_years
 from paper_search.sources.languages import english_name
 
@@ -31,6 +32,7 @@ _PAPERS_ABOUT = re.compile(
 _NOT = re.compile(
     r"\s*(?:not|no|without|nicht|keine?|pas|sans|no|sin|não|sem)\s+(?:any\s+|about\s+|on\s+|de\s+)?", re.IGNORECASE
 )
+_PREPOSITION = re.compile(rf"^(?:(?:{'|'.join(sorted(set().union(*FOREIGN_FUNCTION_WORDS)))})\s+)+")
 _FOLLOWED = tuple(re.compile(cue.replace("{clause}", _CLAUSE), re.IGNORECASE) for cue in FOLLOWED)
 _PRECEDED = tuple(re.compile(cue.replace("{end}", _CLAUSE_END), re.IGNORECASE) for cue in PRECEDED)
 _RECENT = tuple(re.compile(cue, re.IGNORECASE) for cue in RECENT)
@@ -101,4 +103,4 @@ def _preferences_in(wish: str, vocabulary: Vocabulary, today: date) -> list[str]
     rest = without_politeness(language.rest)
     if not rest.replace(BREAK, "").strip():
         return found
-    return found + [concept for concept in concepts_in(rest, vocabulary) if re.search(rf"{STAND_IN}|\w", concept)]
+    return found + [concept for raw in concepts_in(rest, vocabulary) if (concept := _PREPOSITION.sub("", raw))]

@@ -13,13 +13,15 @@ from paper_search.intent.cleaning import STAND_IN
 from paper_search.intent.wordlists import FOREIGN_FUNCTION_WORDS
 from paper_search.intent.year_rules.asian import CHINESE, JAPANESE
 from paper_search.intent.year_rules.english import ENGLISH
-from paper_search.intent.year_rules.european import FRENCH, GERMAN, PORTUGUESE, SPANISH
+from paper_search.intent.year_rules.european import EUROPEAN
 from paper_search.intent.year_rules.language import CJK_PAPERS, NUMBERS, PAPERS, POPULATIONS, THINGS, UNITS, Language
 
 _WINDOW = 160
 """How many characters before a limit are searched for what negates it."""
 _DENIAL = re.compile(r"\b(?:do\s+not|don['’]t|never|need\s+not)\s+\Z", re.IGNORECASE)
-_ONLY = re.compile(r"\s+only\b", re.IGNORECASE)
+_BEHIND = re.compile(
+    r"\s+(?:only|nur|seulement|solamente|erschienen(?:\s+sind)?|veröffentlicht(?:\s+wurden)?)\b", re.IGNORECASE
+)
 _FOUR = r"(?:1[6-9]|2[01])[0-9]{2}"
 _UNIT_OF_MEASURE = (
     r"\s*(?:pp[mb]|kelvin|[kmg]?hz|[nuµμmck]m|[kmµμ]?g|ml|k?w|m?v|[kmg]?ev|[kmg]?pa|bar|mol|ms|rpm|[%°]|degrees?|percent"
@@ -33,10 +35,11 @@ _PART = r"(?:early|mid|late)[\s-]+"
 _SOFT = rf"(?:{_PART})?(?:{_MONTH})?(?:the\s+year\s+)?"
 _LONE = rf"(?<![\w.$€£#/-]){_FOUR}"
 _YEAR = rf"{_SOFT}(?<![\w.$€£#/])(?P<year>{_FOUR})"
-_DECADE = rf"(?:{_PART})?(?P<decade>(?:1[6-9]|20)[0-9]0)(?:['’]?s|er(?:\s+jahren?)?)\b"
+_DECADE = rf"(?:{_PART})?(?P<decade>(?:1[6-9]|20)[0-9]0|['’]?[5-9]0)(?:['’]?s|er(?:\s+jahren?)?)\b"
 _ENGLISH_STOPS = """
 on about for and or but using with of by in at that which from not only please research regarding concerning related
-without excluding except where as is are was were via until till through before after since to onwards topic
+without excluding except where as is are was were via until till through before after since to onwards topic erschienen
+veröffentlicht
 """
 _STOP_WORDS = "|".join(
     sorted({*_ENGLISH_STOPS.split(), *(w for words in FOREIGN_FUNCTION_WORDS for w in words if len(w) > 1)})
@@ -67,15 +70,19 @@ _CJK_PLACES = {
     "{number}": rf"(?P<number>{_NUMBER})",
     "{unit}": rf"(?P<unit>{_UNIT})",
     "{papers}": CJK_PAPERS,
-    "{de}": "(?:的|の)?",
+    "{de}": "(?:[发發]表|出版)?(?:的|の)?",
 }
-_AHEAD = re.compile(rf"(?:(?<=[,;.:(\n] ){THINGS}\s+|\bonly\s+)\Z", re.IGNORECASE)
+_AHEAD = re.compile(
+    rf"(?:(?<=[,;.:(\n] ){THINGS}\s+)?(?:(?:published|dated|veröffentlicht(?:e[nr]?)?|erschienene?n?|publiée?s?"
+    r"|parue?s?|publicad[oa]s?|only|nur|seulement|solo|apenas)\s+){0,2}\Z",
+    re.IGNORECASE,
+)
 """Papers that a limit is about, where nothing else is said of them: ", papers before 2012 …"."""
 _CHINESE_OR_JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _KANA = re.compile("[\u3040-\u30ff]")
 # After a lower-case word only: "Tokyo Olympics 2020" names an event.
 _LAST_WORD = rf"(?<=(?-i:[a-z)\n]))[,\s]\s*(?P<year>{_FOUR})[\s.?!]*$"
-_TIME_WORD = re.compile(rf"[0-9]|{_UNIT}|recent|latest|newest|newer|\bold", re.IGNORECASE)
+_TIME_WORD = re.compile(rf"[0-9]|{_UNIT}|recent|latest|newest|newer|\bold|最近|最新|近", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +128,13 @@ class Rules:
         denied = _DENIAL.search(text, max(0, start - _WINDOW), start) if unwanted else None
         start = denied.start() if denied else start
         before = text[max(0, start - _WINDOW) : start].split()
-        if _has(match, "unit") and before and before[-1].casefold() in POPULATIONS:
+        if _has(match, "unit") and not POPULATIONS.isdisjoint(word.casefold() for word in before[-2:]):
             return None
         if ahead := _AHEAD.search(text, max(0, start - _WINDOW), start):
             start = ahead.start()
         end = excluded.end() if excluded else end
-        if only := _ONLY.match(text, end):
-            end = only.end()
+        if behind := _BEHIND.match(text, end):
+            end = behind.end()
         return Phrase(match, start, end, negated=(unwanted is None) != (excluded is None), denied=denied is not None)
 
 
@@ -141,7 +148,7 @@ def rules_for(text: str) -> Iterator[Rules]:
         return
     if _CHINESE_OR_JAPANESE.search(text):
         yield _compile(JAPANESE if _KANA.search(text) else CHINESE, cjk=True)
-    for language in (GERMAN, FRENCH, SPANISH, PORTUGUESE, ENGLISH):  # the loosest rules last
+    for language in (*EUROPEAN, ENGLISH):  # the loosest rules last
         if re.search(language.cues, text, re.IGNORECASE):
             yield _compile(language)
     yield _compile(_LAST)
@@ -150,9 +157,14 @@ def rules_for(text: str) -> Iterator[Rules]:
 @cache
 def _compile(language: Language, *, cjk: bool = False) -> Rules:
     places = _CJK_PLACES if cjk else _LATIN_PLACES
+    # Spanish and Portuguese share phrases, so one of their rules may meet the other's negation.
+    relatives = EUROPEAN if language in EUROPEAN else (language,)
     unwanted, excluded = (
         re.compile(ending.format(_fill(pattern, places)), re.IGNORECASE)
-        for pattern, ending in ((language.unwanted, r"(?:{})\Z"), (language.excluded, "{}"))
+        for pattern, ending in (
+            ("|".join(relative.unwanted for relative in relatives), r"(?:{})\Z"),
+            ("|".join(relative.excluded for relative in relatives), "(?:{})"),
+        )
     )
     limits = tuple(
         (meaning, re.compile(_fill(pattern.removesuffix("{stop}"), places), re.IGNORECASE), pattern.endswith("{stop}"))

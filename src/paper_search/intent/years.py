@@ -98,7 +98,8 @@ def _can_be_published(bounds: Bounds, today: date) -> bool:
 def _span(phrase: Phrase, today: date) -> Bounds:
     """Return the first and the last year of the year or decade that was named; None for an end yet to come."""
     if decade := phrase.found("decade"):
-        return int(decade), int(decade) + 9 if int(decade) + 9 < today.year else None
+        first = int(decade[-4:]) if len(decade) >= 4 else 1900 + int(decade[-2:])
+        return first, first + 9 if first + 9 < today.year else None
     if phrase.found("ago"):
         start = _age(phrase, today)[0]
         return start, start

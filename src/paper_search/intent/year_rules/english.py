@@ -14,10 +14,11 @@ ENGLISH = Language(
         ("bare range", r"{first}{to}{second}"),
         ("range", r"(?:\bpublished\s+)?\bbetween\s+{first}\s+and\s+{second}"),
         ("range", r"(?:\b(?:from|in)\s+)?{first}-(?P<short>1[3-9]|[2-9][0-9])(?![\w%°]|[-./]\w)"),
+        ("range", r"\b(?:from|in|during|published(?:\s+in)?)\s+{first}\s+(?:or|and)\s+(?:in\s+)?{second}"),
         ("since", r"(?:\b(?:from|since)\s+)?{lone}{to}{now}\b"),
         (
             "within",
-            r"(?:\bpublished\s+)?(?:\b(?:in|over|during|within|from|for|of)\s+)?(?:\bthe\s+)?"
+            r"(?:\bpublished\s+)?(?:\b(?:in|over|during|within|from|for|of|since)\s+)?(?:\bthe\s+)?"
             r"\b(?:last|past|previous|recent)\s+(?:{number}\s+)?{unit}\b(?!-)",
         ),
         ("within", r"\bthis\s+(?P<unit>century)\b"),
@@ -29,6 +30,7 @@ ENGLISH = Language(
             r"(?:an?\s+)?(?:{number}\s+)?{unit}\s+(?:old|of\s+age)\b",
         ),
         ("within", r"\b(?:newer|younger)\s+than\s+(?:an?\s+)?(?:{number}\s+)?{unit}\b(?!\s+old)"),
+        ("within", r"\b{number}\s+{unit}\s+(?:old\s+)?or\s+(?:less|newer|younger)\b"),
         ("aged", r"\bat\s+least\s+(?:an?\s+)?(?:{number}\s+)?{unit}\s+old\b"),
         ("older", r"\b(?:older\s+than|more\s+than|over)\s+(?:an?\s+)?(?:{number}\s+)?{unit}\s+(?:old|of\s+age|ago)\b"),
         ("older", r"\bolder\s+than\s+(?:an?\s+)?(?:{number}\s+)?{unit}\b"),
@@ -94,7 +96,7 @@ ENGLISH = Language(
         r"|(?:filter|weed)(?:ing)?\s+out|(?:do\s+)?without|except(?:ing)?(?:\s+for)?|(?:other|rather)\s+than"
         r"|apart\s+from|aside\s+from|instead\s+of|minus|no\s+need\s+for|no\s+interest\s+in"
         r"|(?:(?:am|are)\s+|['’]m\s+|['’]re\s+)?not\s+interested\s+in"
-        r"|(?:do(?:es)?\s+not|do(?:es)?n['’]t|must\s+not|mustn['’]t|should\s+not|shouldn['’]t|need\s+not|(?-i:not|Not))"
+        r"|(?:do(?:es)?\s+not|do(?:es)?n['’]t|must\s+not|mustn['’]t|should\s+not|shouldn['’]t|(?:is|are|was|were)n['’]t|need\s+not|(?-i:not|Not))"
         r"(?:\s+(?:want|need|include|show|return|give|consider|list|be|have))?(?:\s+(?:me|us|to\s+see))?"
         r"|never|nothing|none|no|nor)"
         r"(?:\s+(?:any|all|the|those|these|everything|anything|stuff|things|ones?|{things}|that|which|are|is|was"

@@ -24,7 +24,7 @@ GERMAN = Language(
     ),
     unwanted=(
         r"(?:\b(?:aber|und|bitte)\s+){0,2}\b(?:kein(?:e[mnrs]?)?|nichts|nicht|nie(?:mals)?|ohne|außer|ausgenommen|ignoriere"
-        r"|überspringe)(?:\s+(?:die|der|das|den|alle|alles|was|solche|{papers}|veröffentlicht(?:e[nr]?)?|erschienene?"
+        r"|überspringe)(?:,?\s+(?:die|der|das|den|alle|alles|was|solche|{papers}|veröffentlicht(?:e[nr]?)?|erschienene?"
         r"|die\s+vor|von|aus)){0,4}\s+"
     ),
     excluded=(
@@ -60,7 +60,7 @@ FRENCH = Language(
         ("in", r"\b(?:(?:publié|paru)e?s?\s+)?(?:en|durant\s+l['’]année|de\s+l['’]année)\s+{when}{stop}"),
     ),
     unwanted=(
-        r"(?:\b(?:mais|et)\s+)?\b(?:aucune?s?|pas|rien|sans|sauf|except[ée]|hormis|exclu(?:re|ant|ez|s)|en\s+excluant"
+        r"(?:\b(?:mais|et)\s+)?\b(?:aucune?s?|(?:ne\s+)?pas(?:\s+inclure)?|rien|sans|sauf|except[ée]|hormis|exclu(?:re|ant|ez|s)|en\s+excluant"
         r"|ignor(?:er|ez|e)|évit(?:er|ez)|jamais|non)"
         r"(?:\s+(?:d['’]|de|des|les|ceux|celles|tous?|toutes?|rien|{papers}|qui|sont|ont|été|publiée?s?|parue?s?|dat[ée]e?s?"
         r"|datant)){0,6}\s+"
@@ -141,3 +141,5 @@ PORTUGUESE = Language(
         r"|menos|mais|máximo|diante)\b"
     ),
 )
+
+EUROPEAN = (GERMAN, FRENCH, SPANISH, PORTUGUESE)

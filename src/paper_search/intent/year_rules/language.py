@@ -23,7 +23,7 @@ THINGS = (
 )
 """Nouns for publications of any kind."""
 PAPERS = rf"(?:{THINGS}|preprints?|surveys?|reviews?)"
-CJK_PAPERS = r"(?:的|の)?(?:论文|文献|文章|研究|資料|论著|論文)"
+CJK_PAPERS = r"(?:的|の)?(?:论文|文献|文章|研究|資料|论著|論文|文獻)"
 
 _NUMBERS = """
 2 两 zwei deux dos dois duas      3 drei trois tres três          4 vier quatre cuatro quatro
@@ -49,19 +49,19 @@ NUMBERS = _numbers()
 """Numbers as words, beside the English ones."""
 
 UNITS = {
-    "year": r"years?|jahre?n?|ann?(?:[ée]e)?s|ans?|années?|años?|anos?|年度?",
+    "year": r"years?|yrs?|jahre?n?|ann?(?:[ée]e)?s|ans?|années?|años?|anos?|年度?",
     "decade": r"decades?|jahrzehnte?n?|décennies?|décadas?",
     "month": r"months?|monate?n?|mois|mes(?:es)?|mês|个月|[かヶカヵケ]月",
     "century": r"century",
 }
-_SINGULAR = "year jahr an année año ano decade jahrzehnt décennie década month monat mois mes mês"
+_SINGULAR = "year yr jahr an année año ano decade jahrzehnt décennie década month monat mois mes mês"
 SINGULAR = frozenset(_SINGULAR.split())
 
 _POPULATIONS = """
 adult adults patient patients people children child infants kids babies women men boys girls persons individuals
 subjects participants teenagers adolescents elderly seniors mice rats animals trees stars galaxies buildings samples
 dogs cats cows workers drivers students residents survivors athletes aged age fossils rocks wines cars houses systems
-devices cells cohorts
+devices cells cohorts kinder patienten erwachsene enfants adultes niños niñas pacientes adultos crianças
 """
 POPULATIONS = frozenset(_POPULATIONS.split())
 """Words before an age that is theirs, not the papers'."""
