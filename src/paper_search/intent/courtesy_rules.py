@@ -24,7 +24,7 @@ OPENINGS = (
     r"(?=[\s,!.]|$)[\s,!.]*",
     r"(?:many\s+)?(?:thanks|thank\s+you)(?:\s+(?:so|very)\s+much)?(?:\s+in\s+advance(?:\s+for)?|\s+for|(?=[,!.]|\s*$))[\s,!.]*",
     r"(?:please|kindly|ok|okay|also|and|or|but|so|only|just)(?=[\s,!.]|$)[\s,!.]*",
-    r"(?:(?:my|our|the|search|research)\s+)*(?:topic|query|subject|keywords?|question|theme)(?:\s+(?:is|are))?\s*:",
+    r"(?:(?:my|our|the|search|research)\s+)*(?:topic|title|query|subject|keywords?|question|theme)(?:\s+(?:is|are))?\s*:",
     r"(?:can|could|would|will)\s+you\b",
     r"(?:how|where)\s+(?:do|can|could|would|should|might)\s+(?:i|we|one)\s+(?=find|search|look|get)",
     rf"{_I_AM}\s+(?:currently\s+)?(?:looking|searching|hunting)\s+for\b",
@@ -42,12 +42,15 @@ OPENINGS = (
     r"(?:do|run|perform|conduct|start)\s+(?:an?\s+)?(?:(?:quick|thorough|full|systematic|literature|paper)\s+)*(?:search|lookup)"
     r"\s+(?:on|about|for|of)\b",
     r"help\s+(?:me|us)(?:\s+to)?\b",
+    r"(?:i\s+am|i['’]m|we\s+are|we['’]re)\s+(?:an?\s+)?(?:[\w-]+\s+){1,8}?(?:looking|searching|hunting)\s+for\b",
+    rf"(?:summari[sz]e|survey|review|cover|explore)\s+(?:all\s+)?(?:the\s+)?{KIND}{PAPERS}\s+(?:on|about)\b",
+    r"find\s+out(?:\s+(?:about|more\s+about|how|what|whether|if|why))?\b",
     r"(?:to\s+)?(?:find|search\s+for|look\s+for|look\s+up|look\s+into)(?:\s+(?:me|us))?\b",
     r"(?:show|give|get|fetch|list|recommend|suggest|provide|detail|tell|send|search|return|compile|collect|gather|retrieve"
     rf"|share|bring)\s+(?:me\b|us\b|(?={_SOME}\b))(?:\s+about\b)?",
     r"what(?:['’]s|\s+is|\s+are|\s+has\s+been)\s+(?:already\s+)?(?:known|written|published|said)\s+(?:about|on|of)\b",
     r"what\s+do\s+(?:we|you|people)\s+know\s+about\b",
-    r"who\s+(?:has\s+)?(?:worked|works|published|writes)\s+on\b",
+    r"who\s+(?:has\s+)?(?:worked|works|published|writes|wrote|written)\s+(?:on|about)\b",
     rf"(?:which|what)\s+{KIND}{PAPERS}\b",
     r"(?:has|have|did)\s+any(?:one|body)\b",
     r"what(?:['’]s|\s+is|\s+are)(?=\s)",
@@ -92,6 +95,9 @@ CLOSINGS = (
     r"\b(?:please|(?:many\s+)?thanks|thank\s+you)(?:\s+(?:so|very)\s+much)?(?:\s+in\s+advance)?",
     r"\b(?:(?:best|kind|warm)\s+)?regards\b[\w\s,]{0,30}|\b(?:cheers|sincerely)",
     r"\b(?:if\s+(?:possible|you\s+(?:can|could|may|have\s+time)|you\s+don['’]t\s+mind)|asap|for\s+(?:me|us))",
+    r"\b(?:that|which)\s+(?:i|we)\s+(?:can|could|should|may)\s+(?:cite|read|use|download|quote)",
+    r"\bfor\s+(?:my|our)\s+(?:[\w-]+\s+)?(?:review|thesis|paper|project|dissertation|proposal|grant|class|course|seminar|report"
+    r"|article|study|work|research|talk|lecture|essay|homework)",
     r"\band\s+(?:send|list|show|give|email|mail|forward|bring)\s+(?:them|it)(?:\s+to)?(?:\s+(?:me|us))?",
     r"\b(?:and|so)\s+(?:i\s+|we\s+)?(?:(?:am|are)\s+)?(?:need|want|looking\s+for)\s+(?:(?:some|the|more|any)\s+)*"
     rf"{KIND}{PAPERS}",

@@ -4,7 +4,7 @@ import re
 
 _LONGEST = 10_000
 _HYPHENS = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2212"), "-")
-_QUOTES = str.maketrans("‟‹›″＂", '“«»""')
+_QUOTES = str.maketrans("“”„‟″＂‹›", '""""""«»')
 _DASH = re.compile(r"(?<=[0-9])[ \t]*[–—―]+[ \t]*(?=[0-9])|(?<=\w)–(?=\w)|[–—―]+")
 _APOSTROPHE = re.compile(r"(?<=\w)[’ʼ](?=\w)")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)

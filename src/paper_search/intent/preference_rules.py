@@ -18,7 +18,7 @@ FOLLOWED = (
     r"{clause}(?:and\s+)?(?:in\s+particular|particularly|notably|primarily|mainly|mostly|above\s+all|first\s+and\s+foremost)"
     r"\b[,:]?",
     r"\b(?:i|we)(?:\s+would|['’]d)?\s+(?:rather\s+|strongly\s+|really\s+|much\s+)?prefer(?:\s+to\s+(?:see|have|read|get))?\b",
-    r"{clause}prefer(?=\s)",
+    r"{clause}prefer(?::|(?=\s))",
     r"(?:{clause}|\b(?:and|but)\s+)(?:i|we)(?:\s+would|['’]d)\s+(?:also\s+)?love(?:\s+to\s+(?:see|have|get|read))?\b",
     r"\b(?:i|we)\s+(?:would\s+)?(?:especially|particularly)\s+(?:like|want|need|love)\b",
     r"\b(?:i\s+am|i['’]m|we\s+are|we['’]re)\s+(?:most|mostly|mainly|particularly|especially|primarily|chiefly)\s+interested\s+in\b",

@@ -14,7 +14,7 @@ from paper_search.intent.years import RECENT_YEARS, described, read_years
 from paper_search.sources.languages import english_name
 
 MAX_PREFERENCES = 10
-_CLAUSE = r"(?:^|(?<=[,;:.!?()\n、。])|(?<=\s-))\s*"
+_CLAUSE = r"(?:^|(?<=[,;:.!?()\n、。])|(?<=\s-)|\b(?:but|and)(?=\s))\s*"
 _CLAUSE_END = r"(?=\s*(?:$|[,;.!?)\n、。]))"
 # A full stop ends a clause only before a space: "3.5" and "E. coli" go on.
 _ENDS = re.compile(r"[;!?()\n。]|,|、|(?<!\b[A-Z])\.(?=\s|$)|\s-\s|\s(?:but|however|aber|mais|pero|mas)\s")
@@ -32,7 +32,7 @@ _PAPERS_ABOUT = re.compile(
 _NOT = re.compile(
     r"\s*(?:not|no|without|nicht|keine?|pas|sans|no|sin|não|sem)\s+(?:any\s+|about\s+|on\s+|de\s+)?", re.IGNORECASE
 )
-_PREPOSITION = re.compile(rf"^(?:(?:{'|'.join(sorted(set().union(*FOREIGN_FUNCTION_WORDS)))})\s+)+")
+_PREPOSITION = re.compile(rf"^(?:(?:{'|'.join(sorted({w for words in FOREIGN_FUNCTION_WORDS for w in words}))})\s+)+")
 _FOLLOWED = tuple(re.compile(cue.replace("{clause}", _CLAUSE), re.IGNORECASE) for cue in FOLLOWED)
 _PRECEDED = tuple(re.compile(cue.replace("{end}", _CLAUSE_END), re.IGNORECASE) for cue in PRECEDED)
 _RECENT = tuple(re.compile(cue, re.IGNORECASE) for cue in RECENT)

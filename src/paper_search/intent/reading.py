@@ -1,6 +1,7 @@
 """Reads a whole query by rule: limits, hints and wishes first, and what is left is what it is about."""
 
 import re
+from collections.abc import Sequence
 from datetime import date
 
 from paper_search.identifiers import normalise_arxiv, normalise_doi
@@ -28,6 +29,7 @@ from paper_search.intent.venues import read_venues
 from paper_search.intent.vocabulary import Vocabulary, key_of
 from paper_search.intent.wordlists import FILLER
 from paper_search.intent.years import described, is_publication_year, read_years
+from paper_search.lookups import Identifier, read_identifiers
 from paper_search.models import IntentType, ParsedIntent, SearchConstraints
 from paper_search.sources.boolean import Node, all_of, parse
 from paper_search.text import STOP_WORDS
@@ -43,6 +45,8 @@ _CUT = re.compile(f"{BREAK}|{STAND_IN}")
 
 def read_query(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
     """Return what a person asks for, and in `notes` how it was read. Never raises, whatever the text."""
+    if identifiers := read_identifiers(query):
+        return _read_lookup(identifiers)
     text, phrases, identifier_notes = _prepare(query)
     wishes = _read_wishes(text, vocabulary, today)
     typed = without_politeness(read_years(wishes.rest, today).rest)
@@ -51,6 +55,18 @@ def read_query(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
     preferences = [restored(wish, phrases) for wish in wishes.preferences]
     notes = [f"“{wish}” was read as a preference: such papers rank higher, the others stay." for wish in preferences]
     return intent.model_copy(update={"preferences": preferences, "notes": [*identifier_notes, *intent.notes, *notes]})
+
+
+def _read_lookup(identifiers: Sequence[Identifier]) -> ParsedIntent:
+    """Return the intent to fetch exactly these works."""
+    names = [str(identifier) for identifier in identifiers]
+    if len(names) == 1:
+        note = f"“{names[0]}” identifies one paper, which is fetched by it."
+    else:
+        note = f"The query is a list of {len(names)} identifiers; exactly these papers are fetched."
+    return ParsedIntent(
+        topic=", ".join(names), concepts=names, intent_type=IntentType.METHOD, phrases=names, notes=[note]
+    )
 
 
 def _prepare(query: str) -> tuple[str, list[str], list[str]]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from paper_search.lookups import carries, read_identifiers
 from paper_search.models import RawPaper, SearchConstraints
 from paper_search.sources.boolean import AnyOf, Node, Term, parse
 from paper_search.sources.languages import language_of
@@ -23,12 +24,17 @@ def fitting(
     boolean_query: str = "",
     applied: frozenset[str] = frozenset(),
 ) -> list[RawPaper]:
-    """The papers with a title that meet the year, the language and the NOT terms, save those already `applied`."""
+    """Return the papers with a title that meet the year, the language and the NOT terms, save those already `applied`.
+
+    Of a query that consists of identifiers, only the papers that have one of them.
+    """
     query = parse(boolean_query) if "not" not in applied else None
+    identifiers = read_identifiers(boolean_query)
     return [
         paper
         for paper in papers
         if paper.title.strip()
+        and (not identifiers or carries(paper, identifiers))
         and ("year" in applied or within_years(paper.year, filters.year_from, filters.year_to))
         and ("language" in applied or same_language(paper.language, filters.language))
         and (query is None or not is_excluded(query, f"{paper.title}\n{paper.abstract or ''}"))

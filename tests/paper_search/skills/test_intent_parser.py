@@ -128,7 +128,24 @@ async def read(query: str, domain: str = "general") -> ParsedIntent:
         ),
         (
             "arXiv:1706.03762",
-            {"topic": "1706.03762", "concepts": ["1706.03762"], "phrases": ["1706.03762"]},
+            {"topic": "arXiv:1706.03762", "concepts": ["arXiv:1706.03762"], "phrases": ["arXiv:1706.03762"]},
+        ),
+        (
+            "Please fetch PMID 31452104, 10.1038/nature21360 and https://arxiv.org/abs/1706.03762v5",
+            {
+                "topic": "PMID:31452104, 10.1038/nature21360, arXiv:1706.03762",
+                "concepts": ["PMID:31452104", "10.1038/nature21360", "arXiv:1706.03762"],
+                "phrases": ["PMID:31452104", "10.1038/nature21360", "arXiv:1706.03762"],
+            },
+        ),
+        (
+            "Find me papers on TRAPPIST-1 atmospheres; skip those before 2017; I care most about JWST",
+            {
+                "topic": "TRAPPIST-1 atmospheres",
+                "concepts": ["TRAPPIST-1 atmospheres"],
+                "constraints": {"year_from": 2017},
+                "preferences": ["JWST"],
+            },
         ),
     ],
 )
