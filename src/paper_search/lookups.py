@@ -28,8 +28,8 @@ _LIST_SIGN = re.compile(r"[,;](?=\s*(?:10\.[0-9]{4}|doi\b|arxiv\b|pmids?\b|pmc[0
 _WORD = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
 _COURTESY_WORDS = """
 please kindly can could you find fetch get give show look up download read retrieve open me us i need want would like
-the a an this these those following paper papers article articles work works publication publications
-preprint preprints reference references record records with by for of and or number numbers id ids identifier identifiers doi
+the a an this these those following paper papers article articles work works publication publications preprint
+preprints reference references record records with by for of and or number numbers id ids identifier identifiers doi
 dois arxiv pmid pmids pmcid pmcids list thanks thank bitte und et y e merci gracias
 """
 _COURTESY = frozenset(_COURTESY_WORDS.split())

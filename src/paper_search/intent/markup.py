@@ -23,6 +23,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _BULLET_INSIDE = re.compile(r"\s*[•‣◦▪]\s*")
+_OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b")
 _BRACKETS = {")": "(", "]": "["}
 
 
@@ -36,7 +37,7 @@ def fold_markup(text: str) -> str:
 
 
 def close_brackets(text: str) -> str:
-    """Return the text without brackets that have no partner."""
+    """Return the text without brackets that have no partner; outside boolean queries a comma parts what they parted."""
     waiting: dict[str, list[int]] = {opening: [] for opening in _BRACKETS.values()}
     lonely: set[int] = set()
     for position, sign in enumerate(text):
@@ -48,7 +49,8 @@ def close_brackets(text: str) -> str:
             else:
                 lonely.add(position)
     lonely.update(*waiting.values())
-    return "".join(" " if position in lonely else sign for position, sign in enumerate(text)) if lonely else text
+    instead = " " if _OPERATOR.search(text) else ", "
+    return "".join(instead if position in lonely else sign for position, sign in enumerate(text)) if lonely else text
 
 
 def _fold_dash(found: re.Match[str]) -> str:

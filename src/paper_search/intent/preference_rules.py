@@ -6,6 +6,8 @@ marked `{clause}` counts at the start of a clause only, so that "a particularly 
 
 FOLLOWED = (
     # English
+    r"\b(?:i|we)\s+(?:would\s+)?(?:especially|particularly)\s+(?:like|want|need|love)\b",
+    r"\b(?:i\s+am|i['’]m|we\s+are|we['’]re)\s+(?:most|mostly|mainly|particularly|especially|primarily|chiefly)\s+interested\s+in\b",
     r"(?:but\s+|and\s+)?\b(?:i|we)\s+(?:really\s+|mostly\s+|mainly\s+|only\s+|especially\s+|particularly\s+)?care\s+"
     r"(?:most(?:ly)?\s+|mainly\s+|primarily\s+|especially\s+|particularly\s+|a\s+lot\s+)?(?:about|for)\b",
     r"\bwhat\s+(?:(?:matters|counts)(?:\s+(?:the\s+)?most)?(?:\s+(?:to|for)\s+(?:me|us))?(?:\s+(?:the\s+)?most)?"
@@ -20,8 +22,6 @@ FOLLOWED = (
     r"\b(?:i|we)(?:\s+would|['’]d)?\s+(?:rather\s+|strongly\s+|really\s+|much\s+)?prefer(?:\s+to\s+(?:see|have|read|get))?\b",
     r"{clause}prefer(?::|(?=\s))",
     r"(?:{clause}|\b(?:and|but)\s+)(?:i|we)(?:\s+would|['’]d)\s+(?:also\s+)?love(?:\s+to\s+(?:see|have|get|read))?\b",
-    r"\b(?:i|we)\s+(?:would\s+)?(?:especially|particularly)\s+(?:like|want|need|love)\b",
-    r"\b(?:i\s+am|i['’]m|we\s+are|we['’]re)\s+(?:most|mostly|mainly|particularly|especially|primarily|chiefly)\s+interested\s+in\b",
     r"\b(?:my|our|the)\s+(?:main|primary|particular|special|chief|biggest)\s+(?:interest|focus|preference|priority|concern)"
     r"\s+(?:is|are|lies)(?:\s+(?:in|on|with))?\b",
     r"\b(?:my|our)\s+preferences?\s+(?:is|are)(?:\s+for)?\b",

@@ -48,11 +48,11 @@ def test_markup_is_folded(text: str, expected: str) -> None:
     ("text", "expected"),
     [
         ("ice (snow)", "ice (snow)"),
-        ("ice (snow", "ice  snow"),
-        ("ice) snow", "ice  snow"),
-        ("((ice) snow", " (ice) snow"),
-        (")ice(", " ice "),
-        ("[ice (snow]", "[ice  snow]"),
+        ("ice (snow", "ice , snow"),
+        ("ice) snow", "ice,  snow"),
+        ("((ice) snow", ", (ice) snow"),
+        ("[ice (snow]", "[ice , snow]"),
+        ("(ice AND snow", " ice AND snow"),
     ],
 )
 def test_brackets_without_a_partner_go(text: str, expected: str) -> None:

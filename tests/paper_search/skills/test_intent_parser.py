@@ -222,7 +222,43 @@ async def test_reading_never_raises_and_what_it_reads_is_consistent(query: str) 
 
 
 @pytest.mark.parametrize(
-    "piece", ["( ", "by ", "in A ", '"a" ', "not x and ", "since 2020 ", "a OR ", "- ", "A. ", "et al "]
+    "piece",
+    [
+        *(
+            "( ",
+            "by ",
+            "in A ",
+            '"a" ',
+            "not x and ",
+            "since 2020 ",
+            "a OR ",
+            "- ",
+            "A. ",
+            "et al ",
+            "de 2012 a ",
+            "the the ",
+        ),
+        *(
+            "skip those before ",
+            "no the papers that are ",
+            "preferably a, ",
+            "x would be nice, ",
+            "older than 5 years ",
+        ),
+        *(
+            "**a** ",
+            "_a_ ",
+            "[a](b) ",
+            "- x\n",
+            "\n",
+            "((((",
+            "—",
+            "近五年",
+            "2015年の論文",
+            "10.5555/a ",
+            "please find me ",
+        ),
+    ],
 )
 async def test_long_hostile_queries_are_read_in_reasonable_time(piece: str) -> None:
     assert len((await read(piece * 100_000)).topic) <= 5_000
