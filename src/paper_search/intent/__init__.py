@@ -1,8 +1,8 @@
 """Reads a person's words by rule: pure functions from text to intents and query strategies.
 
 `reading` turns a query into an intent. It has `markup` and `cleaning` prepare the text, a reader for each kind of wish
-(`preferences`, `years`, `languages`, `amounts`, `venues`, `negatives`, `authors`, `purpose`) cut out what it understands,
-and `concepts` find what the rest is about. `remarks` reads a remark on a round with the same readers.
+(`preferences`, `years`, `languages`, `amounts`, `venues`, `negatives`, `authors`, `purpose`) cut out what it
+understands, and `concepts` find what the rest is about. `remarks` reads a remark on a round with the same readers.
 
 The phrases are data: `year_rules` (found by `year_phrases`), `preference_rules`, `courtesy_rules`.
 

@@ -23,6 +23,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _BULLET_INSIDE = re.compile(r"\s*[•‣◦▪]\s*")
+_COMMAS = re.compile(r"(?:,\s*){2,}")
 _OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b")
 _BRACKETS = {")": "(", "]": "["}
 
@@ -49,8 +50,11 @@ def close_brackets(text: str) -> str:
             else:
                 lonely.add(position)
     lonely.update(*waiting.values())
+    if not lonely:
+        return text
     instead = " " if _OPERATOR.search(text) else ", "
-    return "".join(instead if position in lonely else sign for position, sign in enumerate(text)) if lonely else text
+    closed = "".join(instead if position in lonely else sign for position, sign in enumerate(text))
+    return _COMMAS.sub(", ", closed)
 
 
 def _fold_dash(found: re.Match[str]) -> str:
