@@ -16,6 +16,10 @@ ABOUT = (
 )
 _I_AM = r"(?:i|we)(?:['’]m|['’]re|\s+am|\s+are)"
 _LEARN = r"(?:\s+to\s+(?:find|see|read|know|learn|get|have|understand))?(?:\s+more)?(?:\s+about)?"
+_THINGS = (
+    r"(?:anything|something|everything|whatever|evidence|information|info|material|sources|resources|reads?|readings?|stuff"
+    r"|insights?|details|facts|findings)"
+)
 _SOME = rf"(?:all|some|any|the|an?\s+(?:list|few|set|selection|collection)|{KIND}{PAPERS})"
 
 OPENINGS = (
@@ -25,9 +29,12 @@ OPENINGS = (
     r"(?:many\s+)?(?:thanks|thank\s+you)(?:\s+(?:so|very)\s+much)?(?:\s+in\s+advance(?:\s+for)?|\s+for|(?=[,!.]|\s*$))[\s,!.]*",
     r"(?:please|kindly|ok|okay|also|and|or|but|so|only|just)(?=[\s,!.]|$)[\s,!.]*",
     r"(?:(?:my|our|the|search|research)\s+)*(?:topic|title|query|subject|keywords?|question|theme)(?:\s+(?:is|are))?\s*:",
-    r"(?:can|could|would|will)\s+you\b",
+    r"(?:would|could)\s+you\s+(?:be\s+so\s+kind\s+(?:as\s+to|and)|mind\s+(?:finding|searching|looking))\b",
+    r"(?:can|could|would|will|may)\s+(?:you|i\s+(?:ask|have|get))\b",
+    r"(?:have\s+you\s+)?got(?=\s+(?:any|some))|do\s+you\s+(?:have|know(?:\s+of)?)\b",
+    rf"(?:(?:good|useful|solid|recent)\s+)*{_THINGS}\s+(?:on|about|regarding|concerning|for)\b",
     r"(?:how|where)\s+(?:do|can|could|would|should|might)\s+(?:i|we|one)\s+(?=find|search|look|get)",
-    rf"{_I_AM}\s+(?:currently\s+)?(?:looking|searching|hunting)\s+for\b",
+    rf"{_I_AM}\s+(?:currently\s+)?(?:(?:looking|searching|hunting)\s+for|after)\b",
     rf"{_I_AM}\s+(?:currently\s+)?(?:interested\s+in|working\s+on|writing\s+(?:(?:an?|my|our)\s+)?[\w-]+\s+(?:on|about))\b",
     rf"(?:i|we)(?:['’]d|\s+would)\s+(?:like|love){_LEARN}\b",
     r"(?:i|we)(?:['’]d|\s+would)\s+(?:be\s+)?(?:grateful|glad|happy|thankful|pleased|appreciate)\s+"
@@ -42,13 +49,18 @@ OPENINGS = (
     r"(?:do|run|perform|conduct|start)\s+(?:an?\s+)?(?:(?:quick|thorough|full|systematic|literature|paper)\s+)*(?:search|lookup)"
     r"\s+(?:on|about|for|of)\b",
     r"help\s+(?:me|us)(?:\s+to)?\b",
-    r"(?:i\s+am|i['’]m|we\s+are|we['’]re)\s+(?:an?\s+)?(?:[\w-]+\s+){1,8}?(?:looking|searching|hunting)\s+for\b",
+    r"(?:i\s+am|i['’]m|we\s+are|we['’]re)\s+(?:an?\s+)?(?:[\w-]+\s+){1,8}?(?:(?:looking|searching|hunting)\s+for"
+    r"|(?:and|who)\s+(?:i\s+|we\s+)?(?:needs?|wants?|seeks?|would\s+like))\b",
     rf"(?:summari[sz]e|survey|review|cover|explore)\s+(?:all\s+)?(?:the\s+)?{KIND}{PAPERS}\s+(?:on|about)\b",
     r"find\s+out(?:\s+(?:about|more\s+about|how|what|whether|if|why))?\b",
+    r"(?:dig|pull|look|turn|round|come|put|bring|hunt|track|gather)\s+(?:up|together|out|down|with|up\s+with)\b"
+    r"(?:\s+(?:me|us))?",
+    r"point\s+(?:me|us)\s+(?:to|towards?)\b",
+    r"(?:limit|restrict|confine)(?:\s+(?:it|this|yourself|the\s+(?:search|results)|results))?\s+to\b",
     r"(?:to\s+)?(?:find|search\s+for|look\s+for|look\s+up|look\s+into)(?:\s+(?:me|us))?\b",
     r"(?:show|give|get|fetch|list|recommend|suggest|provide|detail|tell|send|search|return|compile|collect|gather|retrieve"
     rf"|share|bring)\s+(?:me\b|us\b|(?={_SOME}\b))(?:\s+about\b)?",
-    r"what(?:['’]s|\s+is|\s+are|\s+has\s+been)\s+(?:already\s+)?(?:known|written|published|said)\s+(?:about|on|of)\b",
+    r"what(?:['’]s|\s+is|\s+are|\s+was|\s+were|\s+has\s+been)\s+(?:already\s+|currently\s+)?(?:known|written|published|said)\s+(?:about|on|of)\b",
     r"what\s+do\s+(?:we|you|people)\s+know\s+about\b",
     r"who\s+(?:has\s+)?(?:worked|works|published|writes|wrote|written)\s+(?:on|about)\b",
     rf"(?:which|what)\s+{KIND}{PAPERS}\b",
@@ -112,6 +124,7 @@ CJK = (
     r"(?:^|(?<=[\n,;、。!?\s]))(?:关于|關於|有关|有關|请|請)",
     r"(?:方面的?|相关的?|的)?(?:论文|論文|文献|文獻|文章)(?:吗|呢)?(?=\s*(?:$|[\n,;、。!?]))",
     r"谢谢(?:你|您)?",
+    r"(?:について|に関して|に関し)(?=\s*(?:$|[\n,;、。!?]))",
     # Japanese
     r"(?:に関する|についての|に関連する|に関連した|の)?(?:論文|文献)(?:を|が|は)?(?:探して|検索して|見つけて|教えて|調べて|紹介して|欲しい|ほしい"
     r"|読みたい)?(?:ください|下さい|います|いる|です)?(?=\s*(?:$|[\n,;、。!?]))",

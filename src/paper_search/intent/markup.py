@@ -4,9 +4,9 @@ import re
 
 _LONGEST = 10_000
 _HYPHENS = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2212"), "-")
-_QUOTES = str.maketrans("“”„‟″＂‹›", '""""""«»')
+_QUOTES = str.maketrans("“”„‟″＂‹›‘’‚‛", '""""""«»' + "'" * 4)
 _DASH = re.compile(r"(?<=[0-9])[ \t]*[–—―]+[ \t]*(?=[0-9])|(?<=\w)–(?=\w)|[–—―]+")
-_APOSTROPHE = re.compile(r"(?<=\w)[’ʼ](?=\w)")
+_APOSTROPHE = re.compile(r"(?<=\w)ʼ(?=\w)")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 _LINK = re.compile(r"!?\[(?P<text>[^\[\]\n]{1,300})\]\([^()\s]{1,500}\)")
 _EMPHASIS = re.compile(

@@ -22,10 +22,15 @@ FOLLOWED = (
     r"\b(?:i|we)(?:\s+would|['’]d)?\s+(?:rather\s+|strongly\s+|really\s+|much\s+)?prefer(?:\s+to\s+(?:see|have|read|get))?\b",
     r"{clause}prefer(?::|(?=\s))",
     r"(?:{clause}|\b(?:and|but)\s+)(?:i|we)(?:\s+would|['’]d)\s+(?:also\s+)?love(?:\s+to\s+(?:see|have|get|read))?\b",
-    r"\b(?:my|our|the)\s+(?:main|primary|particular|special|chief|biggest)\s+(?:interest|focus|preference|priority|concern)"
-    r"\s+(?:is|are|lies)(?:\s+(?:in|on|with))?\b",
-    r"\b(?:my|our)\s+preferences?\s+(?:is|are)(?:\s+for)?\b",
-    r"\b(?:with\s+)?(?:give|giving|a)\s+(?:preference|priority)\s+(?:to|for)\b",
+    r"\b(?:my|our|the)\s+(?:(?:main|primary|particular|special|chief|biggest|top|first|key)\s+)?"
+    r"(?:interests?|focus|preferences?|priorit(?:y|ies)|concerns?)\s+(?:is|are|lies?|would\s+be)(?:\s+(?:in|on|with|for))?\b",
+    r"{clause}(?:the\s+)?most\s+(?:relevant|important|interesting|useful|valuable)(?:\s+ones)?(?:\s+(?:to|for)\s+(?:me|us))?"
+    r"\s+(?:is|are|would\s+be)\b",
+    r"{clause}(?:(?:it\s+would\s+be|it['’]d\s+be)\s+)?(?:even\s+)?(?:best|better|great|good|nice|ideal|perfect)\s+(?:if|with)\b"
+    r"(?:\s+(?:they|it|the\s+papers|papers|there))?(?:\s+(?:are|is|were|use|used|include|have|had|involve|cover)\b)?",
+    r"\b(?:i|we)(?:\s+would|['’]d)\s+rather\s+(?:see|have|read|get)\b",
+    r"\b(?:i\s+am|i['’]m|we\s+are|we['’]re)\s+(?:particularly\s+|especially\s+|very\s+)?keen\s+(?:on|to\s+see)\b",
+    r"\b(?:with\s+)?(?:give|giving|a(?:\s+(?:clear|strong|slight))?)\s+(?:preference|priority)\s+(?:to|for)\b",
     r"{clause}priorit(?:is|iz)(?:e|ing)\b",
     r"{clause}(?:a\s+)?(?:bonus|extra)(?:\s+points?)?\s+(?:for|if)\b",
     r"{clause}nice\s+to\s+have\b[,:]?",
@@ -54,6 +59,7 @@ PRECEDED = (
     r"\s+(?:would\s+be|is|are)\s+(?:(?:especially|most|very|particularly)\s+)?(?:nice|great|ideal|preferable|welcome|best"
     r"|perfect|appreciated|helpful|a\s+(?:plus|bonus)|(?:the\s+)?most\s+important(?:\s+(?:to|for)\s+(?:me|us))?)\b{end}",
     r"\s+if\s+(?:at\s+all\s+)?possible\b{end}",
+    r"\s+(?:matters?|counts?)\s+(?:the\s+)?most(?:\s+(?:to|for)\s+(?:me|us))?\b{end}",
     r"\s+bevorzugt\b{end}",
     r"を?優先(?:して(?:ください)?)?{end}",
     r"优先{end}",

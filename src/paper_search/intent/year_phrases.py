@@ -72,9 +72,14 @@ _CJK_PLACES = {
     "{papers}": CJK_PAPERS,
     "{de}": "(?:[发發]表|出版)?(?:的|の)?",
 }
+_ONLY = r"only|nur|ausschließlich|seulement|uniquement|sol[oa]mente|únicamente|solo|sólo|somente|apenas"
 _AHEAD = re.compile(
-    rf"(?:(?<=[,;.:(\n] ){THINGS}\s+)?(?:(?:published|dated|veröffentlicht(?:e[nr]?)?|erschienene?n?|publiée?s?"
-    r"|parue?s?|publicad[oa]s?|only|nur|seulement|solo|apenas)\s+){0,2}\Z",
+    rf"(?:(?:^|(?<=[,;.:(\n] ))(?:(?:{_ONLY})\s+)?(?:{THINGS}|anything|everything|whatever|all|those|ones|stuff)\s+"
+    r"(?:(?:that|which|from)\s+)?(?:(?:is|are|was|were|has\s+been|have\s+been|came|come)\s+(?:out\s+)?)?)?"
+    r"(?:(?:(?:limited|restricted|confined)\s+to|(?:must|should|has\s+to|have\s+to|needs?\s+to)\s+be"
+    r"|(?:publication\s+)?(?:years?|dates?)\s*:|(?:date|time|year)\s*(?:range|frame|span)\s*:?|period\s*:|published|dated"
+    r"|veröffentlicht(?:e[nr]?)?|erschienene?n?|publiée?s?|parue?s?|publicad[oa]s?"
+    rf"|{_ONLY})\s+){{0,3}}\Z",
     re.IGNORECASE,
 )
 """Papers that a limit is about, where nothing else is said of them: ", papers before 2012 …"."""

@@ -31,6 +31,7 @@ ENGLISH = Language(
         ),
         ("within", r"\b(?:newer|younger)\s+than\s+(?:an?\s+)?(?:{number}\s+)?{unit}\b(?!\s+old)"),
         ("within", r"\b{number}\s+{unit}\s+(?:old\s+)?or\s+(?:less|newer|younger)\b"),
+        ("within", r"\b(?:max(?:imum)?\.?\s+age|age\s+limit)\s*(?:of|is|:)?\s*{number}\s+{unit}\b"),
         ("aged", r"\bat\s+least\s+(?:an?\s+)?(?:{number}\s+)?{unit}\s+old\b"),
         ("older", r"\b(?:older\s+than|more\s+than|over)\s+(?:an?\s+)?(?:{number}\s+)?{unit}\s+(?:old|of\s+age|ago)\b"),
         ("older", r"\bolder\s+than\s+(?:an?\s+)?(?:{number}\s+)?{unit}\b"),
@@ -45,6 +46,10 @@ ENGLISH = Language(
             r"(?:\b(?:from|in)\s+)?{when}\s+(?:onwards?|forward|(?:or|and|&)\s+(?:later|newer|after|onwards?|up|beyond"
             r"|more\s+recent))\b",
         ),
+        ("since", r"\b(?:published\s+)?(?:in|on|from)\s+or\s+(?:after|later\s+than)\s+{when}"),
+        ("until", r"\b(?:published\s+)?(?:in|on|from)\s+or\s+(?:before|earlier\s+than)\s+{when}"),
+        ("since", r"\b(?:(?:at\s+the\s+)?earliest|min(?:imum)?\.?\s+year)\s*(?:is|in|from|:)?\s*{year}"),
+        ("until", r"\b(?:at\s+the\s+latest|latest\s*:|max(?:imum)?\.?\s+year)\s*(?:is|in|from|:)?\s*{year}"),
         ("since", r"\bfrom\s+{when}\s+on\b(?=\s*(?:$|[\n,;.!?)]))"),
         ("since", r"{lone}\+(?=$|[\s,;.!?)])"),
         ("since", r"(?:\byear\s*)?(?:>=|≥|=>)\s*{year}"),
@@ -55,7 +60,7 @@ ENGLISH = Language(
         ("until", r"^\s*(?:until|till|up\s+to)\s+{when}"),
         (
             "until",
-            r"\b(?:until|till|up\s+to|through|(?:published|appeared|available)\s+by)\s+(?:and\s+including\s+)?{when}{stop}",
+            r"\b(?:(?:up\s+)?until|(?:up\s+)?till|up\s+to|through|(?:published|appeared|available)\s+by)\s+(?:and\s+including\s+)?{when}{stop}",
         ),
         ("since", r"\b(?:published\s+)?after\s+{month}{year}{stop}"),
         ("until", r"\b(?:from\s+|published\s+)?before\s+{month}{year}{stop}"),
@@ -99,7 +104,7 @@ ENGLISH = Language(
         r"|(?:do(?:es)?\s+not|do(?:es)?n['’]t|must\s+not|mustn['’]t|should\s+not|shouldn['’]t|(?:is|are|was|were)n['’]t|need\s+not|(?-i:not|Not))"
         r"(?:\s+(?:want|need|include|show|return|give|consider|list|be|have))?(?:\s+(?:me|us|to\s+see))?"
         r"|never|nothing|none|no|nor)"
-        r"(?:\s+(?:any|all|the|those|these|everything|anything|stuff|things|ones?|{things}|that|which|are|is|was"
+        r"(?:\s+(?:any|all|the|those|these|everything|anything|stuff|things|ones?|{things}|that|which|whatever|came|come|comes|out|are|is|was"
         r"|were|be|been|has|have|published|dated|written|released|appearing|appeared|coming|from|of)){0,6}\s+"
     ),
     excluded=(
