@@ -78,8 +78,9 @@ async def search_papers(
     """Search scholarly literature for papers, with a person's approval. Opens a session.
 
     Answers with the session_id and the first checkpoint: the proposed strategy (boolean queries, sources, filters).
-    Nothing is searched yet. Show it to the person, then call decide. Years, authors, phrases in quotes and words to
-    leave out may be written into the query: "perovskite solar cells since 2020, no reviews".
+    Nothing is searched yet. Show it to the person, then call decide. Years, authors, phrases in quotes, preferences and
+    words to leave out may be written into the query: "perovskite solar cells since 2020, no reviews". A query of DOIs,
+    arXiv ids or PMIDs fetches exactly these works.
     """
     manager = await _manager()
     from paper_search.api import with_arguments

@@ -75,6 +75,8 @@ class ParsedIntent(BaseModel):
     venues: list[str] = Field(default_factory=list)
     excluded: list[str] = Field(default_factory=list)
     """Terms the person does not want."""
+    preferences: list[str] = Field(default_factory=list)
+    """What the person would like most: papers that meet it rank higher, the others stay."""
     notes: list[str] = Field(default_factory=list)
     """How the query was read, in sentences for people; also says when a model failed and rules took over."""
 

@@ -62,6 +62,8 @@ class ExclusionReason(StrEnum):
     LANGUAGE = "language"
     EXCLUDED_WORDS = "excluded_words"
     NO_TITLE = "no_title"
+    OTHER_WORK = "other_work"
+    """Not one of the works that the query names by identifier."""
     OVER_SOURCE_LIMIT = "over_source_limit"
     DUPLICATE = "duplicate"
 

@@ -171,6 +171,53 @@ async def test_max_results_given_wins_over_the_config(crossref: FakeTransport) -
     assert len(result.papers) == 5
 
 
+async def test_identifiers_fetch_exactly_these_works_whatever_their_words_and_the_missing_ones_are_named(
+    crossref: FakeTransport,
+) -> None:
+    result = await paper_search.search("10.1000/3, https://doi.org/10.1000/7 and 10.1000/nowhere, PMID 99", AppConfig())
+    assert [paper.doi for paper in result.papers] == ["10.1000/3", "10.1000/7"]
+    assert {paper.relevance_score for paper in result.papers} == {1.0}
+    assert "asked for by its identifier 10.1000/3" in result.papers[0].relevance_reason
+    notes = [note for note in result.metadata.notes if note.startswith("Not found")]
+    assert notes == [
+        "Not found, since no source returned it: 10.1000/nowhere.",
+        "Not found, since no source returned it: PMID:99.",
+    ]
+    asked = [dict(request.params).get("filter") for request in crossref.requests if request.source == "crossref"]
+    assert asked == ["doi:10.1000/3,doi:10.1000/7,doi:10.1000/nowhere"]
+
+
+async def test_of_more_identifiers_than_max_results_the_first_are_fetched_and_that_is_said(
+    crossref: FakeTransport,
+) -> None:
+    result = await paper_search.search("10.1000/1 10.1000/2 10.1000/3", AppConfig(), max_results=2)
+    assert [paper.doi for paper in result.papers] == ["10.1000/1", "10.1000/2"]
+    assert "Only the first 2 of 3 identifiers are fetched, as max_results asks." in result.metadata.notes
+    assert not any(note.startswith("Not found") for note in result.metadata.notes)
+
+
+async def test_identifiers_of_which_none_is_found_give_no_papers_and_say_which(crossref: FakeTransport) -> None:
+    result = await paper_search.search("arXiv:1706.03762", AppConfig())
+    assert result.papers == []
+    assert "Not found, since no source returned it: arXiv:1706.03762." in result.metadata.notes
+
+
+async def test_a_model_is_not_asked_about_identifiers(crossref: FakeTransport, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Oracle()
+    monkeypatch.setattr("paper_search.assembly.create_provider", lambda config: model)  # pyright: ignore
+    result = await paper_search.search("10.1000/3", AppConfig())
+    assert ([paper.doi for paper in result.papers], model.questions) == (["10.1000/3"], [])
+
+
+async def test_a_preference_ranks_and_leaves_no_paper_out(crossref: FakeTransport) -> None:
+    plain = await paper_search.search("tidal heating of icy moons", AppConfig())
+    wish = await paper_search.search("tidal heating of icy moons, preferably Titan", AppConfig())
+    assert {paper.id for paper in wish.papers} == {paper.id for paper in plain.papers}
+    assert "Titan" in wish.papers[0].title
+    assert "preferred: Titan" in wish.papers[0].relevance_reason
+    assert "Titan" not in plain.papers[0].title
+
+
 async def test_what_a_search_opened_is_closed_behind_it(crossref: FakeTransport) -> None:
     await paper_search.search("tidal heating of icy moons", AppConfig())
     assert crossref.closed

@@ -131,6 +131,7 @@ def test_max_results_reaches_the_search_and_a_replay_says_why_it_cannot_follow(c
         (["--json", "--no-such-option", "moons"], "usage"),
         (["--json", "?"], "invalid_query"),
         (["--json", "x" * 10_000], "invalid_query"),
+        (["--json", "papers citing 10.1038/nature14539"], "unsupported_query"),
     ],
 )
 def test_bad_input_is_one_json_error_on_stdout_with_exit_code_2(

@@ -225,6 +225,14 @@ def test_a_query_without_a_word_is_refused(bench: Bench, query: str) -> None:
     bench.is_unharmed()
 
 
+@pytest.mark.parametrize(
+    "query", ["papers citing 10.1038/nature14539", "references of arXiv:1706.03762", "works similar to PMID 31452104"]
+)
+def test_a_query_for_the_citations_or_relatives_of_a_work_is_refused_with_a_hint(bench: Bench, query: str) -> None:
+    bench.call("search_papers", query=query).is_clear("unsupported_query", "not supported")
+    bench.is_unharmed()
+
+
 @pytest.mark.parametrize("length", [MAX_QUERY_CHARS + 1, FIVE_MB])
 def test_a_query_that_is_too_long_is_refused_with_its_length(bench: Bench, length: int) -> None:
     bench.call("search_papers", query="x" * length).is_clear("invalid_query", f"{length:,}", f"{MAX_QUERY_CHARS:,}")

@@ -19,6 +19,7 @@ LABELS: Final[Mapping[str, str]] = {
     ExclusionReason.LANGUAGE: "Other language",
     ExclusionReason.EXCLUDED_WORDS: "Words excluded by the query",
     ExclusionReason.NO_TITLE: "No title",
+    ExclusionReason.OTHER_WORK: "Not one of the works asked for",
     ExclusionReason.OVER_SOURCE_LIMIT: "Over the limit of records for a source",
     ExclusionReason.DUPLICATE: "Repeated by the same source",
     ExclusionReason.BELOW_THRESHOLD: "Relevance below the threshold",

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from paper_search.lookups import carries, read_identifiers
 from paper_search.models import RawPaper, SearchConstraints
 from paper_search.review import ExclusionReason
 from paper_search.sources.boolean import AnyOf, Node, Term, parse
@@ -28,12 +29,18 @@ def sift(
     """Return the papers with a title that meet the filters, and how many do not for each reason.
 
     NOT terms exclude a paper that none of the queries admits. Limits that the source has `applied` are not checked.
+    Of queries that consist of identifiers, only the papers that have one of them fit.
     """
+    lookups = [read_identifiers(query) for query in boolean_queries]
+    wanted = [identifier for found in lookups for identifier in found] if all(lookups) else []
     queries = [parse(query) for query in boolean_queries] if "not" not in applied else []
     kept: list[RawPaper] = []
     removed: Counter[str] = Counter()
     for paper in papers:
-        if (reason := _misfit(paper, filters, queries, applied)) is None:
+        reason = _misfit(paper, filters, queries, applied)
+        if reason is None and wanted and not carries(paper, wanted):
+            reason = ExclusionReason.OTHER_WORK
+        if reason is None:
             kept.append(paper)
         else:
             removed[reason.value] += 1

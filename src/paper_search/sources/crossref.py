@@ -1,11 +1,16 @@
 """Crossref: words without operators in, registered metadata with JATS abstracts out."""
 
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from paper_search.lookups import Identifier
 from paper_search.models import REGISTRATION, RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import AllOf, Node, asked, positive_words, rendered
 from paper_search.sources.languages import language_of
 from paper_search.sources.notices import crossref_notices
 from paper_search.sources.parsing import (
+    batches,
     complaint,
     date_parts,
     first_text,
@@ -30,6 +35,7 @@ from paper_search.sources.parsing import (
 NAME = "crossref"
 _URL = "https://api.crossref.org/works"
 _PAGE = 200  # of the 1,000 allowed: larger answers take longer than a polite caller waits
+_BATCH = 25
 _MAX_OFFSET = 10_000
 _MAX_QUERY_BYTES = 2_000
 _FIELDS = (
@@ -73,6 +79,16 @@ class Crossref:
         if restrictions := _filter(filters):
             params.append(("filter", restrictions))
         return [Request(NAME, _URL, (*params, ("select", _FIELDS)))]
+
+    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        dois = [one.value for one in identifiers if one.scheme == "doi"]
+        # A comma ends a filter, so a DOI with one in it is asked for by its own address.
+        alone = [Request(NAME, f"{_URL}/{quote(doi, safe='')}") for doi in dois if "," in doi]
+        together = [
+            (("filter", ",".join(f"doi:{doi}" for doi in batch)), ("rows", str(len(batch))), ("select", _FIELDS))
+            for batch in batches([doi for doi in dois if "," not in doi], _BATCH)
+        ]
+        return [*(Request(NAME, _URL, params) for params in together), *alone]
 
     def read(self, request: Request, response: Response, limit: int) -> Page:
         body = json_object(NAME, response)

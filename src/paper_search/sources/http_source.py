@@ -14,9 +14,11 @@ from paper_search.errors import (
     RetryableError,
     SearchSourceError,
 )
+from paper_search.lookups import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, RawPaper, SearchQuery, SearchStrategy, SourceReport, SourceStatus
 from paper_search.review import ExclusionReason
 from paper_search.sources.base import (
+    LookupDefinition,
     Page,
     Request,
     Response,
@@ -31,6 +33,7 @@ from uraniborg.kernel.logging import get_logger
 
 MOST_REQUESTS_PER_QUERY: Final = 100
 _QUICKLY_READ: Final = 16_000
+_NOT_FOUND: Final = 404
 _log = get_logger(__name__)
 
 
@@ -90,6 +93,7 @@ class _Haul:
     seconds: float = 0.0
     errors: list[SearchSourceError] = field(default_factory=list[SearchSourceError])
     requests: list[str] = field(default_factory=list[str])
+    cannot_look_up: bool = False
     _seen: set[str] = field(default_factory=set[str])
 
     @property
@@ -149,6 +153,8 @@ class _Haul:
             return " ".join(f"{message}." for message in dict.fromkeys(e.message.rstrip(".") for e in self.errors))
         if self.papers:
             return None
+        if self.cannot_look_up and not self.sent:
+            return "This source cannot look up these identifiers."
         if not self.sent:
             return "The strategy asks for nothing that can be searched for here."
         return f"None of the {self.received} papers that came meets the filters." if self.received else None
@@ -197,21 +203,32 @@ class _Search:
         asked: dict[object, SearchQuery] = {}
         for query in self._queries:
             try:
-                first: object = tuple(self._definition.requests(query, self._filters, 1))
+                first: object = tuple(self._requests(query, 1))
             except Exception:
                 first = query.boolean_query  # it fails again, and is told, when it is asked in earnest
             asked.setdefault(first, query)
         return list(asked.values())
 
+    def _requests(self, query: SearchQuery, limit: int) -> list[Request]:
+        """Return the first requests of a query; one that consists of identifiers looks those up."""
+        identifiers = read_identifiers(query.boolean_query)
+        if not identifiers:
+            return self._definition.requests(query, self._filters, limit)
+        if isinstance(self._definition, LookupDefinition):
+            return self._definition.lookups(identifiers)
+        return []
+
     async def _follow(self, query: SearchQuery, limit: int) -> None:
         """Sends the requests of one query and those their answers lead to, until `limit` papers are kept."""
-        waiting = deque(self._definition.requests(query, self._filters, limit))
+        by_identifier = bool(read_identifiers(query.boolean_query))
+        waiting = deque(self._requests(query, limit))
+        self._haul.cannot_look_up |= by_identifier and not waiting
         known = set(waiting)
         self._haul.requests += [request.address for request in waiting]
         for _ in range(MOST_REQUESTS_PER_QUERY):
             if not waiting or limit <= 0:
                 return
-            page = await self._page(waiting.popleft(), limit)
+            page = await self._page(waiting.popleft(), limit, missing_ok=by_identifier)
             papers, removed = sift(page.papers, self._filters, [query.boolean_query], self._definition.capabilities)
             self._haul.removed += removed
             limit -= self._haul.take(papers, limit)
@@ -222,8 +239,13 @@ class _Search:
         if waiting and limit > 0:
             raise NonRetryableError(f"Stopped after {MOST_REQUESTS_PER_QUERY} requests for one query.")
 
-    async def _page(self, request: Request, limit: int) -> Page:
-        response = await self._send(request)
+    async def _page(self, request: Request, limit: int, *, missing_ok: bool) -> Page:
+        try:
+            response = await self._send(request)
+        except NonRetryableError as error:
+            if missing_ok and error.ids.get("status") == _NOT_FOUND:
+                return Page([])
+            raise
         try:
             return await self._read(request, response, limit)
         except RetryableError as error:

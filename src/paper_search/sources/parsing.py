@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import unescape
 from typing import Any, TypeVar, cast
@@ -136,6 +136,11 @@ def json_or_none(response: Response) -> Any:
         return json_body("", response)
     except NonRetryableError:
         return None
+
+
+def batches(values: Sequence[str], size: int) -> list[Sequence[str]]:
+    """Return the values in runs of at most `size`."""
+    return [values[start : start + size] for start in range(0, len(values), size)]
 
 
 def next_page(request: Request, **params: object) -> Request:
