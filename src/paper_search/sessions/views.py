@@ -1,5 +1,6 @@
 """What an agent is told of a session: enough to go on, and never more than fits into a context window."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -15,6 +16,7 @@ from paper_search.models import (
     SourceStatus,
     StageCount,
 )
+from paper_search.review import ExclusionReason, ReviewStatus
 from paper_search.sessions.state import SessionState
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, StrategyPayload
 from uraniborg.kernel.inbox import Decision, Entry
@@ -277,6 +279,7 @@ def _review(checkpoint: Checkpoint, collection: PaperCollection, accumulated: in
         "shown": shown,
         "facets": _facets(collection),
         "accumulated_count": accumulated,
+        "status_counts": _status_counts(collection),
         "stage_counts": _counts(collection.metadata.stage_counts, checkpoint.round),
     }
     if total > shown:
@@ -299,7 +302,19 @@ def _paper(paper: Paper) -> dict[str, Any]:
         "relevance_score": round(paper.relevance_score, 2),
         "relevance_reason": clipped(paper.relevance_reason, 120),
         "sources": paper.sources[:8],
+        "status": paper.status.value,
+        "found_in_round": paper.found_in_round,
     }
+
+
+def _status_counts(collection: PaperCollection) -> dict[str, int]:
+    """Return how many papers of the session have each status; the excluded ones are not in the collection."""
+    counts = Counter(paper.status for paper in collection.papers)
+    excluded = [
+        exclusion for exclusion in collection.metadata.exclusions if exclusion.reason is ExclusionReason.BY_PERSON
+    ]
+    counts[ReviewStatus.EXCLUDE] += len(excluded)
+    return {status.value: counts[status] for status in ReviewStatus}
 
 
 def _facets(collection: PaperCollection) -> dict[str, Any]:
