@@ -28,7 +28,7 @@ M = TypeVar("M", bound=BaseModel)
 def read_strategy(checkpoint: Checkpoint, decision: Decision, known_sources: Iterable[str] = ()) -> SearchStrategy:
     """The strategy to search with after an approve or edit at a strategy checkpoint.
 
-    The data of an edit is a SearchStrategy; fields left out keep what was proposed.
+    The data of an edit is a SearchStrategy; fields and filters left out keep what was proposed.
     Raises InvalidDecision when it does not fit.
     """
     assert isinstance(checkpoint.payload, StrategyPayload)
@@ -43,6 +43,8 @@ def read_strategy(checkpoint: Checkpoint, decision: Decision, known_sources: Ite
             "An edit of the strategy needs the revised strategy.",
             hint=f"Send data with any of: {_names(SearchStrategy)}. Or send 'approve' or 'reject'.",
         )
+    if isinstance(filters := fields.get("filters"), dict):
+        fields["filters"] = {**proposed.filters.model_dump(), **cast("dict[str, Any]", filters)}
     strategy = _validated(SearchStrategy, {**proposed.model_dump(), **fields}, "strategy")
     return _sane(strategy, list(known_sources))
 
