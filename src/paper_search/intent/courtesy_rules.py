@@ -11,7 +11,7 @@ KIND = (
 )
 ABOUT = (
     r"(?:about|on|regarding|concerning|relat(?:ed|ing)\s+to|relevant\s+to|dealing\s+with|covering|discussing|describing"
-    r"|addressing|(?:that|which)\s+(?:are\s+about|deals?\s+with|discuss(?:es)?|describes?|covers?|address(?:es)?"
+    r"|addressing|(?:show|suggest|argu|claim|demonstrat|prov|find|report)ing\s+that|(?:that|which)\s+(?:are\s+about|deals?\s+with|discuss(?:es)?|describes?|covers?|address(?:es)?"
     r"|stud(?:y|ies)|uses?|proposes?)|in\s+the\s+(?:field|area)\s+of|where|for|in|of|with|using|that|which)"
 )
 _I_AM = r"(?:i|we)(?:['’]m|['’]re|\s+am|\s+are)"
@@ -32,7 +32,13 @@ OPENINGS = (
     r"(?:would|could)\s+you\s+(?:be\s+so\s+kind\s+(?:as\s+to|and)|mind\s+(?:finding|searching|looking))\b",
     r"(?:can|could|would|will|may)\s+(?:you|i\s+(?:ask|have|get))\b",
     r"(?:have\s+you\s+)?got(?=\s+(?:any|some))|do\s+you\s+(?:have|know(?:\s+of)?)\b",
-    rf"(?:(?:good|useful|solid|recent)\s+)*{_THINGS}\s+(?:on|about|regarding|concerning|for)\b",
+    r"(?:looking|searching|hunting)\s+for\b|need\s+help\s+(?:finding|with)\b",
+    r"for\s+(?:my|our|an?)\s+[\w-]+(?:\s+[\w-]+)?,?\s+(?=(?:i|we)\s+(?:need|want|am|are|would|have)\b)",
+    r"(?:i|we)\s+(?:have\s+to|need\s+to|must|want\s+to|am\s+going\s+to)\s+(?:write|prepare|give|do|finish)\s+(?:an?|my|our)\s+"
+    r"[\w-]+\s+(?:on|about)\b",
+    r"what\s+do(?:es)?\s+(?:the\s+)?(?:[\w-]+\s+){1,2}(?:say|know|think|write|report)\s+about\b",
+    r"(?:list|show|give|find|get|fetch|return|name)(?=\s*$)",
+    rf"(?:(?:good|useful|solid|recent)\s+)*{_THINGS}(?:\s+new)?\s+(?:on|about|regarding|concerning|for)\b",
     r"(?:how|where)\s+(?:do|can|could|would|should|might)\s+(?:i|we|one)\s+(?=find|search|look|get)",
     rf"{_I_AM}\s+(?:currently\s+)?(?:(?:looking|searching|hunting)\s+for|after)\b",
     rf"{_I_AM}\s+(?:currently\s+)?(?:interested\s+in|working\s+on|writing\s+(?:(?:an?|my|our)\s+)?[\w-]+\s+(?:on|about))\b",
@@ -110,6 +116,8 @@ CLOSINGS = (
     r"\b(?:that|which)\s+(?:i|we)\s+(?:can|could|should|may)\s+(?:cite|read|use|download|quote)",
     r"\bfor\s+(?:my|our)\s+(?:[\w-]+\s+)?(?:review|thesis|paper|project|dissertation|proposal|grant|class|course|seminar|report"
     r"|article|study|work|research|talk|lecture|essay|homework)",
+    r"\b(?:please\s+|and\s+)?(?:send|show|give|tell)\s+(?:me|us)\s+(?:what(?:ever)?\s+you\s+(?:have|find|know|can\s+find)|them"
+    r"|everything|it)",
     r"\band\s+(?:send|list|show|give|email|mail|forward|bring)\s+(?:them|it)(?:\s+to)?(?:\s+(?:me|us))?",
     r"\b(?:and|so)\s+(?:i\s+|we\s+)?(?:(?:am|are)\s+)?(?:need|want|looking\s+for)\s+(?:(?:some|the|more|any)\s+)*"
     rf"{KIND}{PAPERS}",
@@ -130,6 +138,9 @@ CJK = (
     r"|読みたい)?(?:ください|下さい|います|いる|です)?(?=\s*(?:$|[\n,;、。!?]))",
     r"お願いします|ありがとう(?:ございます)?",
 )
+
+JOINT = r"\bwith\s+(?:an?\s+)?focus\s+on\b"
+"""Joins two topics and is none itself."""
 
 NOUNS_ALONE = (
     r"(?:(?:die|des|les|los|las|os|as)\s+)?(?:arbeiten|artikel|studien|publikationen|veröffentlichungen|articles?|études|travaux"

@@ -23,7 +23,10 @@ _LIST_GOES_ON = re.compile(
     r"[\w-]+(?:\s+[\w-]+){0,2}){0,5}\s*,?\s+(?:and|or)\s+[\w-]+(?:\s+[\w-]+){0,2}(?=\s*(?:$|[;.!?)\n]))",
     re.IGNORECASE,
 )
-_OVER = re.compile(r"\s+(?:over|to|rather\s+than|instead\s+of)\s+(?P<less>.+)$", re.IGNORECASE)
+_OVER = re.compile(
+    r"\s+(?:over|to|rather\s+than|(?<!er\s)(?<!more\s)(?<!less\s)(?<!recent\s)than|instead\s+of)\s+(?P<less>.+)$",
+    re.IGNORECASE,
+)
 _PAPERS_ABOUT = re.compile(
     r"\b(?:papers?|articles?|publications?|stud(?:y|ies)|works?|research|preprints?|literature)\s+"
     r"(?:on|about|regarding|concerning|related\s+to|of|in)\s+(?=\S)",

@@ -74,12 +74,13 @@ _CJK_PLACES = {
 }
 _ONLY = r"only|nur|ausschließlich|seulement|uniquement|sol[oa]mente|únicamente|solo|sólo|somente|apenas"
 _AHEAD = re.compile(
-    rf"(?:(?:^|(?<=[,;.:(\n] ))(?:(?:{_ONLY})\s+)?(?:{THINGS}|anything|everything|whatever|all|those|ones|stuff)\s+"
-    r"(?:(?:that|which|from)\s+)?(?:(?:is|are|was|were|has\s+been|have\s+been|came|come)\s+(?:out\s+)?)?)?"
-    r"(?:(?:(?:limited|restricted|confined)\s+to|(?:must|should|has\s+to|have\s+to|needs?\s+to)\s+be"
-    r"|(?:publication\s+)?(?:years?|dates?)\s*:|(?:date|time|year)\s*(?:range|frame|span)\s*:?|period\s*:|published|dated"
-    r"|veröffentlicht(?:e[nr]?)?|erschienene?n?|publiée?s?|parue?s?|publicad[oa]s?"
-    rf"|{_ONLY})\s+){{0,3}}\Z",
+    rf"(?:(?:^|(?<=[,;.:(\n] ))(?:(?:{_ONLY})\s+)?(?:old(?:er)?\s+)?"
+    rf"(?:{THINGS}|anything|everything|whatever|all|those|ones|stuff)(?:\s+from\s+|\s*\(\s*|\s+))?"
+    r"(?:\b(?:that|which)\s+)?(?:\b(?:is|are|was|were|has\s+been|have\s+been|came|come)\s+(?:out\s+)?)?"
+    r"(?:\b(?:(?:limit|restrict|confine)(?:ed|d)?(?:\s+(?:it|this|the\s+search|results))?\s+to"
+    r"|(?:must|should|has\s+to|have\s+to|needs?\s+to)\s+be|(?:publication\s+)?(?:years?|dates?)\s*:"
+    r"|(?:date|time|year)\s*(?:range|frame|span)\s*:?|period\s*:|published|dated|veröffentlicht(?:e[nr]?)?"
+    rf"|erschienene?n?|publiée?s?|parue?s?|publicad[oa]s?|{_ONLY})\s+(?:{THINGS}\s+)?){{0,3}}\Z",
     re.IGNORECASE,
 )
 """Papers that a limit is about, where nothing else is said of them: ", papers before 2012 …"."""

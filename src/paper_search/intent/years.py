@@ -173,6 +173,7 @@ _MEANINGS: dict[str, Callable[[Phrase, date], Bounds]] = {
     "older": _older,
     "aged": lambda phrase, today: (None, _age(phrase, today)[0]),
     "recent": lambda phrase, today: (today.year - RECENT_YEARS, None),
+    "old": lambda phrase, today: (None, today.year - RECENT_YEARS - 1) if phrase.negated else NO_BOUNDS,
     "this year": lambda phrase, today: (today.year, None),
     "this decade": lambda phrase, today: (today.year // 10 * 10, None),
     "at the end": _at_the_end,

@@ -88,6 +88,7 @@ ENGLISH = Language(
         ("since", r"\bfrom\s+{year}{stop}"),
         ("in", r"\b{year}(?=\s+{papers}\b)"),
         ("in unwanted", r"{year}{stop}"),
+        ("old", r"\b(?:very\s+|too\s+)?old(?:er)?\s+{things}\b"),
         (
             "recent",
             r"\b(?:(?:the|most|more)\s+)*(?:recent|recently|latest|newest)\b(?!-)|\bnewer(?=\s+{papers}|\s*$)|\btoo\s+old\b",
@@ -95,11 +96,12 @@ ENGLISH = Language(
     ),
     unwanted=(
         r"(?:\b(?:but|and|also|so|then|please|kindly|just)[\s,]+){0,3}"
-        r"(?:\b(?:i|we|you)\s+(?:can\s+|could\s+|would\s+|may\s+)?)?"
+        r"(?:\b(?:i|we|you|there\s+is|there['’]s)\s+(?:can\s+|could\s+|would\s+|may\s+)?)?"
         r"\b(?:skip(?:ping)?|exclud(?:e|ing)|omit(?:ting)?|ignor(?:e|ing)|avoid(?:ing)?|drop(?:ping)?|discard(?:ing)?"
         r"|disregard(?:ing)?|reject(?:ing)?|remov(?:e|ing)|hide|forget(?:\s+about)?|(?:leave|leaving)\s+(?:out|aside)"
         r"|(?:filter|weed)(?:ing)?\s+out|(?:do\s+)?without|except(?:ing)?(?:\s+for)?|(?:other|rather)\s+than"
-        r"|apart\s+from|aside\s+from|instead\s+of|minus|no\s+need\s+for|no\s+interest\s+in"
+        r"|apart\s+from|aside\s+from|instead\s+of|minus|no\s+need\s+(?:for|to\s+(?:include|show|list|see|have))|no\s+interest\s+in"
+        r"|(?:already\s+)?have\s+(?:enough|plenty\s+of|too\s+many)"
         r"|(?:(?:am|are)\s+|['’]m\s+|['’]re\s+)?not\s+interested\s+in"
         r"|(?:do(?:es)?\s+not|do(?:es)?n['’]t|must\s+not|mustn['’]t|should\s+not|shouldn['’]t|(?:is|are|was|were)n['’]t|need\s+not|(?-i:not|Not))"
         r"(?:\s+(?:want|need|include|show|return|give|consider|list|be|have))?(?:\s+(?:me|us|to\s+see))?"
@@ -108,11 +110,11 @@ ENGLISH = Language(
         r"|were|be|been|has|have|published|dated|written|released|appearing|appeared|coming|from|of)){0,6}\s+"
     ),
     excluded=(
-        r"\s*[,:-]?\s*(?:{papers}\s+|ones\s+|those\s+)?"
+        r"\s*[,:)-]?\s*(?:{papers}\s+|ones\s+|those\s+)?"
         r"(?:(?:(?:is|are|was|were|to|should|must|can|may|need|has|have)\s+)?(?:not\s+)?(?:be\s+|been\s+)?"
         r"(?:excluded|skipped|ignored|omitted|left\s+out|dropped|removed|discarded|disregarded|filtered\s+out|unwanted"
         r"|irrelevant|not\s+(?:needed|wanted|relevant|interesting|required|allowed|of\s+interest|included|welcome))"
-        r"|(?:need|should|must)\s+not\s+be\s+included|(?:is|are)\s+out(?:\s+of\s+scope)?"
+        r"|(?:need|should|must)\s+not\s+be\s+included|(?:is|are)\s+out(?:\s+of\s+scope)?|\?\s*no"
         r"|(?:do\s+not|don['’]t|does\s+not|doesn['’]t)\s+(?:count|matter|interest\s+(?:me|us)))\b"
     ),
     cues=r"[0-9]|year|decade|month|century|recent|latest|newe|\bold",
