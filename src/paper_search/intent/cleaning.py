@@ -24,7 +24,7 @@ _QUOTED = re.compile(
 _STRAY_QUOTES = re.compile(r'["“”„«»「」『』《》]')
 _JOINERS = "\u200c\u200d"
 
-_OPENING = re.compile(rf"\s*(?:{'|'.join(OPENINGS)})", re.IGNORECASE)
+_OPENING = re.compile(rf"\s*(?:{'|'.join(OPENINGS)})(?!-\w)", re.IGNORECASE)
 _CLOSING = re.compile(rf"[\s,;.]*(?:{'|'.join(CLOSINGS)})[\s.!?]*$", re.IGNORECASE)
 _INSIDE = re.compile("|".join((*CJK, JOINT)), re.IGNORECASE)
 _SENTENCE_END = re.compile(rf"({BREAK}|(?<=[;!?])\s|(?<!\b[A-Z]\.)(?<=\.)\s)")

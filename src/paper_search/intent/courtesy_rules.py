@@ -24,7 +24,8 @@ _SOME = rf"(?:all|some|any|the|an?\s+(?:list|few|set|selection|collection)|{KIND
 
 OPENINGS = (
     # English
-    r"(?:hi|hello|hey|dear)(?:\s+(?:there|all|everyone|everybody|assistant|librarian|team|sir|madam|friend))*"
+    r"good\s+(?:morning|afternoon|evening|day)[\s,!.]+",
+    r"(?:hi|hello|hey|dear|greetings)(?:\s+(?:there|all|everyone|everybody|assistant|librarian|team|sir|madam|friend))*"
     r"(?=[\s,!.]|$)[\s,!.]*",
     r"(?:many\s+)?(?:thanks|thank\s+you)(?:\s+(?:so|very)\s+much)?(?:\s+in\s+advance(?:\s+for)?|\s+for|(?=[,!.]|\s*$))[\s,!.]*",
     r"(?:please|kindly|ok|okay|also|and|or|but|so|only|just)(?=[\s,!.]|$)[\s,!.]*",
@@ -41,7 +42,8 @@ OPENINGS = (
     rf"(?:(?:good|useful|solid|recent)\s+)*{_THINGS}(?:\s+new)?\s+(?:on|about|regarding|concerning|for)\b",
     r"(?:how|where)\s+(?:do|can|could|would|should|might)\s+(?:i|we|one)\s+(?=find|search|look|get)",
     rf"{_I_AM}\s+(?:currently\s+)?(?:(?:looking|searching|hunting)\s+for|after)\b",
-    rf"{_I_AM}\s+(?:currently\s+)?(?:interested\s+in|working\s+on|writing\s+(?:(?:an?|my|our)\s+)?[\w-]+\s+(?:on|about))\b",
+    rf"{_I_AM}\s+(?:currently\s+)?(?:interested\s+in|working\s+on|(?:writ|prepar|draft|plann|do|start|finish|conduct|giv)ing\s+"
+    r"(?:(?:an?|my|our|some)\s+)?(?:[\w-]+\s+){0,2}?[\w-]+\s+(?:on|about))\b",
     rf"(?:i|we)(?:['’]d|\s+would)\s+(?:like|love){_LEARN}\b",
     r"(?:i|we)(?:['’]d|\s+would)\s+(?:be\s+)?(?:grateful|glad|happy|thankful|pleased|appreciate)\s+"
     r"(?:for\b|if\s+you\s+(?:could|can|would)\b|(?=all|any|some))",
@@ -61,6 +63,8 @@ OPENINGS = (
     r"find\s+out(?:\s+(?:about|more\s+about|how|what|whether|if|why))?\b",
     r"(?:dig|pull|look|turn|round|come|put|bring|hunt|track|gather)\s+(?:up|together|out|down|with|up\s+with)\b"
     r"(?:\s+(?:me|us))?",
+    r"(?:compile|prepare|create|make|assemble|put\s+together|draw\s+up|build|produce|write|provide|give)\s+(?:me\s+|us\s+)?"
+    r"(?:an?\s+|the\s+)?(?:[\w-]+\s+)?(?:list|bibliography|overview|summary|collection|selection)\s+(?:of|on|about)\b",
     r"point\s+(?:me|us)\s+(?:to|towards?)\b",
     r"(?:limit|restrict|confine)(?:\s+(?:it|this|yourself|the\s+(?:search|results)|results))?\s+to\b",
     r"(?:to\s+)?(?:find|search\s+for|look\s+for|look\s+up|look\s+into)(?:\s+(?:me|us))?\b",
@@ -119,7 +123,8 @@ CLOSINGS = (
     r"\b(?:please\s+|and\s+)?(?:send|show|give|tell)\s+(?:me|us)\s+(?:what(?:ever)?\s+you\s+(?:have|find|know|can\s+find)|them"
     r"|everything|it)",
     r"\band\s+(?:send|list|show|give|email|mail|forward|bring)\s+(?:them|it)(?:\s+to)?(?:\s+(?:me|us))?",
-    r"\b(?:and|so)\s+(?:i\s+|we\s+)?(?:(?:am|are)\s+)?(?:need|want|looking\s+for)\s+(?:(?:some|the|more|any)\s+)*"
+    r"\b(?:and|so)\s+(?:i\s+|we\s+)?(?:(?:am|are)\s+)?(?:need|want|looking\s+for|(?:would\s+)?appreciate"
+    r"|would\s+(?:like|love|welcome))\s+(?:(?:some|the|more|any)\s+)*"
     rf"{KIND}{PAPERS}",
     # other languages
     r"\b(?:bitte|danke|vielen\s+dank|merci|s['’]il\s+(?:te|vous)\s+pla[iî]t|por\s+favor|gracias|obrigad[oa])",
@@ -132,6 +137,7 @@ CJK = (
     r"(?:^|(?<=[\n,;、。!?\s]))(?:关于|關於|有关|有關|请|請)",
     r"(?:方面的?|相关的?|的)?(?:论文|論文|文献|文獻|文章)(?:吗|呢)?(?=\s*(?:$|[\n,;、。!?]))",
     r"谢谢(?:你|您)?",
+    r"(?<=[\u3400-\u9fff]{2})(?:的|相关|に関する|についての)?研究(?=\s*(?:$|[\n,;、。!?]))",
     r"(?:について|に関して|に関し)(?=\s*(?:$|[\n,;、。!?]))",
     # Japanese
     r"(?:に関する|についての|に関連する|に関連した|の)?(?:論文|文献)(?:を|が|は)?(?:探して|検索して|見つけて|教えて|調べて|紹介して|欲しい|ほしい"

@@ -22,7 +22,7 @@ _CUES = re.compile(
     r"|(?:is\s+|are\s+|am\s+|m\s+|re\s+)?not\s+(?:about|on|in(?!\s+(?:vitro|vivo|situ|silico)\b)|related\s+to|including"
     r"|interested\s+in|using|involving|containing|any|the)"
     r"|excluding|exclude|except(?:\s+for)?|leaving\s+out|a(?:part|side)\s+from|nothing\s+(?:about|on|with|involving)|ignoring|avoiding|other\s+than|rather\s+than|instead\s+of"
-    rf"|without(?!\s+\w+ing\b)(?:\s+any)?|{_NOT_AFTER}not)(?::\s*|\s+)"
+    rf"|without(?!\s+\w+ing\b(?!\s+(?:papers|articles|studies|publications)\b))(?:\s+any)?|{_NOT_AFTER}not)(?::\s*|\s+)"
     rf"|\b(?:but\s+|and\s+|please\s+)?(?:no|keine|ohne|sans|pas\s+de|sin|sem|{_VERBS})\s+(?:(?:any|all|the)\s+)?(?={_KINDS}\b)"
     rf"|(?<=[,;.!?(\n] )(?:(?:but|and|please)\s+)?no\s+(?!one\b|matter\b|longer\b|doubt\b|thanks?\b|need\b|more\b"
     r"|less\b)"
@@ -44,6 +44,12 @@ _NEVER_EXCLUDED = STOP_WORDS | {"please", "thanks", "thank"}
 _SEPARATOR = re.compile(r"[,;]|\s(?:and|or)\s", re.IGNORECASE)
 
 
+_CJK_EXCLUDED = re.compile(
+    r"(?:请|請)?(?:不要|排除|不包括|不包含|去掉|剔除)(?P<before>[\u3400-\u9fff]{1,12})"
+    r"|(?P<after>[\u3040-\u30ff\u3400-\u9fff]{1,12})(?:を|は)(?:除く|除外(?:する|して(?:ください)?)?|除いて(?:ください)?|不要)"
+)
+
+
 @dataclass(slots=True)
 class NegativeReading:
     rest: str
@@ -55,6 +61,9 @@ def read_negatives(text: str) -> NegativeReading:
     reading = NegativeReading(rest=text)
     while match := _EXCLUDED.search(reading.rest):
         reading.excluded.append(match["kind"] or match["named"])
+        reading.rest = cut(reading.rest, match.start(), match.end())
+    while match := _CJK_EXCLUDED.search(reading.rest):
+        reading.excluded.append(match["before"] or match["after"])
         reading.rest = cut(reading.rest, match.start(), match.end())
     position = 0
     while match := _CUES.search(reading.rest, position):

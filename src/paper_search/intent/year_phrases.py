@@ -20,7 +20,8 @@ _WINDOW = 160
 """How many characters before a limit are searched for what negates it."""
 _DENIAL = re.compile(r"\b(?:do\s+not|don['’]t|never|need\s+not)\s+\Z", re.IGNORECASE)
 _BEHIND = re.compile(
-    r"\s+(?:only|nur|seulement|solamente|erschienen(?:\s+sind)?|veröffentlicht(?:\s+wurden)?)\b", re.IGNORECASE
+    r"\s*,?\s+(?:inclusive|included|only|nur|seulement|solamente|erschienen(?:\s+sind)?|veröffentlicht(?:\s+wurden)?)\b",
+    re.IGNORECASE,
 )
 _FOUR = r"(?:1[6-9]|2[01])[0-9]{2}"
 _UNIT_OF_MEASURE = (
@@ -77,9 +78,9 @@ _AHEAD = re.compile(
     rf"(?:(?:^|(?<=[,;.:(\n] ))(?:(?:{_ONLY})\s+)?(?:old(?:er)?\s+)?"
     rf"(?:{THINGS}|anything|everything|whatever|all|those|ones|stuff)(?:\s+from\s+|\s*\(\s*|\s+))?"
     r"(?:\b(?:that|which)\s+)?(?:\b(?:is|are|was|were|has\s+been|have\s+been|came|come)\s+(?:out\s+)?)?"
-    r"(?:\b(?:(?:limit|restrict|confine)(?:ed|d)?(?:\s+(?:it|this|the\s+search|results))?\s+to"
+    r"(?:\bin\s+the\s+years?\s+)?(?:\b(?:(?:limit|restrict|confine)(?:ed|d)?(?:\s+(?:it|this|the\s+search|results))?\s+to"
     r"|(?:must|should|has\s+to|have\s+to|needs?\s+to)\s+be|(?:publication\s+)?(?:years?|dates?)\s*:"
-    r"|(?:date|time|year)\s*(?:range|frame|span)\s*:?|period\s*:|published|dated|veröffentlicht(?:e[nr]?)?"
+    r"|(?:date|time|year)\s*(?:range|frame|span)\s*:?|period\s*:|published|written|released|issued|printed|dated|veröffentlicht(?:e[nr]?)?"
     rf"|erschienene?n?|publiée?s?|parue?s?|publicad[oa]s?|{_ONLY})\s+(?:{THINGS}\s+)?){{0,3}}\Z",
     re.IGNORECASE,
 )

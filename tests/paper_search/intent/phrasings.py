@@ -11,7 +11,7 @@ held-out slice was written after that, and no rule was changed for it.
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -99,12 +99,22 @@ def _meaning(preferences: list[str]) -> list[str]:
     )
 
 
+def _by_field(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the share of rows without a problem in each field."""
+    wrong = [{problem.partition(":")[0] for problem in find_problems(row)} for row in rows]
+    fields = {"years": {"from", "to"}, "terms": {"missing", "intruding"}, "preferences": {"preferences"}}
+    fields["phrases and exclusions"] = {"phrases", "excluded"}
+    return ", ".join(
+        f"{field} {sum(not problems & names for problems in wrong) / len(rows):.1%}" for field, names in fields.items()
+    )
+
+
 def _main(shown: list[str]) -> None:
     for name in SLICES:
         rows = load_slice(name)
         if not rows:
             continue
-        print(f"{name}: {measure_accuracy(name):.1%} of {len(rows)}")
+        print(f"{name}: {measure_accuracy(name):.1%} of {len(rows)}; by field: {_by_field(rows)}")
         for row in rows if name in shown else ():
             if problems := find_problems(row):
                 print(f"  {row['q']!r}")

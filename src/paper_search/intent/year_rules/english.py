@@ -29,6 +29,7 @@ ENGLISH = Language(
             r"\b(?:(?:newer|younger|less|fewer)\s+than|at\s+most|up\s+to|under)\s+"
             r"(?:an?\s+)?(?:{number}\s+)?{unit}\s+(?:old|of\s+age)\b",
         ),
+        ("within", r"\bpublished\s+within\s+{number}\s+{unit}\b"),
         ("within", r"\b(?:newer|younger)\s+than\s+(?:an?\s+)?(?:{number}\s+)?{unit}\b(?!\s+old)"),
         ("within", r"\b{number}\s+{unit}\s+(?:old\s+)?or\s+(?:less|newer|younger)\b"),
         ("within", r"\b(?:max(?:imum)?\.?\s+age|age\s+limit)\s*(?:of|is|:)?\s*{number}\s+{unit}\b"),
@@ -50,6 +51,8 @@ ENGLISH = Language(
         ("until", r"\b(?:published\s+)?(?:in|on|from)\s+or\s+(?:before|earlier\s+than)\s+{when}"),
         ("since", r"\b(?:(?:at\s+the\s+)?earliest|min(?:imum)?\.?\s+year)\s*(?:is|in|from|:)?\s*{year}"),
         ("until", r"\b(?:at\s+the\s+latest|latest\s*:|max(?:imum)?\.?\s+year)\s*(?:is|in|from|:)?\s*{year}"),
+        ("since", r"{year}\s+(?:being|as|is)\s+the\s+(?:earliest|oldest|first)(?:\s+year)?\b"),
+        ("until", r"{year}\s+(?:being|as|is)\s+the\s+(?:latest|newest|last)(?:\s+year)?\b"),
         ("since", r"\bfrom\s+{when}\s+on\b(?=\s*(?:$|[\n,;.!?)]))"),
         ("since", r"{lone}\+(?=$|[\s,;.!?)])"),
         ("since", r"(?:\byear\s*)?(?:>=|≥|=>)\s*{year}"),
@@ -67,12 +70,12 @@ ENGLISH = Language(
         (
             "after",
             r"\b(?:from\s+|published\s+|dated\s+)?(?:after|(?:later|newer|younger|more\s+recent)\s+than"
-            r"|postdat(?:e[sd]?|ing))\s+{when}{stop}",
+            r"|following|beyond|postdat(?:e[sd]?|ing))\s+{when}{stop}",
         ),
         (
             "before",
             r"\b(?:from\s+|published\s+|dated\s+)?(?:before|prior\s+to|(?:earlier|older|further\s+back)\s+than"
-            r"|predat(?:e[sd]?|ing))\s+{when}{stop}",
+            r"|preced(?:e[sd]?|ing)|predat(?:e[sd]?|ing))\s+{when}{stop}",
         ),
         ("after", r"\bpost-{year}{stop}"),
         ("before", r"\bpre-{year}{stop}"),
