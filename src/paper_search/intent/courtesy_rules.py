@@ -31,7 +31,7 @@ OPENINGS = (
     r"(?:please|kindly|ok|okay|also|and|or|but|so|only|just)(?=[\s,!.]|$)[\s,!.]*",
     r"(?:(?:my|our|the|search|research)\s+)*(?:topic|title|query|subject|keywords?|question|theme)(?:\s+(?:is|are))?\s*:",
     r"(?:would|could)\s+you\s+(?:be\s+so\s+kind\s+(?:as\s+to|and)|mind\s+(?:finding|searching|looking))\b",
-    r"(?:can|could|would|will|may)\s+(?:you|i\s+(?:ask|have|get))\b",
+    r"(?:can|could|would|will|may)\s+(?:you|some(?:one|body)|any(?:one|body)|i\s+(?:ask|have|get))\b",
     r"(?:have\s+you\s+)?got(?=\s+(?:any|some))|do\s+you\s+(?:have|know(?:\s+of)?)\b",
     r"(?:looking|searching|hunting)\s+for\b|need\s+help\s+(?:finding|with)\b",
     r"for\s+(?:my|our|an?)\s+[\w-]+(?:\s+[\w-]+)?,?\s+(?=(?:i|we)\s+(?:need|want|am|are|would|have)\b)",
@@ -47,7 +47,7 @@ OPENINGS = (
     rf"(?:i|we)(?:['’]d|\s+would)\s+(?:like|love){_LEARN}\b",
     r"(?:i|we)(?:['’]d|\s+would)\s+(?:be\s+)?(?:grateful|glad|happy|thankful|pleased|appreciate)\s+"
     r"(?:for\b|if\s+you\s+(?:could|can|would)\b|(?=all|any|some))",
-    rf"(?:i|we)\s+(?:only\s+|just\s+|really\s+|also\s+)?(?:need|want|seek){_LEARN}\b",
+    rf"(?:i|we)\s+(?:only\s+|just\s+|also\s+|[a-z]+ly\s+)?(?:need|want|seek){_LEARN}\b",
     r"(?:my|our|the)\s+(?:supervisor|boss|professor|advis[oe]r|teacher|colleague|manager|pi|mentor|team)s?\s+(?:ha(?:s|ve)\s+)?"
     r"(?:asked|told|wants?|needs?)(?:\s+(?:me|us))?(?:\s+to)?\b",
     r"let\s+(?:me|us)\s+(?:know|have|see)(?:\s+about)?\b",
@@ -76,14 +76,15 @@ OPENINGS = (
     rf"(?:which|what)\s+{KIND}{PAPERS}\b",
     r"(?:has|have|did)\s+any(?:one|body)\b",
     r"what(?:['’]s|\s+is|\s+are)(?=\s)",
-    r"is\s+it\s+possible\s+to\b",
+    r"is\s+it\s+possible\s+to\b|are\s+you\s+able\s+to\b|(?:get|lay)\s+hold\s+of\b",
+    r"my\s+name\s+is\s+[\w-]+(?:\s+[\w-]+)?\s+and\s+i\s+(?:study|research|investigate|work\s+on)\b",
     r"(?:is|are)\s+there\b",
     r"(?:some|all|any|the|more|an?|a\s+few|(?:a\s+)?(?:list|set|selection|collection)\s+of)(?=\s|$)",
     rf"{KIND}{PAPERS}(?:\s+{ABOUT}\b|\s*$)",
     rf"(?!in\s+(?:vitro|vivo|situ|silico)\b){ABOUT}(?=\s|$)",
     # German
     r"(?:hallo|guten\s+tag|bitte|danke|vielen\s+dank)(?=[\s,!.]|$)[\s,!.]*",
-    r"(?:können|könnten|kannst|könntest)\s+(?:sie|du|ihr)\b",
+    r"(?:können|könnten|kannst|könntest)\s+(?:sie|du|ihr)(?:\s+(?:mir|uns))?\b",
     r"(?:ich|wir)\s+(?:suchen?|brauchen?|benötigen?|möchten?|hätten?\s+gerne?)(?:\s+(?:alles|gerne))?(?:\s+(?:über|zu|nach))?\b",
     r"(?:finden?|suchen?|such|zeigen?|zeig|gib|geben|nennen?|liste)(?:\s+(?:sie|mir|uns|bitte|nach|alle|einige|alles)\b)*(?=\s)",
     r"(?:(?:die|einige|alle|aktuelle|neue|neuere|wissenschaftliche|relevante|gute)\s+)*(?:arbeiten|artikel|studien|publikationen"
@@ -118,6 +119,7 @@ CLOSINGS = (
     r"\b(?:(?:best|kind|warm)\s+)?regards\b[\w\s,]{0,30}|\b(?:cheers|sincerely)",
     r"\b(?:if\s+(?:possible|you\s+(?:can|could|may|have\s+time)|you\s+don['’]t\s+mind)|asap|for\s+(?:me|us))",
     r"\b(?:that|which)\s+(?:i|we)\s+(?:can|could|should|may)\s+(?:cite|read|use|download|quote)",
+    rf"\b(?:which|what)(?:\s+{PAPERS})?\s+(?:should|could|can|must)\s+(?:i|we)\s+(?:read|cite|use|know|start\s+with)(?:\s+first)?",
     r"\bfor\s+(?:my|our)\s+(?:[\w-]+\s+)?(?:review|thesis|paper|project|dissertation|proposal|grant|class|course|seminar|report"
     r"|article|study|work|research|talk|lecture|essay|homework)",
     r"\b(?:please\s+|and\s+)?(?:send|show|give|tell)\s+(?:me|us)\s+(?:what(?:ever)?\s+you\s+(?:have|find|know|can\s+find)|them"
@@ -127,6 +129,7 @@ CLOSINGS = (
     r"|would\s+(?:like|love|welcome))\s+(?:(?:some|the|more|any)\s+)*"
     rf"{KIND}{PAPERS}",
     # other languages
+    r"\b(?:suchen|finden|heraussuchen|zeigen)",
     r"\b(?:bitte|danke|vielen\s+dank|merci|s['’]il\s+(?:te|vous)\s+pla[iî]t|por\s+favor|gracias|obrigad[oa])",
 )
 

@@ -21,7 +21,7 @@ _CUES = re.compile(
     r"(?:(?:do(?:es)?\s+not|do(?:es)?n['’]t)\s+(?:want|include|need|use|show|care\s+(?:about|for))(?:\s+(?:any|me))?"
     r"|(?:is\s+|are\s+|am\s+|m\s+|re\s+)?not\s+(?:about|on|in(?!\s+(?:vitro|vivo|situ|silico)\b)|related\s+to|including"
     r"|interested\s+in|using|involving|containing|any|the)"
-    r"|excluding|exclude|except(?:\s+for)?|leaving\s+out|a(?:part|side)\s+from|nothing\s+(?:about|on|with|involving)|ignoring|avoiding|other\s+than|rather\s+than|instead\s+of"
+    r"|excluding|exclude|except(?:\s+for)?|(?<=\S\s)(?:leaving\s+out|ignoring|avoiding)|a(?:part|side)\s+from|nothing\s+(?:about|on|with|involving)|other\s+than|rather\s+than|instead\s+of"
     rf"|without(?!\s+\w+ing\b(?!\s+(?:papers|articles|studies|publications)\b))(?:\s+any)?|{_NOT_AFTER}not)(?::\s*|\s+)"
     rf"|\b(?:but\s+|and\s+|please\s+)?(?:no|keine|ohne|sans|pas\s+de|sin|sem|{_VERBS})\s+(?:(?:any|all|the)\s+)?(?={_KINDS}\b)"
     rf"|(?<=[,;.!?(\n] )(?:(?:but|and|please)\s+)?no\s+(?!one\b|matter\b|longer\b|doubt\b|thanks?\b|need\b|more\b"

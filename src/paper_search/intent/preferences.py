@@ -101,9 +101,9 @@ def _end_of_clause(text: str, start: int) -> int:
 
 def _preferences_in(wish: str, vocabulary: Vocabulary, today: date) -> list[str]:
     wish = _OVER.sub("", wish)
-    if denied := _NOT.match(wish):
-        return [f"not {concept}" for concept in concepts_in(wish[denied.end() :], vocabulary)]
     years = read_years(wish, today)
+    if denied := _NOT.match(years.rest):
+        return [f"not {concept}" for concept in concepts_in(years.rest[denied.end() :], vocabulary)]
     language = read_language(years.rest)
     found: list[str] = []
     if years.year_from is not None or years.year_to is not None:
@@ -111,7 +111,7 @@ def _preferences_in(wish: str, vocabulary: Vocabulary, today: date) -> list[str]
     if language.language:
         found.append(f"written in {english_name(language.language).title()}")
     rest = without_politeness(language.rest)
-    if not rest.replace(BREAK, "").strip():
-        return found
+    if not found and not rest.strip(f"{BREAK} "):
+        rest = language.rest  # "preferably review articles" names nothing but papers, and that is the wish
     bare = (_PAPERS_BEHIND.sub("", _PREPOSITION.sub("", raw)) for raw in concepts_in(rest, vocabulary))
     return found + [concept for concept in bare if concept]

@@ -36,7 +36,10 @@ _PART = r"(?:early|mid|late)[\s-]+"
 _SOFT = rf"(?:{_PART})?(?:{_MONTH})?(?:the\s+year\s+)?"
 _LONE = rf"(?<![\w.$€£#/-]){_FOUR}"
 _YEAR = rf"{_SOFT}(?<![\w.$€£#/])(?P<year>{_FOUR})"
-_DECADE = rf"(?:{_PART})?(?P<decade>(?:1[6-9]|20)[0-9]0|['’]?[5-9]0)(?:['’]?s|er(?:\s+jahren?)?)\b"
+_DECADE = (
+    rf"(?:{_PART})?(?:(?P<decade>(?:1[6-9]|20)[0-9]0|['’]?[5-9]0)(?:['’]?s|er(?:\s+jahren?)?)"
+    r"|(?P<spelled>(?:fif|six|seven|eigh|nine)ties))\b"
+)
 _ENGLISH_STOPS = """
 on about for and or but using with of by in at that which from not only please research regarding concerning related
 without excluding except where as is are was were via until till through before after since to onwards topic erschienen
@@ -73,7 +76,7 @@ _CJK_PLACES = {
     "{papers}": CJK_PAPERS,
     "{de}": "(?:[发發]表|出版)?(?:的|の)?",
 }
-_ONLY = r"only|nur|ausschließlich|seulement|uniquement|sol[oa]mente|únicamente|solo|sólo|somente|apenas"
+_ONLY = r"only|just|nur|ausschließlich|seulement|uniquement|sol[oa]mente|únicamente|solo|sólo|somente|apenas"
 _AHEAD = re.compile(
     rf"(?:(?:^|(?<=[,;.:(\n] ))(?:(?:{_ONLY})\s+)?(?:old(?:er)?\s+)?"
     rf"(?:{THINGS}|anything|everything|whatever|all|those|ones|stuff)(?:\s+from\s+|\s*\(\s*|\s+))?"
@@ -89,7 +92,7 @@ _CHINESE_OR_JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _KANA = re.compile("[\u3040-\u30ff]")
 # After a lower-case word only: "Tokyo Olympics 2020" names an event.
 _LAST_WORD = rf"(?<=(?-i:[a-z)\n]))[,\s]\s*(?P<year>{_FOUR})[\s.?!]*$"
-_TIME_WORD = re.compile(rf"[0-9]|{_UNIT}|recent|latest|newest|newer|\bold|最近|最新|近", re.IGNORECASE)
+_TIME_WORD = re.compile(rf"[0-9]|{_UNIT}|recent|latest|newest|newer|\bold|ties\b|最近|最新|近", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

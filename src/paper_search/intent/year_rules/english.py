@@ -15,6 +15,7 @@ ENGLISH = Language(
         ("range", r"(?:\bpublished\s+)?\bbetween\s+{first}\s+and\s+{second}"),
         ("range", r"(?:\b(?:from|in)\s+)?{first}-(?P<short>1[3-9]|[2-9][0-9])(?![\w%°]|[-./]\w)"),
         ("range", r"\b(?:from|in|during|published(?:\s+in)?)\s+{first}\s+(?:or|and)\s+(?:in\s+)?{second}"),
+        ("range", r"{first}\s*(?:,|\b(?:and|or)\b|&)\s*{second}(?=\s+{papers}\b)"),
         ("since", r"(?:\b(?:from|since)\s+)?{lone}{to}{now}\b"),
         (
             "within",
@@ -51,6 +52,8 @@ ENGLISH = Language(
         ("until", r"\b(?:published\s+)?(?:in|on|from)\s+or\s+(?:before|earlier\s+than)\s+{when}"),
         ("since", r"\b(?:(?:at\s+the\s+)?earliest|min(?:imum)?\.?\s+year)\s*(?:is|in|from|:)?\s*{year}"),
         ("until", r"\b(?:at\s+the\s+latest|latest\s*:|max(?:imum)?\.?\s+year)\s*(?:is|in|from|:)?\s*{year}"),
+        ("since", r"{year}\s+at\s+the\s+earliest\b"),
+        ("until", r"{year}\s+at\s+the\s+latest\b"),
         ("since", r"{year}\s+(?:being|as|is)\s+the\s+(?:earliest|oldest|first)(?:\s+year)?\b"),
         ("until", r"{year}\s+(?:being|as|is)\s+the\s+(?:latest|newest|last)(?:\s+year)?\b"),
         ("since", r"\bfrom\s+{when}\s+on\b(?=\s*(?:$|[\n,;.!?)]))"),
@@ -74,7 +77,7 @@ ENGLISH = Language(
         ),
         (
             "before",
-            r"\b(?:from\s+|published\s+|dated\s+)?(?:before|prior\s+to|(?:earlier|older|further\s+back)\s+than"
+            r"\b(?:from\s+|published\s+|dated\s+)?(?:before|prior\s+to|(?:earlier|older|(?:go(?:ing|es)?\s+)?(?:further\s+back|back\s+(?:any\s+)?further))\s+than"
             r"|preced(?:e[sd]?|ing)|predat(?:e[sd]?|ing))\s+{when}{stop}",
         ),
         ("after", r"\bpost-{year}{stop}"),
@@ -120,5 +123,5 @@ ENGLISH = Language(
         r"|(?:need|should|must)\s+not\s+be\s+included|(?:is|are)\s+out(?:\s+of\s+scope)?|\?\s*no"
         r"|(?:do\s+not|don['’]t|does\s+not|doesn['’]t)\s+(?:count|matter|interest\s+(?:me|us)))\b"
     ),
-    cues=r"[0-9]|year|decade|month|century|recent|latest|newe|\bold",
+    cues=r"[0-9]|year|decade|month|century|recent|latest|newe|\bold|ties\b",
 )
