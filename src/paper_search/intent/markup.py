@@ -19,7 +19,7 @@ _MARKER = re.compile(
 )
 _LABEL = re.compile(
     r"(?:search\s+)?(?:topics?|quer(?:y|ies)|subjects?|keywords?|questions?|limits?|filters?|constraints?|wishes|preferences"
-    r"|dates?|years?|notes?|task|goal)\s*:?\s*",
+    r"|dates?|years?|notes?|task|goal|requests?|search|requirements?|criteria|scope|background)\s*:?\s*",
     re.IGNORECASE,
 )
 _BULLET_INSIDE = re.compile(r"\s*[•‣◦▪]\s*")

@@ -20,7 +20,8 @@ _WINDOW = 160
 """How many characters before a limit are searched for what negates it."""
 _DENIAL = re.compile(r"\b(?:do\s+not|don['’]t|never|need\s+not)\s+\Z", re.IGNORECASE)
 _BEHIND = re.compile(
-    r"\s+(?:only|nur|seulement|solamente|erschienen(?:\s+sind)?|veröffentlicht(?:\s+wurden)?)\b", re.IGNORECASE
+    r"\s*,?\s+(?:inclusive|included|only|nur|seulement|solamente|erschienen(?:\s+sind)?|veröffentlicht(?:\s+wurden)?)\b",
+    re.IGNORECASE,
 )
 _FOUR = r"(?:1[6-9]|2[01])[0-9]{2}"
 _UNIT_OF_MEASURE = (
@@ -35,7 +36,10 @@ _PART = r"(?:early|mid|late)[\s-]+"
 _SOFT = rf"(?:{_PART})?(?:{_MONTH})?(?:the\s+year\s+)?"
 _LONE = rf"(?<![\w.$€£#/-]){_FOUR}"
 _YEAR = rf"{_SOFT}(?<![\w.$€£#/])(?P<year>{_FOUR})"
-_DECADE = rf"(?:{_PART})?(?P<decade>(?:1[6-9]|20)[0-9]0|['’]?[5-9]0)(?:['’]?s|er(?:\s+jahren?)?)\b"
+_DECADE = (
+    rf"(?:{_PART})?(?:(?P<decade>(?:1[6-9]|20)[0-9]0|['’]?[5-9]0)(?:['’]?s|er(?:\s+jahren?)?)"
+    r"|(?P<spelled>(?:fif|six|seven|eigh|nine)ties))\b"
+)
 _ENGLISH_STOPS = """
 on about for and or but using with of by in at that which from not only please research regarding concerning related
 without excluding except where as is are was were via until till through before after since to onwards topic erschienen
@@ -72,14 +76,15 @@ _CJK_PLACES = {
     "{papers}": CJK_PAPERS,
     "{de}": "(?:[发發]表|出版)?(?:的|の)?",
 }
-_ONLY = r"only|nur|ausschließlich|seulement|uniquement|sol[oa]mente|únicamente|solo|sólo|somente|apenas"
+_ONLY = r"only|just|nur|ausschließlich|seulement|uniquement|sol[oa]mente|únicamente|solo|sólo|somente|apenas"
 _AHEAD = re.compile(
-    rf"(?:(?:^|(?<=[,;.:(\n] ))(?:(?:{_ONLY})\s+)?(?:{THINGS}|anything|everything|whatever|all|those|ones|stuff)\s+"
-    r"(?:(?:that|which|from)\s+)?(?:(?:is|are|was|were|has\s+been|have\s+been|came|come)\s+(?:out\s+)?)?)?"
-    r"(?:(?:(?:limited|restricted|confined)\s+to|(?:must|should|has\s+to|have\s+to|needs?\s+to)\s+be"
-    r"|(?:publication\s+)?(?:years?|dates?)\s*:|(?:date|time|year)\s*(?:range|frame|span)\s*:?|period\s*:|published|dated"
-    r"|veröffentlicht(?:e[nr]?)?|erschienene?n?|publiée?s?|parue?s?|publicad[oa]s?"
-    rf"|{_ONLY})\s+){{0,3}}\Z",
+    rf"(?:(?:^|(?<=[,;.:(\n] ))(?:(?:{_ONLY})\s+)?(?:old(?:er)?\s+)?"
+    rf"(?:{THINGS}|anything|everything|whatever|all|those|ones|stuff)(?:\s+from\s+|\s*\(\s*|\s+))?"
+    r"(?:\b(?:that|which)\s+)?(?:\b(?:is|are|was|were|has\s+been|have\s+been|came|come)\s+(?:out\s+)?)?"
+    r"(?:\bin\s+the\s+years?\s+)?(?:\b(?:(?:limit|restrict|confine)(?:ed|d)?(?:\s+(?:it|this|the\s+search|results))?\s+to"
+    r"|(?:must|should|has\s+to|have\s+to|needs?\s+to)\s+be|(?:publication\s+)?(?:years?|dates?)\s*:"
+    r"|(?:date|time|year)\s*(?:range|frame|span)\s*:?|period\s*:|published|written|released|issued|printed|dated|veröffentlicht(?:e[nr]?)?"
+    rf"|erschienene?n?|publiée?s?|parue?s?|publicad[oa]s?|{_ONLY})\s+(?:{THINGS}\s+)?){{0,3}}\Z",
     re.IGNORECASE,
 )
 """Papers that a limit is about, where nothing else is said of them: ", papers before 2012 …"."""
@@ -87,7 +92,7 @@ _CHINESE_OR_JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _KANA = re.compile("[\u3040-\u30ff]")
 # After a lower-case word only: "Tokyo Olympics 2020" names an event.
 _LAST_WORD = rf"(?<=(?-i:[a-z)\n]))[,\s]\s*(?P<year>{_FOUR})[\s.?!]*$"
-_TIME_WORD = re.compile(rf"[0-9]|{_UNIT}|recent|latest|newest|newer|\bold|最近|最新|近", re.IGNORECASE)
+_TIME_WORD = re.compile(rf"[0-9]|{_UNIT}|recent|latest|newest|newer|\bold|ties\b|最近|最新|近", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from datetime import date
 from paper_search.intent.amounts import number
 from paper_search.intent.cleaning import cut
 from paper_search.intent.year_phrases import Phrase, rules_for
-from paper_search.intent.year_rules.language import NUMBERS, SINGULAR, UNITS
+from paper_search.intent.year_rules.language import DECADES, NUMBERS, SINGULAR, UNITS
 from paper_search.text import STOP_WORDS
 
 EARLIEST_YEAR = 1600
@@ -97,7 +97,8 @@ def _can_be_published(bounds: Bounds, today: date) -> bool:
 
 def _span(phrase: Phrase, today: date) -> Bounds:
     """Return the first and the last year of the year or decade that was named; None for an end yet to come."""
-    if decade := phrase.found("decade"):
+    if decade := phrase.found("decade", "spelled"):
+        decade = DECADES.get(decade.casefold(), decade)
         first = int(decade[-4:]) if len(decade) >= 4 else 1900 + int(decade[-2:])
         return first, first + 9 if first + 9 < today.year else None
     if phrase.found("ago"):
@@ -173,6 +174,7 @@ _MEANINGS: dict[str, Callable[[Phrase, date], Bounds]] = {
     "older": _older,
     "aged": lambda phrase, today: (None, _age(phrase, today)[0]),
     "recent": lambda phrase, today: (today.year - RECENT_YEARS, None),
+    "old": lambda phrase, today: (None, today.year - RECENT_YEARS - 1) if phrase.negated else NO_BOUNDS,
     "this year": lambda phrase, today: (today.year, None),
     "this decade": lambda phrase, today: (today.year // 10 * 10, None),
     "at the end": _at_the_end,
