@@ -13,6 +13,7 @@ import orjson
 import tantivy
 
 from paper_library.build.entry import Entry
+from paper_library.build.index_files import rename_segments
 from paper_library.build.metadata import Asset, Described
 from paper_library.retraction import find_retraction
 from paper_library.search.fields import create_index, document
@@ -121,11 +122,13 @@ class ShelfWriter:
                 path.unlink()
             else:
                 path.chmod(mode)  # some are for their owner alone
-        os.sync()
         content = hashlib.sha256(b"shelf-1\n")
         for line in sorted(self._content):
             content.update(line)
-        return content.hexdigest()[:32]
+        build_id = content.hexdigest()[:32]
+        rename_segments(self._folder / INDEX, build_id)
+        os.sync()
+        return build_id
 
     def abandon(self) -> None:
         """Let go of the files, which are of no use any more."""

@@ -2,7 +2,9 @@
 
 from typing import Final
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
+READABLE_VERSIONS: Final = (1, 2)
+"""A shelf of schema 1 has no `entry` table, no flags in its index, and fewer fields in its metadata."""
 DATABASE: Final = "shelf.db"
 INDEX: Final = "index"
 STATIC: Final = "static"

@@ -8,7 +8,7 @@ from typing import Any, cast
 import orjson
 
 from paper_library.errors import ShelfDamaged, ShelfNotFound, ShelfTooNew
-from paper_library.store.layout import DATABASE, INDEX, MANIFEST, SCHEMA_VERSION
+from paper_library.store.layout import DATABASE, INDEX, MANIFEST, READABLE_VERSIONS, SCHEMA_VERSION
 from uraniborg.kernel.files import shown
 
 
@@ -61,9 +61,10 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _is_sound(facts: dict[str, Any]) -> bool:
     kinds = {"build_id": str, "papers": int, "files": dict, "software": str, "built_at": str}
-    if facts["schema_version"] != SCHEMA_VERSION or not all(
-        isinstance(facts[name], kind) for name, kind in kinds.items()
-    ):
+    # True equals 1, and is no version.
+    if facts["schema_version"] not in READABLE_VERSIONS or isinstance(facts["schema_version"], bool):
+        return False
+    if not all(isinstance(facts[name], kind) for name, kind in kinds.items()):
         return False
     files = cast("dict[str, Any]", facts["files"])
     return DATABASE in files and all(isinstance(digest, str) and ".." not in name for name, digest in files.items())
