@@ -15,6 +15,7 @@ UraniborgError
 ├── Conflict
 │   ├── ShelfExists              shelf_exists: something that is no shelf stands in the way
 │   ├── ShelfTooNew              shelf_too_new: made by a later version
+│   ├── RegisterTooNew           register_too_new: the ids beside a shelf were written by a later version
 │   └── ShelfDamaged             shelf_damaged: half-written, changed or unreadable
 └── Unavailable
     ├── AssetFetchFailed         asset_fetch_failed, with a reason: missing, timeout, …
@@ -104,6 +105,10 @@ class ShelfExists(Conflict):
 
 class ShelfTooNew(Conflict):
     code = "shelf_too_new"
+
+
+class RegisterTooNew(Conflict):
+    code = "register_too_new"
 
 
 class ShelfDamaged(Conflict):

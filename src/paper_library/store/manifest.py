@@ -62,7 +62,7 @@ def read_manifest(folder: Path) -> Manifest:
 def _is_sound(facts: dict[str, Any]) -> bool:
     kinds = {"build_id": str, "papers": int, "files": dict, "software": str, "built_at": str}
     # True equals 1, and is no version.
-    if facts["schema_version"] not in READABLE_VERSIONS or isinstance(facts["schema_version"], bool):
+    if isinstance(facts["schema_version"], bool) or facts["schema_version"] not in READABLE_VERSIONS:
         return False
     if not all(isinstance(facts[name], kind) for name, kind in kinds.items()):
         return False
