@@ -92,8 +92,8 @@ def _tell_update(out: Console, report: Report) -> None:
         names = sorted(report.missing_inputs)
         more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
         out.print(
-            f"{sum(report.missing_inputs.values()):,} entries are no longer in the inputs "
-            f"({escape(', '.join(names[:3]))}{more}); their papers stay. --prune leaves them out.",
+            f"Not in these inputs, and kept: {sum(report.missing_inputs.values()):,} "
+            f"from {escape(', '.join(names[:3]))}{more}. --prune leaves them out.",
             style="yellow",
         )
 

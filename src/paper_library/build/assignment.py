@@ -10,15 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from rapidfuzz import fuzz
-
 from paper_library.build.entry import origin_file
-from paper_library.build.evidence import Likeness, Record
+from paper_library.build.evidence import Likeness, Record, is_corrected_title
 from paper_library.build.matching import Facts
 from paper_library.build.register import Register
 from paper_library.identity import normalised_title, paper_id
 
-_SAME_TITLE: Final = 85.0
 _MOST_COMPARED: Final = 100_000
 """Pairs of titles, in one file: more new papers and more lost ones than that are not corrected entries."""
 
@@ -90,18 +87,18 @@ def _match_corrected(clusters: Sequence[Cluster], register: Register, result: As
     for file in sorted(new.keys() & lost.keys()):
         if len(new[file]) * len(lost[file]) > _MOST_COMPARED:
             continue
-        for score, at, record in sorted(_alike(clusters, new[file], lost[file]), key=lambda one: (-one[0], one[1])):
-            if score and at not in result.known and record.paper_id not in taken:
+        alike = sorted(_corrected(clusters, new[file], lost[file]), key=lambda one: (one[0], one[1].paper_id))
+        for at, record in alike:
+            if at not in result.known and record.paper_id not in taken:
                 result.known[at] = record.paper_id
                 taken.add(record.paper_id)
 
 
-def _alike(
-    clusters: Sequence[Cluster], new: Sequence[int], lost: Sequence[Record]
-) -> Iterable[tuple[float, int, Record]]:
+def _corrected(clusters: Sequence[Cluster], new: Sequence[int], lost: Sequence[Record]) -> Iterable[tuple[int, Record]]:
     titles = [normalised_title(record.title) for record in lost]
     for at in new:
         for record, title in zip(lost, titles, strict=True):
-            ratio = max(fuzz.token_sort_ratio(title, facts.title) for facts in clusters[at].facts)
-            if title and ratio >= _SAME_TITLE and not Likeness(record, 0, clusters[at].facts).contradicts:
-                yield ratio, at, record
+            facts = clusters[at].facts
+            is_alike = any(is_corrected_title(title, one.title) for one in facts)
+            if is_alike and not Likeness(record, 0, facts).contradicts:
+                yield at, record

@@ -129,7 +129,7 @@ class _Build:
             (folder / "spool").unlink()
             report.papers = writer.papers
             write_atomic(folder / MANIFEST, self._manifest(writer).as_json())
-            self._register.write(register_path(self._target))
+            self._register.write(register_path(self._target), folder)
         for problem in self._summaries.unused():
             report.note(problem)
         report.seconds = round(time.monotonic() - started, 3)

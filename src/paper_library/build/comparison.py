@@ -1,15 +1,12 @@
 """What an update changed, paper by paper."""
 
-from typing import Any, Final
-
 import orjson
 
 from paper_library.build.gathering import Group
 from paper_library.build.metadata import Described
 from paper_library.build.report import Report
 from paper_library.build.unbuilding import OldShelf
-
-_NOT_COMPARED: Final = frozenset({"paper_id", "citation_key", "outline", "translation_chars"})
+from paper_library.store.comparing import differing_fields
 
 
 class Comparison:
@@ -34,17 +31,8 @@ class Comparison:
             self._report.note_change("changed" if is_old else "replaced", paper_id, title, fields)
 
     def _differing(self, no: int, made: Described) -> list[str]:
-        """Return the fields of the reply that differ; of a shelf of schema 1 only those that it has."""
-        old, new = self._old.metadata(no), orjson.loads(made.metadata)
-        fields = [name for name in (*new, *(old.keys() - new.keys())) if self._differs(name, old, new)]
+        fields = differing_fields(self._old.metadata(no), orjson.loads(made.metadata))
         if self._old.bibtex(no) != made.paper.entry.bibtex:
             fields.append("bibtex")
         texts = {(one.kind, one.name, one.sha256) for one in made.assets if not one.is_derived}
-        if not fields and not texts <= self._old.assets(no):
-            fields.append("content")
-        return fields
-
-    def _differs(self, name: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        if name == "citation_key":
-            return self._old.has_entries and old.get(name) != new.get(name)
-        return name not in _NOT_COMPARED and (old.get(name) or None) != (new.get(name) or None)
+        return fields if fields or texts <= self._old.assets(no) else ["content"]

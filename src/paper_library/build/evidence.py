@@ -1,6 +1,7 @@
 """What speaks for an entry being of a paper that had an id before: keys they share, and the place in the inputs."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,12 +12,13 @@ from rapidfuzz import fuzz
 from paper_library.build.entry import Entry, origin_file
 from paper_library.build.matching import Facts, is_preprint, surnames_of
 from paper_library.identity import Keys, normalised_title
+from uraniborg.kernel.bibliography.citation_keys import is_made_key
 
 ID: Final = 1 << 0
 """The entry names the id itself, or was on the shelf under it."""
 IDENTIFIER: Final = 1 << 1
 KEYED: Final = 1 << 2
-"""The same file has it under the same name."""
+"""A file of the same name has it under the same name."""
 FILE: Final = 1 << 3
 """A file that holds one paper has the same name."""
 TEXT: Final = 1 << 4
@@ -25,13 +27,27 @@ META: Final = 1 << 5
 TITLE_META: Final = 1 << 6
 """The same, where there are no authors or no year, so that it says little more than the title."""
 BIBKEY: Final = 1 << 7
-POSITION: Final = 1 << 8
-"""The same line of the same file, which a line put before it changes."""
+MADE_KEY: Final = 1 << 8
+"""The same BibTeX key, made of name, year and a word of the title, which other papers may give as well."""
+POSITION: Final = 1 << 9
+"""The same line of a file of the same name, which a line put before it changes."""
 
-_WEIGHTS: Final = {ID: 64, IDENTIFIER: 16, KEYED: 8, FILE: 8, TEXT: 8, META: 8, TITLE_META: 4, BIBKEY: 4, POSITION: 1}
+_WEIGHTS: Final = {
+    ID: 64,
+    IDENTIFIER: 16,
+    KEYED: 8,
+    FILE: 8,
+    TEXT: 8,
+    META: 8,
+    TITLE_META: 4,
+    BIBKEY: 4,
+    MADE_KEY: 2,
+    POSITION: 1,
+}
 _SAME_TITLE_WEIGHT: Final = 8
 _SCHEMES: Final = {"id": ID, "bib": BIBKEY, **dict.fromkeys(("doi", "arxiv", "pmid", "pmcid"), IDENTIFIER)}
 _SAME_TITLE: Final = 85.0
+_NUMBER: Final = re.compile(r"\w*\d\w*|[ivx]+|\w")
 _SHORTEST_TEXT: Final = 100
 """A shorter abstract may say that there is none."""
 _TITLE_CHARS: Final = 300
@@ -96,7 +112,7 @@ def evidence_of(entry: Entry, keys: Keys) -> dict[str, int]:
             found[key] = kind
     for key in keys.all():
         if kind := _SCHEMES.get(_scheme(key)):
-            found[key] = kind
+            found[key] = MADE_KEY if kind == BIBKEY and is_made_key(key[4:]) else kind
     if entry.title:
         found[f"meta:{keys.meta[:24]}"] = META if entry.authors and entry.year else TITLE_META
     found |= dict.fromkeys(_text_keys(entry), TEXT)
@@ -119,36 +135,49 @@ class Likeness:
     @property
     def score(self) -> int:
         weight = sum(weight for kind, weight in _WEIGHTS.items() if self.kinds & kind)
-        return weight + (_SAME_TITLE_WEIGHT if self.is_title_alike else 0)
+        return weight + (_SAME_TITLE_WEIGHT if self._has_title else _SAME_TITLE_WEIGHT // 2 if self._is_alike else 0)
 
     @property
     def is_same_paper(self) -> bool:
-        """Return True if the evidence is enough for the paper to keep the record's id."""
-        if self.kinds & (ID | IDENTIFIER):
+        """Return True if the evidence is enough for the paper to keep the record's id.
+
+        A file name, a line or a number in a file can be those of another file, so they count with the title alone.
+        """
+        kinds = self.kinds
+        if kinds & (ID | IDENTIFIER):
             return True
         if self.contradicts:
-            # A corrected year or name in the very entry that had the other.
-            return self.is_title_alike and bool(self.kinds & (KEYED | FILE | POSITION))
-        if self.kinds & (META | TEXT | KEYED):
+            # A corrected year or name, in the very entry that had the other.
+            return self._is_corrected if kinds & (KEYED | FILE) else bool(kinds & POSITION) and self._has_title
+        if kinds & (META | TEXT) or (kinds & KEYED and kinds & BIBKEY):
             return True
-        if self.kinds & (FILE | BIBKEY | POSITION) and self.is_title_alike:
+        if kinds & (KEYED | FILE | POSITION) and self._is_corrected:
             return True
-        if self.kinds & FILE:
-            return self.shares_authors
-        return bool(self.kinds & TITLE_META) and not self.record.has_content
+        if (kinds & BIBKEY and self._is_alike) or (kinds & MADE_KEY and self._has_title):
+            return True
+        return bool(kinds & TITLE_META) and not self.record.has_content
 
     @property
     def has_its_content(self) -> bool:
         """Return True if what the record's entries said is said by entries of this paper now."""
         return bool(self.kinds & (ID | IDENTIFIER | KEYED | FILE | TEXT))
 
+    @property
+    def _has_title(self) -> bool:
+        return any(facts.title == self._title for facts in self._facts if facts.title)
+
+    @property
+    def _is_corrected(self) -> bool:
+        return any(is_corrected_title(self._title, facts.title) for facts in self._facts)
+
     @cached_property
-    def is_title_alike(self) -> bool:
-        title = normalised_title(self.record.title)
+    def _is_alike(self) -> bool:
         titles = {facts.title for facts in self._facts if facts.title}
-        return bool(title) and any(
-            title == other or fuzz.token_set_ratio(title, other) >= _SAME_TITLE for other in titles
-        )
+        return any(fuzz.token_set_ratio(self._title, other) >= _SAME_TITLE for other in titles)
+
+    @cached_property
+    def _title(self) -> str:
+        return normalised_title(self.record.title)
 
     @property
     def shares_authors(self) -> bool:
@@ -167,6 +196,14 @@ class Likeness:
             return True
         has_authors = self.record.authors and any(facts.surnames for facts in self._facts)
         return bool(has_authors) and not self.shares_authors
+
+
+def is_corrected_title(one: str, other: str) -> bool:
+    """Return True if two normalised titles differ by less than two titles do, and in no number."""
+    if one == other:
+        return bool(one)
+    numbers = (sorted(word for word in title.split() if _NUMBER.fullmatch(word)) for title in (one, other))
+    return next(numbers) == next(numbers) and fuzz.ratio(one, other) >= _SAME_TITLE
 
 
 def _text_keys(entry: Entry) -> list[str]:
@@ -191,7 +228,8 @@ def _places_at(origin: str, names: list[str]) -> list[str]:
 
 
 def _names(entry: Entry) -> list[str]:
-    return [name for scheme in ("id", "bibkey") if (name := entry.identifiers.get(scheme))]
+    names = (entry.identifiers.get(scheme, "") for scheme in ("id", "bibkey"))
+    return [name for name in names if name and not is_made_key(name)]
 
 
 def _scheme(key: str) -> str:

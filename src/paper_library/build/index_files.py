@@ -21,5 +21,5 @@ def rename_segments(folder: Path, build_id: str) -> None:
         for path in folder.glob(f"{old.hex}.*"):
             path.rename(folder / f"{new.hex}{path.suffix}")
     (folder / _META).write_bytes(orjson.dumps(meta, option=orjson.OPT_INDENT_2))
-    names = sorted(path.name for path in folder.iterdir() if path.name != _MANAGED)
+    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     (folder / _MANAGED).write_bytes(orjson.dumps(names))

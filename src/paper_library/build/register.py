@@ -5,7 +5,9 @@ gives every paper that it knows again its id and BibTeX key, and writes it befor
 that is killed in between has remembered ids that no shelf uses yet, and the next build gives them to the same papers.
 """
 
+import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -15,7 +17,7 @@ from paper_library.build.entry import Problem
 from paper_library.build.evidence import Record, place_key
 from paper_library.errors import RegisterTooNew
 from paper_library.identity import is_paper_id
-from uraniborg.kernel.files import shown, write_atomic
+from uraniborg.kernel.files import shown, sync_folder, write_atomic
 
 SUFFIX: Final = ".ids.json"
 _FORMAT: Final = 1
@@ -111,19 +113,21 @@ class Register:
             reason = f"{len(papers) - len(records):,} of its {len(papers):,} lines are damaged and were left out."
             yield Problem(path.name, "broken", reason)
 
-    def write(self, path: Path) -> None:
-        """Write everything into the file at `path`, a line for each paper. Raises OSError."""
+    def write(self, path: Path, staging: Path) -> None:
+        """Put a file with a line for each paper at `path`, in one step, from the folder `staging`. Raises OSError.
+
+        What a killed build leaves in that folder, the next build clears away.
+        """
         lines = (
             b"%s:%s" % (orjson.dumps(record.paper_id), orjson.dumps(_facts(record)))
             for _, record in sorted(self._records.items())
         )
-        content = b'%s %d, "papers": {\n%s\n}}\n' % (_MARK, _FORMAT, b",\n".join(lines))
-        try:
-            is_new = path.read_bytes() != content
-        except OSError:
-            is_new = True
-        if is_new:
-            write_atomic(path, content)
+        staged = staging / path.name
+        write_atomic(staged, b'%s %d, "papers": {\n%s\n}}\n' % (_MARK, _FORMAT, b",\n".join(lines)))
+        with suppress(FileNotFoundError):
+            staged.chmod(stat.S_IMODE(path.stat().st_mode))
+        staged.replace(path)
+        sync_folder(path.parent)
 
 
 def _parsed(content: bytes) -> dict[str, Any] | None:

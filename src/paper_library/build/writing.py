@@ -143,7 +143,7 @@ class ShelfWriter:
         self._database.close()
 
     def files(self) -> dict[str, str]:
-        """The digests of the finished database and index."""
+        """Return the digests of the finished database and index."""
         names = [DATABASE, *sorted(f"{INDEX}/{path.name}" for path in (self._folder / INDEX).iterdir())]
         return {name: file_digest(self._folder / name) for name in names}
 
