@@ -10,7 +10,7 @@ else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test check bench docs clean conformance-tools postgres-server
+.PHONY: demo test soak check bench docs clean conformance-tools postgres-server
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/core.stamp ## all parts end to end: no network, no key
@@ -22,6 +22,10 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 test: check conformance-tools postgres-server ## everything that must hold
 	@$(BIN)/python -m compileall -q src # hundreds of processes are started, and where nothing is written each compiles it all
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+soak: $(VENV)/dev.stamp ## tests that take minutes: hundreds of kills
+	@$(BIN)/python -m compileall -q src
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m soak $(ARGS)
 
 check: $(VENV)/dev.stamp ## style, types, import contracts, requirement ledger
 	@$(BIN)/ruff check .

@@ -24,7 +24,9 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 
 
-RUN = re.compile(r"(?:[A-Z_]+=\S+ )*(?:python -m paper_search|uraniborg|paper-library|universe|pflow)\b")
+RUN = re.compile(
+    r"(?:[A-Z_]+=\S+ )*(?:python -m paper_search|paper-search(?!-)|uraniborg|paper-library|universe|pflow)\b"
+)
 FENCED = re.compile(r'^```(console|text|(\w+) title="([^"]+)")\n(.*?)^```', re.MULTILINE | re.DOTALL)
 CHANGING = re.compile(r"run_[0-9a-f]{32}|<?\d[\d.]* m?s\b")
 

@@ -179,7 +179,12 @@ def serve(
         str | None, typer.Option(help="What callers must send; better set URANIBORG_LIBRARY__TOKEN.")
     ] = None,
     insecure: Annotated[bool, typer.Option("--insecure", help="Let others reach it without a token.")] = False,
-    extra_tools: Annotated[bool, typer.Option("--extra-tools", help="Offer two more tools.")] = False,
+    extra_tools: Annotated[
+        bool | None,
+        typer.Option(
+            "--extra-tools/--no-extra-tools", help="Offer read_paper_section and export_citations to agents. [yes]"
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Serve a shelf: MCP at /mcp, REST at /api/v1, pages at /."""
@@ -195,7 +200,7 @@ def serve(
         "workers": workers,
         "token": token,
         "insecure": insecure or None,
-        "extra_tools": extra_tools or None,
+        "extra_tools": extra_tools,
     }
     serve_shelf({name: value for name, value in options.items() if value is not None}, as_json=json)
 

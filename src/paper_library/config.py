@@ -36,8 +36,8 @@ class LibraryConfig(BaseModel):
     asset_timeout_s: float = Field(default=10.0, gt=0, le=300)
     body_limit: int = Field(default=1_000_000, ge=1_000, le=100_000_000)
     """The largest request to `/mcp`, in bytes."""
-    extra_tools: bool = False
-    """Offer read_paper_section and export_citations beside the six tools."""
+    extra_tools: bool = True
+    """Offer read_paper_section and export_citations; false leaves the six tools of the specification."""
 
 
 def load_config() -> LibraryConfig:

@@ -16,6 +16,7 @@ UraniborgError
 │   ├── ShelfExists              shelf_exists: something that is no shelf stands in the way
 │   ├── ShelfTooNew              shelf_too_new: made by a later version
 │   ├── RegisterTooNew           register_too_new: the ids beside a shelf were written by a later version
+│   ├── ShelfTooOld              shelf_too_old: made by an earlier version, to be built again
 │   └── ShelfDamaged             shelf_damaged: half-written, changed or unreadable
 └── Unavailable
     ├── AssetFetchFailed         asset_fetch_failed, with a reason: missing, timeout, …
@@ -105,6 +106,10 @@ class ShelfExists(Conflict):
 
 class ShelfTooNew(Conflict):
     code = "shelf_too_new"
+
+
+class ShelfTooOld(Conflict):
+    code = "shelf_too_old"
 
 
 class RegisterTooNew(Conflict):

@@ -31,6 +31,8 @@ from paper_library.store.live import LiveShelf
 from paper_library.store.shelf import Shelf
 from paper_library.summary import default_summary
 from paper_library.text.bibtex import bibtex_entry
+from paper_library.text.citations import FORMATS, write_citations
+from paper_library.text.sections import read_section
 from uraniborg.kernel.text import fold, whole_text
 
 T = TypeVar("T")
@@ -143,8 +145,10 @@ class Library:
         """A summary of a paper as a JSON text: of this template, or of the preferred one."""
         return self._on_shelf(lambda shelf: self._summary(shelf, paper, template))
 
-    def source(self, paper: str) -> str:
-        """The paper itself, as markdown."""
+    def source(self, paper: str, lang: str | None = None) -> str:
+        """Return the text of a paper as markdown, in its own language or translated into `lang`."""
+        if lang and not self._is_written_in(paper, lang):
+            return self.translation(paper, lang)
 
         def read(shelf: Shelf) -> str:
             no = shelf.resolve(paper)
@@ -155,6 +159,10 @@ class Library:
             return self._assets.read(shelf.folder, ref, paper_id)
 
         return self._on_shelf(read)
+
+    def section(self, paper: str, heading: str, *, lang: str | None = None) -> str:
+        """Return the section of a paper's text under `heading`, with its subsections, as markdown."""
+        return read_section(self.source(paper, lang), heading)
 
     def translation(self, paper: str, lang: str) -> str:
         """The paper in another language, as markdown."""
@@ -175,6 +183,17 @@ class Library:
         no = shelf.resolve(paper)
         return bibtex_entry(shelf.described(no), shelf.bibtex(no))
 
+    def citations(self, papers: Sequence[str], format_name: str = "bibtex") -> str:
+        """Return the citations of `papers`, each once, as bibtex, ris or csl-json."""
+        if format_name not in FORMATS:
+            raise OutOfBounds("format", f"one of: {', '.join(FORMATS)}")
+
+        def written(shelf: Shelf) -> str:
+            numbers = dict.fromkeys(map(shelf.resolve, papers))
+            return write_citations(((shelf.described(no), shelf.bibtex(no)) for no in numbers), format_name)
+
+        return self._on_shelf(written)
+
     def top_facets(self, category: str, *, limit: int = DEFAULT_FACETS, offset: int = 0) -> dict[str, Any]:
         """The most frequent values of a category, with how many papers have each."""
         _check_kind(category, "category")
@@ -194,6 +213,10 @@ class Library:
     def stats(self) -> dict[str, Any]:
         """What the shelf holds, in numbers."""
         return self._on_shelf(lambda shelf: shelf.stats())
+
+    def _is_written_in(self, paper: str, lang: str) -> bool:
+        known = self.metadata(paper)
+        return lang.lower() == known["language"].lower() and lang.lower() not in known["translations"]
 
     def _summary(self, shelf: Shelf, paper: str, template: str | None) -> str:
         no = shelf.resolve(paper)

@@ -10,8 +10,14 @@ FACETS: Final = 100
 DEFAULT_FACETS: Final = 20
 VALUE_CHARS: Final = 500
 """The longest keyword, template name, language or identifier that is looked up."""
+READ_CHARS: Final = 20_000
+"""The length at which get_paper_source and read_paper_section cut a text by default; a summary is not cut."""
 RESOURCE_CHARS: Final = 50_000
-"""What a resource read returns at most; tools return everything unless told otherwise."""
+"""The length at which a resource is cut."""
+RESOURCES_LISTED: Final = 50
+"""The papers on one page of resources/list."""
+CITATIONS: Final = 100
+"""The papers that one call of export_citations takes."""
 HTML_CHARS: Final = 50_000
 """Of a text, what is made into HTML at once: foreign markup can take longer than it looks."""
 SNIPPET_CHARS: Final = 300

@@ -1,9 +1,10 @@
-"""The shelf for agents: six tools and the resources of a paper, over MCP."""
+"""The shelf for agents: eight tools and the resources of each paper, over MCP."""
 
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
+from paper_library.errors import OutOfBounds
 from paper_library.library import Library
 from paper_library.limits import (
     DEFAULT_FACETS,
@@ -13,29 +14,32 @@ from paper_library.limits import (
     PAGE_SIZE,
     QUERY_CHARS,
     RESOURCE_CHARS,
+    RESOURCES_LISTED,
     VALUE_CHARS,
 )
 from paper_library.offloading import Threads
+from paper_library.reading_tools import TextOffset, add_extra_tools, add_reading_tools
+from paper_library.replies import FacetReply, SearchReply
 from paper_library.search import engine
+from paper_library.text.bylines import byline
 from paper_library.text.cutting import piece
-from uraniborg.kernel.mcp import Server, make_server, resource, tool
+from uraniborg.kernel.mcp import Listed, Server, list_pages, make_server, resource, tool
 from uraniborg.kernel.version import version
 
 INSTRUCTIONS: Final = (
-    "A read-only shelf of papers. Work from short to long: search_papers or search_papers_by_keyword finds papers and "
-    "gives their paper_id; get_paper_metadata tells what is known of one, which summaries exist and how long its text "
-    "is; get_paper_summary reads a summary; get_paper_source reads the paper itself, in pieces with max_chars and "
-    "offset. list_top_facets shows what the shelf is about."
+    "A read-only shelf of papers. Work from short to long. search_papers and search_papers_by_keyword find papers; a "
+    "result has a paper_id, the fields that matched (matched_fields) and, for a match in the text, its section and "
+    "offset. get_paper_metadata gives abstract, outline, summaries and translations. get_paper_summary reads "
+    "a summary; get_paper_source reads the text, or a translation with lang, 20,000 characters at a time unless "
+    "max_chars says otherwise: the marker at the end names the offset to read on from. list_top_facets counts authors, "
+    "venues, keywords, institutions and tags. Papers are resources too: resources/list pages through them, and "
+    "paper://PAPER_ID/source?offset=50000 reads on in a long one. A retracted paper is marked: retracted in results, "
+    "retraction in its metadata. Say so when you use it."
+)
+EXTRA_INSTRUCTIONS: Final = (
+    " read_paper_section reads one section by its heading. export_citations writes BibTeX, RIS or CSL-JSON."
 )
 
-PaperId = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=VALUE_CHARS,
-        description="A paper_id from a search, or a DOI, arXiv id or BibTeX key of a paper on this shelf.",
-    ),
-]
 Limit = Annotated[
     int | None, Field(ge=1, le=PAGE_SIZE, description=f"How many results at most; {DEFAULT_PAGE_SIZE} if left out.")
 ]
@@ -43,28 +47,23 @@ PageSize = Annotated[int | None, Field(ge=1, le=PAGE_SIZE, description="Another 
 Offset = Annotated[
     int, Field(ge=0, le=OFFSET, description="How many results to skip; next_offset of a reply leads to the next page.")
 ]
-MaxChars = Annotated[
-    int | None,
-    Field(ge=1, description="At most this many characters; everything if left out. A marker tells the rest."),
-]
-TextOffset = Annotated[int, Field(ge=0, description="Where in the text to begin, in characters.")]
 
 
-def make_mcp_server(library: Library, threads: Threads, *, extra_tools: bool = False) -> Server:
-    """A server of this shelf. `extra_tools` adds two tools to the six."""
-    server = make_server("paper-library", version=version(), instructions=INSTRUCTIONS)
+def make_mcp_server(library: Library, threads: Threads, *, extra_tools: bool = True) -> Server:
+    """Return a server of this shelf; without `extra_tools` it has only the six tools of the specification."""
+    instructions = INSTRUCTIONS + EXTRA_INSTRUCTIONS if extra_tools else INSTRUCTIONS
+    server = make_server("paper-library", version=version(), instructions=instructions)
     _add_search(server, library, threads)
-    _add_reading(server, library, threads)
-    _add_resources(server, library, threads)
+    add_reading_tools(server, library, threads)
     if extra_tools:
-        from paper_library.extra_tools import add_extra_tools
-
         add_extra_tools(server, library, threads)
+    _add_resources(server, library, threads)
+    _list_papers(server, library, threads)
     return server
 
 
 def _add_search(server: Server, library: Library, threads: Threads) -> None:
-    @tool(server, title="Search the shelf", read_only=True, idempotent=True)
+    @tool(server, title="Search the shelf", read_only=True, idempotent=True, output=SearchReply)
     async def search_papers(
         query: Annotated[
             str,
@@ -88,7 +87,7 @@ def _add_search(server: Server, library: Library, threads: Threads) -> None:
         size = engine.page_size(limit, page_size)
         return await threads.run(lambda: library.search(query, limit=size, offset=offset, sort=sort))
 
-    @tool(server, title="Papers by keyword or tag", read_only=True, idempotent=True)
+    @tool(server, title="Papers by keyword or tag", read_only=True, idempotent=True, output=SearchReply)
     async def search_papers_by_keyword(
         keyword: Annotated[
             str,
@@ -106,7 +105,7 @@ def _add_search(server: Server, library: Library, threads: Threads) -> None:
         size = engine.page_size(limit, page_size)
         return await threads.run(lambda: library.search_by_keyword(keyword, limit=size, offset=offset))
 
-    @tool(server, title="What the shelf is about", read_only=True, idempotent=True)
+    @tool(server, title="Topics, people and venues of the shelf", read_only=True, idempotent=True, output=FacetReply)
     async def list_top_facets(
         category: Annotated[
             Literal["author", "venue", "keyword", "institution", "tag"],
@@ -121,66 +120,52 @@ def _add_search(server: Server, library: Library, threads: Threads) -> None:
         return await threads.run(lambda: library.top_facets(category, limit=limit))
 
 
-def _add_reading(server: Server, library: Library, threads: Threads) -> None:
-    @tool(server, title="What is known of a paper", read_only=True, idempotent=True)
-    async def get_paper_metadata(paper_id: PaperId) -> dict[str, Any]:
-        """Title, authors, year, venue, abstract, identifiers, keywords and outline of one paper of this shelf.
-
-        Use it after a search and before reading: it lists the summaries there are (available_summary_templates, of
-        which preferred_summary_template is the default), the translations, and how long the source text is.
-        """
-        return library.metadata(paper_id)
-
-    @tool(server, title="Read a summary", read_only=True, idempotent=True)
-    async def get_paper_summary(
-        paper_id: PaperId,
-        template: Annotated[
-            str | None, Field(max_length=VALUE_CHARS, description="One of available_summary_templates.")
-        ] = None,
-        max_chars: MaxChars = None,
-        offset: TextOffset = 0,
-    ) -> str:
-        """A summary of a paper of this shelf, as the JSON text of one template.
-
-        Call get_paper_metadata first: it lists the available templates. Without template the preferred one is read.
-        Long summaries can be limited with max_chars and read on with offset.
-        """
-        text = await threads.fetch(lambda: library.summary(paper_id, template))
-        return piece(text, offset, max_chars)
-
-    @tool(server, title="Read the paper itself", read_only=True, idempotent=True)
-    async def get_paper_source(paper_id: PaperId, max_chars: MaxChars = None, offset: TextOffset = 0) -> str:
-        """The source text of a paper of this shelf, as markdown.
-
-        It can be very large: get_paper_metadata tells source_chars and, in outline, where each section begins. Limit
-        it with max_chars, and read on with the offset that the marker at the end names. Not every paper has a source.
-        """
-        text = await threads.fetch(lambda: library.source(paper_id))
-        return piece(text, offset, max_chars)
-
-
 def _add_resources(server: Server, library: Library, threads: Threads) -> None:
-    @resource(server, "paper://{paper_id}/metadata", title="Metadata", mime_type="application/json")
-    async def paper_metadata(paper_id: str) -> str:
-        """What is known of a paper, as JSON."""
-        return piece(library.metadata_json(paper_id).decode(), 0, RESOURCE_CHARS)
+    @resource(server, "paper://{paper_id}/metadata{?offset}", title="Metadata", mime_type="application/json")
+    async def paper_metadata(paper_id: str, offset: TextOffset = 0) -> str:
+        """The metadata of a paper, as JSON."""
+        return piece(library.metadata_json(paper_id).decode(), offset, RESOURCE_CHARS)
 
-    @resource(server, "paper://{paper_id}/summary", title="Preferred summary", mime_type="application/json")
-    async def paper_summary(paper_id: str) -> str:
+    @resource(server, "paper://{paper_id}/summary{?offset}", title="Preferred summary", mime_type="application/json")
+    async def paper_summary(paper_id: str, offset: TextOffset = 0) -> str:
         """The preferred summary of a paper, as JSON."""
-        return piece(await threads.fetch(lambda: library.summary(paper_id)), 0, RESOURCE_CHARS)
+        return piece(await threads.fetch(lambda: library.summary(paper_id)), offset, RESOURCE_CHARS)
 
-    @resource(server, "paper://{paper_id}/summary/{template}", title="Summary", mime_type="application/json")
-    async def paper_summary_of_template(paper_id: str, template: str) -> str:
+    @resource(server, "paper://{paper_id}/summary/{template}{?offset}", title="Summary", mime_type="application/json")
+    async def paper_summary_of_template(paper_id: str, template: str, offset: TextOffset = 0) -> str:
         """The summary of a paper by one template, as JSON."""
-        return piece(await threads.fetch(lambda: library.summary(paper_id, template)), 0, RESOURCE_CHARS)
+        return piece(await threads.fetch(lambda: library.summary(paper_id, template)), offset, RESOURCE_CHARS)
 
-    @resource(server, "paper://{paper_id}/source", title="Source text", mime_type="text/markdown")
-    async def paper_source(paper_id: str) -> str:
-        """The paper itself, as markdown."""
-        return piece(await threads.fetch(lambda: library.source(paper_id)), 0, RESOURCE_CHARS)
+    @resource(server, "paper://{paper_id}/source{?offset}", title="Source text", mime_type="text/markdown")
+    async def paper_source(paper_id: str, offset: TextOffset = 0) -> str:
+        """The text of a paper, as markdown."""
+        return piece(await threads.fetch(lambda: library.source(paper_id)), offset, RESOURCE_CHARS)
 
-    @resource(server, "paper://{paper_id}/translation/{lang}", title="Translation", mime_type="text/markdown")
-    async def paper_translation(paper_id: str, lang: str) -> str:
-        """The paper in another language, as markdown."""
-        return piece(await threads.fetch(lambda: library.translation(paper_id, lang)), 0, RESOURCE_CHARS)
+    @resource(server, "paper://{paper_id}/translation/{lang}{?offset}", title="Translation", mime_type="text/markdown")
+    async def paper_translation(paper_id: str, lang: str, offset: TextOffset = 0) -> str:
+        """The text of a paper in another language, as markdown."""
+        return piece(await threads.fetch(lambda: library.translation(paper_id, lang)), offset, RESOURCE_CHARS)
+
+
+def _list_papers(server: Server, library: Library, threads: Threads) -> None:
+    async def list_papers(cursor: str | None) -> tuple[list[Listed], str | None]:
+        offset = _offset(cursor)
+        page = await threads.run(lambda: library.search("", limit=RESOURCES_LISTED, offset=offset))
+        following = page["next_offset"]
+        return [_listed(hit) for hit in page["results"]], None if following is None else str(following)
+
+    list_pages(server, list_papers)
+
+
+def _offset(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= len(str(OFFSET)) and int(cursor) <= OFFSET):
+        raise OutOfBounds("cursor", "the nextCursor of a list", hint="Leave it out to list from the beginning.")
+    return int(cursor)
+
+
+def _listed(hit: dict[str, Any]) -> Listed:
+    return Listed(
+        f"paper://{hit['paper_id']}/metadata", hit["title"], description=byline(hit), mime_type="application/json"
+    )

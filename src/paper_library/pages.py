@@ -1,105 +1,96 @@
-"""Pages for people: a search box, results, and a paper with what can be read of it. No script, nothing from outside."""
+"""Pages for people: search results, help where there are none, values to browse by, and papers."""
 
-import json
+import re
 from collections.abc import Callable
 from html import escape
-from typing import Any, Final, cast
-from urllib.parse import quote, urlencode
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from paper_library.errors import SourceNotAvailable
 from paper_library.library import Library
-from paper_library.limits import DEFAULT_PAGE_SIZE, HTML_CHARS, QUERY_CHARS
+from paper_library.limits import DEFAULT_PAGE_SIZE, FACETS
 from paper_library.offloading import Threads
-from paper_library.text.cutting import piece
+from paper_library.page_frame import BROWSED, HEADERS, link, make_page, paper_address, search_address, value_links
+from paper_library.paper_page import make_paper_page
+from paper_library.store.layout import FACET_KINDS
+from paper_library.text.bylines import byline
 from paper_library.text.markdown import safe_html, unescaped
 from uraniborg.kernel.errors import UraniborgError, as_error
+from uraniborg.kernel.wording import counted
 
-_HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
-_STYLE: Final = """
-:root { color-scheme: light dark; --ink: #1d2430; --soft: #5c6675; --line: #d9dee6; --mark: #fff0b8; --link: #1f4fa3;
-  --paper: #fdfdfb }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e7ec; --soft: #9aa4b2; --line: #323a46; --mark: #5b4a10;
-  --link: #8db4ff; --paper: #14181e } }
-body { margin: 0 auto; max-width: 50rem; padding: 2rem 1.25rem 4rem; background: var(--paper); color: var(--ink);
-  font: 1.05rem/1.6 Georgia, "Noto Serif", serif }
-header, nav, .facts, form, .more { font-family: system-ui, sans-serif }
-a { color: var(--link); text-decoration: none } a:hover { text-decoration: underline }
-header a { color: inherit; font-weight: 600 }
-form { display: flex; gap: .5rem; margin: 1rem 0 1.5rem }
-input { flex: 1; font: inherit; padding: .5rem .75rem; border: 1px solid var(--line); border-radius: .4rem;
-  background: transparent; color: inherit }
-button { font: inherit; padding: .5rem 1rem; border: 0; border-radius: .4rem; background: var(--link);
-  color: var(--paper) }
-article { padding: 1rem 0; border-top: 1px solid var(--line) } article h2 { font-size: 1.15rem; margin: 0 }
-.facts { color: var(--soft); font-size: .88rem; margin: .15rem 0 .4rem } article p { margin: .3rem 0 0 }
-strong { background: var(--mark); font-weight: inherit; border-radius: .2rem; padding: 0 .1rem }
-pre { overflow-x: auto; padding: .75rem; border: 1px solid var(--line); border-radius: .4rem; font-size: .85rem }
-img { max-width: 100% } table { border-collapse: collapse }
-td, th { border: 1px solid var(--line); padding: .2rem .5rem }
-h1 { line-height: 1.25; font-size: 1.6rem }
-"""
+_PART: Final = re.compile(r'[^\s"]*"[^"]*"|\S+')
+_OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
+_PARTS_TRIED: Final = 6
+_KEYWORDS_OFFERED: Final = 15
 
 
 def page_routes(library: Library, threads: Threads) -> list[BaseRoute]:
+    """Return the routes of the pages."""
+
     async def results(request: Request) -> Response:
         return await _answer(threads, lambda: _results(library, request))
 
-    async def paper(request: Request) -> Response:
-        return await _answer(threads, lambda: _paper(library, request.path_params["paper_id"]))
+    async def browse(request: Request) -> Response:
+        return await _answer(threads, lambda: _values(library, request.path_params["kind"], _offset(request)))
 
-    return [Route("/", results), Route("/papers/{paper_id}", paper)]
+    async def paper(request: Request) -> Response:
+        return await _answer(
+            threads, lambda: make_paper_page(library, request.path_params["paper_id"], _offset(request))
+        )
+
+    return [Route("/", results), Route("/browse/{kind}", browse), Route("/papers/{paper_id}", paper)]
 
 
 async def _answer(threads: Threads, make: Callable[[], str]) -> Response:
     try:
-        return HTMLResponse(await threads.fetch(make), headers=_HEADERS)
+        return HTMLResponse(await threads.fetch(make), headers=HEADERS)
     except UraniborgError as exc:
         error = as_error(exc)
         body = f"<h1>{escape(error.message)}</h1><p>{escape(error.hint)}</p>"
-        return HTMLResponse(_page("Not shown", body), status_code=error.status, headers=_HEADERS)
+        return HTMLResponse(make_page("Not shown", body), status_code=error.status, headers=HEADERS)
 
 
-def _page(title: str, body: str, query: str = "") -> str:
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style></head><body>'
-        '<header><a href="/">The shelf</a></header>'
-        f'<form action="/" role="search"><input name="q" value="{escape(query, quote=True)}" '
-        f'maxlength="{QUERY_CHARS}" aria-label="Search" placeholder="Words, &quot;a phrase&quot;, author:, year:2019.."'
-        f" autofocus><button>Search</button></form><main>{body}</main></body></html>"
-    )
+def _offset(request: Request) -> int:
+    given = request.query_params.get("offset", "0")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 9 else 0
 
 
 def _results(library: Library, request: Request) -> str:
-    query = request.query_params.get("q", "")
-    given = request.query_params.get("offset", "0")
-    offset = int(given) if given.isascii() and given.isdigit() and len(given) < 9 else 0
-    found = library.search(query, offset=offset)
-    count = f"{found['total']:,} paper{'s' if found['total'] != 1 else ''}"
-    parts = [f'<p class="facts">{count}{" for " + escape(query) if query else " on this shelf"}</p>']
+    query, offset = request.query_params.get("q", ""), _offset(request)
+    filters = {kind: value for kind in FACET_KINDS if (value := request.query_params.get(kind, "").strip())}
+    found = library.search(query, offset=offset, filters=filters)
+    parts = [f'<p class="facts">{_count(found["total"], query, filters)}</p>']
     if meant := found.get("did_you_mean"):
-        parts.append(f'<p>Did you mean <a href="/?{escape(urlencode({"q": meant}))}">{escape(meant)}</a>?</p>')
+        parts.append(f"<p>Did you mean {link(search_address(meant, filters), meant)}?</p>")
+    parts += [f'<p class="facts">{escape(note)}</p>' for note in found["interpreted_query"]["ignored"]]
     parts += [_result(hit) for hit in found["results"]]
-    before, after = max(0, offset - DEFAULT_PAGE_SIZE), found["next_offset"]
-    links = [("Earlier", before)] if offset else []
-    links += [("More", after)] if after is not None else []
-    anchors = (f'<a href="/?{escape(urlencode({"q": query, "offset": at}))}">{name}</a>' for name, at in links)
-    return _page(query or "The shelf", "".join(parts) + f'<p class="more">{" · ".join(anchors)}</p>', query)
+    if not found["total"]:
+        parts.append(_help(library, found.get("did_you_mean") or query, filters))
+    links = [("Earlier", max(0, offset - DEFAULT_PAGE_SIZE))] if offset else []
+    links += [("More", found["next_offset"])] if found["next_offset"] is not None else []
+    anchors = " · ".join(link(search_address(query, filters, at), name) for name, at in links)
+    body = f'{"".join(parts)}<p class="more">{anchors}</p>'
+    title = query or ", ".join(filters.values()) or "The shelf"
+    return make_page(title, body, query=query, filters=filters, is_start=not (query or filters))
+
+
+def _count(total: int, query: str, filters: dict[str, str]) -> str:
+    said = f" for {escape(query)}" if query else ""
+    if filters:
+        said += " with " + " and ".join(f"{kind} {escape(value)}" for kind, value in filters.items())
+        said += f" · {link(search_address(query), 'Search all papers')}"
+    return f"{total:,} {'paper' if total == 1 else 'papers'}{said or ' on this shelf'}"
 
 
 def _result(hit: dict[str, Any]) -> str:
+    badge = ' <span class="badge">Retracted</span>' if hit.get("retracted") else ""
+    place = f'<p class="facts">In section “{escape(hit["section"])}”</p>' if hit.get("section") else ""
+    facts = escape(byline({**hit, "retracted": False}))
     return (
-        f'<article><h2><a href="/papers/{quote(hit["paper_id"])}">{escape(hit["title"])}</a></h2>'
-        f'<p class="facts">{escape(_byline(hit))}</p>{_passage(hit)}</article>'
+        f"<article><h2>{link(paper_address(hit['paper_id']), hit['title'])}{badge}</h2>"
+        f'<p class="facts">{facts}</p><div class="found">{_passage(hit)}</div>{place}</article>'
     )
 
 
@@ -108,36 +99,49 @@ def _passage(hit: dict[str, Any]) -> str:
     return "" if hit["title"] == unescaped(hit["snippet_markdown"].replace("**", "")) else shown
 
 
-def _byline(paper: dict[str, Any]) -> str:
-    authors = ", ".join(paper["authors"][:4]) + (" and others" if len(paper["authors"]) > 4 else "")
-    return " · ".join(part for part in (authors, paper["venue"], str(paper["year"] or "")) if part)
+def _help(library: Library, query: str, filters: dict[str, str]) -> str:
+    """Return what to do about a search without results: searches that find papers, and values to browse by."""
+    parts = ["<h2>No paper matches</h2>"]
+    smaller = _smaller_searches(library, query, filters)
+    if smaller:
+        parts.append(f'<p>These parts of the search find papers:</p><ul class="values">{smaller}</ul>')
+    elif query:
+        parts.append("<p>No paper has these words. Check the spelling, or use more general words.</p>")
+    keywords = library.top_facets("keyword", limit=_KEYWORDS_OFFERED)["result"]
+    if keywords:
+        parts.append("<p>The most frequent keywords of this shelf:</p>")
+        parts.append(value_links("keyword", {one["value"]: one["paper_count"] for one in keywords}))
+    browse = ", ".join(link(f"/browse/{kind}", label.lower()) for kind, label in BROWSED.items())
+    parts.append(f"<p>Or browse by {browse}, or see {link('/', 'all papers')}.</p>")
+    return "".join(parts)
 
 
-def _paper(library: Library, paper_id: str) -> str:
-    said = library.metadata(paper_id)
-    address = f"/api/v1/papers/{quote(said['paper_id'])}"
-    kinds = [("JSON", address)]
-    kinds += [(f"Summary: {name}", f"{address}/summary/{quote(name)}") for name in said["available_summary_templates"]]
-    kinds += [("BibTeX", f"{address}/bibtex")] if said["has_bibtex"] else []
-    kinds += [
-        (f"Translation: {lang}", f"{address}/translation/{quote(lang)}?format=html") for lang in said["translations"]
-    ]
-    links = " · ".join(f'<a href="{escape(target)}">{escape(name)}</a>' for name, target in kinds)
-    known = " · ".join(f"{name}: {value}" for name, value in said["identifiers"].items())
-    parts = [
-        f'<h1>{escape(said["title"])}</h1><p class="facts">{escape(_byline(said))}<br>{escape(known)}</p>',
-        f'<p class="more">{links}</p>',
-        f"<p>{escape(said['abstract'])}</p>" if said["abstract"] else "",
-    ]
-    try:
-        parts.append("<hr>" + safe_html(piece(library.source(said["paper_id"]), 0, HTML_CHARS)))
-    except SourceNotAvailable:
-        told = _told(json.loads(library.summary(said["paper_id"])))
-        parts.append(safe_html(told) if told else "")
-    return _page(said["title"], "".join(parts))
+def _smaller_searches(library: Library, query: str, filters: dict[str, str]) -> str:
+    """Return links to the parts of a search that find papers by themselves."""
+    units = [part for part in _PART.findall(query) if part not in _OPERATORS and not part.startswith("-")]
+    tried: list[tuple[str, dict[str, str]]] = [(query, {})] if query and filters else []
+    tried += [(part, {}) for part in dict.fromkeys(units)] if len(units) > 1 else []
+    tried += [("", {kind: value}) for kind, value in filters.items()] if query or len(filters) > 1 else []
+    items: list[str] = []
+    for words, kept in tried[:_PARTS_TRIED]:
+        if total := library.search(words, limit=1, filters=kept)["total"]:
+            name = words or ", ".join(f"{kind}: {value}" for kind, value in kept.items())
+            items.append(f"<li>{link(search_address(words, kept), f'{name} ({total:,})')}</li>")
+    return "".join(items)
 
 
-def _told(summary: Any) -> str:
-    """The running text of a summary, if it has any under the usual name."""
-    told = cast("dict[str, Any]", summary).get("summary") if isinstance(summary, dict) else None
-    return told if isinstance(told, str) else ""
+def _values(library: Library, kind: str, offset: int) -> str:
+    found = library.top_facets(kind, limit=FACETS, offset=offset)
+    label = BROWSED[kind]
+    others = " ".join(link(f"/browse/{other}", name) for other, name in BROWSED.items() if other != kind)
+    links = [("Earlier", max(0, offset - FACETS))] if offset else []
+    links += [("More", offset + FACETS)] if offset + FACETS < found["total"] else []
+    anchors = " · ".join(link(f"/browse/{kind}?offset={at}", name) for name, at in links)
+    values = value_links(kind, {one["value"]: one["paper_count"] for one in found["result"]})
+    empty = f"<p>No paper of this shelf has {label.lower()}.</p>"
+    return make_page(
+        label,
+        f'<h1>{label}</h1><p class="facts">{counted(found["total"], "value")}, the most frequent first</p>'
+        f'{values if found["result"] else empty}<p class="more">{anchors}</p>'
+        f'<nav class="contents" aria-label="Browse">{others}</nav>',
+    )

@@ -21,6 +21,7 @@ from paper_library.limits import (
 )
 from paper_library.offloading import Threads
 from paper_library.search import engine
+from paper_library.text.citations import FORMATS
 from paper_library.text.cutting import piece
 from paper_library.text.markdown import safe_html
 from uraniborg.kernel.errors import InvalidInput
@@ -190,6 +191,15 @@ def _add_papers(app: FastAPI, library: Library, threads: Threads) -> None:
     async def bibtex(paper_id: Paper) -> Response:  # pyright: ignore[reportUnusedFunction]
         """The entry as its owner wrote it."""
         return Response(library.bibtex(paper_id), media_type="application/x-bibtex")
+
+    @app.get("/papers/{paper_id}/citation/{format}", summary="The citation")
+    async def citation(  # pyright: ignore[reportUnusedFunction]
+        paper_id: Paper,
+        format: Literal["bibtex", "ris", "csl-json"],  # noqa: A002 - the usual name
+    ) -> Response:
+        """The paper in a format of reference managers."""
+        text = await threads.run(lambda: library.citations([paper_id], format))
+        return Response(text, media_type=FORMATS[format].media_type)
 
     @app.get("/papers/{paper_id}/similar", summary="Similar papers")
     async def similar(paper_id: Paper, limit: Limit = None, offset: Offset = 0) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]

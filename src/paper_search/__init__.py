@@ -16,6 +16,8 @@ if TYPE_CHECKING:
         export_json,
         export_markdown,
         export_prisma,
+        export_prisma_json,
+        export_prisma_svg,
         export_ris,
     )
     from paper_search.models import Paper, PaperCollection, ParsedIntent, SearchStrategy
@@ -33,6 +35,8 @@ __all__ = [
     "export_json",
     "export_markdown",
     "export_prisma",
+    "export_prisma_json",
+    "export_prisma_svg",
     "export_ris",
     "load_config",
     "search",

@@ -101,11 +101,10 @@ def _as_recorded(config: AppConfig, options: RecordedOptions) -> tuple[AppConfig
         "min_relevance": options.min_relevance,
         "source_deadline_s": options.source_deadline_s,
     }
-    usual = AppConfig()
     notes = [
-        f"This is a replay, so {name} is {value} as recorded, not {getattr(config, name)}."
+        f"This is a replay, so {name.removeprefix('default_')} is {value} as recorded, not {getattr(config, name)}."
         for name, value in recorded.items()
-        if getattr(config, name) not in (value, getattr(usual, name))
+        if name in config.model_fields_set and getattr(config, name) != value
     ]
     return config.model_copy(update=recorded), notes
 

@@ -4,20 +4,19 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from paper_search.api import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, with_arguments
+from paper_search.api import with_arguments
 from paper_search.config import AppConfig, load_config
+from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from paper_search.limits import checked_query
-from paper_search.models import PaperCollection, SourceReport, SourceStatus
+from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, any_source_answered
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.commands import run_app
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.logging import printable
-
-_ANSWERED: Final = frozenset({SourceStatus.OK, SourceStatus.EMPTY})
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
 
@@ -33,8 +32,12 @@ def search_command(
     source: Annotated[
         list[str] | None, typer.Option("--source", help="Search only this source; may be given several times.")
     ] = None,
-    max_results: Annotated[int, typer.Option(help="How many papers to return at most.")] = DEFAULT_MAX_RESULTS,
-    domain: Annotated[str, typer.Option(help="general or materials_science.")] = DEFAULT_DOMAIN,
+    max_results: Annotated[
+        int | None, typer.Option(help="How many papers to return at most.", show_default="100, or the setting")
+    ] = None,
+    domain: Annotated[
+        str | None, typer.Option(help="general or materials_science.", show_default="general, or the setting")
+    ] = None,
     record: Annotated[Path | None, typer.Option(help="Keep every answer in this folder.")] = None,
     replay: Annotated[Path | None, typer.Option(help="Use the answers kept in this folder, and no network.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
@@ -46,15 +49,17 @@ def search_command(
     chosen = [name for name, wanted in _choices(json, bibtex, ris, csl, log) if wanted]
     if len(chosen) > 1:
         raise InvalidInput(f"Choose one output format, not {' and '.join(chosen)}.", hint="Markdown is the default.")
-    config = with_arguments(_configured(record, replay), max_results, domain)
+    config = with_arguments(
+        configure(record, replay),
+        DEFAULT_MAX_RESULTS if max_results is None else max_results,
+        DEFAULT_DOMAIN if domain is None else domain,
+    )
     words = checked_query(" ".join(query or []) or _recorded_query(replay))
-    result = asyncio.run(_search(words, config, source, quiet=quiet))
+    result = asyncio.run(run_search(words, config, source, quiet=quiet))
     if not quiet:
-        _tell_outcome(result)
-    sys.stdout.write(_rendered(result, chosen[0] if chosen else "markdown"))
-    if not any(report.status in _ANSWERED for report in result.metadata.sources):
-        _say("No source answered, so this says nothing about what has been published. Is there a network?")
-        raise typer.Exit(Unavailable.exit_code)
+        report_outcome(result)
+    sys.stdout.write(render(result, chosen[0] if chosen else "markdown"))
+    exit_if_unanswered(result)
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
@@ -65,7 +70,8 @@ def _choices(json: bool, bibtex: bool, ris: bool, csl: bool, log: bool) -> list[
     return [("json", json), ("bibtex", bibtex), ("ris", ris), ("csl-json", csl), ("prisma", log)]
 
 
-def _configured(record: Path | None, replay: Path | None) -> AppConfig:
+def configure(record: Path | None, replay: Path | None) -> AppConfig:
+    """Return the configuration, with the folders to record into and to replay from."""
     config = load_config()
     given = {"record_dir": record, "replay_dir": replay}
     return config.model_copy(update={name: folder for name, folder in given.items() if folder})
@@ -79,7 +85,8 @@ def _recorded_query(replay: Path | None) -> str:
     return Recording.open(replay).query
 
 
-async def _search(query: str, config: AppConfig, only: list[str] | None, *, quiet: bool) -> PaperCollection:
+async def run_search(query: str, config: AppConfig, only: list[str] | None, *, quiet: bool) -> PaperCollection:
+    """Search once, approving everything, with progress on stderr unless `quiet`."""
     progress = None if quiet else _tell
     workflow = await asyncio.to_thread(
         SearchWorkflow.from_config, config, progress_reporter=progress, only=only, query=query
@@ -105,7 +112,8 @@ def _described(report: SourceReport) -> str:
     return f"{report.name:<17} {status:<12} {count:>10}, {calls}, {report.seconds:.1f} s{why}"
 
 
-def _tell_outcome(result: PaperCollection) -> None:
+def report_outcome(result: PaperCollection) -> None:
+    """Write notes and shortcomings of a result to stderr."""
     for note in result.metadata.notes:
         _say(f"Note: {note}")
     if result.metadata.partial:
@@ -114,13 +122,20 @@ def _tell_outcome(result: PaperCollection) -> None:
         _say("No papers found.")
 
 
-def _say(line: str) -> None:
+def exit_if_unanswered(result: PaperCollection) -> None:
+    """Exit with the code for an unavailable service if no source answered."""
+    if not any_source_answered(result.metadata.sources):
+        _say(f"{NO_SOURCE_ANSWERED} Is there a network?")
+        raise typer.Exit(Unavailable.exit_code)
 
+
+def _say(line: str) -> None:
     sys.stderr.write(printable(line) + "\n")
 
 
-def _rendered(result: PaperCollection, format_name: str) -> str:
-    from paper_search.export import export, export_prisma  # formats load their libraries late
+def render(result: PaperCollection, format_name: str) -> str:
+    """Return the result in the format named, ending with a line break. Raises InvalidInput for an unknown format."""
+    from paper_search.export import export  # formats load their libraries late
 
-    text = export_prisma(result) if format_name == "prisma" else export(result, format_name)
+    text = export(result, format_name)
     return text if not text or text.endswith("\n") else text + "\n"

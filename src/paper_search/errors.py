@@ -3,6 +3,7 @@
 UraniborgError
 ├── InvalidInput
 │   ├── InvalidQuery            the query is empty, too long or not text
+│   │   └── UnsupportedQuery    it asks for citations or references of a work, which no source here is asked for
 │   ├── InvalidDecision         the data sent with a decision does not fit its checkpoint
 │   │   └── InvalidAction       it is not approve, edit or reject
 │   ├── UnknownDomain           names the domains there are
@@ -43,6 +44,10 @@ from uraniborg.kernel.logging import printable
 
 class InvalidQuery(InvalidInput):
     code = "invalid_query"
+
+
+class UnsupportedQuery(InvalidQuery):
+    code = "unsupported_query"
 
 
 class InvalidDecision(InvalidInput):

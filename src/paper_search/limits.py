@@ -2,9 +2,11 @@
 
 from typing import Any, Final, cast
 
-from paper_search.errors import InvalidDecision, InvalidQuery
+from paper_search.errors import InvalidDecision, InvalidQuery, UnsupportedQuery
+from paper_search.lookups import find_citation_request
 from paper_search.models import MAX_RESULTS_CAP
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.logging import printable
 
 MAX_QUERY_CHARS: Final = 2_000
 MAX_NOTE_CHARS: Final = 4_000
@@ -13,7 +15,11 @@ MAX_DATA_DEPTH: Final = 16
 
 
 def checked_query(query: object) -> str:
-    """The query, trimmed. Raises InvalidQuery when it is empty, too long or not text."""
+    """Return the query, trimmed.
+
+    Raises InvalidQuery when it is empty, too long or not text, and UnsupportedQuery when it asks for the citations or
+    references of a work, or for works like it.
+    """
     if not isinstance(query, str):
         raise InvalidQuery(
             f"The query must be text, not {type(query).__name__}.",
@@ -33,6 +39,11 @@ def checked_query(query: object) -> str:
             hint="Name the topic and the main concepts only.",
             length=len(text),
             allowed=MAX_QUERY_CHARS,
+        )
+    if request := find_citation_request(text):
+        raise UnsupportedQuery(
+            f"Searches by citation or likeness are not supported: “{printable(request[:120])}”.",
+            hint="Send the identifier alone to fetch that work, or describe its topic in words to find similar ones.",
         )
     return text
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
+from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.greeting import Greeting
 from uraniborg.kernel.stdio import greet, require_client
@@ -42,12 +43,13 @@ a person twice on the way: whether the strategy is right, and whether the papers
 
 The loop:
 1. search_papers opens a session and stops at the first checkpoint.
-2. Show the person `user_question` and what they need of `checkpoint_payload`; do not decide for them unless they told \
-you to. Pass their answer on with decide: approve, edit or reject, and the checkpoint_id of the reply.
-3. decide answers with the next checkpoint. Repeat until is_complete is true, then call export_results.
+2. Show the person `summary`, which is the question, and what they need of `checkpoint.payload`. Do not decide for \
+them unless they asked you to. Pass their answer on with decide: approve, edit or reject, and the checkpoint_id.
+3. decide returns the next checkpoint. Repeat until is_complete is true, then call export_results.
 
 A reply with neither a checkpoint nor is_complete means that the search is still running: call get_session. Sessions \
-survive restarts; a decide that got no answer can be sent again with the same checkpoint_id.\
+survive restarts; a decide that got no answer can be sent again with the same checkpoint_id. The resource \
+paper-search://sessions lists all sessions, so that a lost session_id is found again.\
 """
 
 USAGE: Final = """\
@@ -59,23 +61,26 @@ To search by hand: python -m paper_search WORDS
 _SessionId = Annotated[str, Field(description="The session_id that search_papers answered with.")]
 _DOMAINS: Final[dict[str, Any]] = {"enum": ["general", "materials_science"]}
 _ACTIONS: Final[dict[str, Any]] = {"enum": ["approve", "edit", "reject"]}
-_FORMATS: Final[dict[str, Any]] = {"enum": ["markdown", "bibtex", "json", "ris", "csl-json"]}
+_FORMATS: Final[dict[str, Any]] = {
+    "enum": ["markdown", "bibtex", "json", "ris", "csl-json", "prisma", "prisma-json", "prisma-svg"]
+}
 
 _session_manager: "SessionManager | None" = None
 
 
 async def search_papers(
     query: Annotated[str, Field(description="What to look for, in natural language.")],
-    domain: Annotated[str, Field(description="Whose vocabulary to use.", json_schema_extra=_DOMAINS)] = "general",
+    domain: Annotated[str, Field(description="Whose vocabulary to use.", json_schema_extra=_DOMAINS)] = DEFAULT_DOMAIN,
     max_results: Annotated[
         int, Field(description="How many papers to return at most.", json_schema_extra={"minimum": 1, "maximum": 1000})
-    ] = 100,
+    ] = DEFAULT_MAX_RESULTS,
 ) -> str:
     """Search scholarly literature for papers, with a person's approval. Opens a session.
 
     Answers with the session_id and the first checkpoint: the proposed strategy (boolean queries, sources, filters).
-    Nothing is searched yet. Show it to the person, then call decide. Years, authors, phrases in quotes and words to
-    leave out may be written into the query: "perovskite solar cells since 2020, no reviews".
+    Nothing is searched yet. Show it to the person, then call decide. Years, authors, phrases in quotes, preferences and
+    words to leave out may be written into the query: "perovskite solar cells since 2020, no reviews". A query of DOIs,
+    arXiv ids or PMIDs fetches exactly these works.
     """
     manager = await _manager()
     from paper_search.api import with_arguments
@@ -133,6 +138,8 @@ async def export_results(
     """Return all papers of a complete paper search session as text, ready to be saved to a file.
 
     markdown is a table, json has everything with its provenance; bibtex, ris and csl-json are for reference managers.
+    prisma is the search log of a systematic review (PRISMA 2020) as Markdown, prisma-json the same as JSON, and
+    prisma-svg its flow diagram.
     """
     manager = await _manager()
     from paper_search.export import FORMATS, export
@@ -155,6 +162,11 @@ async def get_session(session_id: _SessionId) -> str:
     """
     manager = await _manager()
     return _text(await manager.state(session_id))
+
+
+async def sessions() -> dict[str, Any]:
+    """List the sessions, the one used last first: id, query, phase, and what each waits for."""
+    return await (await _manager()).sessions()
 
 
 async def session_papers(session_id: str) -> dict[str, Any]:
@@ -206,6 +218,7 @@ def _made() -> "Server":
     tool(server, title="Export the papers", read_only=True, idempotent=True)(export_results)
     tool(server, title="Look at a session", read_only=True, idempotent=True)(get_session)
     pages = {"mime_type": "application/json", "title": "Papers of a session"}
+    resource(server, "paper-search://sessions", mime_type="application/json", title="All sessions")(sessions)
     resource(server, "paper-search://sessions/{session_id}/papers", **pages)(session_papers)
     resource(server, "paper-search://sessions/{session_id}/papers/{offset}", **pages)(more_session_papers)
     return server

@@ -1,17 +1,23 @@
 """The vocabulary of a paper search: intents, strategies, papers, collections."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator, model_validator
 
+from paper_search.notices import EditorialNotice, Retraction, find_retraction
+from paper_search.review import Exclusion, PaperDecision, ReviewDecision, ReviewStatus, combine_statuses
 from uraniborg.kernel.logging import redact
+
+NO_SOURCE_ANSWERED = "No source answered, so this says nothing about what has been published."
 
 MAX_RESULTS_CAP = 1_000
 """No search returns more papers than this; larger wishes are capped and the result says so."""
+REGISTRATION = " (date of registration)"
+"""Ends the provenance of a year that is only known from when the work was registered, which may be much later."""
 
 
 class IntentType(StrEnum):
@@ -69,6 +75,8 @@ class ParsedIntent(BaseModel):
     venues: list[str] = Field(default_factory=list)
     excluded: list[str] = Field(default_factory=list)
     """Terms the person does not want."""
+    preferences: list[str] = Field(default_factory=list)
+    """What the person would like most: papers that meet it rank higher, the others stay."""
     notes: list[str] = Field(default_factory=list)
     """How the query was read, in sentences for people; also says when a model failed and rules took over."""
 
@@ -84,17 +92,49 @@ class SearchQuery(BaseModel):
     boolean_query: str
 
 
+class PartOrigin(BaseModel):
+    """Where one part of a strategy comes from: an earlier round, or this one and why."""
+
+    part: str
+    """`query`, `sources`, or the name of a filter such as `year_from`."""
+    value: str
+    inherited: bool
+    reason: str
+
+
 class SearchStrategy(BaseModel):
     queries: list[SearchQuery]
     sources: list[str]
     filters: SearchConstraints = Field(default_factory=SearchConstraints)
     notes: list[str] = Field(default_factory=list)
+    origins: list[PartOrigin] = Field(default_factory=list[PartOrigin])
+    """What is inherited from earlier rounds, what is new, and why. The engine writes it; an edit need not send it."""
 
 
 class UserFeedback(BaseModel):
     marked_relevant: list[str] = Field(default_factory=list)
+    """Short for decisions with the status include."""
     marked_irrelevant: list[str] = Field(default_factory=list)
+    """Short for decisions with the status exclude."""
     free_text_feedback: str | None = None
+    decisions: dict[str, PaperDecision] = Field(default_factory=dict[str, PaperDecision])
+    """By paper id."""
+    reviewer: str | None = Field(default=None, max_length=100)
+    """Whose decisions these are; by default the door through which they came."""
+    note: str | None = None
+    """The note of the decision: a second text, read on its own."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts that are not blank, to be read one by one."""
+        return [text for text in (self.free_text_feedback, self.note) if text and text.strip()]
+
+    @property
+    def statuses(self) -> dict[str, PaperDecision]:
+        """The decisions by paper id, with those that the two lists of marks stand for."""
+        marked = dict.fromkeys(self.marked_relevant, ReviewStatus.INCLUDE)
+        marked |= dict.fromkeys(self.marked_irrelevant, ReviewStatus.EXCLUDE)
+        return {key: PaperDecision(status=status) for key, status in marked.items()} | self.decisions
 
 
 class Author(BaseModel):
@@ -115,6 +155,8 @@ class Work(BaseModel):
 
     title: str
     authors: list[Author] = Field(default_factory=list[Author])
+    editors: list[Author] = Field(default_factory=list[Author])
+    """Who edited a work that names no authors."""
     year: int | None = None
     venue: str | None = None
     doi: str | None = None
@@ -135,6 +177,18 @@ class Work(BaseModel):
     """Every source record merged into this one."""
     provenance: dict[str, str] = Field(default_factory=dict)
     """Which source each merged field came from."""
+    notices: list[EditorialNotice] = Field(default_factory=list[EditorialNotice])
+    """Retractions, concerns and corrections that the sources list for this work, the earliest first."""
+
+    @computed_field
+    @property
+    def retraction(self) -> Retraction:
+        """The gravest notice that means that the work is retracted, or None."""
+        return find_retraction(self.notices)
+
+    @property
+    def has_registration_year(self) -> bool:
+        return self.provenance.get("year", "").endswith(REGISTRATION)
 
     @field_validator("title", "venue", "abstract", mode="before")
     @classmethod
@@ -173,6 +227,20 @@ class Paper(Work):
     tags: list[PaperTag] = Field(default_factory=list[PaperTag])
     sources: list[str] = Field(default_factory=list)
     """Every source that returned this paper."""
+    decisions: list[ReviewDecision] = Field(default_factory=list[ReviewDecision])
+    """The latest decision of each reviewer."""
+    found_in_round: int = 0
+    """The round that found the paper first, counted from 0."""
+    other_ids: list[str] = Field(default_factory=list)
+    """Ids that the paper had before records were merged into it."""
+    citation_key: str | None = None
+    """The key in every export, unique in its collection; the engine sets it."""
+
+    @computed_field
+    @property
+    def status(self) -> ReviewStatus:
+        """What the reviewers' decisions amount to."""
+        return combine_statuses(decision.status for decision in self.decisions)
 
 
 class Facets(BaseModel):
@@ -187,8 +255,12 @@ class SourceReport(BaseModel):
 
     name: str
     status: SourceStatus
+    received: int = 0
+    """Records the source sent; always `returned` and all that was `removed`."""
     returned: int = 0
-    """Papers kept from this source, after limits and filters."""
+    """Records left of these after limits and filters."""
+    removed: dict[str, int] = Field(default_factory=dict)
+    """Records removed before screening, by `ExclusionReason`; `duplicate` counts the source's own repetitions."""
     found: int | None = None
     """How many matches the source says it has in all, when it says."""
     calls: int = 0
@@ -206,6 +278,17 @@ class SourceReport(BaseModel):
         # A report goes into replies and exports, and what a source says when it fails may quote what it was sent.
         return redact(value)
 
+    @model_validator(mode="after")
+    def _add_up(self) -> "SourceReport":
+        # Reports of other packages and of earlier versions count only what they returned.
+        self.received = self.returned + sum(self.removed.values())
+        return self
+
+
+def any_source_answered(reports: Iterable[SourceReport]) -> bool:
+    """Return True if at least one source answered, also with no papers."""
+    return any(report.status in (SourceStatus.OK, SourceStatus.EMPTY) for report in reports)
+
 
 class StageCount(BaseModel):
     """How many papers went into and out of one stage of one round."""
@@ -215,6 +298,32 @@ class StageCount(BaseModel):
     count_in: int
     count_out: int
     detail: dict[str, int] = Field(default_factory=dict)
+
+
+class RoundLog(BaseModel):
+    """One round in the counts of PRISMA 2020.
+
+    `identified` is the sum of `removed_before_screening`, both kinds of duplicates and `screened`; `screened` is the
+    sum of `excluded` and `included`.
+    """
+
+    round: int
+    strategy: SearchStrategy
+    sources: list[SourceReport] = Field(default_factory=list[SourceReport])
+    identified: int = 0
+    """Records the sources sent."""
+    removed_before_screening: dict[str, int] = Field(default_factory=dict)
+    """Records removed by filters and limits, by `ExclusionReason`."""
+    duplicates_within_round: int = 0
+    duplicates_of_earlier_rounds: int = 0
+    merge_reasons: dict[str, int] = Field(default_factory=dict)
+    """Why records were recognised as one paper."""
+    screened: int = 0
+    """Papers that no earlier round had found."""
+    excluded: dict[str, int] = Field(default_factory=dict)
+    """Those of the screened papers that are not in the result, by `ExclusionReason`."""
+    included: int = 0
+    """Those of the screened papers that are in the result."""
 
 
 class SearchMetadata(BaseModel):
@@ -228,6 +337,10 @@ class SearchMetadata(BaseModel):
     rounds: int = 1
     sources: list[SourceReport] = Field(default_factory=list[SourceReport])
     stage_counts: list[StageCount] = Field(default_factory=list[StageCount])
+    round_logs: list[RoundLog] = Field(default_factory=list[RoundLog])
+    """The search log: every round that searched. Empty in results of versions that did not log rounds."""
+    exclusions: list[Exclusion] = Field(default_factory=list[Exclusion])
+    """Every screened paper that is not in the result."""
     partial: bool = False
     """At least one source could not give all that was asked of it."""
     reason: str | None = None

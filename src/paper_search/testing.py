@@ -12,7 +12,7 @@ from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionActi
 from uraniborg.kernel.clock import FrozenClock
 from uraniborg.kernel.errors import Conflict, invalid
 
-__all__ = ["FakeSource", "FakeTransport", "FrozenClock", "ScriptExhausted", "ScriptedDecisions"]
+__all__ = ["FakeSource", "FakeTransport", "FrozenClock", "ScriptExhausted", "ScriptedDecisions", "ScriptedScreen"]
 
 Answer = Response | Exception
 
@@ -89,6 +89,40 @@ class FakeTransport:
 
     async def aclose(self) -> None:
         self.closed = True
+
+
+class ScriptedScreen:
+    """A terminal for reviews that types what it was given: keys, lines and edited texts, each in order.
+
+    `written` holds all that was displayed. Raises ScriptExhausted when more is asked for than was given.
+    """
+
+    def __init__(self, keys: str = "", lines: Iterable[str] = (), edits: Iterable[str] = (), width: int = 80) -> None:
+        self._keys = list(keys)
+        self._lines = list(lines)
+        self._edits = list(edits)
+        self.width = width
+        self.written = ""
+
+    def write(self, text: str) -> None:
+        self.written += text + "\n"
+
+    def read_key(self) -> str:
+        return _take(self._keys, "key")
+
+    def read_line(self, prompt: str) -> str:
+        self.write(prompt)
+        return _take(self._lines, "line")
+
+    def edit(self, text: str) -> str:
+        self.write(text)
+        return _take(self._edits, "edit")
+
+
+def _take(left: list[str], kind: str) -> str:
+    if not left:
+        raise ScriptExhausted(f"The script has no {kind} left.", hint=f"Add a {kind}.")
+    return left.pop(0)
 
 
 class ScriptedDecisions:

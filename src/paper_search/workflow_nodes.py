@@ -7,11 +7,10 @@ from typing import Any, Protocol
 
 from paper_search.config import AppConfig, load_config
 from paper_search.limits import checked_max_results, checked_query
-from paper_search.models import Paper, PaperCollection, SourceReport, SourceStatus
+from paper_search.models import NO_SOURCE_ANSWERED, Paper, PaperCollection, SourceReport, any_source_answered
+from paper_search.notices import serialize_retraction
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.errors import Unavailable
-
-_ANSWERED = (SourceStatus.OK, SourceStatus.EMPTY)
 
 
 class Context(Protocol):
@@ -74,12 +73,12 @@ def _tell(phase: str, facts: dict[str, Any], say: Callable[[str], None]) -> None
 
 
 def _check_answered(result: PaperCollection, *, is_replay: bool) -> None:
-    """Nothing found is an answer; nobody there to ask is none."""
+    """Raise Unavailable if no source answered; an empty answer is an answer."""
     reports = result.metadata.sources
-    if any(report.status in _ANSWERED for report in reports):
+    if any_source_answered(reports):
         return
     raise Unavailable(
-        "No source answered, so this says nothing about what has been published.",
+        NO_SOURCE_ANSWERED,
         hint="Replay with the query and the sources that were recorded." if is_replay else "Check the network.",
         sources=[_report(report) for report in reports],
     )
@@ -107,4 +106,5 @@ def _plain(paper: Paper) -> dict[str, Any]:
         "abstract": paper.abstract,
         "identifiers": paper.identifiers,
         "sources": paper.sources,
+        "retraction": serialize_retraction(paper.retraction),
     }

@@ -51,7 +51,7 @@ async def _play(console: Console, home: Path) -> None:
         console.print(_line("", "kill -9", "the server is gone", style="red"))
     async with _server(home) as agent:
         again = await agent.call("get_session", session_id=session)
-        same = again["checkpoint_payload"] == review["checkpoint_payload"]
+        same = again["checkpoint"]["payload"] == review["checkpoint"]["payload"]
         console.print(_line("new server", "get_session", f"{_waits(again)}, {'the same' if same else 'other'} papers"))
         await _decided_by_a_person(again["checkpoint_id"], home)
         console.print(_line("you", "uraniborg decide", '"approve", from another terminal'))
@@ -130,7 +130,7 @@ def _waits(state: dict[str, Any]) -> str:
 
 
 def _count(state: dict[str, Any]) -> int:
-    return state["checkpoint_payload"]["total_papers"]
+    return state["checkpoint"]["payload"]["total_papers"]
 
 
 def _line(who: str, what: str, outcome: str, style: str = "dim") -> Text:

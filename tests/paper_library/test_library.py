@@ -314,3 +314,39 @@ def test_any_text_may_be_asked_for_by_any_door(library: Library, text: str) -> N
     for door in doors:
         with contextlib.suppress(NotFound, InvalidInput):
             door()
+
+
+def test_the_text_is_read_in_its_own_language_and_in_others(library: Library) -> None:
+    assert library.source("fish2019", "zh") == library.translation("fish2019", "zh")
+    with pytest.raises(TranslationNotAvailable):
+        library.source("fish2019", "de")
+
+
+def test_a_paper_in_the_language_asked_for_is_not_translated(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "fisch.md").write_text("---\ntitle: Fische\nlanguage: de\n---\nTiefe Fische.", encoding="utf-8")
+    build_shelf([tmp_path / "in"], tmp_path / "shelf")
+    with contextlib.closing(Library.open(tmp_path / "shelf")) as opened:
+        (paper_id,) = opened.with_title("Fische")
+        assert opened.source(paper_id, "DE") == "Tiefe Fische."
+        with pytest.raises(TranslationNotAvailable):
+            opened.source(paper_id, "en")
+
+
+def test_a_section_is_read_by_its_heading_in_any_language(library: Library) -> None:
+    assert library.section("fish2019", "more") == "## More\n\nThey sleep."
+    assert library.section("fish2019", "鱼", lang="zh").endswith("它们游泳。")
+    with pytest.raises(SourceNotAvailable):
+        library.section("bird2020", "More")
+
+
+def test_citations_name_each_paper_once_and_refuse_other_formats(library: Library) -> None:
+    assert library.citations(["fish2019", "10.1000/xyz"]).count("@article") == 1
+    assert [item["id"] for item in json.loads(library.citations(["fish2019", "bare"], "csl-json"))] == [
+        "fish2019",
+        "bare",
+    ]
+    with pytest.raises(InvalidInput):
+        library.citations(["fish2019"], "apa")
+    with pytest.raises(PaperNotFound):
+        library.citations(["fish2019", "nobody"])

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Generator
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -13,6 +14,15 @@ from paper_library.build.building import build_shelf
 from tests.paper_library.operations.commands import serving
 
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'&amp;"
+AUTHORS = [f"Ada Name{n}" for n in range(40)]
+ANNALS = "\n\n".join(f"Paragraph {n} of the annals, which are long." for n in range(3_000))
+TRANSIT = f"""@article{{transit, title = {{Transit of a planet}}, author = {{{" and ".join(AUTHORS)}}}, year = 2001,
+  journal = {{Annals & <b>Letters</b>}}, doi = {{10.1000/a(b)<c>&d}}, eprint = {{2301.00001}},
+  archiveprefix = {{arXiv}}, pmid = {{123}}, url = {{https://example.org/?a=1&b="2"}}, isbn = {{978-3}},
+  abstract = {{A moon and a planet.}}, keywords = {{"quoted" & odd, moons}}}}
+@misc{{acting, title = {{Acting addresses}}, url = {{javascript:alert(6)}}, year = 2002}}
+"""
+NOTICE = {"status": "retracted", "date": "2022-05-01", "source": "<i>", "notice_doi": '10.1000/"><script>'}
 TEXT = "# A\n\n<script>alert(3)</script> [x](javascript:alert(4)) <img src=x onerror=alert(5)>\n\nPlain words.\n"
 
 
@@ -22,6 +32,9 @@ class Page(HTMLParser):
     def __init__(self, html: str) -> None:
         super().__init__()
         self.links: dict[str, str] = {}
+        self.outside: dict[str, str] = {}
+        self.downloads: dict[str, str] = {}
+        self.ids: set[str] = set()
         self.fields: dict[str, str] = {}
         self.acting: list[str] = []
         self.text = ""
@@ -34,8 +47,13 @@ class Page(HTMLParser):
             self.acting.append(tag)
         self.acting += [f"{tag} {name}" for name in said if name.startswith("on")]
         self.acting += [value for value in said.values() if value.lower().startswith(("javascript:", "data:"))]
+        self.ids |= {said["id"]} if "id" in said else set()
         if tag == "a":
             self._link = said.get("href", "")
+            if not self._link.startswith(("/", "#")):
+                self.outside[self._link] = said.get("rel", "")
+            if "download" in said:
+                self.downloads[said["download"]] = self._link
         if tag == "input":
             self.fields[said["name"]] = said.get("value", "")
 
@@ -47,22 +65,33 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
+def shelf_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
+    make_shelf(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(shelf_folder: Path) -> Generator[httpx.Client]:
+    with serving(shelf_folder, shelf_folder / "shelf") as served:
+        yield served.client
+
+
+def make_shelf(folder: Path) -> None:
     source = folder / "papers"
     source.mkdir()
     papers = [
         {"title": f"Star {HOSTILE}", "authors": [HOSTILE], "abstract": f"Shining {HOSTILE}", "venue": HOSTILE},
+        {"title": "Doubtful moons", "retraction": NOTICE},
+        {"title": "Doubtful moons, continued", "retraction": {"status": "expression_of_concern", "date": "2021"}},
         *({"title": f"Moon number {n}", "abstract": "A moon.", "year": 1600 + n} for n in range(25)),
     ]
     (source / "papers.json").write_text(json.dumps(papers))
     (source / "text.md").write_text(f"---\ntitle: Comet\nauthors: [Sophie Brahe]\n---\n{TEXT}")
     (source / "text.de.md").write_text("# Komet\n")
-    summaries = folder / "summaries" / "deep_read"
-    summaries.mkdir(parents=True)
+    (source / "long.md").write_text(f"---\ntitle: Annals\nauthors: [Sophie Brahe]\n---\n{ANNALS}")
+    (source / "refs.bib").write_text(TRANSIT)
     build_shelf([source], folder / "shelf")
-    with serving(folder, folder / "shelf") as served:
-        yield served.client
 
 
 def shown(answer: httpx.Response, status: int = 200) -> Page:
@@ -83,7 +112,7 @@ def shown(answer: httpx.Response, status: int = 200) -> Page:
 
 def test_a_visitor_searches_opens_a_paper_and_reads_it_without_script(pages: httpx.Client) -> None:
     start = shown(pages.get("/"))
-    assert "27 papers on this shelf" in start.text
+    assert "32 papers on this shelf" in start.text
     assert start.fields == {"q": ""}
     results = shown(pages.get("/", params={"q": "comet"}))
     assert "1 paper for comet" in results.text
@@ -103,7 +132,7 @@ def test_more_and_earlier_lead_through_all_papers(pages: httpx.Client) -> None:
         if "More" not in page.links:
             break
         page = shown(pages.get(page.links["More"]))
-    assert len(seen) == 25
+    assert len(seen) == 28
     assert parse_qs(urlsplit(page.links["Earlier"]).query) == {"q": ["moon"], "offset": ["10"]}
 
 
@@ -146,3 +175,141 @@ def test_a_misspelt_word_leads_to_the_right_one(pages: httpx.Client) -> None:
         assert shown(pages.get(page.links["shining"])).fields == {"q": "shining"}
     else:
         assert "1 paper" in page.text
+
+
+def open_paper(pages: httpx.Client, title: str) -> Page:
+    (paper_id,) = pages.get("/api/v1/lookup", params={"title": title}).json()["paper_ids"]
+    return shown(pages.get(f"/papers/{paper_id}"))
+
+
+def test_identifiers_and_addresses_are_links_to_their_sites(pages: httpx.Client) -> None:
+    page = open_paper(pages, "Transit of a planet")
+    assert page.outside.keys() == {
+        "https://doi.org/10.1000/a(b)%3Cc%3E%26d",
+        "https://arxiv.org/abs/2301.00001",
+        "https://pubmed.ncbi.nlm.nih.gov/123",
+        'https://example.org/?a=1&b="2"',
+    }
+    assert all("noopener" in rel for rel in page.outside.values())
+    assert "BibTeX key: transit" in page.text
+
+
+def test_an_address_that_could_act_is_shown_and_not_linked(pages: httpx.Client) -> None:
+    page = open_paper(pages, "Acting addresses")
+    assert "javascript:alert(6)" in page.text
+    assert page.outside == {}
+
+
+def test_all_authors_are_shown_and_lead_to_their_papers(pages: httpx.Client) -> None:
+    page = open_paper(pages, "Transit of a planet")
+    assert set(AUTHORS) <= page.links.keys()
+    assert "and 28 more" in page.text
+    found = shown(pages.get(page.links["Ada Name39"]))
+    assert "1 paper with author Ada Name39" in found.text
+    assert found.fields == {"q": "", "author": "Ada Name39"}
+    assert "Transit of a planet" in found.links
+
+
+@pytest.mark.parametrize(("label", "name"), [("BibTeX", "bib"), ("RIS", "ris"), ("CSL-JSON", "json")])
+def test_every_citation_format_can_be_copied_and_downloaded(pages: httpx.Client, label: str, name: str) -> None:
+    page = open_paper(pages, "Transit of a planet")
+    answer = pages.get(page.downloads[f"transit.{name}"])
+    assert answer.status_code == 200
+    assert page.links[f"Download {label}"] == page.downloads[f"transit.{name}"]
+    assert answer.text.strip() in page.text
+
+
+def test_similar_papers_are_offered_and_contents_lead_to_what_is_there(pages: httpx.Client) -> None:
+    page = open_paper(pages, "Transit of a planet")
+    assert any(title.startswith("Moon number") for title in page.links)
+    anchors = {target[1:] for target in page.links.values() if target.startswith("#")}
+    assert anchors == {"abstract", "cite", "similar"}
+    assert anchors <= page.ids
+
+
+def test_a_long_text_is_read_on_and_back(pages: httpx.Client) -> None:
+    page = open_paper(pages, "Annals")
+    assert "Paragraph 0 of" in page.text
+    assert "Paragraph 2999 of" not in page.text
+    assert "[truncated" not in page.text
+    seen = set(re.findall(r"Paragraph (\d+) of the annals, which are long\.", page.text))
+    while "Read on" in page.links:
+        page = shown(pages.get(page.links["Read on"]))
+        seen |= set(re.findall(r"Paragraph (\d+) of the annals, which are long\.", page.text))
+    assert seen == {str(n) for n in range(3_000)}
+    assert "Paragraph 0 of" in shown(pages.get(page.links["Earlier in the text"].replace("offset=", "x="))).text
+
+
+@pytest.mark.parametrize("offset", ["x", "-1", "99999999", "9" * 50])
+def test_a_page_of_a_text_that_is_not_there_is_still_a_page(pages: httpx.Client, offset: str) -> None:
+    target = shown(pages.get("/?q=annals")).links["Annals"]
+    assert "Annals" in shown(pages.get(target, params={"offset": offset})).text
+
+
+def test_a_keyword_leads_to_its_papers_whatever_is_in_it(pages: httpx.Client) -> None:
+    page = open_paper(pages, "Transit of a planet")
+    found = shown(pages.get(page.links['"quoted" & odd']))
+    assert "Transit of a planet" in found.links
+    assert shown(pages.get(found.links["Search all papers"])).fields == {"q": ""}
+
+
+def test_a_search_without_results_offers_parts_that_find_papers_and_values_to_browse(pages: httpx.Client) -> None:
+    page = shown(pages.get("/", params={"q": "moon -moon year:1700 transit"}))
+    assert "No paper matches" in page.text
+    assert shown(pages.get(page.links["moon (28)"])).fields == {"q": "moon"}
+    assert "Transit of a planet" in shown(pages.get(page.links["transit (1)"])).links
+    assert "Transit of a planet" in shown(pages.get(page.links["moons (1)"])).links
+    assert shown(pages.get(page.links["all papers"])).text.count("Moon number") > 0
+    assert "Ada Name0 (1)" in shown(pages.get(page.links["authors"])).links
+
+
+def test_parts_of_a_misspelt_search_are_offered_in_the_right_spelling(pages: httpx.Client) -> None:
+    page = shown(pages.get("/", params={"q": "trensit author:nobody"}))
+    assert "transit author:nobody" in page.links
+    assert "Transit of a planet" in shown(pages.get(page.links["transit (1)"])).links
+
+
+def test_a_filter_that_leaves_nothing_can_be_left_out(pages: httpx.Client) -> None:
+    page = shown(pages.get("/", params={"q": "moon", "author": "Nobody Known"}))
+    assert "No paper matches" in page.text
+    assert shown(pages.get(page.links["moon (28)"])).fields == {"q": "moon"}
+
+
+@pytest.mark.parametrize("query", ["qqqqq", "-moon -planet", '""', "author:nobody", HOSTILE * 3, "NOT", "title:"])
+def test_every_search_without_results_has_a_way_on(pages: httpx.Client, query: str) -> None:
+    page = shown(pages.get("/", params={"q": query}))
+    if "0 papers" in page.text:
+        assert {"all papers", "keywords", "authors"} <= page.links.keys()
+
+
+@pytest.mark.parametrize("kind", ["keyword", "author", "venue", "year", "tag", "institution"])
+def test_values_are_browsed_by_kind_and_lead_to_papers(pages: httpx.Client, kind: str) -> None:
+    page = shown(pages.get(f"/browse/{kind}"))
+    targets = [target for target in page.links.values() if target.startswith(f"/?{kind}=")]
+    assert bool(targets) == (kind not in {"tag", "institution"})
+    for target in targets[:2]:
+        assert re.search(rf"\d papers? with {kind} ", shown(pages.get(target)).text)
+
+
+def test_a_kind_that_is_none_and_a_value_that_is_none_are_told_on_a_page(pages: httpx.Client) -> None:
+    shown(pages.get("/browse/colour"), 422)
+    shown(pages.get("/", params={"year": "soon"}), 422)
+    shown(pages.get("/", params={"author": "x" * 501}), 422)
+    shown(pages.get("/browse/author", params={"offset": "10001"}), 422)
+
+
+def test_a_retracted_paper_is_marked_on_every_page(pages: httpx.Client) -> None:
+    results = pages.get("/", params={"q": "title:doubtful"})
+    assert results.text.count('<span class="badge">Retracted</span>') == 1
+    paper = pages.get(shown(results).links["Doubtful moons"])
+    page = shown(paper)
+    assert '<p class="notice retracted" role="note"><b>Retracted</b>' in paper.text
+    assert 'Retracted · 2022-05-01 · source: <i> · notice: 10.1000/"><script>' in page.text
+    assert "https://doi.org/10.1000/%22%3E%3Cscript%3E" in page.outside
+    assert page.text.count("Retracted 2022-05-01") == 3, "in every citation format"
+    assert "Doubtful moonsRetracted" in open_paper(pages, "Doubtful moons, continued").text
+
+
+def test_a_concern_is_told_and_is_not_a_retraction(pages: httpx.Client) -> None:
+    answer = pages.get(shown(pages.get("/?q=title:doubtful")).links["Doubtful moons, continued"])
+    assert '<p class="notice" role="note"><b>Expression of concern</b> · 2021</p>' in answer.text

@@ -1,6 +1,7 @@
 """Searching from Python."""
 
 import asyncio
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,15 @@ from blockbuster import blockbuster_ctx
 import paper_search
 from paper_search import AppConfig, SearchWorkflow
 from paper_search.api import with_arguments
-from paper_search.errors import InvalidQuery, LLMError, LLMResponseError, UnknownDomain, UnknownSource
+from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
+from paper_search.errors import (
+    InvalidQuery,
+    LLMError,
+    LLMResponseError,
+    NonRetryableError,
+    UnknownDomain,
+    UnknownSource,
+)
 from paper_search.models import MAX_RESULTS_CAP, SourceStatus
 from paper_search.sources.base import Response
 from paper_search.testing import FakeTransport
@@ -78,7 +87,7 @@ async def test_a_replay_is_set_up_as_recorded_whatever_the_settings_say() -> Non
     usual = await paper_search.search(QUERY, REPLAY)
     other = await paper_search.search(QUERY, REPLAY.model_copy(update=settings))
     assert [paper.model_dump() for paper in other.papers] == [paper.model_dump() for paper in usual.papers]
-    assert "This is a replay, so default_max_results is 100 as recorded, not 7." in other.metadata.notes
+    assert "This is a replay, so max_results is 100 as recorded, not 7." in other.metadata.notes
     assert len(other.metadata.notes) == len(usual.metadata.notes) + 4
 
 
@@ -162,6 +171,53 @@ async def test_max_results_given_wins_over_the_config(crossref: FakeTransport) -
     assert len(result.papers) == 5
 
 
+async def test_identifiers_fetch_exactly_these_works_whatever_their_words_and_the_missing_ones_are_named(
+    crossref: FakeTransport,
+) -> None:
+    result = await paper_search.search("10.1000/3, https://doi.org/10.1000/7 and 10.1000/nowhere, PMID 99", AppConfig())
+    assert [paper.doi for paper in result.papers] == ["10.1000/3", "10.1000/7"]
+    assert {paper.relevance_score for paper in result.papers} == {1.0}
+    assert "asked for by its identifier 10.1000/3" in result.papers[0].relevance_reason
+    notes = [note for note in result.metadata.notes if note.startswith("Not found")]
+    assert notes == [
+        "Not found, since no source returned it: 10.1000/nowhere.",
+        "Not found, since no source returned it: PMID:99.",
+    ]
+    asked = [dict(request.params).get("filter") for request in crossref.requests if request.source == "crossref"]
+    assert asked == ["doi:10.1000/3,doi:10.1000/7,doi:10.1000/nowhere"]
+
+
+async def test_of_more_identifiers_than_max_results_the_first_are_fetched_and_that_is_said(
+    crossref: FakeTransport,
+) -> None:
+    result = await paper_search.search("10.1000/1 10.1000/2 10.1000/3", AppConfig(), max_results=2)
+    assert [paper.doi for paper in result.papers] == ["10.1000/1", "10.1000/2"]
+    assert "Only the first 2 of 3 identifiers are fetched, as max_results asks." in result.metadata.notes
+    assert not any(note.startswith("Not found") for note in result.metadata.notes)
+
+
+async def test_identifiers_of_which_none_is_found_give_no_papers_and_say_which(crossref: FakeTransport) -> None:
+    result = await paper_search.search("arXiv:1706.03762", AppConfig())
+    assert result.papers == []
+    assert "Not found, since no source returned it: arXiv:1706.03762." in result.metadata.notes
+
+
+async def test_a_model_is_not_asked_about_identifiers(crossref: FakeTransport, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Oracle()
+    monkeypatch.setattr("paper_search.assembly.create_provider", lambda config: model)  # pyright: ignore
+    result = await paper_search.search("10.1000/3", AppConfig())
+    assert ([paper.doi for paper in result.papers], model.questions) == (["10.1000/3"], [])
+
+
+async def test_a_preference_ranks_and_leaves_no_paper_out(crossref: FakeTransport) -> None:
+    plain = await paper_search.search("tidal heating of icy moons", AppConfig())
+    wish = await paper_search.search("tidal heating of icy moons, preferably Titan", AppConfig())
+    assert {paper.id for paper in wish.papers} == {paper.id for paper in plain.papers}
+    assert "Titan" in wish.papers[0].title
+    assert "preferred: Titan" in wish.papers[0].relevance_reason
+    assert "Titan" not in plain.papers[0].title
+
+
 async def test_what_a_search_opened_is_closed_behind_it(crossref: FakeTransport) -> None:
     await paper_search.search("tidal heating of icy moons", AppConfig())
     assert crossref.closed
@@ -179,9 +235,48 @@ async def test_sources_that_do_not_answer_are_listed_beside_the_one_that_does(cr
 @requirement("PS-X6")
 def test_arguments_given_win_and_arguments_left_alone_yield() -> None:
     config = AppConfig(default_max_results=7, domain="materials_science")
-    assert with_arguments(config, 100, "general") == config
+    assert with_arguments(config, DEFAULT_MAX_RESULTS, DEFAULT_DOMAIN) == config
     given = with_arguments(AppConfig(), 9, "materials_science")
     assert (given.default_max_results, given.domain) == (9, "materials_science")
+    given = with_arguments(config, 100, "general")
+    assert (given.default_max_results, given.domain) == (100, "general")
+
+
+@requirement("PS-X6")
+async def test_an_explicit_argument_wins_over_the_config_also_when_it_equals_the_default(
+    crossref: FakeTransport,
+) -> None:
+    config = AppConfig(default_max_results=7, domain="materials_science")
+    left_out = await paper_search.search("tidal heating of icy moons", config)
+    assert (len(left_out.papers), left_out.metadata.domain) == (7, "materials_science")
+    given = await paper_search.search("tidal heating of icy moons", config, max_results=100, domain="general")
+    assert (len(given.papers), given.metadata.domain) == (len(MOONS), "general")
+    signature = inspect.signature(paper_search.search).parameters
+    assert (signature["max_results"].default, signature["domain"].default) == (100, "general")
+
+
+async def test_a_search_that_no_source_answered_logs_a_warning_with_the_reasons(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    silent = FakeTransport({"https://": NonRetryableError("The network is down.")})
+
+    def build(*_: object, **__: object) -> FakeTransport:
+        return silent
+
+    monkeypatch.setattr("paper_search.assembly.build_transport", build)
+    result = await paper_search.search("tidal heating of icy moons", AppConfig())
+    assert result.papers == []
+    (record,) = [record for record in caplog.records if record.name == "paper_search.api"]
+    assert record.levelname == "WARNING"
+    assert "No source answered" in record.getMessage()
+    assert "The network is down." in record.getMessage()
+
+
+async def test_a_search_that_a_source_answered_with_nothing_logs_no_warning(
+    caplog: pytest.LogCaptureFixture, crossref: FakeTransport
+) -> None:
+    await paper_search.search("tidal heating of icy moons", AppConfig())
+    assert [record for record in caplog.records if record.name == "paper_search.api"] == []
 
 
 @requirement("PS-X6")

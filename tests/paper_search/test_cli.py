@@ -117,7 +117,7 @@ def test_only_the_sources_named_are_asked(command: Command) -> None:
 
 def test_max_results_reaches_the_search_and_a_replay_says_why_it_cannot_follow(command: Command) -> None:
     done = command("--max-results", "5", "--replay", str(RECORDING))
-    assert "default_max_results is 100 as recorded, not 5" in done.stderr
+    assert "max_results is 100 as recorded, not 5" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,7 @@ def test_max_results_reaches_the_search_and_a_replay_says_why_it_cannot_follow(c
         (["--json", "--no-such-option", "moons"], "usage"),
         (["--json", "?"], "invalid_query"),
         (["--json", "x" * 10_000], "invalid_query"),
+        (["--json", "papers citing 10.1038/nature14539"], "unsupported_query"),
     ],
 )
 def test_bad_input_is_one_json_error_on_stdout_with_exit_code_2(

@@ -1,9 +1,13 @@
 """The engine stands alone, with a suite of its own."""
 
 import ast
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from tests.requirements import requirement
 
@@ -67,3 +71,38 @@ def test_the_engine_has_at_least_149_tests_of_its_own() -> None:
     ]
     assert len(tests) >= 149
     assert len(set(tests)) >= 149
+
+
+ALONE = """
+import sys
+
+OUTSIDE = {outside!r}
+
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if any(name == one or name.startswith(one + ".") for one in OUTSIDE):
+            raise ModuleNotFoundError(name)
+
+
+sys.meta_path.insert(0, Absent())
+import pytest
+
+plugins = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:schemathesis"]
+sys.exit(pytest.main(["-q", "--tb=line", "--color=no", *plugins, *{suites!r}]))
+"""
+
+
+@requirement("PS-C6")
+@pytest.mark.timeout(240)
+def test_the_same_suite_of_the_engine_passes_without_server_command_line_and_exports() -> None:
+    """With them it passes as part of all tests: nothing of the engine depends on whether they are there."""
+    suites = [f"tests/paper_search/{part}" for part in ENGINE]
+    code = ALONE.format(outside=(*OUTSIDE, "paper_search.sessions"), suites=suites)
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, timeout=230, check=False)
+    assert done.returncode == 0, done.stdout[-5_000:]
+    passed = re.fullmatch(r"(\d+) passed in .*", done.stdout.splitlines()[-1])
+    assert passed, "none is left out or expected to fail"
+    assert int(passed[1]) >= 149

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paper_search.errors import InvalidQuery
+from paper_search.errors import InvalidQuery, UnsupportedQuery
 from paper_search.limits import MAX_QUERY_CHARS, checked_max_results, checked_query
 from paper_search.models import MAX_RESULTS_CAP
 from uraniborg.kernel.errors import InvalidInput
@@ -66,3 +66,15 @@ def test_a_sensible_wish_is_taken_as_it_is() -> None:
 def test_a_wish_that_is_no_whole_number_is_refused(wanted: object) -> None:
     with pytest.raises(InvalidInput, match="whole number"):
         checked_max_results(wanted)
+
+
+def test_a_query_for_citations_is_refused_with_what_to_send_instead() -> None:
+    with pytest.raises(UnsupportedQuery) as caught:
+        checked_query("papers citing 10.5555/a please")
+    assert "citing 10.5555/a" in caught.value.message
+    assert "identifier alone" in caught.value.hint
+
+
+@pytest.mark.parametrize("query", ["10.5555/a", "citation analysis", "papers citing Doe et al. 2010"])
+def test_identifiers_and_words_about_citations_are_accepted(query: str) -> None:
+    assert checked_query(query) == query

@@ -206,7 +206,7 @@ async def test_the_instructions_teach_the_loop(house: House) -> None:
         answer = (await wire.ask(INITIALIZE))["result"]
     assert answer["serverInfo"]["name"] == "paper-search"
     assert answer["serverInfo"]["version"] == version("uraniborg")
-    for word in (*TOOLS, "checkpoint_id", "is_complete", "user_question"):
+    for word in (*TOOLS, "checkpoint_id", "is_complete", "summary"):
         assert word in answer["instructions"]
     assert {"tools", "resources"} <= answer["capabilities"].keys()
 
@@ -225,7 +225,7 @@ async def test_an_agent_is_led_from_a_query_to_an_export(house: House) -> None:
         assert len(second["checkpoint"]["payload"]["papers"]) == 2
 
         feedback = {
-            "marked_relevant": [second["checkpoint_payload"]["papers"][0]["id"]],
+            "marked_relevant": [second["checkpoint"]["payload"]["papers"][0]["id"]],
             "free_text_feedback": "more about Europa",
         }
         third = await told(client, "decide", session_id=session_id, action="reject", data=feedback, note="please")
@@ -234,7 +234,7 @@ async def test_an_agent_is_led_from_a_query_to_an_export(house: House) -> None:
         fourth = await told(
             client, "decide", session_id=session_id, action="approve", checkpoint_id=third["checkpoint_id"]
         )
-        assert fourth["checkpoint_payload"]["accumulated_count"] == 1
+        assert fourth["checkpoint"]["payload"]["accumulated_count"] == 1
         last = await told(client, "decide", session_id=session_id, action="approve")
         assert [reply["iteration"] for reply in (first, second, third, fourth, last)] == [0, 1, 2, 3, 4]
         assert [reply["round"] for reply in (first, second, third, fourth, last)] == [0, 0, 1, 1, 2]
@@ -453,6 +453,22 @@ async def test_a_search_that_fails_is_told_by_the_waiting_call_and_all_later_one
 
 
 @requirement("PS-REQ-14", "PS-E7")
+async def test_a_foreign_exception_reaches_the_client_with_its_class_and_text(house: House) -> None:
+    house.engine.failures["dedup"] = ValueError("row 7 is not a record")
+    async with served(house) as client:
+        session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
+        errors = [
+            await refused(client, "decide", session_id=session_id, action="approve"),
+            await refused(client, "decide", session_id=session_id, action="approve"),
+            await refused(client, "export_results", session_id=session_id),
+        ]
+        state = await told(client, "get_session", session_id=session_id)
+    assert {error["code"] for error in errors} == {"session_failed"}
+    assert {error["message"] for error in errors} == {"The search failed: ValueError: row 7 is not a record"}
+    assert state["error"] == "ValueError: row 7 is not a record"
+
+
+@requirement("PS-REQ-14", "PS-E7")
 async def test_a_search_that_fails_at_once_is_told_by_search_papers(house: House) -> None:
     house.engine.failures["intent"] = Unavailable("No words. " * 10_000)
     async with served(house) as client:
@@ -552,7 +568,7 @@ async def test_no_reply_is_too_long_however_much_there_is_to_tell(tmp_path: Path
         assert reply["query"] == query
         session_id = reply["session_id"]
         reply = await told(client, "decide", session_id=session_id, action="edit", data=strategy, note="潮" * 4_000)
-        payload = reply["checkpoint_payload"]
+        payload = reply["checkpoint"]["payload"]
         assert payload["total_papers"] == 1_000
         assert 0 < payload["shown"] == len(payload["papers"]) <= 20
         assert f"{1_000 - payload['shown']} more" in payload["more"]
@@ -588,9 +604,9 @@ async def test_the_papers_are_offered_as_a_paged_resource(tmp_path: Path) -> Non
                 seen += [found["id"] for found in page["papers"]]
                 address = page["next"]
             assert len(seen) == len(set(seen)) == 90
-            shown = [found["id"] for found in reply["checkpoint_payload"]["papers"]]
+            shown = [found["id"] for found in reply["checkpoint"]["payload"]["papers"]]
             assert seen[: len(shown)] == shown
-            named = re.search(r"paper-search://\S+/papers/\d+", reply["checkpoint_payload"]["more"])
+            named = re.search(r"paper-search://\S+/papers/\d+", reply["checkpoint"]["payload"]["more"])
             assert named is not None
             rest = await page_of(client, named[0].rstrip(".,"))
             assert rest["papers"][0]["id"] == seen[len(shown)]
@@ -598,6 +614,55 @@ async def test_the_papers_are_offered_as_a_paged_resource(tmp_path: Path) -> Non
                 await told(client, "decide", session_id=session_id, action="approve")
         exported = await client.call_tool("export_results", {"session_id": session_id, "format": "json"})
         assert [found["id"] for found in json_of(exported)["papers"]] == seen
+
+
+@requirement("PS-X6")
+async def test_an_explicit_max_results_wins_over_the_setting_also_when_it_equals_the_default(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEFAULT_MAX_RESULTS", "7")
+    async with served(house) as client:
+        limits: list[int] = []
+        for given in ({}, {"max_results": 100}, {"max_results": 9}):
+            reply = await told(client, "search_papers", query=QUERY, **given)
+            limits.append(reply["checkpoint"]["payload"]["strategy"]["filters"]["max_results"])
+    assert limits == [7, 100, 9]
+
+
+async def test_the_review_shows_the_strategy_that_found_the_papers(house: House) -> None:
+    async with served(house) as client:
+        first = await told(client, "search_papers", query=QUERY)
+        edited = {"queries": [{"boolean_query": "moons AND tides"}], "filters": {"year_from": 1999}}
+        reply = await told(client, "decide", session_id=first["session_id"], action="edit", data=edited)
+    strategy = reply["checkpoint"]["payload"]["strategy"]
+    assert [query["boolean_query"] for query in strategy["queries"]] == ["moons AND tides"]
+    assert strategy["filters"]["year_from"] == 1999
+    assert strategy["sources"]
+
+
+async def test_all_sessions_are_listed_as_a_resource_so_that_a_lost_id_is_found(house: House) -> None:
+    async with served(house) as client:
+        assert await page_of(client, "paper-search://sessions") == {"sessions": [], "total": 0}
+        listed = (await client.list_resources()).resources
+        assert "paper-search://sessions" in {str(resource.uri) for resource in listed}
+        waiting = await told(client, "search_papers", query=QUERY)
+        complete = await completed(client)
+        house.engine.failures["intent"] = ValueError("row 7")
+        failed = await refused(client, "search_papers", query="q" * 1_500)
+        house.engine.failures.clear()
+    async with served(house) as client:
+        page = await page_of(client, "paper-search://sessions")
+    assert page["total"] == 3
+    found = {line["session_id"]: line for line in page["sessions"]}
+    line = found[waiting["session_id"]]
+    assert (line["query"], line["phase"], line["checkpoint_kind"]) == (QUERY, "waiting_checkpoint", STRATEGY)
+    assert line["checkpoint_id"] == waiting["checkpoint_id"]
+    line = found[complete["session_id"]]
+    assert (line["phase"], line["paper_count"]) == ("completed", complete["paper_count"])
+    line = found[failed["session_id"]]
+    assert (line["phase"], line["error"]) == ("failed", "ValueError: row 7")
+    assert len(line["query"]) <= 120
+    assert all(line.keys() >= {"created_at", "last_used_at"} for line in page["sessions"])
 
 
 @pytest.mark.parametrize(
@@ -627,7 +692,7 @@ async def test_any_offset_is_answered(house: House, offset: str, first: int | No
     async with served(house) as client:
         reply = await at_review(client)
         page = await page_of(client, f"paper-search://sessions/{reply['session_id']}/papers/{offset}")
-        ids = [found["id"] for found in reply["checkpoint_payload"]["papers"]]
+        ids = [found["id"] for found in reply["checkpoint"]["payload"]["papers"]]
         assert [found["id"] for found in page["papers"]] == ([] if first is None else ids[first:])
 
 
@@ -760,7 +825,7 @@ async def test_over_real_stdio_a_session_survives_the_death_of_its_server(home: 
             first = await told(client, "search_papers", query=recordings.QUERY)
             session_id = first["session_id"]
             assert first["checkpoint_kind"] == STRATEGY
-            edited = {"filters": {**first["checkpoint_payload"]["strategy"]["filters"], "max_results": 10}}
+            edited = {"filters": {**first["checkpoint"]["payload"]["strategy"]["filters"], "max_results": 10}}
             second = await told(client, "decide", session_id=session_id, action="edit", data=edited)
             assert second["checkpoint_kind"] == REVIEW
             os.kill(int(pid.read_text()), signal.SIGKILL)

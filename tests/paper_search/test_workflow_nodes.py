@@ -15,6 +15,7 @@ from blockbuster import blockbuster_ctx
 import paper_search
 from paper_search import AppConfig, workflow_nodes
 from paper_search.errors import InvalidQuery, UnknownDomain, UnknownSource
+from paper_search.models import Paper
 from paper_search.sources.recording import InvalidRecording
 from pflow.registry.interface import interface_from
 from uraniborg.kernel.errors import InvalidInput, Unavailable
@@ -50,6 +51,14 @@ def test_the_interface_is_valid_and_says_that_the_node_approves_by_itself() -> N
     assert told.example.keys() <= told.params.keys()
     assert "approved by the node itself" in told.description
     assert told.effect == "pure"
+
+
+def test_a_paper_says_whether_it_is_retracted() -> None:
+    notice = {"status": "retracted", "source": "crossref", "date": "2010", "notice_doi": "10.1000/r"}
+    retracted = Paper.model_validate({"id": "p", "title": "Cells", "source": "crossref", "notices": [notice]})
+    plain = workflow_nodes._plain(retracted)  # pyright: ignore[reportPrivateUsage]
+    assert plain["retraction"] == notice
+    assert plain.keys() == INTERFACE["outputs"]["papers"]["structure"].keys()
 
 
 def test_the_node_works_without_the_part_that_runs_workflows() -> None:

@@ -14,9 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pflow.errors import NodeFailed
-from pflow.redaction import SHORTEST, Secrets, is_sensitive, secret_params
+from pflow.redaction import Secrets, is_sensitive, secret_params
 from tests.requirements import requirement
 from uraniborg.kernel.redaction import MASK, masking, redact
+
+SHORTEST = 6
 
 SECRET = "s3cr3t-Val/ue+9"
 SPELLINGS: list[Callable[[str], str]] = [

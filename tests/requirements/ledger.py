@@ -7,7 +7,7 @@ import ast
 import csv
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,20 @@ def requirements() -> list[Requirement]:
         ]
 
 
+@dataclass(frozen=True)
+class Deviation:
+    """A stated difference between a requirement and the product, with the reason for it."""
+
+    id: str
+    deviation: str
+    reason: str
+
+
+def deviations() -> list[Deviation]:
+    with (Path(__file__).parent / "deviations.tsv").open(encoding="utf-8", newline="") as file:
+        return [Deviation(**row) for row in csv.DictReader(file, delimiter="\t")]
+
+
 def proofs(tests: Path = ROOT / "tests") -> dict[str, list[str]]:
     """The tests that carry each id, as `file::name`."""
     found: dict[str, list[str]] = defaultdict(list)
@@ -52,8 +66,8 @@ def _marked(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
                     yield node.name, [str(arg.value) for arg in decorator.args if isinstance(arg, ast.Constant)]
 
 
-def gaps(known: list[Requirement], proved: dict[str, list[str]]) -> list[str]:
-    """What is wrong with the ledger, in sentences."""
+def gaps(known: list[Requirement], proved: dict[str, list[str]], stated: Sequence[Deviation] = ()) -> list[str]:
+    """Return the problems of the ledger, one sentence each."""
     ids = {requirement.id for requirement in known}
     unknown = [f"{tests[0]} carries the unknown id {key}" for key, tests in proved.items() if key not in ids]
     unproved = [f"{r.id} is built, but no test carries it" for r in known if r.built and r.id not in proved]
@@ -62,10 +76,12 @@ def gaps(known: list[Requirement], proved: dict[str, list[str]]) -> list[str]:
         for r in known
         if not r.built and r.id in proved
     ]
-    return unknown + unproved + early
+    stray = [f"a deviation names the unknown id {deviation.id}" for deviation in stated if deviation.id not in ids]
+    bare = [f"a deviation from {deviation.id} gives no reason" for deviation in stated if not deviation.reason.strip()]
+    return unknown + unproved + early + stray + bare
 
 
-def table(known: list[Requirement], proved: dict[str, list[str]]) -> str:
+def table(known: list[Requirement], proved: dict[str, list[str]], stated: Sequence[Deviation] = ()) -> str:
     lines = [
         "# Requirements",
         "",
@@ -78,21 +94,28 @@ def table(known: list[Requirement], proved: dict[str, list[str]]) -> str:
         files = sorted({proof.split("::")[0] for proof in proved.get(requirement.id, [])})
         count = len(proved.get(requirement.id, []))
         proof = f"{count} in " + ", ".join(f"`{file}`" for file in files) if requirement.built else "not built"
-        statement = requirement.statement.replace("|", "\\|")
-        lines.append(f"| {requirement.id} | {requirement.part} | {statement} | {proof} |")
+        lines.append(f"| {requirement.id} | {requirement.part} | {_cell(requirement.statement)} | {proof} |")
+    if stated:
+        lines += ["", "## Deviations", "", "| id | what differs | why |", "|---|---|---|"]
+        lines += [f"| {d.id} | {_cell(d.deviation)} | {_cell(d.reason)} |" for d in stated]
     return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 def main(arguments: list[str]) -> int:
     known, proved = requirements(), proofs()
-    page = table(known, proved)
+    stated = deviations()
+    page = table(known, proved, stated)
     if "--write" in arguments:
         PAGE.write_text(page, encoding="utf-8")
         return 0
     if "--check" not in arguments:
         sys.stdout.write(page)
         return 0
-    problems = gaps(known, proved)
+    problems = gaps(known, proved, stated)
     if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page:
         problems.append(f"{PAGE.relative_to(ROOT)} is stale: run `make docs`")
     for problem in problems:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.requirements.ledger import PAGE, Requirement, gaps, proofs, requirements, table
+from tests.requirements.ledger import PAGE, Deviation, Requirement, deviations, gaps, proofs, requirements, table
 
 KNOWN = [Requirement("XX-1", "search", True, "a | b"), Requirement("XX-2", "search", False, "later")]
 
@@ -15,11 +15,11 @@ def listed() -> dict[str, list[str]]:
 
 
 def test_every_built_requirement_is_proved_and_no_test_names_an_unknown_one(listed: dict[str, list[str]]) -> None:
-    assert gaps(requirements(), listed) == []
+    assert gaps(requirements(), listed, deviations()) == []
 
 
 def test_the_page_lists_every_requirement_as_it_stands(listed: dict[str, list[str]]) -> None:
-    page = table(requirements(), listed)
+    page = table(requirements(), listed, deviations())
     assert PAGE.read_text(encoding="utf-8") == page, "run `make docs`"
 
 
@@ -56,3 +56,21 @@ def test_marks_are_read_from_plain_and_async_tests_and_nothing_else(tmp_path: Pa
 
 def test_a_pipe_in_a_statement_does_not_break_the_table() -> None:
     assert "| XX-1 | search | a \\| b | 1 in `t.py` |" in table(KNOWN, {"XX-1": ["t.py::a"]})
+
+
+def test_the_additional_argument_of_decide_and_the_reply_limit_are_stated_with_reasons() -> None:
+    stated = {(deviation.id, deviation.reason != "") for deviation in deviations()}
+    assert {("PS-REQ-8", True), ("PS-REQ-9", True), ("PS-C3", True)} <= stated
+    assert any("checkpoint_id" in deviation.deviation for deviation in deviations() if deviation.id == "PS-REQ-9")
+    assert any("reply_within_s" in deviation.deviation for deviation in deviations() if deviation.id == "PS-REQ-8")
+
+
+@pytest.mark.parametrize(
+    ("deviation", "complaint"),
+    [
+        (Deviation("XX-9", "it differs", "because"), "a deviation names the unknown id XX-9"),
+        (Deviation("XX-1", "it differs", " "), "a deviation from XX-1 gives no reason"),
+    ],
+)
+def test_a_deviation_needs_a_known_id_and_a_reason(deviation: Deviation, complaint: str) -> None:
+    assert gaps(KNOWN, {"XX-1": ["t.py::a"]}, [deviation]) == [complaint]

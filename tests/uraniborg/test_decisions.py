@@ -102,7 +102,7 @@ def test_the_review_can_be_seen_whole_and_rejected_with_feedback(
 ) -> None:
     uraniborg("decide", asked["checkpoint_id"], "approve")
     review = look(asked["session_id"])
-    paper = review["checkpoint_payload"]["papers"][0]
+    paper = review["checkpoint"]["payload"]["papers"][0]
     shown = uraniborg("inbox", asked["session_id"]).stdout
     assert paper["id"] in shown
     assert paper["title"] in shown

@@ -3,8 +3,8 @@
 from typing import Final
 
 SCHEMA_VERSION: Final = 2
-READABLE_VERSIONS: Final = (1, 2)
-"""A shelf of schema 1 has no `entry` table, no flags in its index, and fewer fields in its metadata."""
+READABLE_SINCE: Final = 1
+"""The first schema that is read. Schema 1 has no `entry` table, no flags in its index, and fewer fields in replies."""
 DATABASE: Final = "shelf.db"
 INDEX: Final = "index"
 STATIC: Final = "static"

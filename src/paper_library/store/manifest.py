@@ -1,15 +1,22 @@
 """The manifest: what a shelf is made of, and by which it is known to be whole."""
 
 import hashlib
+import sqlite3
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import orjson
 
-from paper_library.errors import ShelfDamaged, ShelfNotFound, ShelfTooNew
-from paper_library.store.layout import DATABASE, INDEX, MANIFEST, READABLE_VERSIONS, SCHEMA_VERSION
+from paper_library.errors import ShelfDamaged, ShelfNotFound, ShelfTooNew, ShelfTooOld
+from paper_library.store.layout import DATABASE, INDEX, MANIFEST, READABLE_SINCE, SCHEMA_VERSION
 from uraniborg.kernel.files import shown
+
+_NAMED: Final = 5
+"""How many inputs the hint of an error names."""
+_LISTED: Final = 100
+"""How many its body lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +35,7 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of the shelf in `folder`. Raises ShelfNotFound, ShelfTooNew, ShelfDamaged."""
+    """Return the manifest of the shelf in `folder`. Raise ShelfNotFound, ShelfTooNew, ShelfTooOld or ShelfDamaged."""
     try:
         said: Any = orjson.loads((folder / MANIFEST).read_bytes())
     except FileNotFoundError:
@@ -50,6 +57,8 @@ def read_manifest(folder: Path) -> Manifest:
             schema_version=version,
             supported=SCHEMA_VERSION,
         )
+    if isinstance(version, int) and 1 <= version < READABLE_SINCE:
+        raise _too_old(folder, version)
     try:
         manifest = Manifest(**facts)
     except TypeError:
@@ -61,8 +70,9 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _is_sound(facts: dict[str, Any]) -> bool:
     kinds = {"build_id": str, "papers": int, "files": dict, "software": str, "built_at": str}
+    version = facts["schema_version"]
     # True equals 1, and is no version.
-    if isinstance(facts["schema_version"], bool) or facts["schema_version"] not in READABLE_VERSIONS:
+    if not isinstance(version, int) or isinstance(version, bool) or not READABLE_SINCE <= version <= SCHEMA_VERSION:
         return False
     if not all(isinstance(facts[name], kind) for name, kind in kinds.items()):
         return False
@@ -80,6 +90,30 @@ def damaged(folder: Path, why: str) -> ShelfDamaged:
         f"The shelf {shown(folder)} is damaged: {why}.",
         hint="`paper-library verify` tells what is wrong. Build it again, or copy it again from where it is whole.",
     )
+
+
+def _too_old(folder: Path, version: int) -> ShelfTooOld:
+    inputs = _inputs(folder)
+    made_of = (
+        f" It was built from {', '.join(inputs[:_NAMED])}{' and more' * (len(inputs) > _NAMED)}." if inputs else ""
+    )
+    return ShelfTooOld(
+        f"The shelf {shown(folder)} was made by an earlier version: its schema is {version}, not {SCHEMA_VERSION}.",
+        hint=f"Build it again from the same inputs: paper-library build INPUT… -o {shown(folder)}.{made_of}",
+        schema_version=version,
+        supported=SCHEMA_VERSION,
+        inputs=inputs[:_LISTED],
+    )
+
+
+def _inputs(folder: Path) -> list[str]:
+    """Return the files that an old shelf was built from, as far as its database tells."""
+    try:
+        with closing(sqlite3.connect(f"{(folder / DATABASE).absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            rows = connection.execute("SELECT DISTINCT value FROM paper, json_each(paper.origins)").fetchall()
+    except sqlite3.Error:
+        return []
+    return sorted({str(origin).partition(":")[0] for (origin,) in rows})
 
 
 def _no_shelf(folder: Path) -> Exception:

@@ -78,10 +78,15 @@ def section(markdown: str, *names: str) -> str:
     """The text below the first heading of one of these names (`abstract`, `1. Abstract`), to the next; or nothing."""
     headings = outline(markdown)
     for at, heading in enumerate(headings):
-        if _NUMBERED.sub("", heading.title).rstrip(".:").lower() in names:
+        if bare_title(heading.title).lower() in names:
             end = headings[at + 1].offset if at + 1 < len(headings) else len(markdown)
             return markdown[heading.end : end].strip()
     return ""
+
+
+def bare_title(title: str) -> str:
+    """Return a heading's title without its number and closing mark: `Results` for `3. Results:`."""
+    return _NUMBERED.sub("", title).rstrip(".:")
 
 
 def _unclosed(text: str) -> str:
@@ -110,12 +115,14 @@ def plain_text(markdown: str) -> str:
 
 
 def plain_text_of(value: Any) -> str:
-    """Every text in a JSON value, without its marks."""
+    """Return every text in a JSON value without its Markdown, joined by single spaces."""
     if isinstance(value, str):
         return plain_text(value)
     if isinstance(value, dict):
         return plain_text_of(list(cast("dict[str, Any]", value).values()))
-    return " ".join(map(plain_text_of, cast("list[Any]", value))) if isinstance(value, list) else ""
+    if not isinstance(value, list):
+        return ""
+    return " ".join(filter(None, map(plain_text_of, cast("list[Any]", value))))
 
 
 def _unruled(text: str) -> str:

@@ -14,10 +14,12 @@ from paper_search.models import RawPaper, paper_id
 
 @dataclass(frozen=True, slots=True)
 class Deduplication:
-    """The papers, and how many records were merged away for each reason."""
+    """The papers, how many records were merged away for each reason, and what each paper was made of."""
 
     papers: list[RawPaper]
     merged: dict[str, int] = field(default_factory=dict[str, int])
+    members: list[list[int]] = field(default_factory=list[list[int]])
+    """For each of the papers, the positions of its records in the input."""
 
 
 def merge_duplicates(papers: Sequence[RawPaper]) -> list[RawPaper]:
@@ -40,15 +42,19 @@ def deduplicate(papers: Sequence[RawPaper]) -> Deduplication:
         merged = {place for found in clusters for place in found.members}
         alone = [record for place, record in enumerate(records) if place not in merged]
         records = _in_order([*alone, *(_united(records, found) for found in clusters)])
-    renamed = [(record.position, paper) for record, paper in zip(records, _identified(records), strict=True)]
-    ordered = [paper for _, paper in sorted(renamed, key=lambda pair: pair[0])]
-    return Deduplication(ordered, dict(sorted(reasons.items())))
+    renamed = [(record.positions, paper) for record, paper in zip(records, _identified(records), strict=True)]
+    renamed.sort(key=lambda pair: pair[0])
+    return Deduplication(
+        papers=[paper for _, paper in renamed],
+        merged=dict(sorted(reasons.items())),
+        members=[positions for positions, _ in renamed],
+    )
 
 
 def _united(records: Sequence[Record], found: Cluster) -> Record:
     places = sorted(found.members)
     paper = merge([(records[place], found.reasons[place]) for place in places])
-    return Record(paper, min(records[place].position for place in places))
+    return Record(paper, *(position for place in places for position in records[place].positions))
 
 
 def _in_order(records: Iterable[Record]) -> list[Record]:

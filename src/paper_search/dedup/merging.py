@@ -8,6 +8,7 @@ from paper_search.dedup.authors import merge_authors
 from paper_search.dedup.records import PREPRINT_DOI, Record, is_preprint_venue
 from paper_search.identifiers import SCHEMES
 from paper_search.models import RawPaper, SourceRecord, WorkType, paper_id
+from paper_search.notices import merge_notices, unmark_title
 
 _FIRST_RECORD: str = SourceRecord.model_fields["reason"].default
 _LONGEST_ABSTRACT = 10_000
@@ -34,10 +35,13 @@ def merge(members: Sequence[tuple[Record, str]]) -> RawPaper:
     draft.choose("full_text_url", _openness)
     draft.choose("citation_count", int)
     draft.choose("snippet", len)
-    for name in ("year", "volume", "issue", "pages", "publisher", "language", "bibtex"):
+    draft.choose_year()
+    draft.choose("editors", len)
+    for name in ("volume", "issue", "pages", "publisher", "language", "bibtex"):
         draft.choose(name, lambda _: 0)
     draft.merge_authors()
     draft.merge_identifiers()
+    draft.merge_notices()
     lead = ranked[0][0].paper
     return lead.model_copy(update=draft.fields | {"provenance": draft.provenance, "records": _joined_records(ranked)})
 
@@ -56,9 +60,9 @@ class _Draft:
         self.fields: dict[str, Any] = {}
         self.provenance: dict[str, str] = {}
 
-    def choose(self, name: str, worth: Callable[[Any], Any]) -> None:
-        """Takes the worthiest value there is, the first of equals."""
-        told = [record for record in self.records if getattr(record.paper, name)]
+    def choose(self, name: str, worth: Callable[[Any], Any], records: Sequence[Record] | None = None) -> None:
+        """Take the worthiest value there is, the first of equals."""
+        told = [record for record in records or self.records if getattr(record.paper, name)]
         if told:
             best = max(told, key=lambda record: worth(getattr(record.paper, name)))
             self.fields[name] = getattr(best.paper, name)
@@ -74,6 +78,19 @@ class _Draft:
         if published and self.fields.get("work_type") is WorkType.PREPRINT:
             self.fields["work_type"] = None
             del self.provenance["work_type"]
+
+    def choose_year(self) -> None:
+        """Take a year of publication, and one of registration only if there is no other."""
+        published_first = sorted(self.records, key=lambda record: record.paper.has_registration_year)
+        self.choose("year", lambda _: 0, published_first)
+
+    def merge_notices(self) -> None:
+        """Keep the notices of all records, each once; its provenance names every source that lists any."""
+        papers = [record.paper for record in self.records if record.paper.notices]
+        if papers:
+            self.fields["notices"] = merge_notices(notice for paper in papers for notice in paper.notices)
+            names = {name for paper in papers for name in _notice_sources(paper)}
+            self.provenance["notices"] = ", ".join(sorted(names))
 
     def merge_authors(self) -> None:
         told = [record for record in self.records if record.paper.authors]
@@ -115,6 +132,11 @@ def _content_id(record: Record) -> str:
     return f"content:{paper_id({}, None, record.content, [], None)}"
 
 
+def _notice_sources(paper: RawPaper) -> list[str]:
+    merged = paper.provenance.get("notices")
+    return merged.split(", ") if merged else [notice.source for notice in paper.notices]
+
+
 def _rank(record: Record) -> tuple[bool, bool, int]:
     """The journal's own record first, then the fullest."""
     paper = record.paper
@@ -122,8 +144,9 @@ def _rank(record: Record) -> tuple[bool, bool, int]:
     return record.is_preprint, record.published_doi is None, -sum(map(bool, told))
 
 
-def _title_worth(title: str) -> tuple[bool, bool]:
-    return not title.rstrip().endswith(_CUT_OFF), not title.isupper() and not title.islower()
+def _title_worth(title: str) -> tuple[bool, bool, bool]:
+    unmarked = unmark_title(title)
+    return not title.rstrip().endswith(_CUT_OFF), unmarked == title, not unmarked.isupper() and not title.islower()
 
 
 def _abstract_worth(abstract: str) -> tuple[bool, bool, int]:

@@ -31,10 +31,10 @@ _YEAR_IN_TITLE = re.compile(r"[^:]{0,40}?[(\[]((?:1[89]|20)\d\d)[)\]]")
 
 
 class Record:
-    """One paper under comparison. `position` is where it first stood in the input."""
+    """One paper under comparison. `positions` are those of the input that it was made of."""
 
-    def __init__(self, paper: RawPaper, position: int) -> None:
-        self.position = position
+    def __init__(self, paper: RawPaper, *positions: int) -> None:
+        self.positions = sorted(positions)
         self.paper, self.identifiers = _normalised(paper)
         self.title = parse_title(paper.title)
         doi = self.identifiers.get("doi")
@@ -42,7 +42,7 @@ class Record:
 
     @cached_property
     def year(self) -> int | None:
-        year = self.paper.year
+        year = None if self.paper.has_registration_year else self.paper.year
         if year is None and (told := _YEAR_IN_TITLE.match(self.paper.title)):
             year = int(told[1])
         return year if year and 1000 < year < 3000 else None

@@ -20,6 +20,7 @@ from paper_search.dedup.vocabulary import (
     PART_WORDS,
     TURNS_AROUND,
 )
+from paper_search.notices import unmark_title
 from paper_search.text import words
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
@@ -82,8 +83,11 @@ class Difference:
 
 
 def parse_title(text: str) -> Title:
-    """The title in comparable words: numerals as digits, without markup and remarks such as "(extended abstract)"."""
-    text = text[:_LONGEST]
+    """Return the title in comparable words: numerals as digits, without markup and remarks.
+
+    Remarks are "(extended abstract)" and the like, and the mark of a retracted paper.
+    """
+    text = unmark_title(text[:_LONGEST])
     if "&" in text:
         text = html.unescape(text)
     if "<" in text:

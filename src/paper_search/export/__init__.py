@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from uraniborg.kernel.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from paper_search.citation_keys import citation_keys
     from paper_search.export.bibtex import export_bibtex
-    from paper_search.export.citekeys import citation_keys
     from paper_search.export.json_text import export_json
     from paper_search.export.markdown import export_markdown
-    from paper_search.export.prisma import export_prisma
+    from paper_search.export.prisma import export_prisma, export_prisma_json
+    from paper_search.export.prisma_svg import export_prisma_svg
     from paper_search.export.references import export_csl_json, export_ris
     from paper_search.models import PaperCollection
 
@@ -29,24 +30,28 @@ __all__ = [
     "export_json",
     "export_markdown",
     "export_prisma",
+    "export_prisma_json",
+    "export_prisma_svg",
     "export_ris",
 ]
 
 _HOMES = {
-    "citation_keys": "citekeys",
-    "export_bibtex": "bibtex",
-    "export_csl_json": "references",
-    "export_json": "json_text",
-    "export_markdown": "markdown",
-    "export_prisma": "prisma",
-    "export_ris": "references",
+    "citation_keys": "paper_search.citation_keys",
+    "export_bibtex": "paper_search.export.bibtex",
+    "export_csl_json": "paper_search.export.references",
+    "export_json": "paper_search.export.json_text",
+    "export_markdown": "paper_search.export.markdown",
+    "export_prisma": "paper_search.export.prisma",
+    "export_prisma_json": "paper_search.export.prisma",
+    "export_prisma_svg": "paper_search.export.prisma_svg",
+    "export_ris": "paper_search.export.references",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def _on_first_use(function: str) -> "Callable[[PaperCollection], str]":
@@ -63,6 +68,9 @@ FORMATS: "Mapping[str, Callable[[PaperCollection], str]]" = MappingProxyType(
         "markdown": _on_first_use("export_markdown"),
         "ris": _on_first_use("export_ris"),
         "csl-json": _on_first_use("export_csl_json"),
+        "prisma": _on_first_use("export_prisma"),
+        "prisma-json": _on_first_use("export_prisma_json"),
+        "prisma-svg": _on_first_use("export_prisma_svg"),
     }
 )
 

@@ -29,8 +29,8 @@ def export_bibtex(collection: PaperCollection) -> str:
     """One BibTeX entry per paper, a blank line between; an empty collection gives an empty string.
 
     Keys are `family_year_word` (see `citation_keys`). Text is LaTeX-escaped, `doi` and `url` are not. Titles stand in
-    double braces so that no style changes their capitals; a paper without authors is by `Unknown`; what is missing is
-    left out. Does not raise.
+    double braces so that no style changes their capitals; a paper without authors has its editors, else it is by
+    `Unknown`; what is missing is left out. A retraction is in `note`. Does not raise.
     """
     return "\n\n".join(_entry(reference) for reference in references(collection))
 
@@ -45,7 +45,10 @@ def _fields(reference: Reference, venue_field: str) -> Iterator[tuple[str, str]]
     venue, publisher = reference.venue, reference.publisher
     if reference.kind in _PUBLISHED_BY_THE_VENUE:
         venue, publisher = publisher or venue, ""
-    yield "author", " and ".join(map(_author, reference.authors)) or "Unknown"
+    if reference.editors:
+        yield "editor", " and ".join(map(_author, reference.editors))
+    else:
+        yield "author", " and ".join(map(_author, reference.authors)) or "Unknown"
     yield "title", reference.title and f"{{{encode(reference.title)}}}"
     yield "year", "" if reference.year is None else str(reference.year)
     yield venue_field, encode(venue)
@@ -58,6 +61,7 @@ def _fields(reference: Reference, venue_field: str) -> Iterator[tuple[str, str]]
     if reference.arxiv:
         yield "eprint", _verbatim(reference.arxiv)
         yield "archiveprefix", "arXiv"
+    yield "note", encode(reference.note)
 
 
 @lru_cache(maxsize=16_384)

@@ -2,8 +2,9 @@
 
 import re
 
-from paper_search.models import Author, PaperCollection
-from uraniborg.kernel.bibliography.text import one_line
+from paper_search.models import Paper, PaperCollection
+from paper_search.notices import mark_title
+from uraniborg.kernel.bibliography.text import clean_names, one_line
 
 _HEADER = "| # | Title | Authors | Year | Venue | Score |"
 _SEPARATOR = "|---|-------|---------|------|-------|-------|"
@@ -15,13 +16,20 @@ _SPECIAL = re.compile(r"[\\`*|\[\]]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~")
 
 
 def export_markdown(collection: PaperCollection) -> str:
-    """A table with one row per paper; an empty collection gives header and separator. Does not raise."""
-    rows = [
-        f"| {number} | {cell(paper.title)} | {cell(_short(paper.authors))} | {paper.year or '-'} "
-        f"| {cell(paper.venue)} | {paper.relevance_score:.2f} |"
-        for number, paper in enumerate(collection.papers, 1)
-    ]
+    """Return a table with one row per paper; an empty collection gives header and separator. Does not raise.
+
+    The title of a retracted paper begins with `RETRACTED: `, `WITHDRAWN: ` and so on.
+    """
+    rows = [_row(number, paper) for number, paper in enumerate(collection.papers, 1)]
     return "\n".join([_HEADER, _SEPARATOR, *rows])
+
+
+def _row(number: int, paper: Paper) -> str:
+    title = mark_title(paper.title, paper.retraction and paper.retraction.status)
+    return (
+        f"| {number} | {cell(title)} | {cell(_people(paper))} | {paper.year or '-'} "
+        f"| {cell(paper.venue)} | {paper.relevance_score:.2f} |"
+    )
 
 
 def cell(text: str | None) -> str:
@@ -31,6 +39,12 @@ def cell(text: str | None) -> str:
     return escaped.replace("<", "&lt;") or "-"
 
 
-def _short(authors: list[Author]) -> str:
-    names = [name for author in authors if (name := one_line(author.name))]
+def _people(paper: Paper) -> str:
+    if authors := clean_names(author.name for author in paper.authors):
+        return _short(authors)
+    editors = clean_names(editor.name for editor in paper.editors)
+    return f"{_short(editors)} ({'ed.' if len(editors) == 1 else 'eds.'})" if editors else ""
+
+
+def _short(names: tuple[str, ...]) -> str:
     return f"{names[0]} et al." if len(names) > _MOST_AUTHORS else ", ".join(names)

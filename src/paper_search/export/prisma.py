@@ -1,113 +1,146 @@
-"""The log of a search as a systematic review reports it: what each source gave, what each stage kept."""
+"""The log of a search as a systematic review reports it: PRISMA 2020, as Markdown and as JSON."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from paper_search.export.markdown import cell
-from paper_search.models import PaperCollection, SearchConstraints, SearchMetadata, SourceReport, StageCount
+from paper_search.export.prisma_flow import LABELS, FlowCounts, PrismaFlow, RoundFlow, build_flow, describe_exclusions
+from paper_search.models import PaperCollection, SourceReport
+from paper_search.review import Exclusion, ExclusionReason
+
+_STEPS = ("Step", "Number", "Of which")
+_TITLE_CHARACTERS = 120
 
 
 def export_prisma(collection: PaperCollection) -> str:
-    """A PRISMA-shaped Markdown report: strategy, records identified per source, counts per stage, papers included.
-
-    It holds only what the collection's metadata says; a source that failed is listed as failed, with the reason.
-    Does not raise.
-    """
-    metadata = collection.metadata
+    """Return the search log as Markdown: the flow in all, each round with its queries, and every exclusion."""
+    flow = build_flow(collection)
     sections = [
-        "# Search log\n\n" + _list(_strategy(metadata)),
-        "## Identification\n\n" + _identification(metadata.sources),
-        *_requests(metadata.sources),
-        *_screening(metadata.stage_counts),
-        f"## Included\n\nPapers included: {len(collection.papers)}",
+        "# Search log\n\n" + _bullets(_describe_search(flow)),
+        "## Flow\n\n" + _flow_table(flow),
+        *(_describe_round(part) for part in flow.rounds),
+        *_excluded_papers(flow.exclusions),
     ]
-    if metadata.notes:
-        sections.append("## Notes\n\n" + _list(map(cell, metadata.notes)))
+    if not flow.rounds:
+        reports = collection.metadata.sources
+        sections.append("## Sources\n\n" + (_source_table(reports) if reports else "No source was asked."))
+    if flow.notes:
+        sections.append("## Notes\n\n" + _bullets(map(cell, flow.notes)))
     return "\n\n".join(sections) + "\n"
 
 
-def _strategy(metadata: SearchMetadata) -> list[str]:
-    strategy = metadata.search_strategy
+def export_prisma_json(collection: PaperCollection) -> str:
+    """Return the search log as JSON: every box of the flow, in all and by round, and every exclusion."""
+    return build_flow(collection).model_dump_json(indent=2)
+
+
+def _describe_search(flow: PrismaFlow) -> list[str]:
     lines = [
-        f"Question: {cell(metadata.query)}",
-        f"Date: {cell(metadata.timestamp)}",
-        *([f"Software: {cell(metadata.software)}"] if metadata.software else []),
-        f"Domain: {cell(metadata.domain)}",
-        *(f"Query {n}: {cell(query.boolean_query)}" for n, query in enumerate(strategy.queries, 1)),
-        f"Limits: {_limits(strategy.filters)}",
-        f"Rounds: {metadata.rounds}",
+        f"Question: {cell(flow.question)}",
+        f"Date: {cell(flow.date)}",
+        *([f"Software: {cell(flow.software)}"] if flow.software else []),
+        f"Domain: {cell(flow.domain)}",
+        f"Rounds that searched: {len(flow.rounds) or 'not logged by the version that searched'}",
     ]
-    if metadata.partial:
+    if flow.partial:
         lines.append("Incomplete: at least one source could not give all that was asked of it.")
-    if metadata.reason:
-        lines.append(f"Ended by: {cell(metadata.reason)}")
+    if flow.ended_by:
+        lines.append(f"Ended by: {cell(flow.ended_by)}")
     return lines
 
 
-def _limits(filters: SearchConstraints) -> str:
-    limits = [f"at most {filters.max_results} results"]
-    if filters.year_from is not None:
-        limits.append(f"from {filters.year_from}")
-    if filters.year_to is not None:
-        limits.append(f"to {filters.year_to}")
-    if filters.language:
-        limits.append(f"language {cell(filters.language)}")
-    return ", ".join(limits)
+def _flow_table(flow: PrismaFlow) -> str:
+    reasons, statuses = describe_exclusions(flow), sorted(flow.included_by_status.items())
+    screening = _screening_rows(flow, _list_numbers(reasons)) if flow.rounds else []
+    return _table(_STEPS, [_identified_row(flow), *screening, _included_row(flow, _list_numbers(statuses))])
 
 
-def _identification(sources: list[SourceReport]) -> str:
-    if not sources:
-        return "No source was asked."
+def _identified_row(counts: FlowCounts) -> tuple[str, ...]:
+    return "Records identified", str(sum(counts.identified.values())), _list_counts(counts.identified)
+
+
+def _screening_rows(counts: FlowCounts, reasons: str) -> list[tuple[str, ...]]:
+    return [
+        ("Records removed before screening", str(sum(counts.removed.values())), _list_counts(counts.removed)),
+        ("Records screened", str(counts.screened), ""),
+        ("Records excluded", str(sum(counts.excluded.values())), reasons),
+    ]
+
+
+def _included_row(counts: FlowCounts, statuses: str = "") -> tuple[str, ...]:
+    return "Papers included", str(counts.included), statuses
+
+
+def _describe_round(part: RoundFlow) -> str:
+    queries = [f"Query {number}: {cell(query)}" for number, query in enumerate(part.queries, 1)]
+    limits = ", ".join(f"{name} {value}" for name, value in part.limits.items())
+    counts = [_identified_row(part), *_screening_rows(part, _list_counts(part.excluded)), _included_row(part)]
+    lines = [*queries, f"Limits: {cell(limits)}", *(cell(origin) for origin in part.origins)]
+    blocks = [
+        f"## Round {part.round}",
+        _bullets(lines),
+        _table(_STEPS, counts),
+        _source_table(part.sources) if part.sources else "No source was asked.",
+        *_requests(part.sources),
+    ]
+    return "\n\n".join(blocks)
+
+
+def _source_table(reports: list[SourceReport]) -> str:
     rows = [
         (
-            cell(source.name),
-            source.status.value + (" (partial)" if source.partial else ""),
-            "-" if source.found is None else str(source.found),
-            str(source.returned),
-            str(source.calls),
-            _explanation(source),
+            cell(report.name),
+            report.status.value + (" (partial)" if report.partial else ""),
+            "-" if report.found is None else str(report.found),
+            str(report.received),
+            str(report.calls),
+            _remark(report),
         )
-        for source in sources
+        for report in reports
     ]
-    totals = ("Total", "", "", str(sum(s.returned for s in sources)), str(sum(s.calls for s in sources)), "")
+    totals = ("Total", "", "", str(sum(r.received for r in reports)), str(sum(r.calls for r in reports)), "")
     return _table(("Source", "Status", "Matches", "Records", "Requests", "Remark"), [*rows, totals])
 
 
-def _requests(sources: list[SourceReport]) -> list[str]:
-    """What each source was really asked, so that the search can be repeated by hand."""
-    lines = [f"{cell(source.name)}: {cell(request)}" for source in sources for request in source.requests]
-    return ["## Requests\n\n" + _list(lines)] if lines else []
+def _requests(reports: list[SourceReport]) -> list[str]:
+    """Return what each source was asked, so that the search can be repeated by hand."""
+    lines = [f"{cell(report.name)}: {cell(request)}" for report in reports for request in report.requests]
+    return ["Requests:\n\n" + _bullets(lines)] if lines else []
 
 
-def _explanation(source: SourceReport) -> str:
-    remarks = [(source.reason or "").rstrip(".")]
-    if source.retry_at is not None:
-        remarks.append(f"answers again at {source.retry_at.isoformat()}")
+def _remark(report: SourceReport) -> str:
+    remarks = [(report.reason or "").rstrip(".")]
+    if report.retry_at is not None:
+        remarks.append(f"answers again at {report.retry_at.isoformat()}")
     return cell("; ".join(filter(None, remarks)))
 
 
-def _screening(stages: list[StageCount]) -> list[str]:
-    by_round: dict[int, list[StageCount]] = {}
-    for stage in stages:
-        by_round.setdefault(stage.round, []).append(stage)
-    return [
-        f"## Screening, round {number}\n\n" + _table(("Stage", "In", "Out", "Removed", "Detail"), map(_stage_row, kept))
-        for number, (_, kept) in enumerate(sorted(by_round.items()), 1)
+def _excluded_papers(exclusions: list[Exclusion]) -> list[str]:
+    if not exclusions:
+        return []
+    rows = [
+        (cell(e.title[:_TITLE_CHARACTERS]), cell(e.doi), str(e.round + 1), LABELS[e.reason], _detail(e))
+        for e in exclusions
     ]
+    return ["## Excluded papers\n\n" + _table(("Title", "DOI", "Round", "Reason", "Detail"), rows)]
 
 
-def _stage_row(stage: StageCount) -> tuple[str, ...]:
-    removed = stage.count_in - stage.count_out
-    detail = ", ".join(f"{reason}: {count}" for reason, count in stage.detail.items())
-    return (
-        cell(stage.stage),
-        str(stage.count_in),
-        str(stage.count_out),
-        str(removed) if removed >= 0 else "-",
-        cell(detail),
-    )
+def _detail(exclusion: Exclusion) -> str:
+    if exclusion.reason is ExclusionReason.BELOW_THRESHOLD and exclusion.score is not None:
+        below = f" below {exclusion.threshold:g}" if exclusion.threshold is not None else ""
+        return f"score {exclusion.score:.2f}{below}"
+    by = f"by {exclusion.reviewer}" if exclusion.reviewer else ""
+    return cell("; ".join(filter(None, (exclusion.detail, by))))
 
 
-def _list(lines: Iterable[str]) -> str:
+def _list_counts(counts: Mapping[str, int]) -> str:
+    return _list_numbers((LABELS.get(name, name), count) for name, count in counts.items())
+
+
+def _list_numbers(numbers: Iterable[tuple[str, int]]) -> str:
+    return "; ".join(f"{cell(name)} (n = {count:,})" for name, count in numbers)
+
+
+def _bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 

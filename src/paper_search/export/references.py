@@ -1,9 +1,10 @@
 """Papers of a collection as references, and the formats that the kernel writes of them: RIS and CSL-JSON."""
 
-from paper_search.export.citekeys import citation_keys
+from paper_search.citation_keys import citation_keys
 from paper_search.models import Paper, PaperCollection, WorkType
+from paper_search.notices import describe_notices
 from uraniborg.kernel.bibliography.references import Reference, split_pages
-from uraniborg.kernel.bibliography.text import one_line
+from uraniborg.kernel.bibliography.text import clean_names, one_line
 
 
 def export_ris(collection: PaperCollection) -> str:
@@ -27,11 +28,13 @@ def references(collection: PaperCollection) -> list[Reference]:
 
 
 def _reference(paper: Paper, key: str) -> Reference:
+    authors, editors = clean_names(a.name for a in paper.authors), clean_names(e.name for e in paper.editors)
     return Reference(
         key=key,
         kind=_kind(paper),
         title=one_line(paper.title),
-        authors=tuple(name for author in paper.authors if (name := one_line(author.name))),
+        authors=authors,
+        editors=() if authors else editors,
         year=paper.year,
         venue=one_line(paper.venue),
         volume=one_line(paper.volume),
@@ -45,6 +48,8 @@ def _reference(paper: Paper, key: str) -> Reference:
         pmcid=one_line(paper.identifiers.get("pmcid")),
         language=one_line(paper.language),
         abstract=one_line(paper.abstract),
+        retraction=paper.retraction.status.value if paper.retraction else "",
+        note=one_line(describe_notices(paper.notices)),
     )
 
 

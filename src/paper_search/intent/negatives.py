@@ -10,24 +10,29 @@ from paper_search.text import STOP_WORDS
 MAX_EXCLUDED_WORDS = 3
 _KINDS = (
     r"(?:reviews?|surveys?|preprints?|books?|thes[ei]s|patents?|editorials?|letters|comments|abstracts"
-    r"|meta-analys[ei]s|gr[ea]y\s+literature)"
+    r"|meta-analys[ei]s|gr[ea]y\s+literature|übersichtsarbeiten|übersichten|revues|revisiones|revisões)"
 )
+_VERBS = r"(?:skip|omit|ignore|avoid|discard|disregard|drop|remove|leave\s+out|leaving\s+out|filter\s+out|weed\s+out)"
 # "Do not generalise" states a fact; "polymers, not metals" states a wish.
 _AUXILIARIES = ("do", "does", "did", "is", "are", "was", "were", "can", "could", "will", "would", "should", "may", "or")
 _NOT_AFTER = "".join(rf"(?<!\b{word}\s)" for word in _AUXILIARIES)
 _CUES = re.compile(
-    r"(?P<cue>\b(?:but\s+|and\s+)?(?:i\s+|we\s+)?(?:(?:do(?:es)?\s+not|do(?:es)?n['’]t)\s+(?:want|include|need|use|show)"
-    r"(?:\s+(?:any|me))?"
-    r"|(?:is\s+|are\s+)?not\s+(?:about|on|related\s+to|including|interested\s+in|using|involving|containing|any|the)"
+    r"(?P<cue>\b(?:but\s+|and\s+)?(?:(?:i|we)(?:\s+|['’](?=m\s|re\s)))?"
+    r"(?:(?:do(?:es)?\s+not|do(?:es)?n['’]t)\s+(?:want|include|need|use|show|care\s+(?:about|for))(?:\s+(?:any|me))?"
+    r"|(?:is\s+|are\s+|am\s+|m\s+|re\s+)?not\s+(?:about|on|in(?!\s+(?:vitro|vivo|situ|silico)\b)|related\s+to|including"
+    r"|interested\s+in|using|involving|containing|any|the)"
     r"|excluding|exclude|except(?:\s+for)?|leaving\s+out|ignoring|avoiding|other\s+than|rather\s+than|instead\s+of"
-    rf"|without(?!\s+\w+ing\b)(?:\s+any)?|{_NOT_AFTER}not)\s+"
-    rf"|\b(?:but\s+|and\s+)?no\s+(?={_KINDS}\b))"
+    rf"|without(?!\s+\w+ing\b)(?:\s+any)?|{_NOT_AFTER}not)(?::\s*|\s+)"
+    rf"|\b(?:but\s+|and\s+|please\s+)?(?:no|keine|ohne|sans|pas\s+de|sin|sem|{_VERBS})\s+(?:(?:any|all|the)\s+)?(?={_KINDS}\b)"
+    # At the start of a query "skip connections" are a topic.
+    rf"|(?<=[,;.!?(\n] )(?:(?:but|and|please|kindly)\s+)*{_VERBS}\s+(?!connections?\b|lists?\b|grams?\b)"
+    r"(?:(?:any|all|the|papers|articles|studies|work|works|results|anything|everything|on|about)\s+)*)"
     rf"|(?:^|(?<=[\s(]))[-−](?={STAND_IN}|[^\W\d_])",
     re.IGNORECASE,
 )
 _EXCLUDED = re.compile(
     rf"(?:\b(?P<kind>{_KINDS})|[,;(\n]\s*(?P<named>(?:{STAND_IN}|[\w-]{{1,40}})(?:\s+[\w-]{{1,40}}){{0,2}}?))"
-    r"\s+(?:(?:is|are|to\s+be|being)\s+)?excluded\b",
+    r"\s+(?:(?:(?:is|are|to\s+be|being)\s+)?excluded|(?:is|are)\s+(?:irrelevant|not\s+(?:needed|relevant|wanted|of\s+interest)))\b",
     re.IGNORECASE,
 )
 _PIECE = re.compile(rf"{STAND_IN}|[^\s,;:.!?()\[\]\n]+|[,;:.!?()\[\]\n]")

@@ -13,6 +13,7 @@ from paper_search.intent.limits import sane_limits, with_changes
 from paper_search.intent.purpose import MARKERS
 from paper_search.intent.typed import typed_query
 from paper_search.intent.vocabulary import Key, Vocabulary, key_of, singular
+from paper_search.lookups import Identifier, lookup_query, read_identifiers
 from paper_search.models import ParsedIntent, QueryBuilderInput, SearchQuery, SearchStrategy
 from paper_search.sources.boolean import Node
 
@@ -24,6 +25,8 @@ MAX_BROADER_QUERIES = 1
 def plan(given: QueryBuilderInput, vocabulary: Vocabulary, sources: Sequence[str], today: date) -> SearchStrategy:
     """The strategy of the next round. Never raises; an intent without words gives a strategy without queries."""
     intent = given.intent
+    if identifiers := read_identifiers(intent.topic):
+        return _plan_lookup(identifiers, intent, sources, today)
     ideas = ideas_of(intent, vocabulary)
     lessons, learned = _lessons_of(given, ideas, vocabulary, today)
     filters, notes = sane_limits(with_changes(intent.constraints, lessons.limits), today)
@@ -70,6 +73,19 @@ def plan(given: QueryBuilderInput, vocabulary: Vocabulary, sources: Sequence[str
         *(f"“{text}” was learned from the titles marked relevant." for text in learned),
     ]
     return SearchStrategy(queries=queries, sources=list(sources), filters=filters, notes=notes)
+
+
+def _plan_lookup(
+    identifiers: Sequence[Identifier], intent: ParsedIntent, sources: Sequence[str], today: date
+) -> SearchStrategy:
+    """Return the strategy that fetches exactly these works, in every round."""
+    filters, notes = sane_limits(intent.constraints, today)
+    wanted = identifiers[: filters.max_results]
+    if len(wanted) < len(identifiers):
+        notes.append(
+            f"Only the first {len(wanted)} of {len(identifiers)} identifiers are fetched, as max_results asks."
+        )
+    return SearchStrategy(queries=[lookup_query(wanted)], sources=list(sources), filters=filters, notes=notes)
 
 
 def _lessons_of(

@@ -1,6 +1,7 @@
 """Reads a whole query by rule: limits, hints and wishes first, and what is left is what it is about."""
 
 import re
+from collections.abc import Sequence
 from datetime import date
 
 from paper_search.identifiers import normalise_arxiv, normalise_doi
@@ -19,13 +20,16 @@ from paper_search.intent.cleaning import (
 from paper_search.intent.concepts import MAX_CONCEPTS, acronyms, alternatives, concepts_in
 from paper_search.intent.expression import render, term, tidied
 from paper_search.intent.languages import read_language
+from paper_search.intent.markup import close_brackets, fold_markup
 from paper_search.intent.negatives import read_negatives
+from paper_search.intent.preferences import PreferenceReading, read_preferences
 from paper_search.intent.purpose import read_purpose
 from paper_search.intent.typed import is_boolean, typed_query
 from paper_search.intent.venues import read_venues
 from paper_search.intent.vocabulary import Vocabulary, key_of
 from paper_search.intent.wordlists import FILLER
 from paper_search.intent.years import described, is_publication_year, read_years
+from paper_search.lookups import Identifier, read_identifiers
 from paper_search.models import IntentType, ParsedIntent, SearchConstraints
 from paper_search.sources.boolean import Node, all_of, parse
 from paper_search.text import STOP_WORDS
@@ -40,12 +44,47 @@ _CUT = re.compile(f"{BREAK}|{STAND_IN}")
 
 
 def read_query(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
-    """What a person asks for, and in `notes` how it was read. Never raises, whatever the text."""
-    quoted, identifier_notes = _with_identifiers_quoted(normalised(query))
+    """Return what a person asks for, and in `notes` how it was read. Never raises, whatever the text."""
+    if identifiers := read_identifiers(query):
+        return _read_lookup(identifiers)
+    text, phrases, identifier_notes = _prepare(query)
+    wishes = _read_wishes(text, vocabulary, today)
+    typed = without_politeness(read_years(wishes.rest, today).rest)
+    read = _read_boolean if is_boolean(typed) else _read_sentence
+    intent = read(wishes.rest, phrases, vocabulary, today)
+    preferences = [restored(wish, phrases) for wish in wishes.preferences]
+    notes = [f"“{wish}” was read as a preference: such papers rank higher, the others stay." for wish in preferences]
+    return intent.model_copy(update={"preferences": preferences, "notes": [*identifier_notes, *intent.notes, *notes]})
+
+
+def _read_lookup(identifiers: Sequence[Identifier]) -> ParsedIntent:
+    """Return the intent to fetch exactly these works."""
+    names = [str(identifier) for identifier in identifiers]
+    if len(names) == 1:
+        note = f"“{names[0]}” identifies one paper, which is fetched by it."
+    else:
+        note = f"The query is a list of {len(names)} identifiers; exactly these papers are fetched."
+    return ParsedIntent(
+        topic=", ".join(names), concepts=names, intent_type=IntentType.METHOD, phrases=names, notes=[note]
+    )
+
+
+def _prepare(query: str) -> tuple[str, list[str], list[str]]:
+    """Return the text in one spelling with its phrases set aside, the phrases, and notes on identifiers in it."""
+    quoted, notes = _with_identifiers_quoted(close_brackets(normalised(fold_markup(query))))
     text, phrases = set_phrases_aside(quoted)
-    typed = without_politeness(read_years(text, today).rest)
-    if is_boolean(typed):
-        return _read_boolean(text, phrases, vocabulary, today)
+    return text, phrases, notes
+
+
+def _read_wishes(text: str, vocabulary: Vocabulary, today: date) -> PreferenceReading:
+    """Return the preferences of a text. Where there is nothing but a wish, the wish is the subject."""
+    reading = read_preferences(text, vocabulary, today)
+    if reading.wishes and not concepts_in(without_politeness(read_years(reading.rest, today).rest), vocabulary):
+        return PreferenceReading(rest=BREAK.join([reading.rest, *reading.wishes]))
+    return reading
+
+
+def _read_sentence(text: str, phrases: list[str], vocabulary: Vocabulary, today: date) -> ParsedIntent:
     amount = read_amount(text)
     years = read_years(amount.rest, today)
     language = read_language(years.rest)
@@ -79,7 +118,6 @@ def read_query(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
         venues=at,
         excluded=without,
         notes=[
-            *identifier_notes,
             *amount.notes,
             *years.notes,
             *language.notes,

@@ -73,8 +73,12 @@ FOREIGN_FUNCTION_WORDS = (
     el la los las un una unos unas de del y o u en con sin para por sobre entre a al como que es son se su
     sus desde hasta
     """),
+    _each("""
+    o a os as um uma uns umas de do da dos das e ou em no na nos nas com sem para por pelo pela sobre entre ao à aos às
+    como que é são se seu sua seus suas desde até após
+    """),
 )
-"""The words that join concepts in German, French and Spanish."""
+"""The words that join concepts in German, French, Spanish and Portuguese."""
 
 NAME_PARTICLES = _each("van von der den de da di del della la le el al bin ibn ter ten dos du af zu")
 NOT_NAMES = _each("monte bayesian raman gaussian fourier markov bragg python matlab i the a an using means")

@@ -1,12 +1,13 @@
 """Judges a pool of papers against an intent: a score from 0 to 1, a reason and tags for each, in the order given.
 
 How strong a match is comes from the paper's own words, raised a little by the company it keeps and by citations and
-recency. What a person marked in earlier rounds then moves the score.
+recency. What a person prefers and what they marked in earlier rounds then moves the score.
 """
 
 from collections.abc import Mapping, Sequence
 
 from paper_search.intent.lessons import wanted_words
+from paper_search.lookups import carries, read_identifiers
 from paper_search.models import ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
 from paper_search.relevance.bm25 import match_strengths
 from paper_search.relevance.calibrate import score
@@ -14,6 +15,7 @@ from paper_search.relevance.company import with_company
 from paper_search.relevance.explain import reason
 from paper_search.relevance.feedback import lean, leanings, marks
 from paper_search.relevance.pool import Candidate, Pool
+from paper_search.relevance.preferences import met_by, preferences_of, raise_score
 from paper_search.relevance.priors import authors_found, prior, venue_found
 from paper_search.relevance.query import Query, read_query
 from paper_search.relevance.tags import tags_of
@@ -24,11 +26,16 @@ CLEARLY = 0.25
 
 
 def judge(papers: Sequence[RawPaper], intent: ParsedIntent, hints: RelevanceHints, this_year: int) -> list[ScoredPaper]:
-    """Every paper scored by rule. Pure, and blind to the order in which the papers come."""
+    """Return every paper scored by rule. Pure, and blind to the order in which the papers come.
+
+    A paper that was asked for by its identifier scores 1, whatever its words are.
+    """
     query = read_query(intent, [wanted_words(text) for text in hints.free_text])
     pool = Pool([Candidate.of(paper, keep_stop_words=query.keeps_stop_words) for paper in papers])
     weights = term_weights(pool, query.asked)
     strengths = text_strengths(pool, query, weights)
+    wishes = preferences_of(intent, this_year)
+    identifiers = read_identifiers(intent.topic)
     leaning = leanings(pool.candidates, hints, keep_stop_words=query.keeps_stop_words)
     judged: list[ScoredPaper] = []
     for i, (paper, marked) in enumerate(zip(papers, marks(papers, hints), strict=True)):
@@ -37,11 +44,15 @@ def judge(papers: Sequence[RawPaper], intent: ParsedIntent, hints: RelevanceHint
         held = {term for term in query.asked if term in counts}
         wishes_met = bool(writers) + in_venue
         by_text = score(strengths[i] * prior(paper, this_year), query, weights, held, wishes_met)
-        remarks = _remarks(marked, leaning[i], writers, in_venue)
+        met = met_by(paper, candidate, counts, wishes)
+        asked_for = carries(paper, identifiers)
+        by_wish = 1.0 if asked_for else raise_score(by_text, len(met), len(wishes))
+        remarks = [*_remarks(marked, leaning[i], writers, in_venue), *(f"preferred: {wish}" for wish in met)]
+        remarks += [f"asked for by its identifier {identifier}" for identifier in asked_for]
         judged.append(
             ScoredPaper(
                 paper=paper,
-                relevance_score=round(lean(by_text, leaning[i]) if marked is None else float(marked), 6),
+                relevance_score=round(lean(by_wish, leaning[i]) if marked is None else float(marked), 6),
                 relevance_reason=reason(paper, candidate, counts, query, remarks),
                 tags=tags_of(paper, candidate, counts),
             )

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from paper_search.notices import mark_title
 from paper_search.sessions.answers import from_inbox
 from paper_search.sessions.edits import EXAMPLE
 from paper_search.sessions.state import stored_state
@@ -38,8 +39,11 @@ def _papers(payload: dict[str, Any]) -> list[str]:
     lines: list[str] = []
     for paper in payload["papers"]:
         more = f" and {paper['more_authors']} more" if paper["more_authors"] else ""
-        lines += [f"{paper['title']} ({paper['year'] or '-'})"]
-        lines += [f"  {paper['id']}  {paper['relevance_score']:.2f}  {', '.join(paper['authors'])}{more}", ""]
+        title = mark_title(paper["title"], paper.get("retraction", {}).get("status"))
+        lines += [f"{title} ({paper['year'] or '-'})"]
+        lines += [f"  {paper['id']}  {paper['relevance_score']:.2f}  {', '.join(paper['authors'])}{more}"]
+        lines += [f"  {note}"] if (note := paper.get("editorial_note")) else []
+        lines += [""]
     if rest := payload["total_papers"] - payload["shown"]:
         lines.append(f"and {rest} more")
     return lines

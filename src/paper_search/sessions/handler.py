@@ -1,17 +1,16 @@
-"""Where a running search waits for its decision."""
+"""The checkpoint handler of a session: holds a running search until its decision is set."""
 
 import asyncio
-import threading
 from collections.abc import Callable
 
-from paper_search.errors import CheckpointBusy, NoPendingCheckpoint
 from paper_search.workflow.checkpoints import Checkpoint, Decision
 
 
 class MCPCheckpointHandler:
-    """Holds a search at a checkpoint until `set_decision` is called, from whichever thread.
+    """Hold a search at a checkpoint until `set_decision` is called, from any thread.
 
-    `on_checkpoint` is told when a checkpoint has begun to wait.
+    The handler refuses nothing: the session decides which decisions it passes on. `on_checkpoint` is called when a
+    checkpoint starts to wait.
     """
 
     def __init__(self, on_checkpoint: Callable[[], None] | None = None) -> None:
@@ -21,15 +20,13 @@ class MCPCheckpointHandler:
         self._decision: Decision | None = None
         self._on_checkpoint = on_checkpoint
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._lock = threading.Lock()
 
     async def handle(self, checkpoint: Checkpoint) -> Decision:
-        with self._lock:
-            self._loop = asyncio.get_running_loop()
-            self._current_checkpoint = checkpoint
-            self._decision = None
-            self._decision_ready.clear()
-            self._checkpoint_ready.set()
+        """Return the decision that is set after `checkpoint` has arrived."""
+        self._loop = asyncio.get_running_loop()
+        self._current_checkpoint = checkpoint
+        self._decision_ready.clear()
+        self._checkpoint_ready.set()
         if self._on_checkpoint is not None:
             self._on_checkpoint()
         try:
@@ -40,16 +37,9 @@ class MCPCheckpointHandler:
         return self._decision
 
     def set_decision(self, decision: Decision) -> None:
-        """Let the search go on. Raises NoPendingCheckpoint when nothing waits and CheckpointBusy for a second one."""
-        with self._lock:
-            checkpoint = self._current_checkpoint
-            if checkpoint is None or not self._checkpoint_ready.is_set():
-                raise NoPendingCheckpoint(checkpoint.run_id if checkpoint else "", "working")
-            if self._decision is not None:
-                raise CheckpointBusy(checkpoint.run_id, checkpoint.checkpoint_id)
-            self._decision = decision
-        assert self._loop is not None
-        if self._loop is running_loop():
+        """Store the decision and release the search that waits for it, if one does."""
+        self._decision = decision
+        if self._loop is None or self._loop is running_loop():
             self._decision_ready.set()
         else:
             self._loop.call_soon_threadsafe(self._decision_ready.set)
@@ -61,12 +51,12 @@ class MCPCheckpointHandler:
 
     @property
     def has_pending_checkpoint(self) -> bool:
-        """Whether a decision would be taken now."""
-        return self._checkpoint_ready.is_set() and self._decision is None
+        """Whether a checkpoint has arrived whose decision the search has not consumed yet."""
+        return self._checkpoint_ready.is_set()
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
-    """The loop of this thread, if it runs one."""
+    """Return the event loop that runs in this thread, or None."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:

@@ -15,6 +15,7 @@ from paper_search.errors import (
     SessionFailed,
     SessionInterrupted,
     SessionNotComplete,
+    SessionNotFound,
     SessionNotOpened,
 )
 from paper_search.limits import checked_query
@@ -25,18 +26,21 @@ from paper_search.sessions.chores import LOOK_S, Chores
 from paper_search.sessions.home import Home
 from paper_search.sessions.running import RunningSessions, untold
 from paper_search.sessions.session import Ground, Listener, WorkflowSession, put_question
-from paper_search.sessions.state import PART, Asked, SessionState, Waiting
+from paper_search.sessions.state import PART, Asked, SessionState, Waiting, summarize_session
 from paper_search.sessions.store import SessionFiles, SessionStore
 from paper_search.sessions.workflows import Workflows
-from paper_search.workflow.checkpoints import Decision, ResultPayload
+from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.clock import Clock, SystemClock
-from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbox, InboxPort
 from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.logging import printable
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
+SESSIONS_LISTED: Final = 50
+"""How many sessions a list holds at most."""
 DOOR: Final = "agent"
 """By which door the decisions of a manager come, unless told otherwise."""
 
@@ -128,6 +132,28 @@ class SessionManager:
         """A page of the papers under review, or of the result. Raises SessionNotFound, NoPapersYet or SessionFailed."""
         return await self._home.run(self._papers(session_id, offset))
 
+    def resolve(self, beginning: str) -> str:
+        """Return the id of the one session that begins so. Raises SessionNotFound or InvalidInput. Blocks."""
+        found = [name for name in self._ground.store.last_used() if beginning and name.startswith(beginning)]
+        if len(found) == 1 or beginning in found:
+            return beginning if beginning in found else found[0]
+        if not found:
+            raise SessionNotFound(beginning)
+        raise InvalidInput(
+            f"{len(found)} sessions begin with '{printable(beginning[:32])}'.",
+            hint=f"Give more of the id: {', '.join(found[:5])}.",
+            allowed=found[:10],
+        )
+
+    async def checkpoint(self, session_id: str) -> Checkpoint | None:
+        """Return the pending checkpoint with all it holds, or None. Raises SessionNotFound or SessionInterrupted."""
+        _, state = await self._home.run(self._find(session_id))
+        return state.waiting.checkpoint if state.waiting else None
+
+    async def sessions(self, limit: int = SESSIONS_LISTED) -> dict[str, Any]:
+        """Return the summaries of the sessions used last, at most `limit`, and how many there are in all."""
+        return await asyncio.to_thread(self._list_sessions, limit)
+
     async def unload_idle(self) -> None:
         """Let go of the sessions nobody has asked about for as long as the settings say."""
         await self._home.run(self._sessions.unload_idle())
@@ -150,6 +176,19 @@ class SessionManager:
         await asyncio.gather(*self._farewells)
         await self._workflows.aclose()
         await asyncio.to_thread(self._ground.inbox.close)
+
+    def _list_sessions(self, limit: int) -> dict[str, Any]:
+        store, inbox = self._ground.store, self._ground.inbox
+        used = store.last_used()
+        listed: list[dict[str, Any]] = []
+        for session_id, last_used in list(used.items())[:limit]:
+            with suppress(SessionNotFound):  # another process has deleted it
+                try:
+                    summary = summarize_session(store, inbox, session_id, last_used)
+                    listed.append(views.session_line(summary))
+                except (SessionInterrupted, DatabaseUnusable) as problem:
+                    listed.append({"session_id": session_id, "phase": "unreadable", "error": problem.message})
+        return {"sessions": listed, "total": len(used)}
 
     def _begin(self, session_id: str, asked: Asked, config: AppConfig) -> None:
         self._chores.take_up()

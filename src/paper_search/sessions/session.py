@@ -28,7 +28,7 @@ from paper_search.sessions.views import checkpoint_payload, clipped, question
 from paper_search.workflow.checkpoints import Checkpoint, Decision
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.clock import Clock
-from uraniborg.kernel.errors import as_error, is_out_of_room
+from uraniborg.kernel.errors import describe_exception, is_out_of_room
 from uraniborg.kernel.inbox import Entry, InboxPort
 from uraniborg.kernel.logging import get_logger, redact
 
@@ -86,6 +86,8 @@ class WorkflowSession:
     _was_waiting: bool = False
     _decided: int = 0
     """How many decisions were taken before it was started, or since."""
+    _answered: bool = False
+    """Whether the pending checkpoint has its decision, which the search has not taken up yet."""
     _ended: Ended | None = None
     _waiting: Waiting | None = None
     _phase: str = WORKING
@@ -99,6 +101,7 @@ class WorkflowSession:
         self._asked_at, self._max_rounds = asked.at, asked.max_rounds
         self._was_waiting = stored is not None and stored.waiting is not None
         self._decided = stored.iteration if stored else 0
+        self._round = stored.round if stored else 0
         self.aside = None
 
         def asks() -> None:
@@ -110,8 +113,8 @@ class WorkflowSession:
 
     @property
     def waiting(self) -> Waiting | None:
-        """What a person is being asked."""
-        return self._waiting if self._handler.has_pending_checkpoint else None
+        """The checkpoint that a decision would be taken for now, or None."""
+        return self._waiting if self._handler.has_pending_checkpoint and not self._answered else None
 
     @property
     def asks(self) -> str | None:
@@ -172,6 +175,7 @@ class WorkflowSession:
         if waiting is None or waiting.checkpoint.checkpoint_id != entry.id or entry.state != "decided":
             return
         if (decision := _usable(entry, waiting)) is not None:
+            self._answered = True
             self._handler.set_decision(decision)
         else:
             await kept(self.session_id, lambda: ground.inbox.reopen(entry.id))
@@ -238,7 +242,7 @@ class WorkflowSession:
 
     async def _fail(self, exc: Exception, journal: StoredJournal, now: datetime) -> None:
         _log.exception("search failed", exc=exc, session_id=self.session_id)
-        error = clipped(redact(as_error(exc).message), _LONGEST_ERROR)
+        error = clipped(redact(describe_exception(exc)), _LONGEST_ERROR)
         ended = Ended(at=now, error=error, rounds=self._round, sources=self._reports)
         try:
             await journal.keep("ended", ended)
@@ -258,7 +262,7 @@ class WorkflowSession:
         """Put the checkpoint into the inbox and wait for its decision, from whichever door it comes."""
         waiting = Waiting(checkpoint=checkpoint, sources=sources)
         await journal.keep(f"checkpoint-{checkpoint.iteration}", waiting)
-        self._waiting = waiting
+        self._waiting, self._answered = waiting, False
         self._reports = reports_of(checkpoint)
         decision = await self._decided_before(waiting, ground) or await self._handler.handle(checkpoint)
         self._decided = checkpoint.iteration + 1

@@ -138,6 +138,43 @@ def stored_state(store: SessionStore, inbox: InboxPort, session_id: str) -> Sess
     )
 
 
+class SessionSummary(BaseModel):
+    """One line of a list of sessions."""
+
+    session_id: str
+    query: str
+    phase: str
+    created_at: datetime
+    last_used_at: datetime
+    checkpoint_kind: str | None = None
+    checkpoint_id: str | None = None
+    paper_count: int | None = None
+    error: str | None = None
+
+
+def summarize_session(store: SessionStore, inbox: InboxPort, session_id: str, last_used: datetime) -> SessionSummary:
+    """Return the summary of a stored session without reading its papers.
+
+    Raises SessionNotFound or SessionInterrupted.
+    """
+    steps = store.steps(session_id)
+    asked = read_step(store, session_id, "session", Asked)
+    summary = SessionSummary(
+        session_id=session_id, query=asked.query, phase=WORKING, created_at=asked.at, last_used_at=last_used
+    )
+    if "ended" in steps:
+        ended = read_step(store, session_id, "ended", Ended)
+        outcome = {"paper_count": ended.paper_count} if ended.error is None else {"error": ended.error}
+        return summary.model_copy(update={"phase": FAILED if ended.error else COMPLETED, **outcome})
+    last = max((_number(step) for step in steps if step.startswith("checkpoint-")), default=None)
+    if last is not None and f"decision-{last}" not in steps:
+        pending = [entry for entry in inbox.beginning_with(f"{session_id}:{last}:") if entry.state == "pending"]
+        if pending:
+            waiting = {"checkpoint_kind": pending[0].kind, "checkpoint_id": pending[0].id}
+            return summary.model_copy(update={"phase": WAITING, **waiting})
+    return summary
+
+
 def reports_of(checkpoint: Checkpoint) -> list[SourceReport]:
     payload = checkpoint.payload
     return payload.collection.metadata.sources if isinstance(payload, ResultPayload) else []

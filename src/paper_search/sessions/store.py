@@ -1,7 +1,8 @@
 """What a session leaves on disk: one SQLite file each, written before anything is answered, and a lease beside it.
 
 A file holds the session's journal: `session` (how it was asked for), the engine's steps and decisions, `checkpoint-N`,
-and in the end `result`, if there is one, and `ended`. Each is written once.
+and in the end `result`, if there is one, and `ended`. Each is written once. A file of an older version is copied and
+migrated when it is opened; one of a newer version is refused.
 """
 
 import math
@@ -11,17 +12,20 @@ import sqlite3
 import threading
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from paper_search.errors import SessionInterrupted, SessionNotFound
 from uraniborg.kernel.files import Lease, sync_folder
 from uraniborg.kernel.settings import data_dir
-from uraniborg.kernel.sqlite import DatabaseMissing, connect, migrate, reading, transaction
+from uraniborg.kernel.sqlite import DatabaseMissing, Migration, connect, copies_of, migrate, reading, transaction
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
-_MIGRATIONS: Final = [("steps", "CREATE TABLE steps (step TEXT NOT NULL UNIQUE, value TEXT NOT NULL)")]
+_MIGRATIONS: Final[list[Migration]] = [
+    ("steps", "CREATE TABLE steps (step TEXT NOT NULL UNIQUE, value TEXT NOT NULL)"),
+]
+"""The format of a session's file. Append a named migration when a step changes its shape; never edit an earlier one."""
 
 
 class Held(Protocol):
@@ -60,6 +64,10 @@ class SessionStore(Protocol):
 
     def unused_since(self, moment: datetime) -> list[str]:
         """The sessions that nobody has used since."""
+        ...
+
+    def last_used(self) -> dict[str, datetime]:
+        """Return the ids of all sessions with the time each was last used, the latest first."""
         ...
 
 
@@ -106,10 +114,17 @@ class SessionFiles:
         with _interrupting(session_id):
             for ending in (".db", ".db-wal", ".db-shm", ".new", ".new-wal", ".new-shm", ".lock"):
                 path.with_suffix(ending).unlink(missing_ok=True)
+            for copy in copies_of(path) if path.parent.is_dir() else ():
+                copy.unlink(missing_ok=True)
 
     def unused_since(self, moment: datetime) -> list[str]:
         files = [*self._folder.glob("*.db"), *self._folder.glob("*.new")]
         return [file.stem for file in files if _written(file) < moment.timestamp()]
+
+    def last_used(self) -> dict[str, datetime]:
+        times = {file.stem: _written(file) for file in self._folder.glob("*.db") if _ID.fullmatch(file.stem)}
+        latest_first = sorted(times.items(), key=lambda item: (-item[1], item[0]))
+        return {name: datetime.fromtimestamp(time, UTC) for name, time in latest_first if time < math.inf}
 
     def _create(self, session_id: str, path: Path, step: str, value: str) -> None:
         """Under its name the file is there only once the session is in it."""
@@ -210,6 +225,10 @@ class MemorySessions:
     def unused_since(self, moment: datetime) -> list[str]:
         """None: what is only in memory does not grow old."""
         return []
+
+    def last_used(self) -> dict[str, datetime]:
+        with self._lock:
+            return dict.fromkeys(reversed(self._sessions), datetime.now(UTC))
 
     def _steps(self, session_id: str) -> dict[str, str]:
         if session_id not in self._sessions:

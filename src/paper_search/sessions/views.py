@@ -7,6 +7,7 @@ from typing import Any, Final
 from pydantic_core import to_json
 
 from paper_search.models import (
+    NO_SOURCE_ANSWERED,
     Paper,
     PaperCollection,
     ParsedIntent,
@@ -14,8 +15,10 @@ from paper_search.models import (
     SourceReport,
     SourceStatus,
     StageCount,
+    any_source_answered,
 )
-from paper_search.sessions.state import SessionState
+from paper_search.notices import notice_fields
+from paper_search.sessions.state import SessionState, SessionSummary
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, StrategyPayload
 from uraniborg.kernel.inbox import Decision, Entry
 
@@ -23,8 +26,8 @@ REPLY_BYTES: Final = 25_000
 """No reply but an export is longer than this."""
 SHOWN: Final = 20
 """A checkpoint lists at most this many papers."""
-_PAYLOAD_BYTES: Final = 9_000
-"""A checkpoint's payload stands in a reply twice, nested and flat."""
+_PAYLOAD_BYTES: Final = 16_000
+"""A checkpoint's payload takes at most this much of a reply."""
 _SHARES: Final = (1.0, 0.6, 0.3, 0.15)
 """How much each part of a reply may take, tried until all of them fit: few are as long as they may be."""
 _PAGE_BYTES: Final = 24_000
@@ -117,6 +120,12 @@ def checkpoint_payload(checkpoint: Checkpoint, most_bytes: int = _PAYLOAD_BYTES)
         shown = shown * 3 // 4
 
 
+def session_line(summary: SessionSummary) -> dict[str, Any]:
+    """Return one session of a list, with long texts clipped."""
+    line = summary.model_dump(mode="json", exclude_none=True)
+    return {**line, **{name: clipped(line[name], 120) for name in ("query", "error") if name in line}}
+
+
 def papers_address(session_id: str, offset: int = 0) -> str:
     """The resource with all papers of a session, from the one at `offset` on."""
     return f"paper-search://sessions/{session_id}/papers" + (f"/{offset}" if offset else "")
@@ -178,9 +187,7 @@ def _pending(checkpoint: Checkpoint, share: float) -> dict[str, Any]:
         },
         "checkpoint_id": checkpoint.checkpoint_id,
         "checkpoint_kind": kind,
-        "checkpoint_payload": payload,
         "user_action_required": True,
-        "user_question": clipped(question(checkpoint), int(2_000 * share)),
     }
 
 
@@ -201,6 +208,8 @@ def _end(state: SessionState) -> str:
     assert ended is not None
     if ended.error is not None:
         return f"The search failed: {clipped(ended.error, 500)}"
+    if not ended.paper_count and ended.sources and not any_source_answered(ended.sources):
+        return f"{NO_SOURCE_ANSWERED} 0 papers."
     how = "the rounds were used up" if ended.reason else "approved"
     rounds = "1 round" if ended.rounds == 1 else f"{ended.rounds} rounds"
     return f"{_papers(ended.paper_count)} after {rounds}, {how}. Call export_results for them."
@@ -220,7 +229,8 @@ def question(checkpoint: Checkpoint) -> str:
     count, troubled = len(collection.papers), _troubled(collection.metadata.sources)
     found = f"Keep these {_papers(count)}?" if count != 1 else "Keep this paper?"
     if not count:
-        found = "No papers were found."
+        answered = any_source_answered(collection.metadata.sources)
+        found = "No papers were found." if answered else NO_SOURCE_ANSWERED
     trouble = f" Not all sources could answer: {'; '.join(troubled)}." if troubled else ""
     return (
         f"{found}{trouble} Approve to finish; or reject (or edit) and say what is missing, or which papers are "
@@ -247,15 +257,20 @@ def _years(strategy: SearchStrategy) -> str:
 
 
 def _strategy(intent: ParsedIntent, strategy: SearchStrategy, most_bytes: int) -> dict[str, Any]:
-    said = {
+    full = {
         "intent": intent.model_dump(mode="json", exclude_none=True),
         "strategy": strategy.model_dump(mode="json", exclude_none=True),
     }
+    return _fitted(full, most_bytes)
+
+
+def _fitted(value: dict[str, Any], most_bytes: int) -> dict[str, Any]:
+    """Return the value, with texts clipped and lists cut as far as needed to fit; `shortened` says so."""
     for texts, items in ((400, 20), (200, 10), (80, 5), (40, 3)):
-        if size(said) <= most_bytes:
-            return said
-        said = {**_shortened(said, texts, items), "shortened": True}
-    return said
+        if size(value) <= most_bytes:
+            return value
+        value = {**_shortened(value, texts, items), "shortened": True}
+    return value
 
 
 def _shortened(value: Any, texts: int, items: int) -> Any:
@@ -278,6 +293,7 @@ def _review(checkpoint: Checkpoint, collection: PaperCollection, accumulated: in
         "facets": _facets(collection),
         "accumulated_count": accumulated,
         "stage_counts": _counts(collection.metadata.stage_counts, checkpoint.round),
+        "strategy": _fitted(collection.metadata.search_strategy.model_dump(mode="json", exclude_none=True), 2_000),
     }
     if total > shown:
         said["more"] = (
@@ -299,6 +315,7 @@ def _paper(paper: Paper) -> dict[str, Any]:
         "relevance_score": round(paper.relevance_score, 2),
         "relevance_reason": clipped(paper.relevance_reason, 120),
         "sources": paper.sources[:8],
+        **notice_fields(paper.notices),
     }
 
 

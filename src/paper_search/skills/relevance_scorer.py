@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from paper_search.errors import LLMError
 from paper_search.llm.base import LLMProvider
+from paper_search.lookups import missing_notes, read_identifiers
 from paper_search.models import PaperTag, ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
 from paper_search.relevance.feedback import marks
 from paper_search.relevance.judge import judge
@@ -65,13 +66,15 @@ class RelevanceScorer:
     async def score_with_notes(
         self, papers: list[RawPaper], intent: ParsedIntent, hints: RelevanceHints | None = None
     ) -> ScoringOutcome:
-        """The same, with notes that say where a model could not be used."""
+        """Score the papers, and say in notes where a model could not be used and which identifiers were not found."""
+        identifiers = read_identifiers(intent.topic)[: intent.constraints.max_results]
+        notes = missing_notes(identifiers, papers)
         if not papers:
-            return ScoringOutcome(papers=[])
+            return ScoringOutcome(papers=[], notes=notes)
         known = hints or RelevanceHints()
         by_rule = await self._judge(papers, intent, known)
-        if self._llm is None:
-            return ScoringOutcome(papers=by_rule)
+        if self._llm is None or identifiers:
+            return ScoringOutcome(papers=by_rule, notes=notes)
         pinned = {
             scored.paper.id for scored, mark in zip(by_rule, marks(papers, known), strict=True) if mark is not None
         }

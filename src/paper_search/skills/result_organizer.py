@@ -32,7 +32,7 @@ class ResultOrganizer:
     """Keeps papers of at least `min_relevance`, the best first."""
 
     def __init__(self, min_relevance: float = 0.3, clock: Clock | None = None) -> None:
-        self._min_relevance = min_relevance
+        self.min_relevance = min_relevance
         self._clock = clock or SystemClock()
 
     async def organize(
@@ -44,8 +44,10 @@ class ResultOrganizer:
         return await asyncio.to_thread(self._organized, papers, strategy, original_query)
 
     def _organized(self, papers: list[ScoredPaper], strategy: SearchStrategy, original_query: str) -> PaperCollection:
-        kept = sorted((scored for scored in papers if scored.relevance_score >= self._min_relevance), key=_order)
-        listed = [_paper(scored) for scored in kept[: max(0, strategy.filters.max_results)]]
+        kept = sorted(
+            (scored for scored in papers if scored.relevance_score >= self.min_relevance), key=relevance_order
+        )
+        listed = [paper_of(scored) for scored in kept[: max(0, strategy.filters.max_results)]]
         metadata = SearchMetadata(
             query=original_query,
             search_strategy=strategy,
@@ -67,12 +69,14 @@ def facets_of(papers: Sequence[Paper]) -> Facets:
     )
 
 
-def _order(scored: ScoredPaper) -> tuple[float, int, int, str, str]:
+def relevance_order(scored: ScoredPaper) -> tuple[float, int, int, str, str]:
+    """Return the sort key that puts the most relevant papers first, and always in the same order."""
     paper = scored.paper
     return -scored.relevance_score, -paper.citation_count, -(paper.year or 0), paper.title, paper.id
 
 
-def _paper(scored: ScoredPaper) -> Paper:
+def paper_of(scored: ScoredPaper) -> Paper:
+    """Return the paper that a person sees for a scored one."""
     shared = {name: getattr(scored.paper, name) for name in Work.model_fields}
     sources = dict.fromkeys(record.source for record in scored.paper.records) or {scored.paper.source: None}
     return Paper(

@@ -9,8 +9,9 @@ from pydantic import BaseModel, Field
 
 from paper_search.errors import SearchSourceError
 from paper_search.models import RawPaper, SearchStrategy, SourceReport, SourceStatus
+from paper_search.review import ExclusionReason
 from paper_search.sources.base import ReportingSource, SearchSource, SourceResult
-from paper_search.sources.constraints import fitting
+from paper_search.sources.constraints import sift
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import get_logger
 
@@ -109,21 +110,31 @@ async def _ask(source: SearchSource, strategy: SearchStrategy) -> SourceResult:
     own = strategy.model_copy(deep=True)
     if isinstance(source, ReportingSource):
         result = await source.search_reported(own)
+        result = SourceResult(result.papers, _with_true_counts(result))
     else:
-        papers = _fitting(await source.search_advanced(own), strategy)
-        status = SourceStatus.OK if papers else SourceStatus.EMPTY
-        report = SourceReport(name=source.source_name, status=status, returned=len(papers), calls=1)
-        result = SourceResult(papers, report)
+        result = _reported(source.source_name, await source.search_advanced(own), strategy)
     # Checked here, while it still counts against this source alone.
     SearchOutcome(papers=result.papers, reports=[result.report])
     return result
 
 
-def _fitting(papers: list[RawPaper], strategy: SearchStrategy) -> list[RawPaper]:
-    """What meets the strategy's limits and at least one of its queries, of a source that may not know of them."""
+def _with_true_counts(result: SourceResult) -> SourceReport:
+    """Return the report with the number of papers that came with it, whatever an installed source counted."""
+    returned = len(result.papers)
+    received = returned + sum(result.report.removed.values())
+    return result.report.model_copy(update={"returned": returned, "received": received})
+
+
+def _reported(name: str, received: list[RawPaper], strategy: SearchStrategy) -> SourceResult:
+    """Apply the strategy's limits and NOT terms to the papers of a source that may not know them, and report on it."""
     filters = strategy.filters
-    admitted = {id(paper) for query in strategy.queries for paper in fitting(papers, filters, query.boolean_query)}
-    return [paper for paper in papers if id(paper) in admitted][: filters.max_results]
+    papers, removed = sift(received, filters, [query.boolean_query for query in strategy.queries])
+    if (over := len(papers) - max(0, filters.max_results)) > 0:
+        papers = papers[:-over]
+        removed[ExclusionReason.OVER_SOURCE_LIMIT.value] += over
+    status = SourceStatus.OK if papers else SourceStatus.EMPTY
+    report = SourceReport(name=name, status=status, returned=len(papers), removed=dict(removed), calls=1)
+    return SourceResult(papers, report)
 
 
 def _result(name: str, task: asyncio.Task[SourceResult]) -> SourceResult:

@@ -1,13 +1,16 @@
 """arXiv: fielded boolean search in, an Atom feed of preprints out."""
 
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.identifiers import normalise_arxiv
+from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import Node, asked, literal, rendered, spelled
 from paper_search.sources.parsing import (
+    batches,
     complaint,
     element_text,
     next_page,
@@ -43,6 +46,13 @@ class Arxiv:
         size = max(1, min(limit, _PAGE))
         paging = (("start", "0"), ("max_results", str(size)), ("sortBy", "relevance"), ("sortOrder", "descending"))
         return [Request(NAME, _URL, (("search_query", search), *paging))]
+
+    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        ids = [one.value for one in identifiers if one.scheme == "arxiv"]
+        return [
+            Request(NAME, _URL, (("id_list", ",".join(batch)), ("start", "0"), ("max_results", str(len(batch)))))
+            for batch in batches(ids, _PAGE)
+        ]
 
     def read(self, request: Request, response: Response, limit: int) -> Page:
         feed = xml_root(NAME, response)

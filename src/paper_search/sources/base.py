@@ -7,11 +7,12 @@ turn, retries and caches. An answer may ask for further requests (the next page,
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urlencode
 
+from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy, SourceReport
 
 
@@ -89,6 +90,15 @@ class SourceDefinition(Protocol):
 
     def failure(self, response: Response) -> Exception | None:
         """The error that a non-200 answer stands for, when this source knows better than the transport; else None."""
+        ...
+
+
+@runtime_checkable
+class LookupDefinition(Protocol):
+    """A source that can fetch works by their identifiers."""
+
+    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        """Return the requests for these works; none for identifiers of schemes that the source does not know."""
         ...
 
 

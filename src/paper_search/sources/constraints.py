@@ -1,10 +1,13 @@
 """What a source could not apply itself, applied to the papers it returned."""
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Final
 
+from paper_search.lookups import carries, read_identifiers
 from paper_search.models import RawPaper, SearchConstraints
+from paper_search.review import ExclusionReason
 from paper_search.sources.boolean import AnyOf, Node, Term, parse
 from paper_search.sources.languages import language_of
 
@@ -17,22 +20,46 @@ def per_query_limit(limit: int, queries: int) -> int:
     return min(limit, max(LEAST_PER_QUERY, -(-limit // max(queries, 1))))
 
 
-def fitting(
+def sift(
     papers: Iterable[RawPaper],
     filters: SearchConstraints,
-    boolean_query: str = "",
+    boolean_queries: Sequence[str] = (),
     applied: frozenset[str] = frozenset(),
-) -> list[RawPaper]:
-    """The papers with a title that meet the year, the language and the NOT terms, save those already `applied`."""
-    query = parse(boolean_query) if "not" not in applied else None
-    return [
-        paper
-        for paper in papers
-        if paper.title.strip()
-        and ("year" in applied or within_years(paper.year, filters.year_from, filters.year_to))
-        and ("language" in applied or same_language(paper.language, filters.language))
-        and (query is None or not is_excluded(query, f"{paper.title}\n{paper.abstract or ''}"))
-    ]
+) -> tuple[list[RawPaper], Counter[str]]:
+    """Return the papers with a title that meet the filters, and how many do not for each reason.
+
+    NOT terms exclude a paper that none of the queries admits. Limits that the source has `applied` are not checked.
+    Of queries that consist of identifiers, only the papers that have one of them fit.
+    """
+    lookups = [read_identifiers(query) for query in boolean_queries]
+    wanted = [identifier for found in lookups for identifier in found] if all(lookups) else []
+    queries = [parse(query) for query in boolean_queries] if "not" not in applied else []
+    kept: list[RawPaper] = []
+    removed: Counter[str] = Counter()
+    for paper in papers:
+        reason = _misfit(paper, filters, queries, applied)
+        if reason is None and wanted and not carries(paper, wanted):
+            reason = ExclusionReason.OTHER_WORK
+        if reason is None:
+            kept.append(paper)
+        else:
+            removed[reason.value] += 1
+    return kept, removed
+
+
+def _misfit(
+    paper: RawPaper, filters: SearchConstraints, queries: Sequence[Node | None], applied: frozenset[str]
+) -> ExclusionReason | None:
+    if not paper.title.strip():
+        return ExclusionReason.NO_TITLE
+    if "year" not in applied and not within_years(paper.year, filters.year_from, filters.year_to):
+        return ExclusionReason.YEAR
+    if "language" not in applied and not same_language(paper.language, filters.language):
+        return ExclusionReason.LANGUAGE
+    text = f"{paper.title}\n{paper.abstract or ''}"
+    if queries and all(query is not None and is_excluded(query, text) for query in queries):
+        return ExclusionReason.EXCLUDED_WORDS
+    return None
 
 
 def within_years(year: int | None, year_from: int | None, year_to: int | None) -> bool:

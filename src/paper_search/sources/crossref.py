@@ -1,13 +1,21 @@
 """Crossref: words without operators in, registered metadata with JATS abstracts out."""
 
-from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from paper_search.lookups import Identifier
+from paper_search.models import REGISTRATION, RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import AllOf, Node, asked, positive_words, rendered
 from paper_search.sources.languages import language_of
+from paper_search.sources.notices import crossref_notices
 from paper_search.sources.parsing import (
+    batches,
     complaint,
+    date_parts,
     first_text,
     items,
+    join_subtitle,
     json_object,
     json_or_none,
     listed,
@@ -27,11 +35,13 @@ from paper_search.sources.parsing import (
 NAME = "crossref"
 _URL = "https://api.crossref.org/works"
 _PAGE = 200  # of the 1,000 allowed: larger answers take longer than a polite caller waits
+_BATCH = 25
 _MAX_OFFSET = 10_000
 _MAX_QUERY_BYTES = 2_000
 _FIELDS = (
-    "DOI,title,author,issued,published,published-print,published-online,posted,container-title,abstract,"
-    "is-referenced-by-count,type,volume,issue,page,article-number,publisher,link,license,group-title,event"
+    "DOI,title,subtitle,author,editor,issued,published,published-print,published-online,posted,created,"
+    "container-title,abstract,is-referenced-by-count,type,volume,issue,page,article-number,publisher,link,license,"
+    "group-title,event,updated-by,update-to"
 )
 _DATES = ("issued", "published", "published-print", "published-online", "posted")
 _WORK_TYPES = {
@@ -69,6 +79,16 @@ class Crossref:
         if restrictions := _filter(filters):
             params.append(("filter", restrictions))
         return [Request(NAME, _URL, (*params, ("select", _FIELDS)))]
+
+    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        dois = [one.value for one in identifiers if one.scheme == "doi"]
+        # A comma ends a filter, so a DOI with one in it is asked for by its own address.
+        alone = [Request(NAME, f"{_URL}/{quote(doi, safe='')}") for doi in dois if "," in doi]
+        together = [
+            (("filter", ",".join(f"doi:{doi}" for doi in batch)), ("rows", str(len(batch))), ("select", _FIELDS))
+            for batch in batches([doi for doi in dois if "," not in doi], _BATCH)
+        ]
+        return [*(Request(NAME, _URL, params) for params in together), *alone]
 
     def read(self, request: Request, response: Response, limit: int) -> Page:
         body = json_object(NAME, response)
@@ -119,14 +139,16 @@ def _filter(filters: SearchConstraints) -> str:
 
 def _paper(work: dict[str, object]) -> RawPaper | None:
     doi, kind = text(work.get("DOI")), text(work.get("type"))
+    published, created = year_of(*(_year(work.get(date)) for date in _DATES)), year_of(_year(work.get("created")))
     return paper(
         NAME,
         doi,
-        first_text(*items(work.get("title"))),
+        join_subtitle(first_text(*items(work.get("title"))), first_text(*items(work.get("subtitle")))),
         authors=[_author(author) for author in objects(work.get("author"))],
+        editors=[_author(editor) for editor in objects(work.get("editor"))],
         identifiers={"doi": doi},
         links=(_open_copy(work), f"https://doi.org/{doi}" if doi else None, work.get("URL")),
-        year=year_of(*(_year(work.get(date)) for date in _DATES)),
+        year=published or created,
         venue=_venue(work),
         abstract=work.get("abstract"),
         citation_count=work.get("is-referenced-by-count"),
@@ -136,6 +158,8 @@ def _paper(work: dict[str, object]) -> RawPaper | None:
         issue=work.get("issue"),
         pages=page_range(first_text(work.get("page"), work.get("article-number"))),
         publisher=work.get("publisher"),
+        notices=crossref_notices(NAME, work),
+        provenance={"year": NAME + REGISTRATION} if created and not published else None,
         raw_data={"types": [kind] if kind else []},
     )
 
@@ -147,9 +171,7 @@ def _author(author: dict[str, object]) -> tuple[str, object]:
 
 
 def _year(date: object) -> object:
-    parts = items(mapping(date).get("date-parts"))
-    first = items(parts[0]) if parts else []
-    return first[0] if first else None
+    return next(iter(date_parts(date)), None)
 
 
 def _venue(work: dict[str, object]) -> str:

@@ -33,7 +33,6 @@ _URL = "https://dblp.org/search/publ/api"
 _PAGE = 1_000
 _MAX_QUERY_BYTES = 1_500
 _HOMONYM = re.compile(r"\s+[0-9]{4}$")
-_FULL_STOP = re.compile(r"(?<!\.)\.$")
 _WORK_TYPES = {
     "Journal Articles": WorkType.ARTICLE,
     "Conference and Workshop Papers": WorkType.CONFERENCE,
@@ -114,7 +113,7 @@ def _paper(info: dict[str, Any]) -> RawPaper | None:
     return paper(
         NAME,
         key,
-        _FULL_STOP.sub("", _text(info.get("title"))),
+        _text(info.get("title")),
         authors=[_author(author) for author in items(mapping(info.get("authors")).get("author"))],
         identifiers={
             "doi": info.get("doi"),

@@ -1,17 +1,20 @@
 """Europe PMC: fielded boolean search over biomedical literature and preprints."""
 
+from collections.abc import Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from paper_search.identifiers import normalise_pmcid
+from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import asked, rendered, spelled
 from paper_search.sources.languages import bibliographic_code, language_of
+from paper_search.sources.notices import medline_notices
 from paper_search.sources.parsing import (
+    batches,
     complaint,
     first_text,
-    headline,
     is_xml,
     items,
     json_object,
@@ -35,7 +38,15 @@ NAME = "europepmc"
 _URL = "https://www.ebi.ac.uk/europepmc/webservices/rest/search"
 _PAGE = 100
 _MAX_QUERY_BYTES = 3_000
-_LISTS = {"authorList": "author", "pubTypeList": "pubType", "fullTextUrlList": "fullTextUrl", "resultList": "result"}
+_TERMS = {"doi": 'DOI:"{}"', "pmid": "(EXT_ID:{} AND SRC:MED)", "pmcid": "PMCID:{}"}
+_TERMS_AT_ONCE = 25
+_LISTS = {
+    "authorList": "author",
+    "pubTypeList": "pubType",
+    "fullTextUrlList": "fullTextUrl",
+    "resultList": "result",
+    "commentCorrectionList": "commentCorrection",
+}
 
 
 class EuropePmc:
@@ -50,9 +61,11 @@ class EuropePmc:
             search += f" AND PUB_YEAR:[{filters.year_from or 1000} TO {filters.year_to or 3000}]"
         if language := language_of(filters.language):
             search += f' AND LANG:"{bibliographic_code(language)}"'
-        size = str(max(1, min(limit, _PAGE)))
-        paging = (("resultType", "core"), ("format", "json"), ("pageSize", size), ("cursorMark", "*"))
-        return [Request(NAME, _URL, (("query", search), *paging))]
+        return [_search(search, max(1, min(limit, _PAGE)))]
+
+    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        terms = [_TERMS[one.scheme].format(one.value) for one in identifiers if one.scheme in _TERMS]
+        return [_search(" OR ".join(batch), len(batch)) for batch in batches(terms, _TERMS_AT_ONCE)]
 
     def read(self, request: Request, response: Response, limit: int) -> Page:
         body = _object(xml_root(NAME, response)) if is_xml(response) else json_object(NAME, response)
@@ -77,6 +90,11 @@ class EuropePmc:
 definition: SourceDefinition = EuropePmc()
 
 
+def _search(query: str, size: int) -> Request:
+    paging = (("resultType", "core"), ("format", "json"), ("pageSize", str(size)), ("cursorMark", "*"))
+    return Request(NAME, _URL, (("query", query), *paging))
+
+
 def _object(element: Element, depth: int = 8) -> dict[str, Any]:
     """The XML form as the object that the JSON form would have been; text where an element has no children."""
     found: dict[str, Any] = {}
@@ -99,7 +117,7 @@ def _paper(record: dict[str, Any]) -> RawPaper | None:
     return paper(
         NAME,
         f"{origin}:{local}" if origin and local else local,
-        headline(record.get("title")),
+        record.get("title"),
         authors=_authors(record),
         identifiers={"doi": record.get("doi"), "pmid": record.get("pmid"), "pmcid": record.get("pmcid")},
         links=(*_addresses(record), f"https://europepmc.org/article/{origin}/{local}" if origin and local else None),
@@ -113,8 +131,21 @@ def _paper(record: dict[str, Any]) -> RawPaper | None:
         issue=first_text(info.get("issue"), record.get("issue")),
         pages=page_range(record.get("pageInfo")),
         publisher=mapping(record.get("bookOrReportDetails")).get("publisher"),
+        notices=medline_notices(NAME, kinds, _links(record)),
         raw_data={"types": kinds},
     )
+
+
+def _links(record: dict[str, Any]) -> list[tuple[str, str, str]]:
+    entries = objects(mapping(record.get("commentCorrectionList")).get("commentCorrection"))
+    return [
+        (text(entry.get("type")), text(entry.get("reference")), text(entry.get("id")) if _in_pubmed(entry) else "")
+        for entry in entries
+    ]
+
+
+def _in_pubmed(entry: dict[str, Any]) -> bool:
+    return entry.get("source") == "MED"
 
 
 def _authors(record: dict[str, Any]) -> list[tuple[object, object]]:

@@ -1,7 +1,7 @@
 """A source definition put to work: its requests sent, its pages followed, its limits kept, its failures told."""
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Final
@@ -14,8 +14,11 @@ from paper_search.errors import (
     RetryableError,
     SearchSourceError,
 )
+from paper_search.lookups import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, RawPaper, SearchQuery, SearchStrategy, SourceReport, SourceStatus
+from paper_search.review import ExclusionReason
 from paper_search.sources.base import (
+    LookupDefinition,
     Page,
     Request,
     Response,
@@ -25,11 +28,12 @@ from paper_search.sources.base import (
     Transport,
     forget,
 )
-from paper_search.sources.constraints import fitting, per_query_limit
+from paper_search.sources.constraints import per_query_limit, sift
 from uraniborg.kernel.logging import get_logger
 
 MOST_REQUESTS_PER_QUERY: Final = 100
 _QUICKLY_READ: Final = 16_000
+_NOT_FOUND: Final = 404
 _log = get_logger(__name__)
 
 
@@ -82,30 +86,39 @@ class _Haul:
 
     limit: int
     papers: list[RawPaper] = field(default_factory=list[RawPaper])
-    received: int = 0
+    removed: Counter[str] = field(default_factory=Counter[str])
     found: int | None = None
     sent: int = 0
     calls: int = 0
     seconds: float = 0.0
     errors: list[SearchSourceError] = field(default_factory=list[SearchSourceError])
     requests: list[str] = field(default_factory=list[str])
+    cannot_look_up: bool = False
     _seen: set[str] = field(default_factory=set[str])
 
     @property
     def room(self) -> int:
         return self.limit - len(self.papers)
 
+    @property
+    def received(self) -> int:
+        return len(self.papers) + self.removed.total()
+
     def charge(self, calls: int, seconds: float) -> None:
         self.calls += calls
         self.seconds = round(self.seconds + seconds, 3)
 
     def take(self, papers: list[RawPaper], most: int) -> int:
-        """Keeps up to `most` papers it does not hold yet, and says how many."""
+        """Add up to `most` papers that are new, count the others as removed, and return how many were added."""
         before = len(self.papers)
         for paper in papers:
-            # Records without an identifier may share an id and yet be two papers: telling is the deduplicator's part.
+            # Records without an identifier may share an id and yet be two papers: the deduplicator decides that.
             identified = bool(paper.identifiers or paper.doi)
-            if len(self.papers) - before < most and not (identified and paper.id in self._seen):
+            if identified and paper.id in self._seen:
+                self.removed[ExclusionReason.DUPLICATE.value] += 1
+            elif len(self.papers) - before >= most:
+                self.removed[ExclusionReason.OVER_SOURCE_LIMIT.value] += 1
+            else:
                 self._seen.add(paper.id)
                 self.papers.append(paper)
         return len(self.papers) - before
@@ -115,6 +128,7 @@ class _Haul:
             name=name,
             status=self._status(),
             returned=len(self.papers),
+            removed=dict(sorted(self.removed.items())),
             found=self.found,
             calls=self.calls,
             seconds=self.seconds,
@@ -139,6 +153,8 @@ class _Haul:
             return " ".join(f"{message}." for message in dict.fromkeys(e.message.rstrip(".") for e in self.errors))
         if self.papers:
             return None
+        if self.cannot_look_up and not self.sent:
+            return "This source cannot look up these identifiers."
         if not self.sent:
             return "The strategy asks for nothing that can be searched for here."
         return f"None of the {self.received} papers that came meets the filters." if self.received else None
@@ -187,24 +203,35 @@ class _Search:
         asked: dict[object, SearchQuery] = {}
         for query in self._queries:
             try:
-                first: object = tuple(self._definition.requests(query, self._filters, 1))
+                first: object = tuple(self._requests(query, 1))
             except Exception:
                 first = query.boolean_query  # it fails again, and is told, when it is asked in earnest
             asked.setdefault(first, query)
         return list(asked.values())
 
+    def _requests(self, query: SearchQuery, limit: int) -> list[Request]:
+        """Return the first requests of a query; one that consists of identifiers looks those up."""
+        identifiers = read_identifiers(query.boolean_query)
+        if not identifiers:
+            return self._definition.requests(query, self._filters, limit)
+        if isinstance(self._definition, LookupDefinition):
+            return self._definition.lookups(identifiers)
+        return []
+
     async def _follow(self, query: SearchQuery, limit: int) -> None:
         """Sends the requests of one query and those their answers lead to, until `limit` papers are kept."""
-        waiting = deque(self._definition.requests(query, self._filters, limit))
+        by_identifier = bool(read_identifiers(query.boolean_query))
+        waiting = deque(self._requests(query, limit))
+        self._haul.cannot_look_up |= by_identifier and not waiting
         known = set(waiting)
         self._haul.requests += [request.address for request in waiting]
         for _ in range(MOST_REQUESTS_PER_QUERY):
             if not waiting or limit <= 0:
                 return
-            page = await self._page(waiting.popleft(), limit)
-            papers = fitting(page.papers, self._filters, query.boolean_query, self._definition.capabilities)
+            page = await self._page(waiting.popleft(), limit, missing_ok=by_identifier)
+            papers, removed = sift(page.papers, self._filters, [query.boolean_query], self._definition.capabilities)
+            self._haul.removed += removed
             limit -= self._haul.take(papers, limit)
-            self._haul.received += len(page.papers)
             self._haul.found = _larger(self._haul.found, page.found)
             # A page that leads back to one already seen would never end.
             waiting.extend(further for further in page.follow if further not in known)
@@ -212,8 +239,13 @@ class _Search:
         if waiting and limit > 0:
             raise NonRetryableError(f"Stopped after {MOST_REQUESTS_PER_QUERY} requests for one query.")
 
-    async def _page(self, request: Request, limit: int) -> Page:
-        response = await self._send(request)
+    async def _page(self, request: Request, limit: int, *, missing_ok: bool) -> Page:
+        try:
+            response = await self._send(request)
+        except NonRetryableError as error:
+            if missing_ok and error.ids.get("status") == _NOT_FOUND:
+                return Page([])
+            raise
         try:
             return await self._read(request, response, limit)
         except RetryableError as error:

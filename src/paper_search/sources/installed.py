@@ -11,13 +11,14 @@ Here such a source is a definition and a transport like any other, so that its a
 import asyncio
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, cast
 
 from pydantic import ValidationError
 
 from paper_search.errors import NonRetryableError
+from paper_search.lookups import Identifier, lookup_query
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy
 from paper_search.sources.base import Page, Request, Response
 from uraniborg.kernel.errors import UraniborgError
@@ -60,6 +61,10 @@ class InstalledDefinition:
         wanted = filters.model_copy(update={"max_results": limit})
         strategy = SearchStrategy(queries=[query], sources=[self.name], filters=wanted)
         return [Request(self.name, f"{SCHEME}{self.name}", (("strategy", strategy.model_dump_json()),))]
+
+    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        """Return a search for the identifiers as words; what comes beside these works is dropped afterwards."""
+        return self.requests(lookup_query(identifiers), SearchConstraints(), SearchConstraints().max_results)
 
     def read(self, request: Request, response: Response, limit: int) -> Page:
         said: object = json.loads(response.body)

@@ -6,7 +6,8 @@ from xml.etree.ElementTree import Element
 from paper_search.identifiers import normalise_pmcid
 from paper_search.models import RawPaper, WorkType
 from paper_search.sources.languages import language_of
-from paper_search.sources.parsing import element_text, first_text, headline, page_range, paper, papers_of, year_of
+from paper_search.sources.notices import medline_notices
+from paper_search.sources.parsing import element_text, first_text, page_range, paper, papers_of, year_of
 
 NAME = "pubmed"
 _RECORDS = ("PubmedArticle", "PubmedBookArticle", "article")
@@ -49,7 +50,7 @@ def _citation(record: Element) -> RawPaper | None:
     return paper(
         NAME,
         pmid,
-        headline(_title(article)),
+        _title(article),
         authors=_authors(article.findall("AuthorList/Author")),
         identifiers={"doi": _doi(article) or ids.get("doi"), "pmid": pmid, "pmcid": ids.get("pmc")},
         links=(_free_copy(ids.get("pmc")), f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else None),
@@ -61,6 +62,7 @@ def _citation(record: Element) -> RawPaper | None:
         volume=_text(article, "Journal/JournalIssue/Volume"),
         issue=_text(article, "Journal/JournalIssue/Issue"),
         pages=_pages(article),
+        notices=medline_notices(NAME, kinds, _links(citation)),
         raw_data={"types": kinds},
     )
 
@@ -132,6 +134,11 @@ def _title(article: Element) -> str:
     title = _text(article, "ArticleTitle")
     untranslated = not title or re.fullmatch(r"\[?not available\]?\.?", title, re.IGNORECASE)
     return (_text(article, "VernacularTitle") or title) if untranslated else title
+
+
+def _links(citation: Element) -> list[tuple[str, str, str]]:
+    entries = citation.findall("CommentsCorrectionsList/CommentsCorrections")
+    return [(entry.get("RefType", ""), _text(entry, "RefSource"), _text(entry, "PMID")) for entry in entries]
 
 
 def _doi(article: Element) -> str:

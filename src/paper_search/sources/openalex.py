@@ -1,12 +1,17 @@
 """OpenAlex: boolean search over works, abstracts sent as inverted indexes, credits counted by the day."""
 
+from collections.abc import Sequence
+
 from paper_search.errors import CreditsExhaustedError, RetryableError
-from paper_search.identifiers import normalise_arxiv, normalise_openalex
+from paper_search.identifiers import arxiv_doi, normalise_arxiv, normalise_openalex
+from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
+from paper_search.notices import EditorialNotice, NoticeStatus
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import asked, rendered, spelled
 from paper_search.sources.languages import language_of
 from paper_search.sources.parsing import (
+    batches,
     complaint,
     first_link,
     first_text,
@@ -30,6 +35,7 @@ from paper_search.sources.parsing import (
 NAME = "openalex"
 _URL = "https://api.openalex.org/works"
 _PAGE = 100
+_BATCH = 25
 _MAX_QUERY_BYTES = 3_000  # of the 4,094 that OpenAlex takes for a whole address
 _FIELDS = (
     "id,doi,title,display_name,publication_year,publication_date,language,primary_location,best_oa_location,"
@@ -69,6 +75,20 @@ class OpenAlex:
         if restrictions := _filter(filters):
             params.append(("filter", restrictions))
         return [Request(NAME, _URL, (*params, ("select", _FIELDS)))]
+
+    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        dois = [one.value for one in identifiers if one.scheme == "doi" and not {",", "|"} & set(one.value)]
+        dois += [arxiv_doi(one.value) for one in identifiers if one.scheme == "arxiv"]
+        pmids = [one.value for one in identifiers if one.scheme == "pmid"]
+        wanted = [(name, batch) for name, ids in (("doi", dois), ("pmid", pmids)) for batch in batches(ids, _BATCH)]
+        return [
+            Request(
+                NAME,
+                _URL,
+                (("filter", f"{name}:{'|'.join(batch)}"), ("per-page", str(len(batch))), ("select", _FIELDS)),
+            )
+            for name, batch in wanted
+        ]
 
     def read(self, request: Request, response: Response, limit: int) -> Page:
         body = json_object(NAME, response)
@@ -155,11 +175,16 @@ def _paper(work: dict[str, object]) -> RawPaper | None:
         issue=biblio.get("issue"),
         pages=page_range(biblio.get("first_page"), biblio.get("last_page")),
         publisher=first_text(journal.get("host_organization_name"), host.get("publisher")),
-        raw_data={
-            "types": [kind] if (kind := text(work.get("type"))) else [],
-            "retracted": work.get("is_retracted") is True,
-        },
+        notices=_notices(work),
+        raw_data={"types": [kind] if (kind := text(work.get("type"))) else []},
     )
+
+
+def _notices(work: dict[str, object]) -> list[EditorialNotice]:
+    # OpenAlex has no more than a flag; a work of the type "retraction" is itself a notice.
+    if work.get("is_retracted") is not True or work.get("type") == "retraction":
+        return []
+    return [EditorialNotice(status=NoticeStatus.RETRACTED, source=NAME, label="is_retracted")]
 
 
 def _author(authorship: dict[str, object]) -> tuple[str, object]:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import unescape
 from typing import Any, TypeVar, cast
@@ -13,6 +13,7 @@ from xml.parsers import expat
 from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
 from paper_search.identifiers import normalise_identifiers
 from paper_search.models import Author, RawPaper, SourceRecord, WorkType
+from paper_search.notices import EditorialNotice
 from paper_search.sources.base import Request, Response
 
 Record = TypeVar("Record")
@@ -31,7 +32,17 @@ _ATTRIBUTES = r"""(?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*/?"""
 _NAMES = {kind: "|".join(re.escape(name) for name in names.split()) for kind, names in (("i", _INLINE), ("b", _BLOCK))}
 _INLINE_TAG = re.compile(rf"</?(?:[a-z]\w*:)?(?:{_NAMES['i']}){_ATTRIBUTES}>", re.IGNORECASE)
 _BLOCK_TAG = re.compile(rf"</?(?:[a-z]\w*:)?(?:{_NAMES['b']}){_ATTRIBUTES}>", re.IGNORECASE)
+_ANY_TAG = re.compile(r"<[^<>]*>")
 _FOREIGN_TAG = re.compile(rf"</?(?:jats|mml|m|xhtml|html):[\w.-]+{_ATTRIBUTES}>|<!--[^<]*?-->|<!\[CDATA\[|\]\]>")
+_CLOSING_TAG = re.compile(r"</(?P<name>[a-z][\w:.-]{0,30})\s*>", re.IGNORECASE)
+_MOST_TAG_NAMES = 40
+# Registrants lose the spaces around italics and formulas: "of<i>E. coli</i>strains".
+_ITALICS_AFTER_WORD = re.compile(r"(?<=[^\W\d_])(?=<(?:jats:)?(?:i|em|italic)>[^<>]{0,80}?[^\W\d_]{3})", re.IGNORECASE)
+_WORD_AFTER_ITALICS = re.compile(r"([^\W\d_]{3}</(?:jats:)?(?:i|em|italic)>)(?=[^\W\d_])", re.IGNORECASE)
+_FORMULA = re.compile(
+    r"<(?:\w+:)?math\b[^<>]*>(?P<inside>[^<]*(?:<(?!/?(?:\w+:)?math\b)[^<]*)*)</(?:\w+:)?math>", re.IGNORECASE
+)
+_TEX_OF_FORMULA = re.compile(r"<(?P<tag>(?:\w+:)?annotation)\b[^<>]*>[^<]*</(?P=tag)>", re.IGNORECASE)
 _ABSTRACT_HEADING = re.compile(r"\s*<(?P<tag>(?:jats:)?title|h\d)>\s*abstract\s*[.:]?\s*</(?P=tag)>", re.IGNORECASE)
 _YEAR = re.compile(r"(?<![0-9])(1[0-9]{3}|20[0-9]{2})(?![0-9])")
 
@@ -127,6 +138,11 @@ def json_or_none(response: Response) -> Any:
         return None
 
 
+def batches(values: Sequence[str], size: int) -> list[Sequence[str]]:
+    """Return the values in runs of at most `size`."""
+    return [values[start : start + size] for start in range(0, len(values), size)]
+
+
 def next_page(request: Request, **params: object) -> Request:
     """The same request with these parameters in place of its own. Underscores stand for hyphens."""
     new = {name.replace("_", "-"): str(value) for name, value in params.items()}
@@ -152,9 +168,29 @@ def strip_markup(value: object) -> str:
         # Registrants escape twice as often as not: &amp;lt;i&amp;gt;
         line = unescape(unescape(line))
     if "<" in line:
+        line = _ITALICS_AFTER_WORD.sub(" ", _WORD_AFTER_ITALICS.sub(r"\1 ", _FORMULA.sub(_spaced_formula, line)))
         line = _BLOCK_TAG.sub(" ", _ABSTRACT_HEADING.sub("", line, count=1))
-        line = _INLINE_TAG.sub("", _FOREIGN_TAG.sub("", line))
+        line = _without_paired_tags(_INLINE_TAG.sub("", _FOREIGN_TAG.sub("", line)))
     return text(line)
+
+
+def _spaced_formula(found: re.Match[str]) -> str:
+    """Return the text of a formula, set off from the words beside it unless it is an index as in "H2O"."""
+    inside = _ANY_TAG.sub("", re.sub(r">\s+<", "><", _TEX_OF_FORMULA.sub("", found["inside"]))).strip()
+    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+    is_index = before.isalpha() and inside[:1].isdigit()
+    left = " " if before.isalpha() and not is_index else ""
+    right = " " if after.isalpha() and not is_index else ""
+    return f"{left}{inside}{right}"
+
+
+def _without_paired_tags(line: str) -> str:
+    """Return the line without elements' tags of whatever name; a "<" that no closing tag answers stays."""
+    names = dict.fromkeys(found["name"].lower() for found in _CLOSING_TAG.finditer(line))
+    if not names:
+        return line
+    alternatives = "|".join(re.escape(name) for name in list(names)[:_MOST_TAG_NAMES])
+    return re.sub(rf"</?(?:{alternatives})(?:\s[^<>]*)?/?>", "", line, flags=re.IGNORECASE)
 
 
 def element_text(element: Element | None) -> str:
@@ -222,6 +258,12 @@ def first_link(*values: object) -> str | None:
     return None
 
 
+def date_parts(value: object) -> list[Any]:
+    """Return year, month and day, as many as there are, of a date in Crossref's and CSL's notation."""
+    parts = items(mapping(value).get("date-parts"))
+    return items(parts[0]) if parts else []
+
+
 def page_range(first: object, last: object = None) -> str | None:
     """Pages as `12-34`, from one text or from the first and the last."""
     start, end = text(first), text(last)
@@ -230,9 +272,26 @@ def page_range(first: object, last: object = None) -> str | None:
 
 
 def headline(value: object) -> str:
-    """A title without the full stop that some sources close it with; dots that stand for something left out stay."""
+    """Return a title without markup and without the full stop that some sources close it with.
+
+    Dots that stand for something left out stay, and so do those of abbreviations such as "U.S." and of initials.
+    """
     title = strip_markup(value)
-    return title if title.endswith("..") else title.removesuffix(".")
+    last_word = title.rpartition(" ")[2]
+    is_initial = len(last_word) == 2 and last_word[0].isalpha()
+    return title.removesuffix(".") if last_word.count(".") == 1 and not is_initial else title
+
+
+def join_subtitle(title: object, subtitle: object) -> str:
+    """Return "Title: Subtitle" without markup, or the title alone if there is no subtitle or it is in the title."""
+    main, rest = headline(title), headline(subtitle)
+    if not main or not rest or _letters(rest) in _letters(main):
+        return main
+    return f"{main} {rest}" if main[-1] in ":?!.…–—" else f"{main}: {rest}"
+
+
+def _letters(title: str) -> str:
+    return "".join(filter(str.isalnum, title.casefold()))
 
 
 def papers_of(records: Iterable[Record], read: Callable[[Record], RawPaper | None]) -> list[RawPaper]:
@@ -241,9 +300,14 @@ def papers_of(records: Iterable[Record], read: Callable[[Record], RawPaper | Non
 
 
 def people(names: Iterable[tuple[object, object]]) -> list[Author]:
-    """Authors in order from pairs of a name and the source's id for that person, the nameless left out."""
+    """Return authors in order from pairs of a name and the source's id for that person.
+
+    What is not a name is left out: text without a letter, and pieces of addresses, which begin with a comma.
+    """
     return [
-        Author(name=name, author_id=text(author_id) or None) for raw, author_id in names if (name := strip_markup(raw))
+        Author(name=name, author_id=text(author_id) or None)
+        for raw, author_id in names
+        if (name := strip_markup(raw)) and name[0] != "," and any(map(str.isalpha, name))
     ]
 
 
@@ -266,16 +330,25 @@ def paper(
     issue: object = None,
     pages: str | None = None,
     publisher: object = None,
+    editors: Iterable[tuple[object, object]] = (),
+    notices: Iterable[EditorialNotice] = (),
+    provenance: Mapping[str, str] | None = None,
     raw_data: dict[str, Any] | None = None,
 ) -> RawPaper | None:
-    """One record as a paper, every field cleaned; None when it has no title. `links` come best first."""
-    name = strip_markup(title)
+    """Return one record as a paper, every field cleaned; None if it has no title.
+
+    `links` come best first; `editors` count only where there are no authors; `provenance` says of a field that it
+    comes from an unusual place in the record.
+    """
+    name = headline(title)
     if not name:
         return None
     known = normalise_identifiers({scheme: text(value) for scheme, value in identifiers.items()})
+    writers = people(authors)
     return RawPaper(
         title=name,
-        authors=people(authors),
+        authors=writers,
+        editors=[] if writers else people(editors),
         year=year,
         venue=strip_markup(venue) or None,
         doi=known.get("doi"),
@@ -292,5 +365,7 @@ def paper(
         pages=pages,
         publisher=strip_markup(publisher) or None,
         records=[SourceRecord(source=source, record_id=text(record_id) or next(iter(known.values()), name[:80]))],
+        provenance=dict(provenance or {}),
+        notices=list(notices),
         raw_data={key: value for key, value in (raw_data or {}).items() if value},
     )

@@ -41,6 +41,7 @@ class SourcePolicy:
 def refusal(source: str, response: Response, policy: SourcePolicy, now: datetime) -> SearchSourceError:
     """The error that an answer other than 200 stands for, with the time of a next try where the source says so."""
     error = _in_the_sources_words(response, policy) or _by_status(source, response.status)
+    error.ids["status"] = response.status
     if isinstance(error, RetryableError):
         if error.retry_after_s is None:
             error.retry_after_s = retry_after_s(response.headers.get("retry-after"), now)

@@ -1,13 +1,17 @@
 """PubMed: a search gives ids (esearch), the ids give records (efetch)."""
 
+from collections.abc import Sequence
+
 from paper_search.errors import SearchSourceError
 from paper_search.identifiers import normalise_pmid
+from paper_search.lookups import Identifier
 from paper_search.models import SearchConstraints, SearchQuery
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import asked, rendered, spelled
 from paper_search.sources.languages import english_name, language_of
 from paper_search.sources.medline import medline_papers
 from paper_search.sources.parsing import (
+    batches,
     complaint,
     element_text,
     first_text,
@@ -28,6 +32,8 @@ _SEARCH = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/esearch.fcgi"
 _FETCH = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/efetch.fcgi"
 _MOST_IDS = 9_999
 _BATCH = 100
+_TERMS_AT_ONCE = 25
+_FIELDS = {"doi": "doi", "pmcid": "pmcid"}
 _MAX_QUERY_BYTES = 3_000
 _ROOTS = (
     *("PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle", "pmc-articleset", "article"),
@@ -48,9 +54,15 @@ class PubMed:
             term += f" AND {filters.year_from or 1000}:{filters.year_to or 3000}[dp]"
         if language := language_of(filters.language):
             term += f" AND {english_name(language)}[la]"
-        size = str(max(1, min(limit, _MOST_IDS)))
-        rest = (("retmode", "json"), ("retmax", size), ("retstart", "0"), ("sort", "relevance"))
-        return [Request(NAME, _SEARCH, (("db", "pubmed"), ("term", term), *rest))]
+        return [_search(term, max(1, min(limit, _MOST_IDS)))]
+
+    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        pmids = [one.value for one in identifiers if one.scheme == "pmid"]
+        terms = [f'"{one.value}"[{_FIELDS[one.scheme]}]' for one in identifiers if one.scheme in _FIELDS]
+        return [
+            *_fetches(pmids),
+            *(_search(" OR ".join(batch), len(batch)) for batch in batches(terms, _TERMS_AT_ONCE)),
+        ]
 
     def read(self, request: Request, response: Response, limit: int) -> Page:
         if is_xml(response):
@@ -90,6 +102,14 @@ def _read_xml(response: Response, limit: int) -> Page:
 
 def _found_ids(ids: list[object], found: int | None, limit: int) -> Page:
     wanted = [pmid for item in ids if (pmid := normalise_pmid(text(item)))][:limit]
-    batches = (wanted[start : start + _BATCH] for start in range(0, len(wanted), _BATCH))
+    return Page([], tuple(_fetches(wanted)), found)
+
+
+def _search(term: str, size: int) -> Request:
+    rest = (("retmode", "json"), ("retmax", str(size)), ("retstart", "0"), ("sort", "relevance"))
+    return Request(NAME, _SEARCH, (("db", "pubmed"), ("term", term), *rest))
+
+
+def _fetches(pmids: Sequence[str]) -> list[Request]:
     form = (("db", "pubmed"), ("retmode", "xml"))
-    return Page([], tuple(Request(NAME, _FETCH, form=(*form, ("id", ",".join(batch)))) for batch in batches), found)
+    return [Request(NAME, _FETCH, form=(*form, ("id", ",".join(batch)))) for batch in batches(pmids, _BATCH)]

@@ -5,7 +5,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal
@@ -21,6 +21,7 @@ from uraniborg.kernel.files import shown, write_atomic
 from uraniborg.kernel.logging import get_logger
 
 MANIFEST: Final = "recording.json"
+_FIELD_LISTS: Final = {"select", "fields"}
 _log = get_logger(__name__)
 
 
@@ -67,7 +68,7 @@ class Recording:
     options: RecordedOptions
     recorded_at: datetime
     outcomes: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict[str, tuple[Outcome, ...]])
-    """By the fingerprint of the request."""
+    """By the question (see `_question`) of the request."""
     sources: tuple[str, ...] = ()
     """Whose answers it holds."""
 
@@ -102,7 +103,7 @@ class Recording:
             manifest.query,
             manifest.options,
             manifest.recorded_at.astimezone(UTC),
-            {entry.request.fingerprint: entry.outcomes for entry in entries},
+            {_question(entry.request): entry.outcomes for entry in entries},
             tuple(dict.fromkeys(entry.request.source for entry in entries)),
         )
 
@@ -204,7 +205,8 @@ class ReplayTransport:
 
     async def send(self, request: Request) -> Response:
         await asyncio.sleep(0)
-        outcomes = self._recording.outcomes.get(request.fingerprint)
+        question = _question(request)
+        outcomes = self._recording.outcomes.get(question)
         if not outcomes:
             raise NotRecordedError(
                 f"The recording holds no answer of {request.source} to this request.",
@@ -213,12 +215,21 @@ class ReplayTransport:
                 url=request.url,
                 calls=0,
             )
-        time = self._replayed[request.fingerprint]
-        self._replayed[request.fingerprint] += 1
+        time = self._replayed[question]
+        self._replayed[question] += 1
         return outcomes[min(time, len(outcomes) - 1)].given_back()
 
     async def aclose(self) -> None:
         self._replayed.clear()
+
+
+def _question(request: Request) -> str:
+    """Return the fingerprint of a request without its list of fields.
+
+    Later versions read more fields of the same answers. A recording of an earlier version still answers them.
+    """
+    asked = tuple((name, value) for name, value in request.params if name not in _FIELD_LISTS)
+    return replace(request, params=asked).fingerprint
 
 
 def _manifest(folder: Path) -> _Manifest:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import SecretStr
 
@@ -23,6 +23,7 @@ from paper_search.sources.keys import Auth
 from paper_search.sources.politeness import SourcePolicy
 from paper_search.sources.recording import ReplayTransport
 from uraniborg.kernel.settings import cache_dir
+from uraniborg.kernel.wording import counted
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
@@ -71,7 +72,7 @@ def default_names(config: "AppConfig") -> list[str]:
 
     Raises UnknownSource when the config names one that does not exist.
     """
-    _refuse_unknown(config.sources, known_names())
+    refuse_unknown(config.sources, known_names())
     names = [*KNOWN, *(name for name in ready_sources() if name not in KNOWN)]
     return [name for name in names if _is_enabled(name, config) and not _lacks_key(name, config)]
 
@@ -90,7 +91,7 @@ def build_sources(
     """
     # A recording may hold sources that are not installed here.
     recorded = transport.sources if isinstance(transport, ReplayTransport) else ()
-    _refuse_unknown({*config.sources, *(only or ())}, list(dict.fromkeys([*known_names(), *recorded])))
+    refuse_unknown({*config.sources, *(only or ())}, list(dict.fromkeys([*known_names(), *recorded])))
     names = default_names(config) if only is None else list(dict.fromkeys(only))
     transport = transport or build_transport(config, clock=clock)
     reader = ThreadPoolExecutor(1, thread_name_prefix="paper-reader")
@@ -171,7 +172,26 @@ def _is_enabled(name: str, config: "AppConfig") -> bool:
     return name not in config.sources or config.sources[name].enabled
 
 
-def _refuse_unknown(named: Iterable[str], known: Sequence[str]) -> None:
+def describe_sources(config: "AppConfig") -> list[dict[str, Any]]:
+    """Return one entry for each source: its name, whether a search uses it, and why not or how fast."""
+    used = set(default_names(config))
+    return [{"name": name, "used": name in used, "remark": _remark(name, config)} for name in known_names()]
+
+
+def _remark(name: str, config: "AppConfig") -> str:
+    if not _is_enabled(name, config):
+        return "switched off in the settings"
+    if _lacks_key(name, config):
+        return f"needs a key: set {KNOWN[name].key_variable}"
+    if name not in KNOWN:
+        return "installed" if name in ready_sources() else "installed, but has nothing to search"
+    policy = policy_of(KNOWN[name], config)
+    rate = f"{counted(round(policy.rate_per_s, 2), 'request')} a second"
+    return f"{rate}, with your key" if policy.auth else rate
+
+
+def refuse_unknown(named: Iterable[str], known: Sequence[str]) -> None:
+    """Raise UnknownSource, which names the known sources, for a name that is not known."""
     if unknown := sorted(set(named) - set(known)):
         raise UnknownSource(
             f"Unknown source{'s' if len(unknown) > 1 else ''}: {', '.join(unknown)}.",

@@ -1,8 +1,12 @@
 """Semantic Scholar: bulk search with signs for operators, a thousand records a page."""
 
+import re
+from collections.abc import Sequence
 from typing import Any, cast
+from urllib.parse import quote
 
 from paper_search.identifiers import normalise_arxiv
+from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.sources.base import Page, Request, Response, SourceDefinition
 from paper_search.sources.boolean import Node, asked, rendered, spelled
@@ -28,11 +32,15 @@ from paper_search.sources.parsing import (
 
 NAME = "semantic_scholar"
 _URL = "https://api.semanticscholar.org/graph/v1/paper/search/bulk"
+_WORK = "https://api.semanticscholar.org/graph/v1/paper"
+_SCHEMES = {"doi": "DOI", "arxiv": "ARXIV", "pmid": "PMID", "pmcid": "PMCID"}
 _MAX_QUERY_BYTES = 3_000
 _FIELDS = (
     "paperId,externalIds,title,abstract,year,publicationDate,venue,journal,authors,citationCount,openAccessPdf,"
     "publicationTypes,url"
 )
+# BibTeX's braces around acronyms and capitals; those of sets and formulas mean something.
+_PROTECTED = re.compile(r"\{([A-Z][A-Za-z]+|[A-Z](?=\}[a-z]))\}")
 _WRAPPERS = ("citedPaper", "citingPaper", "paper")
 _WORK_TYPES = {
     "Conference": WorkType.CONFERENCE,
@@ -54,6 +62,13 @@ class SemanticScholar:
         if filters.year_from is not None or filters.year_to is not None:
             params.append(("year", f"{filters.year_from or ''}-{filters.year_to or ''}"))
         return [Request(NAME, _URL, tuple(params))]
+
+    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        known = [(_SCHEMES[one.scheme], one.value) for one in identifiers if one.scheme in _SCHEMES]
+        return [
+            Request(NAME, f"{_WORK}/{scheme}:{quote(value.removeprefix('PMC'), safe='/')}", (("fields", _FIELDS),))
+            for scheme, value in known
+        ]
 
     def read(self, request: Request, response: Response, limit: int) -> Page:
         body: object = json_body(NAME, response)
@@ -91,7 +106,7 @@ def _paper(record: dict[str, Any]) -> RawPaper | None:
     return paper(
         NAME,
         work.get("paperId"),
-        work.get("title"),
+        _PROTECTED.sub(r"\1", text(work.get("title"))),
         authors=[_author(author) for author in items(work.get("authors"))],
         identifiers={
             "doi": ids.get("DOI"),

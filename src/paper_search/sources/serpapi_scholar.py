@@ -143,10 +143,10 @@ def _paper(result: dict[str, Any]) -> RawPaper | None:
 
 
 def _summary(summary: str) -> tuple[list[str], str, int | None, str]:
-    """Authors, venue, year and publisher from `authors - venue, year - host`, any of which may be missing."""
+    """Return authors, venue, year and publisher from `authors - venue, year - host`, any of which may be missing."""
     first, *rest = summary.split(" - ")
-    if not rest and _YEAR_AT_END.match(first):
-        first, rest = "", [first]
+    if _YEAR_AT_END.match(first) or (not rest and _HOST.fullmatch(first)):  # no authors: "2020 - apps.example.org"
+        first, rest = "", [first, *rest]
     host = rest.pop() if len(rest) > 1 or (rest and _HOST.fullmatch(rest[0])) else ""
     middle = " - ".join(rest)
     dated = _YEAR_AT_END.match(middle)

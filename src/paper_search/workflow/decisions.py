@@ -6,6 +6,7 @@ engine before it acts on one.
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
@@ -23,6 +24,10 @@ from uraniborg.kernel.errors import invalid
 
 M = TypeVar("M", bound=BaseModel)
 
+_FEEDBACK = [name for name in UserFeedback.model_fields if name != "note"]
+"""The note travels beside the data, not in it."""
+_STRATEGY = list(SearchStrategy.model_fields)
+
 
 def read_strategy(checkpoint: Checkpoint, decision: Decision, known_sources: Iterable[str] = ()) -> SearchStrategy:
     """The strategy to search with after an approve or edit at a strategy checkpoint.
@@ -35,39 +40,58 @@ def read_strategy(checkpoint: Checkpoint, decision: Decision, known_sources: Ite
     if decision.action is DecisionAction.APPROVE:
         _refuse_data(decision, "To change the strategy, send it with the action 'edit'.")
         return proposed
-    fields = _fields(decision.revised_data, SearchStrategy, "strategy")
+    fields = _fields(decision.revised_data, SearchStrategy, "strategy", _STRATEGY)
+    fields.pop("origins", None)  # written by the engine
     if not fields:
         raise InvalidDecision(
             "An edit of the strategy needs the revised strategy.",
-            hint=f"Send data with any of: {_names(SearchStrategy)}. Or send 'approve' or 'reject'.",
+            hint=f"Send data with any of: {', '.join(_STRATEGY)}. Or send 'approve' or 'reject'.",
         )
     strategy = _validated(SearchStrategy, {**proposed.model_dump(), **fields}, "strategy")
     return _sane(strategy, list(known_sources))
 
 
 def read_feedback(checkpoint: Checkpoint, decision: Decision) -> UserFeedback:
-    """What an edit or reject teaches the next round. Nothing at all is allowed: then it teaches nothing.
+    """Return what a decision says about papers and about the next round. It may say nothing at all.
 
-    Raises InvalidDecision when the data is not feedback or names papers that were not shown.
+    The note of the decision stays a text of its own. Raises InvalidDecision when the data is not feedback or names
+    papers that the session does not hold.
     """
-    fields = _fields(decision.revised_data, UserFeedback, "feedback")
+    fields = _fields(decision.revised_data, UserFeedback, "feedback", _FEEDBACK)
     for name in ("marked_relevant", "marked_irrelevant"):
         if isinstance(fields.get(name), str):
             fields[name] = [fields[name]]
     feedback = _validated(UserFeedback, fields, "feedback")
     _refuse_unknown_papers(checkpoint, feedback)
-    texts = [text for text in (feedback.free_text_feedback, decision.note) if text and text.strip()]
-    return feedback.model_copy(update={"free_text_feedback": "\n".join(texts) or None})
+    changes = {"reviewer": (feedback.reviewer or "").strip() or None}
+    if decision.note and decision.note.strip():
+        changes["note"] = decision.note
+    return feedback.model_copy(update=changes)
 
 
 def check_decision(checkpoint: Checkpoint, decision: Decision, known_sources: Iterable[str] = ()) -> None:
     """Raises InvalidDecision unless `decision` is a valid answer to `checkpoint`."""
     if isinstance(checkpoint.payload, StrategyPayload) and decision.action is not DecisionAction.REJECT:
         read_strategy(checkpoint, decision, known_sources)
-    elif decision.action is DecisionAction.APPROVE:
-        _refuse_data(decision, "To search again with this feedback, send it with the action 'reject'.")
-    else:
-        read_feedback(checkpoint, decision)
+        return
+    feedback = read_feedback(checkpoint, decision)
+    if decision.action is DecisionAction.APPROVE and feedback.free_text_feedback:
+        raise InvalidDecision(
+            "An approve takes decisions about papers and no other feedback.",
+            hint="To search again with this feedback, send it with the action 'reject'.",
+        )
+
+
+def with_reviewer(data: Any, reviewer: str) -> Any:
+    """Return the data with the name of its reviewer, if it decides about papers and does not name one."""
+    if isinstance(data, str):
+        with suppress(ValueError):
+            data = json.loads(data)
+    if not isinstance(data, dict):
+        return data
+    fields = cast("dict[str, Any]", data)
+    decides = any(fields.get(name) for name in ("decisions", "marked_relevant", "marked_irrelevant"))
+    return {**fields, "reviewer": reviewer} if decides and not fields.get("reviewer") else fields
 
 
 def _refuse_data(decision: Decision, hint: str) -> None:
@@ -75,7 +99,7 @@ def _refuse_data(decision: Decision, hint: str) -> None:
         raise InvalidDecision("An approve takes no data.", hint=hint)
 
 
-def _fields(data: Any, model: type[BaseModel], what: str) -> dict[str, Any]:
+def _fields(data: Any, model: type[BaseModel], what: str, allowed: list[str]) -> dict[str, Any]:
     if isinstance(data, model):
         return data.model_dump()
     if isinstance(data, str) and data.strip():
@@ -85,15 +109,15 @@ def _fields(data: Any, model: type[BaseModel], what: str) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise InvalidDecision(
             f"The {what} must be an object, not {type(data).__name__}.",
-            hint=f"Its fields are: {_names(model)}.",
+            hint=f"Its fields are: {', '.join(allowed)}.",
         )
     fields = cast("dict[str, Any]", data)
-    if unknown := sorted(set(map(str, fields)) - set(model.model_fields)):
+    if unknown := sorted(set(map(str, fields)) - set(allowed)):
         raise InvalidDecision(
             f"Unknown {what} fields: {', '.join(unknown)}.",
-            hint=f"Allowed: {_names(model)}.",
+            hint=f"Allowed: {', '.join(allowed)}.",
             unknown=unknown,
-            allowed=sorted(model.model_fields),
+            allowed=sorted(allowed),
         )
     return dict(fields)
 
@@ -140,18 +164,21 @@ def _sane(strategy: SearchStrategy, known_sources: list[str]) -> SearchStrategy:
 
 
 def _refuse_unknown_papers(checkpoint: Checkpoint, feedback: UserFeedback) -> None:
-    marked = {*feedback.marked_relevant, *feedback.marked_irrelevant}
+    statuses = feedback.statuses
     if both := sorted(set(feedback.marked_relevant) & set(feedback.marked_irrelevant)):
         raise InvalidDecision(
-            f"Marked both relevant and irrelevant: {', '.join(both)}.",
+            f"Marked both relevant and irrelevant: {', '.join(both[:5])}.",
             hint="Mark each paper one way.",
-            papers=both,
+            papers=both[:20],
         )
-    shown: set[str] = set()
-    if isinstance(checkpoint.payload, ResultPayload):
-        payload = checkpoint.payload
-        shown = {paper.id for paper in (*payload.collection.papers, *payload.accumulated_papers)}
-    if unknown := sorted(marked - shown):
+    marks = feedback.model_copy(update={"decisions": {}}).statuses
+    if two := sorted(key for key, mark in marks.items() if mark.status is not statuses[key].status):
+        raise InvalidDecision(
+            f"Marked one way and decided another: {', '.join(two[:5])}.",
+            hint="Give each paper one status: in decisions, or by a mark.",
+            papers=two[:20],
+        )
+    if unknown := sorted(statuses.keys() - _known_ids(checkpoint)):
         raise InvalidDecision(
             f"No such papers in this review: {', '.join(unknown[:5])}.",
             hint="Use the ids of the papers the checkpoint lists.",
@@ -159,5 +186,12 @@ def _refuse_unknown_papers(checkpoint: Checkpoint, feedback: UserFeedback) -> No
         )
 
 
-def _names(model: type[BaseModel]) -> str:
-    return ", ".join(model.model_fields)
+def _known_ids(checkpoint: Checkpoint) -> set[str]:
+    """Return every id by which a paper of the session can be named, also of those that are not in the result."""
+    payload = checkpoint.payload
+    if not isinstance(payload, ResultPayload):
+        return set()
+    listed = [*payload.collection.papers, *payload.accumulated_papers]
+    excluded = payload.collection.metadata.exclusions
+    current = {paper.id for paper in listed} | {exclusion.paper_id for exclusion in excluded}
+    return current.union(*(paper.other_ids for paper in listed), *(exclusion.other_ids for exclusion in excluded))

@@ -1,27 +1,27 @@
 """One search from query to collection: rounds of query, search, merge, score and review."""
 
 import inspect
-from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
+from paper_search.citation_keys import with_citation_keys
 from paper_search.errors import InvalidDecision
 from paper_search.models import (
-    Paper,
     PaperCollection,
     ParsedIntent,
     QueryBuilderInput,
     RawPaper,
+    RoundLog,
     SearchMetadata,
     SearchStrategy,
     SourceReport,
     SourceStatus,
-    StageCount,
     UserFeedback,
-    Work,
 )
+from paper_search.review import ReviewStatus
 from paper_search.skills.relevance_scorer import ScoringOutcome
 from paper_search.skills.result_organizer import facets_of
 from paper_search.skills.searcher import SearchOutcome
@@ -37,12 +37,15 @@ from paper_search.workflow.checkpoints import (
 )
 from paper_search.workflow.decisions import check_decision, read_feedback, read_strategy
 from paper_search.workflow.journal import Journal
+from paper_search.workflow.log import count_stages, log_round, settle_logs
+from paper_search.workflow.pool import trace_members
 from paper_search.workflow.ports import ProgressReporter, Skills
-from paper_search.workflow.state import WorkflowState, without
+from paper_search.workflow.state import WorkflowState
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.logging import get_logger
 
 MAX_ROUNDS = "max_rounds"
+_ANSWERED = (SourceStatus.OK, SourceStatus.EMPTY)
 
 
 class MergedPapers(BaseModel):
@@ -50,6 +53,14 @@ class MergedPapers(BaseModel):
 
     papers: list[RawPaper]
     merged: dict[str, int]
+    members: list[list[int]] = Field(default_factory=list[list[int]])
+    """The positions of the records of each paper; earlier versions did not store them."""
+
+
+class TakenDecision(Decision):
+    """A decision and when it was taken, as the journal keeps it; earlier versions did not store the time."""
+
+    at: datetime | None = None
 
 
 class Moment(BaseModel):
@@ -90,32 +101,35 @@ class Run:
         self._journal = journal
         self._clock = clock
         self._state = WorkflowState()
-        self._counts: list[StageCount] = []
+        self._logs: list[RoundLog] = []
+        self._notes: list[str] = []
 
     async def finish(self) -> PaperCollection:
         self._tell("intent_parsing")
         intent = await self._journal.remember("intent", ParsedIntent, self._read_intent)
-        latest: PaperCollection | None = None
+        latest: SearchMetadata | None = None
         while self._state.current_iteration < self._options.max_rounds:
             strategy, feedback = await self._agree_on_strategy(intent)
             if feedback is not None:
                 self._close_round(strategy, 0, feedback)
                 continue
             latest = await self._search(intent, strategy)
-            feedback = await self._review(latest)
-            if feedback is None:
-                self._state.record_iteration(strategy, len(latest.papers))
+            approved, feedback = await self._review(latest)
+            result_count = len(self._state.pool.result)
+            if approved:
+                self._state.record_iteration(strategy, result_count, feedback)
                 return self._complete(latest, reason=None)
-            self._learn(latest, feedback)
-            self._close_round(strategy, len(latest.papers), feedback)
-        return self._complete(self._last_word(intent, latest), reason=MAX_ROUNDS)
+            self._close_round(strategy, result_count, feedback)
+        return self._complete(latest or self._unsearched(intent), reason=MAX_ROUNDS)
 
     async def _read_intent(self) -> ParsedIntent:
         intent = await self._skills.intent_parser.parse(self._query)
         constraints = intent.constraints
         asked = constraints.max_results if "max_results" in constraints.model_fields_set else self._options.max_results
         limit = max(1, min(asked, self._options.max_results))
-        return intent.model_copy(update={"constraints": constraints.model_copy(update={"max_results": limit})})
+        limited = constraints.model_copy(update={"max_results": limit})
+        notes = [*self._options.notes, *intent.notes]
+        return intent.model_copy(update={"constraints": limited, "notes": list(dict.fromkeys(notes))})
 
     async def _agree_on_strategy(self, intent: ParsedIntent) -> tuple[SearchStrategy, UserFeedback | None]:
         """The strategy to search with, or what its rejection teaches."""
@@ -137,81 +151,107 @@ class Run:
         return QueryBuilderInput(
             intent=intent,
             previous_strategies=self._state.previous_strategies,
-            user_feedback=UserFeedback(free_text_feedback="\n".join(self._state.hints.free_text) or None),
+            user_feedback=UserFeedback(free_text_feedback="\n".join(self._state.feedback_texts) or None),
             relevant_titles=[paper.title for paper in self._state.accumulated_papers],
             irrelevant_titles=[paper.title for paper in self._state.rejected_papers],
         )
 
-    async def _search(self, intent: ParsedIntent, strategy: SearchStrategy) -> PaperCollection:
+    async def _search(self, intent: ParsedIntent, strategy: SearchStrategy) -> SearchMetadata:
+        """Search, and put what is found into the pool. If no source answers, the pool stays as it is."""
         self._tell("searching", iteration=self._round, sources=strategy.sources)
         outcome = await self._journal.remember(
             self._step("search"), SearchOutcome, lambda: self._skills.searcher.run(strategy, self._tell_source)
         )
-        self._count("search", _found(outcome.reports), len(outcome.papers), _by_source(outcome.reports))
+        await self._merge(strategy, outcome)
+        silent = outcome.reports and not any(report.status in _ANSWERED for report in outcome.reports)
+        answered = bool(outcome.papers) or not silent
+        scoring = await self._score(intent) if answered else ScoringOutcome(papers=[])
+        hidden = {entry.id for entry in self._state.pool.entries if not entry.admitted}
+        candidates = [scored for scored in scoring.papers if scored.paper.id in hidden]
+        self._tell("organizing", iteration=self._round, scored_count=len(scoring.papers))
+        added = await self._journal.remember(
+            self._step("organize"),
+            PaperCollection,
+            lambda: self._skills.result_organizer.organize(candidates, strategy, self._query),
+        )
+        if answered:
+            self._state.pool.admit(added.papers, strategy.filters.max_results, self._threshold)
+        else:
+            self._notes.append(_no_answer(self._round, bool(self._state.pool.entries)))
+        notes = [*self._options.notes, *intent.notes, *self._notes, *strategy.notes, *scoring.notes]
+        return added.metadata.model_copy(update={"sources": outcome.reports, "notes": list(dict.fromkeys(notes))})
 
-        known = [_as_raw(paper) for paper in (*self._state.accumulated_papers, *self._state.rejected_papers)]
-        pool = [*outcome.papers, *known]
-        self._tell("deduplicating", iteration=self._round, raw_count=len(pool))
-        merged = await self._journal.remember(self._step("dedup"), MergedPapers, lambda: self._deduplicate(pool))
-        self._count("dedup", len(pool), len(merged.papers), merged.merged)
-        candidates = without(merged.papers, self._state.rejected_papers)
-        if len(candidates) != len(merged.papers):
-            self._count("marked_irrelevant", len(merged.papers), len(candidates))
+    async def _merge(self, strategy: SearchStrategy, outcome: SearchOutcome) -> None:
+        pool = self._state.pool
+        records = [*outcome.papers, *(entry.scored.paper for entry in pool.entries)]
+        self._tell("deduplicating", iteration=self._round, raw_count=len(records))
+        merged = await self._journal.remember(self._step("dedup"), MergedPapers, lambda: self._deduplicate(records))
+        members = merged.members or trace_members(records, merged.papers)
+        added = pool.add(merged.papers, members, len(outcome.papers), self._round)
+        self._logs.append(log_round(self._round, strategy, outcome, added, merged.merged))
 
-        self._tell("scoring", iteration=self._round, candidate_count=len(candidates))
+    async def _deduplicate(self, records: list[RawPaper]) -> MergedPapers:
+        done = await self._skills.deduplicator.deduplicate_reported(records)
+        return MergedPapers(papers=done.papers, merged=done.merged, members=done.members)
+
+    async def _score(self, intent: ParsedIntent) -> ScoringOutcome:
+        """Score every paper that no person has excluded: feedback moves the scores of earlier rounds too."""
+        pool = self._state.pool
+        papers = [entry.scored.paper for entry in pool.entries if entry.status is not ReviewStatus.EXCLUDE]
+        self._tell("scoring", iteration=self._round, candidate_count=len(papers))
         scoring = await self._journal.remember(
             self._step("score"),
             ScoringOutcome,
-            lambda: self._skills.relevance_scorer.score_with_notes(candidates, intent, self._state.hints),
+            lambda: self._skills.relevance_scorer.score_with_notes(papers, intent, self._state.hints),
         )
-        self._tell("organizing", iteration=self._round, scored_count=len(scoring.papers))
-        collection = await self._journal.remember(
-            self._step("organize"),
-            PaperCollection,
-            lambda: self._skills.result_organizer.organize(scoring.papers, strategy, self._query),
-        )
-        self._count("relevance", len(scoring.papers), len(collection.papers))
-        notes = [*self._options.notes, *intent.notes, *strategy.notes, *scoring.notes]
-        return self._described(collection, outcome.reports, notes)
+        pool.rescore(scoring.papers)
+        return scoring
 
-    async def _deduplicate(self, pool: Sequence[RawPaper]) -> MergedPapers:
-        done = await self._skills.deduplicator.deduplicate_reported(pool)
-        return MergedPapers(papers=done.papers, merged=done.merged)
+    @property
+    def _threshold(self) -> float | None:
+        """The relevance that the organizer asks for, if it says so."""
+        return getattr(self._skills.result_organizer, "min_relevance", None)
 
-    def _described(self, collection: PaperCollection, reports: list[SourceReport], notes: list[str]) -> PaperCollection:
-        metadata = collection.metadata.model_copy(
+    def _collection(self, latest: SearchMetadata, rounds: int) -> PaperCollection:
+        """Return the papers of all rounds as they stand, with the log of all rounds."""
+        papers = with_citation_keys(self._state.pool.result)
+        exclusions = self._state.pool.exclusions(self._threshold)
+        logs = settle_logs(self._logs, papers, exclusions)
+        metadata = latest.model_copy(
             update={
+                "total_found": len(self._state.pool.entries),
                 "domain": self._options.domain,
                 "software": self._options.software,
-                "rounds": self._round + 1,
-                "sources": reports,
-                "stage_counts": list(self._counts),
-                "partial": any(_fell_short(report) for report in reports),
-                "notes": list(dict.fromkeys(notes)),
+                "rounds": rounds,
+                "stage_counts": count_stages(logs),
+                "round_logs": logs,
+                "exclusions": exclusions,
+                "partial": any(_fell_short(report) for log in logs for report in log.sources),
             }
         )
-        return collection.model_copy(update={"metadata": metadata})
+        return PaperCollection(metadata=metadata, papers=papers, facets=facets_of(papers))
 
-    async def _review(self, collection: PaperCollection) -> UserFeedback | None:
-        """None when the result is approved; otherwise what the person taught us."""
+    async def _review(self, latest: SearchMetadata) -> tuple[bool, UserFeedback]:
+        """Return whether the result is approved, and what the person said about it."""
         if self._handler is None:
-            return None
-        payload = ResultPayload(collection=collection, accumulated_papers=list(self._state.accumulated_papers))
+            return True, UserFeedback()
+        collection = self._collection(latest, self._round + 1)
+        payload = ResultPayload(collection=collection, accumulated_papers=self._state.accumulated_papers)
         checkpoint = await self._checkpoint(CheckpointKind.RESULT_REVIEW, payload)
         decision = await self._ask(self._handler, checkpoint, paper_count=len(collection.papers))
-        if decision.action is DecisionAction.APPROVE:
-            return None
-        return read_feedback(checkpoint, decision)
+        feedback = read_feedback(checkpoint, decision)
+        self._state.decide(feedback, decision.at or datetime.fromisoformat(checkpoint.timestamp))
+        return decision.action is DecisionAction.APPROVE, feedback
 
-    async def _ask(self, handler: CheckpointHandler, checkpoint: Checkpoint, **facts: Any) -> Decision:
+    async def _ask(self, handler: CheckpointHandler, checkpoint: Checkpoint, **facts: Any) -> TakenDecision:
         self._tell("waiting_checkpoint", checkpoint_kind=checkpoint.kind.value, iteration=self._round, **facts)
 
-        async def answer() -> Decision:
+        async def answer() -> TakenDecision:
             decision = await _answer(handler, checkpoint)
             check_decision(checkpoint, decision, self._skills.searcher.available)
-            return decision
+            return TakenDecision(**dict(decision), at=self._clock.now())
 
-        decision = await self._journal.remember(f"decision-{self._state.decisions_taken}", Decision, answer)
+        decision = await self._journal.remember(f"decision-{self._state.decisions_taken}", TakenDecision, answer)
         self._state.decisions_taken += 1
         return decision
 
@@ -230,34 +270,26 @@ class Run:
     async def _now(self) -> Moment:
         return Moment(at=self._clock.now().isoformat())
 
-    def _learn(self, collection: PaperCollection, feedback: UserFeedback) -> None:
-        shown = {paper.id: paper for paper in (*self._state.accumulated_papers, *collection.papers)}
-        self._state.add_accumulated([shown[key] for key in feedback.marked_relevant if key in shown])
-        self._state.add_rejected([shown[key] for key in feedback.marked_irrelevant if key in shown])
-
     def _close_round(self, strategy: SearchStrategy, result_count: int, feedback: UserFeedback) -> None:
         self._state.record_iteration(strategy, result_count, feedback)
         self._tell("iterating", next_iteration=self._round)
 
-    def _last_word(self, intent: ParsedIntent, latest: PaperCollection | None) -> PaperCollection:
-        """What is left when the rounds are used up: the last result without what was marked irrelevant in it."""
-        if latest is None:
-            nothing = SearchMetadata(
-                query=self._query,
-                search_strategy=self._state.previous_strategies[-1],
-                total_found=0,
-                timestamp=self._clock.now().isoformat(),
-            )
-            return self._described(PaperCollection(metadata=nothing, papers=[]), [], list(intent.notes))
-        kept = without(latest.papers, self._state.rejected_papers)
-        return latest.model_copy(update={"papers": kept, "facets": facets_of(kept)})
+    def _unsearched(self, intent: ParsedIntent) -> SearchMetadata:
+        return SearchMetadata(
+            query=self._query,
+            search_strategy=self._state.previous_strategies[-1],
+            total_found=0,
+            timestamp=self._clock.now().isoformat(),
+            notes=list(intent.notes),
+        )
 
-    def _complete(self, collection: PaperCollection, reason: str | None) -> PaperCollection:
+    def _complete(self, latest: SearchMetadata, reason: str | None) -> PaperCollection:
+        """Return the result: on approval and after the last round alike, all papers that are not excluded."""
         self._state.is_complete = True
+        collection = self._collection(latest.model_copy(update={"reason": reason}), self._state.current_iteration)
         facts = {"reason": reason} if reason else {}
         self._tell("completed", iteration=self._round, paper_count=len(collection.papers), **facts)
-        metadata = collection.metadata.model_copy(update={"reason": reason, "rounds": self._state.current_iteration})
-        return collection.model_copy(update={"metadata": metadata})
+        return collection
 
     @property
     def _round(self) -> int:
@@ -265,11 +297,6 @@ class Run:
 
     def _step(self, name: str) -> str:
         return f"round-{self._round}/{name}"
-
-    def _count(self, stage: str, count_in: int, count_out: int, detail: dict[str, int] | None = None) -> None:
-        self._counts.append(
-            StageCount(round=self._round, stage=stage, count_in=count_in, count_out=count_out, detail=detail or {})
-        )
 
     def _tell_source(self, result: SourceResult) -> None:
         self._tell("source_finished", iteration=self._round, report=result.report.model_dump(mode="json"))
@@ -296,16 +323,9 @@ async def _answer(handler: CheckpointHandler, checkpoint: Checkpoint) -> Decisio
     return decision
 
 
-def _as_raw(paper: Paper) -> RawPaper:
-    return RawPaper(**paper.model_dump(include=set(Work.model_fields)), id=paper.id)
-
-
-def _found(reports: list[SourceReport]) -> int:
-    return sum(report.found if report.found is not None else report.returned for report in reports)
-
-
-def _by_source(reports: list[SourceReport]) -> dict[str, int]:
-    return {report.name: report.returned for report in reports}
+def _no_answer(round_number: int, has_papers: bool) -> str:
+    kept = "; the papers are those of the earlier rounds" if has_papers else ""
+    return f"No source answered in round {round_number + 1}{kept}."
 
 
 def _fell_short(report: SourceReport) -> bool:

@@ -1,13 +1,12 @@
-"""Where one run stands: rounds made, what was learned in them, papers kept."""
+"""Where one run stands: rounds made, what was learned in them, papers found."""
 
-from collections.abc import Sequence
-from typing import TypeVar
+from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from paper_search.models import Paper, RawPaper, RelevanceHints, SearchStrategy, UserFeedback, Work
-
-P = TypeVar("P", Paper, RawPaper)
+from paper_search.models import Paper, RelevanceHints, SearchStrategy, UserFeedback
+from paper_search.review import DEFAULT_REVIEWER, ReviewStatus
+from paper_search.workflow.pool import Pool
 
 
 class IterationRecord(BaseModel):
@@ -25,9 +24,18 @@ class WorkflowState(BaseModel):
     current_iteration: int = 0
     decisions_taken: int = 0
     history: list[IterationRecord] = Field(default_factory=list[IterationRecord])
-    accumulated_papers: list[Paper] = Field(default_factory=list[Paper])
-    rejected_papers: list[Paper] = Field(default_factory=list[Paper])
+    pool: Pool = Field(default_factory=Pool)
     is_complete: bool = False
+
+    @property
+    def accumulated_papers(self) -> list[Paper]:
+        """The papers with the status include."""
+        return self.pool.with_status(ReviewStatus.INCLUDE)
+
+    @property
+    def rejected_papers(self) -> list[Paper]:
+        """The papers with the status exclude."""
+        return self.pool.with_status(ReviewStatus.EXCLUDE)
 
     @property
     def previous_strategies(self) -> list[SearchStrategy]:
@@ -38,13 +46,17 @@ class WorkflowState(BaseModel):
         return self.history[-1].feedback if self.history else None
 
     @property
+    def feedback_texts(self) -> list[str]:
+        """Every text of every feedback, the oldest first."""
+        return [text for record in self.history if record.feedback for text in record.feedback.texts]
+
+    @property
     def hints(self) -> RelevanceHints:
         """All that was learned so far, for the scorer."""
-        texts = [record.feedback.free_text_feedback for record in self.history if record.feedback]
         return RelevanceHints(
             relevant=list(self.accumulated_papers),
             irrelevant=list(self.rejected_papers),
-            free_text=[text for text in texts if text],
+            free_text=self.feedback_texts,
         )
 
     def record_iteration(
@@ -60,27 +72,6 @@ class WorkflowState(BaseModel):
         )
         self.current_iteration += 1
 
-    def add_accumulated(self, papers: list[Paper]) -> None:
-        """Keep these papers through all later rounds. The last word on a paper counts."""
-        _move(papers, into=self.accumulated_papers, out_of=self.rejected_papers)
-
-    def add_rejected(self, papers: list[Paper]) -> None:
-        """Keep these papers out of all later rounds."""
-        _move(papers, into=self.rejected_papers, out_of=self.accumulated_papers)
-
-
-def without(papers: list[P], unwanted: Sequence[Work]) -> list[P]:
-    """The papers that are none of the unwanted ones, by id or by a source record they share."""
-    ids = {paper.id for paper in unwanted if isinstance(paper, Paper)}
-    records = _records(*unwanted)
-    return [paper for paper in papers if paper.id not in ids and not records & _records(paper)]
-
-
-def _records(*papers: Work) -> set[tuple[str, str]]:
-    return {(record.source, record.record_id) for paper in papers for record in paper.records}
-
-
-def _move(papers: list[Paper], *, into: list[Paper], out_of: list[Paper]) -> None:
-    out_of[:] = without(out_of, papers)
-    for paper in papers:
-        into.extend(without([paper], into))
+    def decide(self, feedback: UserFeedback, at: datetime | None) -> None:
+        """Store the decisions about papers that a feedback carries."""
+        self.pool.decide(feedback.statuses, feedback.reviewer or DEFAULT_REVIEWER, at)

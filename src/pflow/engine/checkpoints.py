@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,9 @@ from uraniborg.kernel.files import sync_folder, write_atomic
 
 HOURS: Final = 24.0
 _FORMAT: Final = 2
+_HEAD: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*(\d+)')
+"""How checkpoints and journals begin."""
+_HEAD_BYTES: Final = 40
 
 
 class Checkpoints:
@@ -32,9 +36,11 @@ class Checkpoints:
     def begin(self, run_id: str, *, fresh: bool = False) -> Recorder:
         """Begin a run that goes on from what is left, or, if `fresh`, from nothing.
 
-        Raises OSError if nothing can be written down, and CheckpointUnusable if something is left all the same: to run
-        without it would be to have effects twice.
+        Raises OSError if nothing can be written down, and CheckpointUnusable if something is left all the same, or was
+        left by a newer version: to run without it would be to have effects twice.
         """
+        if not fresh:
+            self._refuse_newer()
         try:
             return self._begun(run_id, fresh)
         except OSError as exc:
@@ -46,7 +52,8 @@ class Checkpoints:
             ) from exc
 
     def peek(self) -> Past:
-        """What is left, without beginning anything. Raises OSError."""
+        """What is left, without beginning anything. Raises OSError or CheckpointUnusable."""
+        self._refuse_newer()
         past = self._read()
         for path in self._files(".journal"):
             with contextlib.suppress(FileNotFoundError):
@@ -55,7 +62,11 @@ class Checkpoints:
         return past
 
     def rename(self, name: str) -> None:
-        """Have another workflow, which nothing is left of, go on from what is left of this one. Raises OSError."""
+        """Have another workflow, which nothing is left of, go on from what is left of this one.
+
+        Raises OSError or CheckpointUnusable.
+        """
+        self._refuse_newer()
         if self._folder.exists():
             with self._alone(), contextlib.suppress(FileNotFoundError):
                 self._gathered(self._read())
@@ -106,9 +117,20 @@ class Checkpoints:
                 self._forget()
                 past = past_of({}, set(), None)
             lineage = past.lineage or run_id
-            header = {"run": run_id, "lineage": lineage, "at": time.time()}
+            header = {"format": _FORMAT, "run": run_id, "lineage": lineage, "at": time.time()}
             journal = Journal(self._folder / f"{self._name}.{run_id}.journal", header)
             return Recorder(self, journal, past, run_id, lineage, self._stamp())
+
+    def _refuse_newer(self) -> None:
+        """Raise CheckpointUnusable if a newer version wrote the checkpoint or the journal of a run."""
+        for path in (self._file, *self._files(".journal")):
+            with contextlib.suppress(OSError), path.open("rb") as stream:
+                found = _HEAD.match(stream.read(_HEAD_BYTES))
+                if found and int(found[1]) > _FORMAT:
+                    raise CheckpointUnusable(
+                        f"An earlier run of '{self._name}' was made by a newer version of this program.",
+                        hint="Install the newer version, or run it with --fresh: then every node runs.",
+                    )
 
     def _alone(self) -> contextlib.AbstractContextManager[None]:
         return waiting_for(self._folder / f".{self._name}.lock")

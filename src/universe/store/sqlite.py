@@ -210,13 +210,13 @@ class SqliteStore:
         self._told.tell(change)
 
     async def _poll(self, watching: sqlite3.Connection, number: int) -> None:
-        """Tells of what other processes wrote, which only leaves a number behind that can be looked at."""
+        """Publish changes of other processes, found by polling; a poll that fails is tried again at the next turn."""
         while True:
             await asyncio.sleep(_POLL_S)
             try:
                 number, now = await self._in_thread(_versions, watching, number)
-            except DatabaseUnusable:
-                continue  # whoever asks for something is told
+            except (DatabaseUnusable, sqlite3.Error):
+                continue  # reads and writes report the same error to their callers
             if now is None:
                 continue
             for universe_id in self._versions.keys() - now.keys():

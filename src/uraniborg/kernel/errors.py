@@ -116,6 +116,23 @@ def as_error(exc: BaseException) -> UraniborgError:
     )
 
 
+def describe_exception(exc: BaseException) -> str:
+    """Return the message of an error of the family, or the class and text of any other exception.
+
+    The text may hold secrets: redact it before it leaves the process.
+    """
+    error = as_error(exc)
+    if not isinstance(error, InternalError) or error is exc:
+        return error.message
+    inner = _only_member(exc)
+    name = type(inner).__name__
+    try:
+        text = str(inner)
+    except Exception:  # a broken __str__ must not hide the class
+        return name
+    return f"{name}: {text}" if text.strip() else name
+
+
 def is_out_of_room(exc: BaseException) -> TypeGuard[OSError]:
     """Whether it tells of what the machine lacks for the moment, and not of what is wrong with what was asked of it."""
     return isinstance(exc, OSError) and exc.errno in _OUT_OF_ROOM

@@ -2,12 +2,20 @@
 
 import contextlib
 import os
+import re
 import sqlite3
+import stat
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 
 from uraniborg.kernel.errors import Conflict, NotFound, Unavailable
+from uraniborg.kernel.files import sync_folder
+
+Change = str | Callable[[sqlite3.Connection], None]
+"""What a migration does: SQL statements, or a function that is called inside the transaction."""
+Migration = tuple[str, Change]
+"""A change of the format under a name that is never used again."""
 
 _OUTSIDE_OUR_POWER = {
     sqlite3.SQLITE_BUSY,
@@ -114,10 +122,12 @@ def reading(connection: sqlite3.Connection) -> contextlib.AbstractContextManager
     return _translated(_name_of(connection))
 
 
-def migrate(connection: sqlite3.Connection, migrations: Sequence[tuple[str, str]]) -> None:
-    """Run the (name, SQL) migrations this database has not had, in order, each whole or not at all.
+def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
+    """Apply the migrations this database has not had, in order, each whole or not at all.
 
-    Any number of processes may do so at once. Raises DatabaseNewer when it has had one that is not among them.
+    A database that has had others before is copied first, to `NAME.before-MIGRATION` beside it. Any number of processes
+    may migrate at once. Raises DatabaseNewer when the database has had a migration that is not in the list, and
+    DatabaseUnusable when it cannot be copied.
     """
     with _translated(_name_of(connection)):
         connection.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
@@ -128,15 +138,63 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[tuple[str, str]
             hint="Install the newer version, or use another data folder.",
             migrations=sorted(unknown),
         )
-    for name, sql in migrations:
+    is_copied = not applied
+    for name, change in migrations:
         if name in applied:
             continue
         with transaction(connection):
             if name in _applied(connection):
                 continue
-            for statement in _statements(sql):
-                connection.execute(statement)
+            if not is_copied:
+                _copy(connection, name)
+                is_copied = True
+            _apply(connection, change)
             connection.execute("INSERT INTO migrations VALUES (?)", (name,))
+
+
+def copies_of(path: Path) -> list[Path]:
+    """Return the copies of the database at `path` that were made before migrations, unfinished ones included."""
+    start = f"{path.name}.before-"
+    return sorted(one for one in path.parent.iterdir() if one.name.removeprefix(".").startswith(start))
+
+
+def _apply(connection: sqlite3.Connection, change: Change) -> None:
+    if callable(change):
+        change(connection)
+        return
+    for statement in _statements(change):
+        connection.execute(statement)
+
+
+def _copy(connection: sqlite3.Connection, migration: str) -> None:
+    """Copy what is committed, while the caller holds the write lock, unless an earlier attempt has copied it."""
+    file = connection.execute("PRAGMA database_list").fetchone()[2]
+    if not file:  # in memory
+        return
+    path = Path(file)
+    target = path.with_name(f"{path.name}.before-{'-'.join(re.findall(r'[A-Za-z0-9_]+', migration))}")
+    if target.is_file():
+        return
+    temporary = path.with_name(f".{target.name}.new")
+    try:
+        temporary.unlink(missing_ok=True)
+        temporary.touch(mode=0o600)
+        with (
+            contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as source,
+            contextlib.closing(sqlite3.connect(temporary)) as copy,
+        ):
+            source.backup(copy)
+        temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+        temporary.replace(target)
+        sync_folder(path.parent)
+    except (OSError, sqlite3.Error) as exc:
+        reason = (exc.strerror if isinstance(exc, OSError) else None) or str(exc)
+        raise DatabaseUnusable(
+            f"{_subject(path.name)} cannot be copied before it is brought up to date: {reason}.",
+            hint="Make room beside it, and try again. Nothing was changed.",
+        ) from exc
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _applied(connection: sqlite3.Connection) -> set[str]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from paper_library.build import building
 from paper_library.build.building import build_shelf
 from paper_library.build.spool import Spool
-from paper_library.errors import InputNotFound, ShelfExists, ShelfNotFound, ShelfUnwritable
+from paper_library.errors import InputNotFound, NothingToShelve, ShelfExists, ShelfNotFound, ShelfUnwritable
 from paper_library.identity import paper_id
 from paper_library.library import Library
 from paper_library.store.shelf import Shelf
@@ -128,11 +128,12 @@ def test_a_translation_that_belongs_to_nobody_is_told_of_and_makes_no_paper(tmp_
     assert (report.papers, [problem.origin for problem in report.problems]) == (2, ["fish.zh.md"])
 
 
-def test_an_empty_folder_makes_an_empty_shelf_that_can_be_searched(tmp_path: Path) -> None:
+def test_an_empty_folder_is_refused_and_makes_no_shelf(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
-    assert build_shelf([tmp_path / "in"], tmp_path / "shelf").papers == 0
-    library = Library.open(tmp_path / "shelf")
-    assert library.search("fish")["total"] == library.search("")["total"] == 0
+    with pytest.raises(NothingToShelve) as refused:
+        build_shelf([tmp_path / "in"], tmp_path / "shelf")
+    assert refused.value.hint == "Name files that hold papers, or folders with such files."
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
 def test_progress_is_told_from_reading_to_the_index(folder: Path) -> None:
@@ -229,7 +230,7 @@ def a_paper(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @settings(max_examples=15)
-@given(st.lists(a_paper(), max_size=8))
+@given(st.lists(a_paper(), min_size=1, max_size=8))
 def test_every_entry_is_in_exactly_one_paper_and_every_id_is_its_own(
     tmp_path_factory: pytest.TempPathFactory, papers: list[dict[str, Any]]
 ) -> None:

@@ -37,7 +37,7 @@ def test_entries_with_one_identifier_are_one_paper(one: dict[str, str], other: d
     "title", ["Deep fish of the north", "Deep Fishes of the North", "Deep Fish of the North: A Study", ""]
 )
 def test_entries_with_one_bibtex_key_and_about_one_title_are_one_paper(title: str) -> None:
-    entries = [an_entry("a.bib:1", TITLE, bibkey="k", year=2019), an_entry("b.bib:1", title, bibkey="k", year=2020)]
+    entries = [an_entry("a.bib:1", TITLE, bibkey="k", year=2019), an_entry("b.bib:1", title, bibkey="k", year=2019)]
     assert groups_of(entries) == groups_of(entries[::-1]) == [["a.bib:1", "b.bib:1"]]
 
 
@@ -67,11 +67,22 @@ def test_entries_whose_facts_agree_are_one_paper(one: dict[str, Any], other: dic
         ({"authors": ADA, "doi": "10.1000/x"}, {"authors": ADA, "doi": "10.1000/y"}),
         ({"bibkey": "fish2019"}, {"bibkey": "fish2019", "title": "Wholly Unlike Things"}),
         ({"bibkey": "fish2019", "authors": ADA}, {"bibkey": "fish2019", "authors": KURT}),
+        ({"bibkey": "fish2019", "year": 2019}, {"bibkey": "fish2019", "year": 2020}),
         ({"stem": "paper"}, {"stem": "paper", "title": "Wholly Unlike Things"}),
         ({"title": "Introduction"}, {"title": "Introduction"}),
         ({"title": ""}, {"title": ""}),
     ],
-    ids=["years", "authors", "dois", "title under a key", "authors under a key", "file names", "short", "untitled"],
+    ids=[
+        "years",
+        "authors",
+        "dois",
+        "title under a key",
+        "authors under a key",
+        "years under a key",
+        "file names",
+        "short",
+        "untitled",
+    ],
 )
 def test_entries_that_contradict_each_other_stay_apart(one: dict[str, Any], other: dict[str, Any]) -> None:
     first = an_entry("a/paper.md", one.pop("title", TITLE), **one)
@@ -121,11 +132,11 @@ def test_what_two_entries_share_with_a_third_makes_all_one() -> None:
         assert groups_of(order) == [["a.bib:1", "b.bib:1", "c.bib:1"]]
 
 
-def test_the_reason_for_a_merge_is_told() -> None:
+def test_the_reason_for_a_merge_is_reported() -> None:
     matcher = Matcher()
     for entry in (an_entry("a.bib:1", doi="10.1000/x"), an_entry("b.bib:1", doi="10.1000/x")):
         matcher.add(entry, keys_of(entry))
-    assert [matcher.reason(number) for number in (0, 1)] == ["", "same doi"]
+    assert [matcher.reason(number) for number in (0, 1)] == ["", "same DOI"]
 
 
 def _entries(draw: st.DrawFn, *, own_titles: bool) -> list[Entry]:

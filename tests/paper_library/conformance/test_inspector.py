@@ -24,9 +24,9 @@ def inspect(process: Process, home: Path, *arguments: str, status: int = 0) -> A
 
 
 @requirement("PL-6")
-def test_it_lists_the_six_tools(process: Process, tmp_path: Path) -> None:
+def test_it_lists_the_tools(process: Process, tmp_path: Path) -> None:
     tools = inspect(process, tmp_path, "--method", "tools/list")["tools"]
-    assert len(tools) == 6
+    assert len(tools) == 8
     assert all(tool["title"] and tool["description"] for tool in tools)
 
 
@@ -60,3 +60,7 @@ def test_it_lists_and_reads_resources(process: Process, tmp_path: Path) -> None:
     uri = "paper://oztuerk2021attention/summary/deep_read"
     (content,) = inspect(process, tmp_path, "--method", "resources/read", "--uri", uri)["contents"]
     assert json.loads(content["text"]) == material.DEEP_READ
+    (rest,) = inspect(process, tmp_path, "--method", "resources/read", "--uri", f"{uri}?offset=9")["contents"]
+    assert rest["text"] == content["text"][9:]
+    listed = inspect(process, tmp_path, "--method", "resources/list")["resources"]
+    assert any(one["name"].startswith("Attention for Weather") for one in listed)

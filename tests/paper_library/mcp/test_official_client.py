@@ -32,7 +32,7 @@ async def test_initialize_mcp_capabilities(library: Caller) -> None:
 async def test_tool_descriptions_guide_a_model(library: Caller) -> None:
     async with http_client_for(f"{library.url}/mcp") as client:
         tools = (await client.list_tools()).tools
-    assert len(tools) == 6
+    assert len(tools) == 8
     assert all(tool.title and tool.description for tool in tools)
 
 
@@ -106,6 +106,41 @@ async def test_tool_and_resource_truncate_large_content(library: Caller) -> None
         resource, _ = await read(client, f"paper://{material.LONG}/source")
     assert text_of(result).startswith(whole[:10_000] + "\n\n[truncated: ")
     assert resource.startswith(whole[:50_000] + "\n\n[truncated: ")
+
+
+@requirement("PL-15")
+async def test_a_long_resource_is_read_on_page_by_page(library: Caller) -> None:
+    whole, pieces, offset = material.long_text(), [""], 0
+    async with http_client_for(f"{library.url}/mcp") as client:
+        while "".join(pieces) != whole:
+            text, _ = await read(client, f"paper://{material.LONG}/source?offset={offset}")
+            piece, _, marker = text.partition("\n\n[truncated: ")
+            pieces.append(piece)
+            offset = int(marker.rpartition("offset=")[2].rstrip("]") or 0)
+    assert len(pieces) == 1 + -(-len(whole) // 50_000)
+
+
+async def test_papers_are_listed_as_resources_page_by_page(library: Caller) -> None:
+    async with http_client_for(f"{library.url}/mcp") as client:
+        listed = await client.list_resources()
+        (content,) = (await client.read_resource(listed.resources[0].uri)).contents
+    papers = library.answer("search_papers", query="", limit=100)
+    assert [one.name for one in listed.resources] == [hit["title"] for hit in papers["results"]]
+    assert listed.nextCursor is None
+    assert json.loads(getattr(content, "text", ""))["title"] == listed.resources[0].name
+
+
+async def test_a_paper_is_found_read_by_section_and_cited(library: Caller) -> None:
+    async with http_client_for(f"{library.url}/mcp") as client:  # which checks replies against output schemas
+        hit = json_of(await client.call_tool("search_papers", {"query": "drizzle"}))["results"][0]
+        paper = {"paper_id": hit["paper_id"]}
+        outline = json_of(await client.call_tool("get_paper_metadata", paper))["outline"]
+        section = await client.call_tool("read_paper_section", {**paper, "section": outline[-1]["title"]})
+        translated = await client.call_tool("get_paper_source", {**paper, "lang": "zh"})
+        cited = await client.call_tool("export_citations", {"paper_ids": [hit["paper_id"]], "format": "ris"})
+    assert "drizzle" in text_of(section)
+    assert text_of(translated) == material.ATTENTION_ZH.strip()
+    assert text_of(cited).startswith("TY  - CPAPER")
 
 
 @requirement("PL-16")

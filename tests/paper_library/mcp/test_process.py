@@ -67,7 +67,9 @@ def test_the_base_of_static_files_is_an_option(rich_shelf: Path, shelf_copy: Pat
         static_server(files_of(rich_shelf / "static")) as server,
         serve(shelf_copy, tmp_path, "--static-base-url", server.base) as process,
     ):
-        assert process.caller.text("get_paper_source", paper_id=material.LONG) == material.long_text()
+        assert (
+            process.caller.text("get_paper_source", paper_id=material.LONG, max_chars=1_000_000) == material.long_text()
+        )
         server.answer = status(404)
         assert process.caller.failure("get_paper_source", paper_id=material.LONG)["code"] == "asset_fetch_failed"
 

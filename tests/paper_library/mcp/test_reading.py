@@ -2,11 +2,14 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
+from paper_library.build.building import build_shelf
+from paper_library.config import LibraryConfig
 from tests.paper_library.mcp import material
-from tests.paper_library.mcp.speaking import Caller
+from tests.paper_library.mcp.speaking import Caller, served
 from tests.requirements import requirement
 
 MARKER = re.compile(r"\n\n\[truncated: (\d+) of (\d+) characters left; continue with offset=(\d+)\]\Z")
@@ -60,8 +63,47 @@ def test_a_source_is_the_markdown_character_for_character(library: Caller, paper
 
 
 @requirement("PL-12", "PL-15")
-def test_a_long_source_comes_whole_unless_it_is_limited(library: Caller) -> None:
-    assert library.text("get_paper_source", paper_id=material.LONG) == material.long_text()
+@pytest.mark.parametrize("arguments", [{}, {"max_chars": None}])
+def test_a_long_source_is_cut_at_20000_characters_unless_max_chars_says_otherwise(
+    library: Caller, arguments: dict[str, None]
+) -> None:
+    whole = material.long_text()
+    text, offset = cut(library.text("get_paper_source", paper_id=material.LONG, **arguments), len(whole))
+    assert (text, offset) == (whole[:20_000], 20_000)
+    assert library.text("get_paper_source", paper_id=material.LONG, max_chars=len(whole)) == whole
+
+
+@requirement("PL-11", "PL-15")
+def test_a_long_summary_comes_whole_unless_it_is_limited(tmp_path: Path) -> None:
+    material.write_inputs(tmp_path)
+    summary = {"text": "rain " * 30_000}
+    (tmp_path / "summaries" / "brief" / "oztuerk2021attention.json").write_text(json.dumps(summary))
+    build_shelf([tmp_path / "papers"], tmp_path / "shelf", summaries=tmp_path / "summaries")
+    with served(LibraryConfig(shelf=tmp_path / "shelf")) as caller:
+        arguments = {"paper_id": material.ATTENTION_DOI, "template": "brief"}
+        assert json.loads(caller.text("get_paper_summary", **arguments)) == summary
+        cut(
+            caller.text("get_paper_summary", **arguments, max_chars=500),
+            len(json.dumps(summary, separators=(",", ":"))),
+        )
+
+
+@requirement("PL-12")
+@pytest.mark.parametrize("lang", ["zh", "ZH"])
+def test_the_text_is_read_in_another_language_with_lang(library: Caller, lang: str) -> None:
+    text = library.text("get_paper_source", paper_id=material.ATTENTION_DOI, lang=lang)
+    assert text == material.ATTENTION_ZH.strip()
+    cut_text, offset = cut(
+        library.text("get_paper_source", paper_id=material.ATTENTION_DOI, lang=lang, max_chars=9), len(text)
+    )
+    assert (cut_text, offset) == (text[:9], 9)
+
+
+@requirement("PL-12", "PL-16")
+def test_a_language_that_is_not_there_is_answered_with_those_that_are(library: Caller) -> None:
+    error = library.failure("get_paper_source", paper_id=material.ATTENTION_DOI, lang="tlh")
+    assert error["code"] == "translation_not_available"
+    assert (error["lang"], error["available_translations"]) == ("tlh", ["zh"])
 
 
 @requirement("PL-12", "PL-16")

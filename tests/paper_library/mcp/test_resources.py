@@ -1,19 +1,22 @@
 """Resources: `paper://` addresses, their types, their limits and how they fail."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from paper_library.config import LibraryConfig
 from tests.paper_library.mcp import material
-from tests.paper_library.mcp.speaking import Caller, request
+from tests.paper_library.mcp.speaking import Caller, request, served
+from tests.paper_library.operations.shelves import shelve
 from tests.requirements import requirement
 
 TEMPLATES = {
-    "paper://{paper_id}/metadata": "application/json",
-    "paper://{paper_id}/summary": "application/json",
-    "paper://{paper_id}/summary/{template}": "application/json",
-    "paper://{paper_id}/source": "text/markdown",
-    "paper://{paper_id}/translation/{lang}": "text/markdown",
+    "paper://{paper_id}/metadata{?offset}": "application/json",
+    "paper://{paper_id}/summary{?offset}": "application/json",
+    "paper://{paper_id}/summary/{template}{?offset}": "application/json",
+    "paper://{paper_id}/source{?offset}": "text/markdown",
+    "paper://{paper_id}/translation/{lang}{?offset}": "text/markdown",
 }
 DEFAULT_LIMIT = 50_000
 
@@ -31,8 +34,38 @@ def test_the_templates_are_listed_with_their_types_titles_and_descriptions(libra
 
 
 @requirement("PL-14")
-def test_no_paper_is_listed_one_by_one(library: Caller) -> None:
-    assert library.ask("resources/list") == {"resources": []}
+def test_papers_are_listed_in_the_order_of_their_titles(library: Caller) -> None:
+    listed = library.ask("resources/list")
+    papers = library.answer("search_papers", query="", limit=100)["results"]
+    assert "nextCursor" not in listed
+    assert [one["uri"] for one in listed["resources"]] == [f"paper://{hit['paper_id']}/metadata" for hit in papers]
+    (attention,) = [one for one in listed["resources"] if one["name"].startswith("Attention for Weather")]
+    assert attention["mimeType"] == "application/json"
+    assert attention["description"] == (
+        "Ada Öztürk, Thị Minh Nguyễn, John Smith · Conference on Learned Weather · 2021"
+    )
+
+
+def test_many_papers_are_listed_in_pages_that_a_cursor_leads_through(tmp_path: Path) -> None:
+    shelve(tmp_path / "shelf", *(f"Paper number {n:03}" for n in range(120)))
+    with served(LibraryConfig(shelf=tmp_path / "shelf")) as caller:
+        pages = [caller.ask("resources/list")]
+        while cursor := pages[-1].get("nextCursor"):
+            pages.append(caller.ask("resources/list", {"cursor": cursor}))
+    names = [one["name"] for page in pages for one in page["resources"]]
+    assert [len(page["resources"]) for page in pages] == [50, 50, 20]
+    assert names == [f"Paper number {n:03}" for n in range(120)]
+
+
+@pytest.mark.parametrize("cursor", ["x", "-1", "1.5", "", "٣", "10001", "9" * 400, "50 "])
+def test_a_cursor_that_no_list_named_is_refused(library: Caller, cursor: str) -> None:
+    error = library.post(request("resources/list", {"cursor": cursor})).json()["error"]
+    assert error["code"] == -32602
+    assert error["data"]["error"]["argument"] == "cursor"
+
+
+def test_a_cursor_behind_the_last_paper_lists_nothing(library: Caller) -> None:
+    assert library.ask("resources/list", {"cursor": "9000"}) == {"resources": []}
 
 
 @requirement("PL-14")
@@ -89,8 +122,29 @@ def test_a_long_text_is_cut_at_the_default_limit_with_a_marker(library: Caller) 
     left = len(whole) - DEFAULT_LIMIT
     marker = f"\n\n[truncated: {left} of {len(whole)} characters left; continue with offset={DEFAULT_LIMIT}]"
     assert text[DEFAULT_LIMIT:] == marker
-    rest = library.text("get_paper_source", paper_id=material.LONG, offset=DEFAULT_LIMIT)
-    assert text[:DEFAULT_LIMIT] + rest == whole
+    rest = library.resource(f"paper://{material.LONG}/source?offset={DEFAULT_LIMIT}")
+    assert (rest["uri"], rest["mimeType"]) == (
+        f"paper://{material.LONG}/source?offset={DEFAULT_LIMIT}",
+        "text/markdown",
+    )
+    assert text[:DEFAULT_LIMIT] + rest["text"] == whole
+
+
+@requirement("PL-14", "PL-15")
+@pytest.mark.parametrize("kind", ["metadata", "summary", "summary/deep_read", "source", "translation/zh"])
+def test_every_kind_of_resource_can_be_read_on(library: Caller, attention: str, kind: str) -> None:
+    whole = library.resource(f"paper://{attention}/{kind}")["text"]
+    assert library.resource(f"paper://{attention}/{kind}?offset=5")["text"] == whole[5:]
+    assert library.resource(f"paper://{attention}/{kind}?offset={len(whole)}")["text"] == ""
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["offset=-1", "offset=x", "offset=", "offset=999999999", "offset=1&offset=2", "max_chars=3", "paper_id=clang"],
+)
+def test_an_offset_that_is_none_is_refused(library: Caller, attention: str, query: str) -> None:
+    error = library.resource_failure(f"paper://{attention}/source?{query}")
+    assert error["code"] == "invalid_argument"
 
 
 @requirement("PL-14", "PL-16")

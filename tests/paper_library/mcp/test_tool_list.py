@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp.speaking import Caller, served
+from tests.paper_library.mcp.speaking import Caller, initialize, served
 from tests.requirements import requirement
 
 TOOLS = {
@@ -17,12 +17,15 @@ TOOLS = {
     "get_paper_source",
     "list_top_facets",
 }
+EXTRA_TOOLS = {"read_paper_section", "export_citations"}
 ARGUMENTS = {
     "search_papers": {"query", "limit", "page_size", "offset"},
     "search_papers_by_keyword": {"keyword", "limit", "page_size", "offset"},
     "get_paper_metadata": {"paper_id"},
     "get_paper_summary": {"paper_id", "template", "max_chars", "offset"},
-    "get_paper_source": {"paper_id", "max_chars", "offset"},
+    "get_paper_source": {"paper_id", "max_chars", "offset", "lang"},
+    "read_paper_section": {"paper_id", "section", "max_chars", "offset", "lang"},
+    "export_citations": {"paper_ids", "format"},
     "list_top_facets": {"category", "limit"},
 }
 
@@ -39,13 +42,13 @@ def bounds(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 @requirement("PL-5", "PL-6")
-def test_a_client_sees_the_six_tools_and_no_other(tools: dict[str, dict[str, Any]]) -> None:
-    assert tools.keys() == TOOLS
+def test_a_client_sees_the_six_specified_tools_and_two_more(tools: dict[str, dict[str, Any]]) -> None:
+    assert tools.keys() == TOOLS | EXTRA_TOOLS
 
 
 @requirement("PL-6")
 def test_every_tool_has_a_title_of_its_own_and_says_when_to_use_it(tools: dict[str, dict[str, Any]]) -> None:
-    assert len({tool["title"].strip() for tool in tools.values()} - {""}) == len(TOOLS)
+    assert len({tool["title"].strip() for tool in tools.values()} - {""}) == len(tools)
     for name, tool in tools.items():
         description = tool["description"]
         assert len(description) > 80, name
@@ -72,6 +75,7 @@ def test_every_argument_is_described_and_unknown_ones_are_shut_out(tools: dict[s
         assert schema["type"] == "object"
         assert schema["additionalProperties"] is False
         assert ARGUMENTS[name] <= schema["properties"].keys()
+        assert name == "search_papers" or ARGUMENTS[name] == schema["properties"].keys()
         for argument, described in schema["properties"].items():
             assert described.get("description") or "enum" in described, (name, argument)
 
@@ -105,11 +109,15 @@ def test_the_categories_stand_in_the_schema(tools: dict[str, dict[str, Any]]) ->
 
 
 @requirement("PL-15")
-@pytest.mark.parametrize("tool", ["get_paper_summary", "get_paper_source"])
-def test_texts_can_be_limited_and_are_whole_by_default(tools: dict[str, dict[str, Any]], tool: str) -> None:
+@pytest.mark.parametrize(
+    ("tool", "default"), [("get_paper_summary", None), ("get_paper_source", 20_000), ("read_paper_section", 20_000)]
+)
+def test_texts_can_be_limited_and_a_summary_is_whole_by_default(
+    tools: dict[str, dict[str, Any]], tool: str, default: int | None
+) -> None:
     schema = tools[tool]["inputSchema"]
     assert bounds(schema["properties"]["max_chars"])["minimum"] >= 1
-    assert schema["properties"]["max_chars"].get("default") is None
+    assert schema["properties"]["max_chars"]["default"] == default
     assert "max_chars" not in schema.get("required", [])
 
 
@@ -128,8 +136,19 @@ def test_only_what_cannot_be_guessed_is_required(
     assert tools[tool]["inputSchema"]["required"] == required
 
 
-def test_two_more_tools_come_only_when_asked_for(rich_shelf: Path) -> None:
-    with served(LibraryConfig(shelf=rich_shelf, extra_tools=True)) as caller:
+def test_the_two_more_tools_can_be_turned_off_and_the_instructions_follow(rich_shelf: Path, library: Caller) -> None:
+    with served(LibraryConfig(shelf=rich_shelf, extra_tools=False)) as caller:
         tools = {tool["name"]: tool for tool in caller.ask("tools/list")["tools"]}
-    assert len(tools) == len(TOOLS) + 2
-    assert tools.keys() > TOOLS
+        instructions = caller.post(initialize()).json()["result"]["instructions"]
+    assert tools.keys() == TOOLS
+    assert all(name not in instructions for name in EXTRA_TOOLS)
+    assert all(name in library.post(initialize()).json()["result"]["instructions"] for name in TOOLS | EXTRA_TOOLS)
+
+
+@pytest.mark.parametrize(
+    "word", ["matched_fields", "section", "offset", "lang", "20,000", "resources/list", "retract", "RIS", "max_chars"]
+)
+def test_the_instructions_mention_everything_an_agent_can_do(library: Caller, word: str) -> None:
+    instructions = library.post(initialize()).json()["result"]["instructions"]
+    assert word in instructions
+    assert len(instructions) < 1_500

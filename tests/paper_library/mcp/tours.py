@@ -28,7 +28,9 @@ def tour() -> Iterator[dict[str, Any]]:
     ]
     for paper in PAPERS:
         calls.append(("get_paper_metadata", {"paper_id": paper}))
-        calls.append(("get_paper_source", {"paper_id": paper}))
+        calls += [("get_paper_source", {"paper_id": paper, "lang": lang}) for lang in (None, "zh")]
+        calls.append(("read_paper_section", {"paper_id": paper, "section": "Data"}))
+        calls += [("export_citations", {"paper_ids": [paper], "format": name}) for name in ("bibtex", "ris", "?")]
         calls += [
             ("get_paper_summary", {"paper_id": paper, "template": template}) for template in (None, "deep_read", "none")
         ]

@@ -31,6 +31,7 @@ ROUTES = {
     "/papers/{paper_id}/source",
     "/papers/{paper_id}/translation/{lang}",
     "/papers/{paper_id}/bibtex",
+    "/papers/{paper_id}/citation/{format}",
     "/papers/{paper_id}/similar",
 }
 

@@ -8,10 +8,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from paper_library.limits import SNIPPET_CHARS
 from paper_library.search.compiling import Compiled
 from paper_library.search.snippets import Matcher, snippet
 from uraniborg.kernel.text import stem, words
+
+SNIPPET_CHARS = 300
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 WORDS = st.sampled_from(
@@ -85,6 +86,11 @@ def test_what_is_shown_stands_in_the_text(text: str, query: str) -> None:
 def test_what_is_shown_is_bounded(text: str, query: str) -> None:
     seen, _ = rendered(shown(text, query))
     assert len(seen) <= SNIPPET_CHARS + 2
+
+
+def test_as_much_is_shown_as_there_is_room_for() -> None:
+    seen, _ = rendered(shown("fish " * 1_000, "fish"))
+    assert len(seen.strip("… ")) == SNIPPET_CHARS - 1, "a whole number of words"
 
 
 @given(TEXTS, QUERIES)

@@ -1,7 +1,10 @@
 """What a merged paper holds, and where it says it has it from."""
 
+from itertools import permutations
+
 from paper_search.dedup import deduplicate, merge_duplicates
-from paper_search.models import Author, RawPaper, SourceRecord, WorkType, paper_id
+from paper_search.models import REGISTRATION, Author, RawPaper, SourceRecord, WorkType, paper_id
+from paper_search.notices import EditorialNotice, NoticeStatus
 from tests.paper_search.dedup.papers import TITLE, anonymous, names_of, paper
 
 
@@ -223,3 +226,59 @@ def test_no_papers_give_no_papers() -> None:
 def test_lone_surrogates_and_control_characters_do_no_harm() -> None:
     odd = [paper(f"{TITLE} \ud800\x07", "L\udfff Wang", source=source) for source in ("a", "b", "a")]
     assert len(merge_duplicates(odd)) == 1
+
+
+def test_notices_of_all_records_are_kept_once_with_their_sources() -> None:
+    doi = "10.1000/journal"
+    retraction = EditorialNotice(
+        status=NoticeStatus.RETRACTED, source="crossref", date="2021-02-03", notice_doi="10.1000/r"
+    )
+    same = retraction.model_copy(update={"source": "pubmed", "date": "2021-02"})
+    flag = EditorialNotice(status=NoticeStatus.RETRACTED, source="openalex")
+    records = [
+        paper(doi=doi, source="crossref", notices=[retraction]),
+        paper(doi=doi, source="pubmed", notices=[same]),
+        paper(doi=doi, source="openalex", notices=[flag]),
+        paper(doi=doi, source="dblp"),
+    ]
+    for order in permutations(records):
+        found = merged(*order)
+        assert found.notices == [retraction, flag]
+        assert found.retraction == retraction
+        assert found.provenance["notices"] == "crossref, openalex, pubmed"
+    two_steps = merged(merged(*records[:2]), merged(*records[2:]))
+    assert (two_steps.notices, two_steps.provenance["notices"]) == ([retraction, flag], "crossref, openalex, pubmed")
+    assert "notices" not in merged(paper(doi=doi), paper(doi=doi, source="dblp")).provenance
+
+
+def test_a_marked_title_and_the_plain_one_are_one_paper_under_the_plain_title() -> None:
+    marked = paper(f"RETRACTED: {TITLE}", source="crossref", venue="Icy Letters", abstract="Longer.", volume="1")
+    found = merged(marked, paper(source="semantic_scholar"))
+    assert found.title == TITLE
+    assert merged(marked).title == marked.title
+
+
+def test_the_notice_of_a_retraction_stays_a_paper_of_its_own() -> None:
+    for title in (f"Retraction: {TITLE}", f"Retracted: {TITLE}", f"Retraction notice to: {TITLE}"):
+        assert len(merge_duplicates([paper(), paper(title, source="crossref")])) == 2
+
+
+def test_a_year_of_publication_comes_before_one_of_registration() -> None:
+    registered = paper(doi="10.1000/x", year=2015, source="crossref", volume="3", pages="1-2", abstract="Full.")
+    registered.provenance["year"] = "crossref" + REGISTRATION
+    printed = paper(doi="10.1000/x", year=1926, source="openalex")
+    found = merged(registered, printed)
+    assert (found.year, found.provenance["year"], found.has_registration_year) == (1926, "openalex", False)
+    alone = merged(registered, paper(doi="10.1000/x", year=None, source="openalex"))
+    assert (alone.year, alone.has_registration_year) == (2015, True)
+
+
+def test_a_year_of_registration_does_not_tell_two_records_apart() -> None:
+    registered = paper(year=2015, source="crossref", provenance={"year": "crossref" + REGISTRATION})
+    assert merged(registered, paper(year=1926, source="openalex")).year == 1926
+
+
+def test_editors_are_kept_where_a_record_has_them() -> None:
+    edited = anonymous(doi="10.1000/x", source="crossref", editors=[Author(name="Eda Kiln")])
+    found = merged(edited, anonymous(doi="10.1000/x", source="openalex"))
+    assert (found.editors, found.provenance["editors"]) == ([Author(name="Eda Kiln")], "crossref")

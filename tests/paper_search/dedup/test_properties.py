@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from paper_search.dedup import deduplicate, merge_duplicates
 from paper_search.models import Author, RawPaper, SourceRecord, WorkType
+from paper_search.notices import EditorialNotice, NoticeStatus
 
 TITLES = [
     "",
@@ -17,6 +18,7 @@ TITLES = [
     "Tidal dissipation in the mantles of small icy moons: a survey",
     "On tidal dissipation in mantles of icy moons",
     "Erratum: Tidal dissipation in the mantles of small icy moons",
+    "RETRACTED: Tidal dissipation in the mantles of small icy moons",
     "Crater counting on the far side of Mercury 2018",
     "Crater counting on the far side of Mercury 2019",
     "Crater counting on the far side of Mercury",
@@ -43,6 +45,13 @@ DOIS = [
     "n/a",
 ]
 
+NOTICES = [
+    EditorialNotice(status=NoticeStatus.RETRACTED, source="a", date="2018-02-03", notice_doi="10.1000/r"),
+    EditorialNotice(status=NoticeStatus.RETRACTED, source="b", notice_doi="10.1000/r"),
+    EditorialNotice(status=NoticeStatus.RETRACTED, source="c"),
+    EditorialNotice(status=NoticeStatus.CORRECTED, source="a", date="2018", notice_doi="10.1000/r"),
+]
+
 records = st.builds(
     RawPaper,
     title=st.sampled_from(TITLES),
@@ -52,6 +61,7 @@ records = st.builds(
     doi=st.sampled_from(DOIS),
     abstract=st.sampled_from([None, "Short.", "Not quite as short."]),
     work_type=st.sampled_from([None, WorkType.ARTICLE, WorkType.PREPRINT]),
+    notices=st.lists(st.sampled_from(NOTICES), max_size=2),
     source=st.sampled_from(["a", "b", "c"]),
     identifiers=st.dictionaries(
         st.sampled_from(["arxiv", "pmid", "openalex"]), st.sampled_from(["2101.00001", "W1", "7"])
@@ -91,6 +101,10 @@ def test_ids_are_unique_and_every_record_is_accounted_for(found: list[RawPaper])
     merged = deduplicate(found)
     assert len({paper.id for paper in merged.papers}) == len(merged.papers)
     assert sum(merged.merged.values()) == len(found) - len(merged.papers)
+    assert sorted(position for members in merged.members for position in members) == list(range(len(found)))
+    for paper, members in zip(merged.papers, merged.members, strict=True):
+        own = {(record.source, record.record_id) for place in members for record in found[place].records}
+        assert own <= {(record.source, record.record_id) for record in paper.records}
     given_records = {(record.source, record.record_id) for paper in found for record in paper.records}
     assert given_records <= {(record.source, record.record_id) for paper in merged.papers for record in paper.records}
 
@@ -120,3 +134,12 @@ def journal_doi(paper: RawPaper) -> str | None:
 def test_any_text_at_all_is_survived(found: list[RawPaper]) -> None:
     once = merge_duplicates(found)
     assert merge_duplicates(once) == once
+
+
+@settings(deadline=None)
+@given(st.lists(records, max_size=6))
+def test_no_retraction_is_lost_and_none_is_made_up(found: list[RawPaper]) -> None:
+    statuses = {(notice.status, notice.notice_doi) for record in found for notice in record.notices}
+    papers = merge_duplicates(found)
+    assert {(notice.status, notice.notice_doi) for paper in papers for notice in paper.notices} == statuses
+    assert any(record.retraction for record in found) == any(paper.retraction for paper in papers)

@@ -18,6 +18,7 @@ class ReadEntry:
     kind: str
     key: str
     authors: list[str]
+    """The editors of a work without authors."""
     families: list[str]
     raw: dict[str, str]
     decoded: dict[str, str]
@@ -35,7 +36,7 @@ def read_bibtex(text: str) -> list[ReadEntry]:
     read: list[ReadEntry] = []
     for before, after in zip(raw.entries, decoded.entries, strict=True):
         fields = {field.key: str(field.value) for field in before.fields}
-        names = split_multiple_persons_names(fields["author"])
+        names = split_multiple_persons_names(fields.get("author") or fields["editor"])
         families = [" ".join(parse_single_name_into_parts(name).last) for name in names]
         read.append(
             ReadEntry(

@@ -7,6 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from paper_search.models import Author, Paper, PaperCollection, SearchMetadata, SearchStrategy, WorkType
+from paper_search.notices import EditorialNotice, NoticeStatus
 from uraniborg.kernel.bibliography.text import one_line
 
 untimed = settings(deadline=None)
@@ -47,6 +48,13 @@ def collection(*papers: Paper) -> PaperCollection:
     return PaperCollection(metadata=metadata, papers=list(papers))
 
 
+RETRACTION = EditorialNotice(
+    status=NoticeStatus.RETRACTED, source="crossref", date="2010-02-06", notice_doi="10.1000/r_2", label="Retraction"
+)
+FLAG = EditorialNotice(status=NoticeStatus.RETRACTED, source="openalex")
+CONCERN = EditorialNotice(status=NoticeStatus.CONCERN, source="pubmed", date="2009", notice_doi="10.1000/c")
+CORRECTION = EditorialNotice(status=NoticeStatus.CORRECTED, source="crossref", date="2004-03", notice_doi="10.1000/e")
+
 papers = st.builds(
     Paper,
     id=st.just("p_1"),
@@ -61,6 +69,8 @@ papers = st.builds(
     pages=st.sampled_from([None, "1-10", "e17", "3 – 4", "12"]),
     publisher=st.none() | hostile_text,
     work_type=st.none() | st.sampled_from(WorkType),
+    editors=st.sampled_from([[], [Author(name="")], [Author(name="Tom Reed"), Author(name="Ada Brook")]]),
+    notices=st.sampled_from([[], [RETRACTION, FLAG], [CONCERN], [CORRECTION]]),
     identifiers=st.sampled_from([{}, {"arxiv": "2301.00001"}]),
     relevance_score=st.floats(0, 1),
     # Left to itself, Hypothesis would also make up the fields that no format exports.
@@ -85,3 +95,8 @@ def composed(text: str) -> str:
 
 def author_list(paper: Paper) -> list[str]:
     return [name for author in paper.authors if (name := composed(author.name))]
+
+
+def people_list(paper: Paper) -> list[str]:
+    """The authors, or the editors of a paper without authors."""
+    return author_list(paper) or [name for editor in paper.editors if (name := composed(editor.name))]

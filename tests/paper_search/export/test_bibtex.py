@@ -4,9 +4,20 @@ import pytest
 from hypothesis import example, given
 
 from paper_search.export import export_bibtex
-from paper_search.models import PaperCollection, WorkType
+from paper_search.models import Author, PaperCollection, WorkType
 from tests.paper_search.export.reading import read_bibtex
-from tests.paper_search.export.samples import author_list, collection, collections, composed, paper, untimed
+from tests.paper_search.export.samples import (
+    CONCERN,
+    CORRECTION,
+    FLAG,
+    RETRACTION,
+    collection,
+    collections,
+    composed,
+    paper,
+    people_list,
+    untimed,
+)
 from tests.requirements import requirement
 from uraniborg.kernel.bibliography.names import split_name
 
@@ -207,7 +218,7 @@ def test_titles_authors_years_and_dois_come_back_the_same(made: PaperCollection)
     assert len(entries) == len(made.papers)
     for entry, original in zip(entries, made.papers, strict=True):
         assert composed(entry.decoded.get("title", "")) == composed(original.title)
-        assert [composed(name) for name in entry.authors] == (author_list(original) or ["Unknown"])
+        assert [composed(name) for name in entry.authors] == (people_list(original) or ["Unknown"])
         assert entry.raw.get("year") == (None if original.year is None else str(original.year))
         assert entry.raw.get("doi") == original.doi
 
@@ -216,5 +227,30 @@ def test_titles_authors_years_and_dois_come_back_the_same(made: PaperCollection)
 @given(collections)
 def test_bibtex_sees_our_family_name_or_the_whole_name(made: PaperCollection) -> None:
     for entry, original in zip(read_bibtex(export_bibtex(made)), made.papers, strict=True):
-        for family, name in zip(entry.families, author_list(original), strict=False):
+        for family, name in zip(entry.families, people_list(original), strict=False):
             assert composed(family) in (composed(split_name(name).family), name)
+
+
+def test_the_editors_of_a_work_without_authors_are_its_editors() -> None:
+    editors = [Author(name="Tom Reed"), Author(name="ATLAS Collaboration")]
+    edited = read_bibtex(export_bibtex(collection(paper("Cells", year=2020, editors=editors))))[0]
+    assert edited.key == "reed_2020_cells"
+    assert edited.raw["editor"] == "Tom Reed and {ATLAS Collaboration}"
+    assert "author" not in edited.raw
+    written = read_bibtex(export_bibtex(collection(paper("Cells", "Ada Brook", editors=editors))))[0]
+    assert (written.authors, "editor" in written.raw) == (["Ada Brook"], False)
+
+
+def test_a_retraction_is_noted_with_its_sources() -> None:
+    entry = read_bibtex(export_bibtex(collection(paper(notices=[RETRACTION, FLAG]))))[0]
+    note = "Retracted 2010-02-06 (notice doi:10.1000/r_2, source crossref); retracted (source openalex)"
+    assert entry.decoded["note"] == note
+    assert entry.raw["note"] == note.replace("_", r"\_")
+
+
+def test_a_concern_is_noted_and_a_correction_is_not() -> None:
+    concern, corrected = read_bibtex(
+        export_bibtex(collection(paper("One", notices=[CONCERN]), paper("Two", notices=[CORRECTION])))
+    )
+    assert concern.decoded["note"] == "Expression of concern 2009 (notice doi:10.1000/c, source pubmed)"
+    assert "note" not in corrected.raw

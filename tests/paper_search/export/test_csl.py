@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 
 from paper_search.export import citation_keys, export_csl_json
-from paper_search.models import PaperCollection, WorkType
-from tests.paper_search.export.samples import collection, collections, paper, untimed
+from paper_search.models import Author, PaperCollection, WorkType
+from paper_search.notices import NoticeStatus
+from tests.paper_search.export.samples import CONCERN, RETRACTION, collection, collections, paper, people_list, untimed
 from uraniborg.kernel.bibliography.text import one_line
 
 TYPES = {
@@ -23,8 +24,8 @@ TYPES = {
     WorkType.OTHER: "document",
 }
 TEXT_VARIABLES = {
-    "abstract", "container-title", "DOI", "id", "issue", "language", "number", "page", "PMCID", "PMID", "publisher",
-    "title", "type", "URL", "volume",
+    "abstract", "citation-key", "container-title", "DOI", "id", "issue", "language", "note", "number", "page", "PMCID",
+    "PMID", "publisher", "status", "title", "type", "URL", "volume",
 }  # fmt: skip
 NAME_PARTS = {"family", "given", "non-dropping-particle", "suffix", "literal"}
 
@@ -55,6 +56,7 @@ def test_an_item_carries_every_known_field() -> None:
     assert items(collection(made)) == [
         {
             "id": "wang_2023_perovskite",
+            "citation-key": "wang_2023_perovskite",
             "type": "article-journal",
             "title": "Perovskite solar cells",
             "author": [
@@ -85,7 +87,9 @@ def test_an_empty_collection_gives_an_empty_array() -> None:
 
 
 def test_what_is_missing_is_left_out() -> None:
-    assert items(collection(paper(""))) == [{"id": "unknown_nd_untitled", "type": "article-journal"}]
+    assert items(collection(paper(""))) == [
+        {"id": "unknown_nd_untitled", "citation-key": "unknown_nd_untitled", "type": "article-journal"}
+    ]
 
 
 @pytest.mark.parametrize("kind", list(WorkType))
@@ -107,13 +111,37 @@ def test_any_collection_gives_items_of_the_csl_schema(made: PaperCollection) -> 
     written = items(made)
     assert [item["id"] for item in written] == citation_keys(made.papers)
     for item, original in zip(written, made.papers, strict=True):
-        assert item.keys() <= TEXT_VARIABLES | {"author", "issued"}
+        assert item.keys() <= TEXT_VARIABLES | {"author", "editor", "issued"}
         assert all(isinstance(item[key], str) and item[key] for key in item.keys() & TEXT_VARIABLES)
         assert item["type"] in TYPES.values()
         assert item.get("title", "") == one_line(original.title)
         assert item.get("DOI") == original.doi
         assert item.get("issued", {"date-parts": [[None]]})["date-parts"] == [[original.year]]
-        assert len(item.get("author", [])) == sum(bool(one_line(author.name)) for author in original.authors)
-        for name in item.get("author", []):
+        assert item["citation-key"] == item["id"]
+        names = [*item.get("author", []), *item.get("editor", [])]
+        assert len(names) == len(people_list(original))
+        assert not ("author" in item and "editor" in item)
+        for name in names:
             assert name.keys() <= NAME_PARTS
             assert ("literal" in name) != ("family" in name)
+
+
+def test_a_retraction_is_a_status_and_a_note() -> None:
+    partial = RETRACTION.model_copy(update={"status": NoticeStatus.PARTIALLY_RETRACTED})
+    retracted, second, concern = items(
+        collection(paper(notices=[RETRACTION]), paper("Two", notices=[partial]), paper("Three", notices=[CONCERN]))
+    )
+    assert retracted["status"] == "retracted"
+    assert retracted["note"] == "Retracted 2010-02-06 (notice doi:10.1000/r_2, source crossref)"
+    assert second["status"] == "partially retracted"
+    assert "status" not in concern
+    assert concern["note"].startswith("Expression of concern")
+
+
+def test_the_editors_of_a_work_without_authors_are_its_editors() -> None:
+    edited, written = items(
+        collection(paper(editors=[Author(name="Tom Reed")]), paper("Cells", "Ada", editors=[Author(name="Tom Reed")]))
+    )
+    assert edited["editor"] == [{"family": "Reed", "given": "Tom"}]
+    assert "author" not in edited
+    assert "editor" not in written

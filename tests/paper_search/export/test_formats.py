@@ -25,13 +25,22 @@ from uraniborg.kernel.errors import InvalidInput
 
 @requirement("PS-C4")
 def test_the_three_specified_formats_come_first() -> None:
-    assert list(FORMATS) == ["json", "bibtex", "markdown", "ris", "csl-json"]
+    assert list(FORMATS) == ["json", "bibtex", "markdown", "ris", "csl-json", "prisma", "prisma-json", "prisma-svg"]
 
 
 @requirement("PS-C4")
 def test_a_format_by_name_is_the_function_of_that_format() -> None:
     made = collection(paper("Cells", "Ada Brook", year=2020))
-    functions = [export_json, export_bibtex, export_markdown, export_ris, export_csl_json]
+    functions = [
+        export_json,
+        export_bibtex,
+        export_markdown,
+        export_ris,
+        export_csl_json,
+        exports.export_prisma,
+        exports.export_prisma_json,
+        exports.export_prisma_svg,
+    ]
     for name, function in zip(FORMATS, functions, strict=True):
         assert export(made, name) == FORMATS[name](made) == function(made)
 
@@ -79,7 +88,7 @@ def test_importing_the_package_loads_none_of_the_libraries_the_formats_need() ->
     assert ran.stdout.strip() == "[]"
 
 
-def test_markdown_and_json_need_none_of_them() -> None:
+def test_importing_the_markdown_and_json_exports_loads_none_of_them() -> None:
     program = (
         "import sys; from paper_search.export import export_json, export_markdown\n"
         "print(sorted({'bibtexparser', 'pylatexenc', 'rispy'} & set(sys.modules)))"

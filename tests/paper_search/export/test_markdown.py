@@ -7,8 +7,18 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 
 from paper_search.export import export_markdown
-from paper_search.models import PaperCollection
-from tests.paper_search.export.samples import collection, collections, hostile_text, paper, untimed
+from paper_search.models import Author, PaperCollection
+from paper_search.notices import NoticeStatus
+from tests.paper_search.export.samples import (
+    CONCERN,
+    CORRECTION,
+    RETRACTION,
+    collection,
+    collections,
+    hostile_text,
+    paper,
+    untimed,
+)
 from tests.requirements import requirement
 
 HEADER = "| # | Title | Authors | Year | Venue | Score |"
@@ -122,3 +132,35 @@ def test_any_title_leaves_the_cells_around_it_alone(title: str) -> None:
     row = export_markdown(collection(paper(title, year=2001, venue="Light", relevance_score=0.5))).splitlines()[2]
     number, _, authors, year, venue, score = shown(row)
     assert (number, authors, year, venue, score) == ("1", "-", "2001", "Light", "0.50")
+
+
+def test_a_retracted_paper_is_marked_in_its_title_cell_and_the_columns_stay() -> None:
+    papers = [
+        paper("Cells | light", "Ada Brook", notices=[RETRACTION]),
+        paper("RETRACTED: Cells", notices=[RETRACTION]),
+        paper("Cells", notices=[RETRACTION.model_copy(update={"status": NoticeStatus.PARTIALLY_RETRACTED})]),
+        paper("Cells", notices=[CONCERN, CORRECTION]),
+    ]
+    header, separator, *rows = export_markdown(collection(*papers)).split("\n")
+    assert (header, separator) == (HEADER, SEPARATOR)
+    assert [shown(row)[1] for row in rows] == [
+        "RETRACTED: Cells | light",
+        "RETRACTED: Cells",
+        "PARTIALLY RETRACTED: Cells",
+        "Cells",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("editors", "listed"),
+    [
+        (["Tom Reed"], "Tom Reed (ed.)"),
+        (["Tom Reed", "Eda Kiln"], "Tom Reed, Eda Kiln (eds.)"),
+        (["A", "B", "C", "D"], "A et al. (eds.)"),
+        ([""], "-"),
+    ],
+)
+def test_editors_stand_in_for_missing_authors_and_are_marked(editors: list[str], listed: str) -> None:
+    people = [Author(name=name) for name in editors]
+    assert cells(export_markdown(collection(paper("T", editors=people))).split("\n")[2])[2] == listed
+    assert cells(export_markdown(collection(paper("T", "Ada", editors=people))).split("\n")[2])[2] == "Ada"

@@ -1,65 +1,118 @@
-"""The search log tells a reviewer what was asked, what came, and what was kept."""
+"""The search log reports what was asked, what came, and where every record went."""
 
+import json
 from datetime import UTC, datetime
+from xml.etree import ElementTree as ET
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from paper_search.export import export_prisma
+from paper_search.export import export_prisma, export_prisma_json, export_prisma_svg
 from paper_search.models import (
     PaperCollection,
+    PartOrigin,
+    RoundLog,
     SearchConstraints,
     SearchMetadata,
     SearchQuery,
     SearchStrategy,
     SourceReport,
     SourceStatus,
-    StageCount,
 )
-from tests.paper_search.export.samples import collection, paper
+from paper_search.review import Exclusion, ExclusionReason, ReviewDecision, ReviewStatus
+from tests.paper_search.export.samples import collection, hostile_text, paper, untimed
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
-def searched() -> PaperCollection:
-    strategy = SearchStrategy(
-        queries=[SearchQuery(keywords=["cells"], boolean_query='"solar cells" AND (perovskite OR halide)')],
+def strategy(query: str, origin: str) -> SearchStrategy:
+    return SearchStrategy(
+        queries=[SearchQuery(keywords=["cells"], boolean_query=query)],
         sources=["arxiv", "crossref", "openalex"],
         filters=SearchConstraints(year_from=2019, year_to=2024, language="en", max_results=50),
+        origins=[PartOrigin(part="query", value=query, inherited=False, reason=origin)],
     )
-    metadata = SearchMetadata(
-        query="perovskite | solar cells",
-        search_strategy=strategy,
-        total_found=12,
-        timestamp="2024-05-01T12:00:00+00:00",
-        rounds=2,
+
+
+def first_round() -> RoundLog:
+    return RoundLog(
+        round=0,
+        strategy=strategy('"solar cells" AND (perovskite OR halide)', "read from the question"),
         sources=[
-            SourceReport(name="arxiv", status=SourceStatus.OK, returned=30, found=1200, calls=2),
             SourceReport(
-                name="crossref", status=SourceStatus.OK, returned=10, calls=1, partial=True, reason="timed out"
+                name="arxiv", status=SourceStatus.OK, returned=8, removed={"year": 2}, found=1200, calls=2,
+                requests=["https://export.arxiv.org/api/query?search_query=cells"],
             ),
             SourceReport(
-                name="openalex",
-                status=SourceStatus.RATE_LIMITED,
-                calls=1,
-                reason="no credits left",
+                name="crossref", status=SourceStatus.OK, returned=4, calls=1, partial=True, reason="timed out",
+            ),
+            SourceReport(
+                name="openalex", status=SourceStatus.RATE_LIMITED, calls=1, reason="no credits left",
                 retry_at=datetime(2024, 5, 2, tzinfo=UTC),
             ),
-            SourceReport(name="dblp", status=SourceStatus.FAILED, calls=3, reason="answered HTML | not JSON"),
         ],
-        stage_counts=[
-            StageCount(
-                round=0, stage="deduplicate", count_in=40, count_out=34, detail={"same DOI": 5, "same title": 1}
-            ),
-            StageCount(round=0, stage="score", count_in=34, count_out=12),
-            StageCount(round=1, stage="accumulate", count_in=9, count_out=12),
+        identified=14,
+        removed_before_screening={"year": 2},
+        duplicates_within_round=3,
+        screened=9,
+        excluded={"below_threshold": 6, "by_person": 1},
+        included=2,
+    )  # fmt: skip
+
+
+def second_round() -> RoundLog:
+    return RoundLog(
+        round=1,
+        strategy=strategy("tandem AND cells", "the reviewer asked for tandem cells"),
+        sources=[
+            SourceReport(name="arxiv", status=SourceStatus.OK, returned=5, calls=1, requests=["https://x.example/2"])
         ],
+        identified=5,
+        duplicates_of_earlier_rounds=3,
+        screened=2,
+        excluded={"by_person": 1},
+        included=1,
+    )
+
+
+def reviewed() -> PaperCollection:
+    included = ReviewDecision(status=ReviewStatus.INCLUDE)
+    below = [
+        Exclusion(
+            paper_id=f"p_{n}", title=f"Weak {n}", reason=ExclusionReason.BELOW_THRESHOLD, score=0.1 + n / 100,
+            threshold=0.3,
+        )
+        for n in range(6)
+    ]  # fmt: skip
+    by_person = [
+        Exclusion(
+            paper_id=f"p_9{n}", title=f"Silicon | {n}", doi="10.1/x", round=n, reason=ExclusionReason.BY_PERSON,
+            reviewer="terminal", detail="only silicon",
+        )
+        for n in range(2)
+    ]  # fmt: skip
+    metadata = SearchMetadata(
+        query="perovskite | solar cells",
+        search_strategy=second_round().strategy,
+        total_found=12,
+        timestamp="2024-05-01T12:00:00+00:00",
+        software="uraniborg 0.1.0",
+        rounds=2,
+        sources=second_round().sources,
+        round_logs=[first_round(), second_round()],
+        exclusions=[*below, *by_person],
         partial=True,
         reason="max_rounds",
         notes=["Results were capped."],
     )
-    return PaperCollection(metadata=metadata, papers=[paper("One"), paper("Two")])
+    papers = [paper("One", decisions=[included]), paper("Two"), paper("Three", decisions=[included])]
+    return PaperCollection(metadata=metadata, papers=papers)
 
 
 def rows(text: str) -> list[list[str]]:
-    """Every table row of the log as a Markdown reader shows it."""
+    """Return every table row of the log as a Markdown reader displays it."""
     shown: list[list[str]] = []
     for token in MarkdownIt().enable("table").parse(text):
         if token.type == "tr_open":
@@ -69,56 +122,163 @@ def rows(text: str) -> list[list[str]]:
     return shown
 
 
-def test_each_source_has_a_row_with_its_status_and_the_reason_it_failed() -> None:
-    table = rows(export_prisma(searched()))
-    assert ["arxiv", "ok", "1200", "30", "2", "-"] in table
-    assert ["crossref", "ok (partial)", "-", "10", "1", "timed out"] in table
-    assert [
-        "openalex",
-        "rate_limited",
-        "-",
-        "0",
-        "1",
-        "no credits left; answers again at 2024-05-02T00:00:00+00:00",
-    ] in table
-    assert ["dblp", "failed", "-", "0", "3", "answered HTML | not JSON"] in table
-    assert ["Total", "", "", "40", "7", ""] in table
+def test_the_flow_sums_all_rounds_and_every_box_is_the_sum_of_its_parts() -> None:
+    flow = json.loads(export_prisma_json(reviewed()))
+    assert flow["identified"] == {"arxiv": 15, "crossref": 4, "openalex": 0}
+    assert flow["removed"] == {"duplicate_within_round": 3, "duplicate_of_earlier_round": 3, "year": 2}
+    assert (flow["screened"], flow["included"]) == (11, 3)
+    assert flow["excluded"] == {"below_threshold": 6, "by_person": 2}
+    for part in (flow, *flow["rounds"]):
+        assert sum(part["identified"].values()) == sum(part["removed"].values()) + part["screened"]
+        assert part["screened"] == sum(part["excluded"].values()) + part["included"]
+    assert flow["included_by_status"] == {"include": 2, "undecided": 1}
+    assert [part["round"] for part in flow["rounds"]] == [1, 2]
+    assert len(flow["exclusions"]) == 8
 
 
-def test_each_round_has_a_table_of_what_went_in_and_out_of_every_stage() -> None:
-    text = export_prisma(searched())
-    assert text.index("## Screening, round 1") < text.index("## Screening, round 2")
+def test_the_markdown_log_has_the_flow_with_reasons() -> None:
+    table = rows(export_prisma(reviewed()))
+    assert ["Records identified", "19", "arxiv (n = 15); crossref (n = 4); openalex (n = 0)"] in table
+    removed = (
+        "Duplicates within a round (n = 3); Duplicates of papers from earlier rounds (n = 3); "
+        "Year outside the limits (n = 2)"
+    )
+    assert ["Records removed before screening", "8", removed] in table
+    assert ["Records screened", "11", ""] in table
+    excluded = "Relevance below the threshold of 0.3 (n = 6); Excluded by a person: only silicon (n = 2)"
+    assert ["Records excluded", "8", excluded] in table
+    assert ["Papers included", "3", "include (n = 2); undecided (n = 1)"] in table
+
+
+def test_every_round_has_its_queries_requests_counts_and_source_reports() -> None:
+    text = export_prisma(reviewed())
+    first, second = text.split("## Round 2")
+    assert '- Query 1: "solar cells" AND (perovskite OR halide)' in first
+    assert "- Query 1: tandem AND cells" in second
+    assert "the reviewer asked for tandem cells" in second
+    assert "- arxiv: https://export.arxiv.org/api/query?search_query=cells" in first.replace("\\", "")
+    assert "- arxiv: https://x.example/2" in second
+    assert "year_from 2019, year_to 2024, language en, max_results 50" in first.replace("\\", "")
     table = rows(text)
-    assert ["deduplicate", "40", "34", "6", "same DOI: 5, same title: 1"] in table
-    assert ["score", "34", "12", "22", "-"] in table
-    assert ["accumulate", "9", "12", "-", "-"] in table
+    assert ["arxiv", "ok", "1200", "10", "2", "-"] in table
+    assert ["crossref", "ok (partial)", "-", "4", "1", "timed out"] in table
+    remark = "no credits left; answers again at 2024-05-02T00:00:00+00:00"
+    assert ["openalex", "rate_limited", "-", "0", "1", remark] in table
+    assert ["Total", "", "", "14", "4", ""] in table
 
 
-def test_the_strategy_can_be_repeated_from_the_log() -> None:
-    text = export_prisma(searched())
-    assert '- Query 1: "solar cells" AND (perovskite OR halide)' in text
-    assert "- Limits: at most 50 results, from 2019, to 2024, language en" in text
-    assert "- Date: 2024-05-01T12:00:00+00:00" in text
+def test_every_exclusion_is_listed_with_its_score_or_the_reviewers_reason() -> None:
+    table = rows(export_prisma(reviewed()))
+    assert ["Weak 3", "-", "1", "Relevance below the threshold", "score 0.13 below 0.3"] in table
+    assert ["Silicon | 1", "10.1/x", "2", "Excluded by a person", "only silicon; by terminal"] in table
 
 
-def test_the_log_says_that_it_is_incomplete_why_it_ended_and_how_many_papers_remain() -> None:
-    text = export_prisma(searched())
+def test_the_log_says_that_it_is_incomplete_and_why_it_ended() -> None:
+    text = export_prisma(reviewed())
     assert "Incomplete: at least one source" in text
     assert "Ended by: max" in text
-    assert "Papers included: 2" in text
     assert "- Results were capped." in text
+    assert "- Rounds that searched: 2" in text
 
 
 def test_a_collection_without_a_log_gives_a_short_report() -> None:
     text = export_prisma(collection())
     assert "No source was asked." in text
-    assert "Papers included: 0" in text
-    assert "Screening" not in text
+    assert ["Papers included", "0", ""] in rows(text)
+    assert "screen" not in text.lower()
     assert "Incomplete" not in text
+    assert "Rounds that searched: not logged" in text
 
 
-def test_a_hostile_query_stays_on_its_line() -> None:
+def test_a_result_of_an_earlier_version_reports_its_sources_and_claims_no_screening() -> None:
+    old = collection(paper("One"))
+    old.metadata.sources = [SourceReport(name="arxiv", status=SourceStatus.OK, returned=30, calls=2)]
+    table = rows(export_prisma(old))
+    assert ["Records identified", "30", "arxiv (n = 30)"] in table
+    assert ["arxiv", "ok", "-", "30", "2", "-"] in table
+    assert not any(row[0] == "Records screened" for row in table)
+    assert "Records screened" not in export_prisma_svg(old)
+
+
+def svg_lines(text: str) -> list[str]:
+    return [element.text or "" for element in ET.fromstring(text).iter(f"{SVG}text")]
+
+
+def test_the_diagram_has_every_box_of_the_flow() -> None:
+    lines = svg_lines(export_prisma_svg(reviewed()))
+    assert lines[0] == "perovskite | solar cells"
+    for expected in (
+        "Records identified (n = 19)",
+        "arxiv (n = 15)",
+        "Removed before screening (n = 8)",
+        "Duplicates within a round (n = 3)",
+        "Records screened (n = 11)",
+        "Records excluded (n = 8)",
+        "Relevance below the threshold of 0.3 (n = 6)",
+        "Excluded by a person: only silicon (n = 2)",
+        "Papers included (n = 3)",
+        "marked include (n = 2)",
+        "undecided (n = 1)",
+    ):
+        assert expected in lines
+    assert {"Identification", "Screening", "Included"} <= set(lines)
+
+
+def test_boxes_do_not_overlap_and_lie_inside_the_diagram() -> None:
+    drawing = ET.fromstring(export_prisma_svg(reviewed()))
+    boxes = [
+        tuple(float(rect.get(name, "")) for name in ("x", "y", "width", "height"))
+        for rect in drawing.iter(f"{SVG}rect")
+        if rect.get("class") == "box"
+    ]
+    assert len(boxes) == 5
+    width, height = float(drawing.get("width", "")), float(drawing.get("height", ""))
+    for n, (x, y, w, h) in enumerate(boxes):
+        assert 0 <= x < x + w <= width
+        assert 0 <= y < y + h <= height
+        for ox, oy, ow, oh in boxes[n + 1 :]:
+            assert x + w <= ox or ox + ow <= x or y + h <= oy or oy + oh <= y
+
+
+def test_more_reasons_than_fit_are_summed_up() -> None:
+    made = reviewed()
+    made.metadata.exclusions = [
+        Exclusion(paper_id=f"p{n}", title="t", reason=ExclusionReason.BY_PERSON, detail=f"reason {n:02} " + "x" * 200)
+        for n in range(30)
+    ]
+    lines = svg_lines(export_prisma_svg(made))
+    assert "19 others (n = 19)" in lines
+    assert max(map(len, lines)) < 120
+
+
+@untimed
+@given(query=hostile_text, detail=hostile_text, title=hostile_text)
+def test_hostile_text_breaks_neither_the_table_nor_the_diagram(query: str, detail: str, title: str) -> None:
+    made = reviewed()
+    made.metadata.query = query
+    made.metadata.exclusions = [
+        Exclusion(paper_id="p", title=title, reason=ExclusionReason.BY_PERSON, detail=detail, reviewer=detail)
+    ]
+    assert all(len(row) in (3, 5, 6) for row in rows(export_prisma(made)))
+    ET.fromstring(export_prisma_svg(made))
+
+
+@pytest.mark.parametrize("query", ["x\n# Heading\n<script>\ud800", "a\x00b\x1b[31m"])
+def test_a_hostile_query_stays_on_its_line(query: str) -> None:
     made = collection()
-    made.metadata.query = "x\n# Heading\n<script>\ud800"
-    text = export_prisma(made)
-    assert "- Question: x # Heading &lt;script>\ufffd" in text.encode("utf-8").decode("utf-8")
+    made.metadata.query = query
+    first = next(line for line in export_prisma(made).splitlines() if line.startswith("- Question: "))
+    first.encode("utf-8")
+    assert "<script>" not in first
+    ET.fromstring(export_prisma_svg(made).encode("utf-8"))
+
+
+@untimed
+@given(st.integers(0, 40))
+def test_a_diagram_of_any_number_of_sources_is_well_formed(count: int) -> None:
+    made = reviewed()
+    log = first_round()
+    log.sources = [SourceReport(name=f"source-{n}", status=SourceStatus.OK, returned=n) for n in range(count)]
+    made.metadata.round_logs = [log]
+    total = sum(range(count))
+    assert f"Records identified (n = {total:,})" in svg_lines(export_prisma_svg(made))

@@ -10,8 +10,8 @@ import rispy
 from hypothesis import given
 
 from paper_search.export import citation_keys, export_ris
-from paper_search.models import PaperCollection, WorkType
-from tests.paper_search.export.samples import collection, collections, paper, untimed
+from paper_search.models import Author, PaperCollection, WorkType
+from tests.paper_search.export.samples import CONCERN, CORRECTION, RETRACTION, collection, collections, paper, untimed
 from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.bibliography.text import one_line
 
@@ -110,3 +110,24 @@ def test_any_collection_comes_back_the_same(made: PaperCollection) -> None:
         assert record.get("year") == (None if original.year is None else str(original.year))
         assert record.get("doi") == original.doi
         assert record.get("secondary_title", "") == one_line(original.venue)
+
+
+def test_a_retraction_is_a_type_of_work_and_a_note() -> None:
+    text = export_ris(collection(paper(notices=[RETRACTION]), paper("Two", notices=[CORRECTION])))
+    assert "M3  - Retracted Publication" in text
+    assert "N1  - Retracted 2010-02-06 (notice doi:10.1000/r_2, source crossref)" in text
+    retracted, corrected = read(text)
+    assert retracted["type_of_reference"] == "JOUR"
+    assert not {"type_of_work", "notes"} & corrected.keys()
+
+
+def test_a_concern_is_a_note_and_no_type_of_work() -> None:
+    record = read(export_ris(collection(paper(notices=[CONCERN]))))[0]
+    assert record["notes"] == ["Expression of concern 2009 (notice doi:10.1000/c, source pubmed)"]
+    assert "type_of_work" not in record
+
+
+def test_the_editors_of_a_work_without_authors_are_secondary_authors() -> None:
+    editors = [Author(name="Tom Reed")]
+    assert "A2  - Reed, Tom" in export_ris(collection(paper(editors=editors)))
+    assert "A2  - " not in export_ris(collection(paper("Cells", "Ada Brook", editors=editors)))

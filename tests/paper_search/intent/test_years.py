@@ -132,6 +132,59 @@ def test_a_number_without_a_reason_is_no_year(query: str) -> None:
     assert years_of(query) == (None, None)
 
 
+@pytest.mark.parametrize(
+    ("query", "year_from", "year_to"),
+    [
+        ("ice; skip those before 2017", 2017, None),
+        ("ice, nothing before 2017", 2017, None),
+        ("ice excluding papers before 2017", 2017, None),
+        ("ice, no papers older than 2017", 2017, None),
+        ("ice, pre-2017 excluded", 2017, None),
+        ("ice without those published before 2017", 2017, None),
+        ("ice, ignore papers before 2017", 2017, None),
+        ("ice, not older than five years", 2019, None),
+        ("ice after 2016 only", 2017, None),
+        ("ice until 2020", None, 2020),
+        ("ice except 2019 and earlier", 2020, None),
+        ("ice, papers before 2017 are not needed", 2017, None),
+        ("ice, I don't want anything published after 2017", None, 2017),
+        ("ice, skip 2017 and later", None, 2016),
+        ("ice, no later than 2017", None, 2017),
+        ("ice, at least ten years old", None, 2014),
+        ("ice, older than ten years", None, 2013),
+        ("ice, do not skip papers before 2017", None, None),
+        ("ice, excluding 2015-2017", None, None),
+        ("Eis, keine Arbeiten vor 2017", 2017, None),
+        ("Eis, nicht älter als drei Jahre", 2021, None),
+        ("glace, aucun article avant 2017", 2017, None),
+        ("glace ces trois dernières années", 2021, None),
+        ("hielo, nada antes de 2017", 2017, None),
+        ("hielo en los últimos tres años", 2021, None),
+        ("gelo, exceto os anteriores a 2017", 2017, None),
+        ("gelo nos últimos três anos", 2021, None),
+        ("冰,不要2017年之前的", 2017, None),
+        ("近三年冰", 2021, None),
+        ("氷、2017年より前を除く", 2017, None),
+        ("過去3年間の氷", 2021, None),
+    ],
+)
+def test_a_negated_limit_is_turned_round(query: str, year_from: int | None, year_to: int | None) -> None:
+    assert years_of(query) == (year_from, year_to)
+    assert not set("12") & set(read_years(set_phrases_aside(normalised(query))[0], TODAY).rest)
+
+
+@pytest.mark.parametrize(
+    "query", ["the 1918 influenza", "influenza in 1918", "adults older than 65 years", "children under five years old"]
+)
+def test_years_and_ages_of_the_subject_are_no_limits(query: str) -> None:
+    reading = read_years(query, TODAY)
+    assert (reading.year_from, reading.year_to, reading.rest) == (None, None, query)
+
+
+def test_a_gap_in_the_years_is_said_to_be_beyond_the_sources() -> None:
+    assert "without a gap" in read_years("ice except 2020", TODAY).notes[0]
+
+
 def test_what_was_read_is_cut_out_and_said() -> None:
     reading = read_years("ice since 2020 on Mars", TODAY)
     assert reading.rest.split() == ["ice", "on", "Mars"]

@@ -206,7 +206,7 @@ async def test_a_session_killed_after_any_step_asks_again_what_was_not_decided(
     async with house.open() as manager:
         reply = await settled(manager, session_id)
         expected = past.replies[decided]
-        for key in ("checkpoint_id", "checkpoint_kind", "checkpoint_payload", "round", "is_complete"):
+        for key in ("checkpoint_id", "checkpoint_kind", "checkpoint", "round", "is_complete"):
             assert reply.get(key) == expected.get(key), key
         for decision in ITS_DECISIONS[decided:]:
             reply = await manager.decide(session_id, decision)

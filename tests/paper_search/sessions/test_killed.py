@@ -34,11 +34,11 @@ REJECT = Decision(action=DecisionAction.REJECT)
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the servers are forked")
 
 
-def killing(tmp_path: Path, *arguments: str) -> dict[str, Any]:
+def killing(tmp_path: Path, *arguments: str, within_s: float = 58) -> dict[str, Any]:
     """What a process of its own reports that kills servers: forked, when it has rehearsed, by one that does not."""
     rehearsed = template("tests.paper_search.sessions.killing.__main__:main", REHEARSED)
     with rehearsed.start("--folder", str(tmp_path), *arguments, env=os.environ, cwd=ROOT, stderr=2) as killer:
-        too_late = threading.Timer(58, killer.kill)
+        too_late = threading.Timer(within_s, killer.kill)
         too_late.start()
         try:
             report = killer.stdout.read()
@@ -58,6 +58,30 @@ def test_killing_the_server_at_any_moment_loses_nothing_and_repeats_nothing(seed
     assert report["kills"] >= KILLS
     assert report["sessions_finished"] == report["sessions"] - report["sessions_orphaned"] > 0
     assert report["decisions_answered_again"] > 0
+
+
+@needs_fork
+@requirement("PS-REQ-15", "PS-PROP-8", "PS-PROP-9")
+@pytest.mark.parametrize("seed", [20])
+def test_random_decisions_over_rounds_survive_kills_at_random_moments(seed: int, tmp_path: Path) -> None:
+    check_random_plans(killing(tmp_path, "--kills", "20", "--seed", str(seed), "--random-plans"), kills=20)
+
+
+@needs_fork
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_random_decisions_over_rounds_survive_many_kills(seed: int, tmp_path: Path) -> None:
+    report = killing(tmp_path, "--kills", "50", "--seed", str(seed), "--random-plans", within_s=890)
+    check_random_plans(report, kills=50)
+
+
+def check_random_plans(report: dict[str, Any], *, kills: int) -> None:
+    assert report["failures"] == dict.fromkeys(FAILURES, 0), report["problems"]
+    assert report["kills"] >= kills
+    assert report["sessions_finished"] == report["sessions"] - report["sessions_orphaned"] > 3
+    assert report["decisions_answered"] > 20
+    assert report["fetches"] > 20
 
 
 @needs_fork

@@ -136,7 +136,7 @@ async def test_a_call_that_has_waited_long_enough_answers_with_how_far_the_searc
     async with gated.house.open() as manager:
         reply = await opened(manager)
         assert (reply["is_complete"], reply["has_pending_checkpoint"]) == (False, False)
-        assert not {"checkpoint", "checkpoint_id", "user_question", "current_checkpoint_kind"} & reply.keys()
+        assert not {"checkpoint", "checkpoint_id", "user_action_required", "current_checkpoint_kind"} & reply.keys()
         session = manager.get(reply["session_id"])
         assert session is not None
         gated.house.engine.gates["intent"].set()
@@ -157,7 +157,7 @@ async def test_two_approvals_lead_through_both_checkpoints_to_the_result(house: 
     session_id = reply["session_id"]
     second = await manager.decide(session_id, APPROVE)
     assert (second["checkpoint_kind"], second["iteration"], second["round"]) == (REVIEW, 1, 0)
-    assert second["checkpoint_payload"]["total_papers"] == 3
+    assert second["checkpoint"]["payload"]["total_papers"] == 3
     last = await manager.decide(session_id, APPROVE)
     assert (last["is_complete"], last["iteration"], last["paper_count"]) == (True, 2, 3)
     session = manager.get(session_id)
@@ -187,22 +187,22 @@ async def test_feedback_on_papers_leads_to_another_round_that_heeds_it(
 ) -> None:
     reply = await at_review(manager)
     session_id = reply["session_id"]
-    good, bad, _ = (paper["id"] for paper in reply["checkpoint_payload"]["papers"])
+    good, bad, _ = (paper["id"] for paper in reply["checkpoint"]["payload"]["papers"])
     feedback: Any = {"marked_relevant": [good], "marked_irrelevant": [bad], "free_text_feedback": "more on Europa"}
     given = UserFeedback.model_validate(feedback) if as_model else feedback
     reply = await manager.decide(session_id, Decision(action=action, revised_data=given))
     assert (reply["checkpoint_kind"], reply["iteration"], reply["round"]) == (STRATEGY, 2, 1)
     reply = await manager.decide(session_id, APPROVE)
-    shown = [paper["id"] for paper in reply["checkpoint_payload"]["papers"]]
+    shown = [paper["id"] for paper in reply["checkpoint"]["payload"]["papers"]]
     assert good in shown
     assert bad not in shown
-    assert reply["checkpoint_payload"]["accumulated_count"] == 1
+    assert reply["checkpoint"]["payload"]["accumulated_count"] == 1
 
 
 async def test_a_note_guides_the_next_round(manager: SessionManager) -> None:
     reply = await at_review(manager)
     reply = await manager.decide(reply["session_id"], reject(note="also Enceladus"))
-    assert "enceladus" in str(reply["checkpoint_payload"]["strategy"]).casefold()
+    assert "enceladus" in str(reply["checkpoint"]["payload"]["strategy"]).casefold()
 
 
 async def test_rounds_that_are_used_up_end_the_search_and_say_so(tmp_path: Path) -> None:
@@ -514,7 +514,7 @@ async def test_sessions_share_no_handler_task_or_checkpoint(manager: SessionMana
     await manager.decide(one["session_id"], REJECT)
     await manager.decide(one["session_id"], APPROVE)
     assert await manager.state(other["session_id"]) == other
-    assert other["checkpoint_payload"]["intent"]["topic"] == "moons of Saturn"
+    assert other["checkpoint"]["payload"]["intent"]["topic"] == "moons of Saturn"
 
 
 @requirement("PS-REQ-15", "PS-PROP-8")
@@ -524,7 +524,7 @@ async def test_forty_sessions_decided_side_by_side_are_never_mixed_up(house: Hou
         session_id = reply["session_id"]
         for _ in range(number % 3):
             reply = await manager.decide(session_id, reject(note=f"remark{number}"))
-            assert f"number{number}" in str(reply["checkpoint_payload"])
+            assert f"number{number}" in str(reply["checkpoint"]["payload"])
         reply = await manager.decide(session_id, APPROVE)
         return await manager.decide(session_id, APPROVE)
 
@@ -582,24 +582,52 @@ async def test_a_search_that_fails_tells_the_waiting_call_and_all_later_ones_als
     assert house.engine.ran.count("dedup") == 1, "what has failed is not tried again"
 
 
+class SilentError(Exception):
+    """An exception whose text cannot be read."""
+
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
 @requirement("PS-E7")
-async def test_a_failure_tells_nothing_of_the_inside_and_no_secret(house: House, manager: SessionManager) -> None:
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [
+        (ValueError("The merger cannot read row 7."), "ValueError: The merger cannot read row 7."),
+        (KeyError("papers"), "KeyError: 'papers'"),
+        (RuntimeError(), "RuntimeError"),
+        (SilentError(), "SilentError"),
+        (ExceptionGroup("merging", [ZeroDivisionError("division by zero")]), "ZeroDivisionError: division by zero"),
+        (Unavailable("The merger is on strike."), "The merger is on strike."),
+    ],
+)
+async def test_any_exception_of_a_skill_is_captured_with_its_class_and_text(
+    house: House, manager: SessionManager, failure: Exception, error: str
+) -> None:
+    house.engine.failures["dedup"] = failure
+    session_id = (await opened(manager))["session_id"]
+    for _ in range(2):
+        with pytest.raises(SessionFailed) as caught:
+            await manager.decide(session_id, APPROVE)
+        assert caught.value.message == f"The search failed: {error}"
+    session = manager.get(session_id)
+    assert session is not None
+    assert (session.error, session.is_complete) == (error, True)
+    assert (await manager.state(session_id))["error"] == error
+
+
+@requirement("PS-E7")
+@pytest.mark.parametrize("kind", [RuntimeError, Unavailable])
+async def test_a_captured_error_holds_no_secret(house: House, manager: SessionManager, kind: type[Exception]) -> None:
     register_secret("s3cr3t-v4lue-of-a-key")
-    house.engine.failures["dedup"] = RuntimeError("/home/me/.keys")
-    broken = (await opened(manager))["session_id"]
-    with pytest.raises(SessionFailed):
-        await manager.decide(broken, APPROVE)
-    house.engine.failures["dedup"] = Unavailable("GET https://x.example/?key=s3cr3t-v4lue-of-a-key failed.")
-    leaking = (await opened(manager))["session_id"]
+    house.engine.failures["dedup"] = kind("GET https://x.example/?key=s3cr3t-v4lue-of-a-key failed.")
+    session_id = (await opened(manager))["session_id"]
     with pytest.raises(SessionFailed) as caught:
-        await manager.decide(leaking, APPROVE)
+        await manager.decide(session_id, APPROVE)
+    error = (await manager.state(session_id))["error"]
+    assert "failed." in error
+    assert "s3cr3t" not in error
     assert "s3cr3t" not in str(caught.value.body())
-    for session_id in (broken, leaking):
-        error = (await manager.state(session_id))["error"]
-        assert isinstance(error, str)
-        assert error.strip()
-        assert ".keys" not in error
-        assert "s3cr3t" not in error
     await manager.aclose()
     assert b"s3cr3t" not in house.bytes_on_disk()
 
@@ -609,14 +637,16 @@ async def test_when_every_source_fails_the_review_opens_empty_with_the_failures_
     async with House(tmp_path, *sources).open() as manager:
         reply = await at_review(manager)
         assert reply["checkpoint_kind"] == REVIEW
-        assert reply["checkpoint_payload"]["papers"] == []
-        assert reply["checkpoint_payload"]["total_papers"] == 0
+        assert reply["checkpoint"]["payload"]["papers"] == []
+        assert reply["checkpoint"]["payload"]["total_papers"] == 0
         assert {(source["name"], source["status"], source["reason"]) for source in reply["sources"]} == {
             (f"source-{n}", "failed", f"Source {n} is closed.") for n in range(4)
         }
-        assert "source-0" in reply["user_question"]
+        assert "source-0" in reply["summary"]
+        assert "No source answered" in reply["summary"]
         reply = await manager.decide(reply["session_id"], APPROVE)
         assert (reply["is_complete"], reply["paper_count"]) == (True, 0)
+        assert "No source answered" in reply["summary"]
         assert len(reply["sources"]) == 4
         assert (await manager.result(reply["session_id"])).papers == []
 
@@ -638,7 +668,7 @@ async def test_all_papers_can_be_read_page_by_page_under_review_and_afterwards(t
         ids = [paper.id for paper in (await manager.result(session_id)).papers]
         assert len(set(ids)) == 130
         assert under_review == await all_papers(manager, session_id) == ids
-        shown = [paper["id"] for paper in reply["checkpoint_payload"]["papers"]]
+        shown = [paper["id"] for paper in reply["checkpoint"]["payload"]["papers"]]
         assert shown == ids[: len(shown)]
 
 

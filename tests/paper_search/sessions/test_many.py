@@ -77,7 +77,7 @@ def next_decision(number: int, reply: dict[str, Any], taken: int) -> Decision:
     if kind == 2 and taken == 0:
         return decided(number, "reject", {"free_text_feedback": f"{about} in winter"})
     if kind in (3, 4) and taken == 1:
-        first = reply["checkpoint_payload"]["papers"][0]["id"]
+        first = reply["checkpoint"]["payload"]["papers"][0]["id"]
         action, field = ("reject", "marked_irrelevant") if kind == 3 else ("edit", "marked_relevant")
         return decided(number, action, {field: [first]})
     return decided(number, "approve")

@@ -120,12 +120,11 @@ class Model:
         assert "error" not in reply
         assert reply.get("current_checkpoint_kind") == reply.get("checkpoint_kind") == self.kind
         if self.is_complete:
-            assert not {"checkpoint", "checkpoint_id", "checkpoint_payload", "user_question"} & reply.keys()
+            assert not {"checkpoint", "checkpoint_id", "user_action_required"} & reply.keys()
             assert reply["result"].get("reason") == self.reason
             return
         nested = reply["checkpoint"]
         assert (nested["kind"], nested["iteration"]) == (self.kind, self.iteration)
-        assert nested["payload"] == reply["checkpoint_payload"]
         assert reply["checkpoint_id"] == nested["id"] == self.checkpoint_id
         if self.kind == STRATEGY:
             assert nested["payload"]["intent"]["topic"] == self.query, "never another session's"

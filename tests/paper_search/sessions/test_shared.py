@@ -49,7 +49,7 @@ async def test_whoever_holds_the_lease_runs_the_session_and_the_other_may_look_a
         assert await other.state(session_id) == reply
         reply = await other.decide(session_id, APPROVE, door="console")
         assert (reply["checkpoint_kind"], reply["iteration"]) == (REVIEW, 1)
-        assert await holder.state(session_id) == reply
+        assert await settled(holder, session_id) == reply
         assert await other.papers(session_id) == await holder.papers(session_id)
         reply = await other.decide(session_id, APPROVE, door="console")
         assert reply["is_complete"]

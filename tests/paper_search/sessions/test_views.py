@@ -26,7 +26,9 @@ from paper_search.models import (
     StageCount,
     SynonymMap,
 )
+from paper_search.notices import EditorialNotice, NoticeStatus
 from paper_search.sessions import views
+from paper_search.sessions.door import told_in_full
 from paper_search.sessions.state import COMPLETED, FAILED, WAITING, Ended, SessionState, Waiting
 from paper_search.skills.result_organizer import facets_of
 from paper_search.workflow import Checkpoint, CheckpointKind, ResultPayload, StrategyPayload
@@ -57,9 +59,7 @@ PENDING = {
     "checkpoint",
     "checkpoint_id",
     "checkpoint_kind",
-    "checkpoint_payload",
     "user_action_required",
-    "user_question",
 }
 OF_A_PAPER = {
     "id",
@@ -170,7 +170,7 @@ def failing(count: int, reason: str = "It did not answer.") -> list[SourceReport
 
 @requirement("PS-REQ-8", "PS-REQ-11")
 @pytest.mark.parametrize(("checkpoint", "kind"), [(proposal(), STRATEGY), (review([paper(1)]), REVIEW)])
-def test_a_pending_checkpoint_is_told_with_every_key_nested_and_flat(checkpoint: Checkpoint, kind: str) -> None:
+def test_a_reply_at_a_checkpoint_has_every_key_and_the_payload_once(checkpoint: Checkpoint, kind: str) -> None:
     reply = told(waiting(checkpoint))
     assert reply.keys() >= ALWAYS | PENDING
     assert not {"result", "paper_count", "error"} & reply.keys()
@@ -179,12 +179,11 @@ def test_a_pending_checkpoint_is_told_with_every_key_nested_and_flat(checkpoint:
     assert nested["actions"] == ["approve", "edit", "reject"]
     assert nested["id"] == reply["checkpoint_id"] == checkpoint.checkpoint_id
     assert nested["kind"] == reply["checkpoint_kind"] == reply["current_checkpoint_kind"] == kind
-    assert nested["payload"] == reply["checkpoint_payload"]
+    assert reply.keys() == ALWAYS | PENDING, "the payload and the question are in the reply once"
     assert nested["iteration"] == reply["iteration"] == checkpoint.iteration
     assert reply["has_pending_checkpoint"] is reply["user_action_required"] is True
     assert reply["is_complete"] is False
     assert reply["phase"] == "waiting_checkpoint"
-    assert reply["user_question"].strip()
     assert reply["summary"].strip()
     assert (reply["session_id"], reply["query"], reply["elapsed_s"]) == (ID, "icy moons", 90.0)
 
@@ -232,7 +231,7 @@ def test_a_review_lists_its_papers_with_short_fields_and_what_surrounds_them() -
     report = SourceReport(name="alpha", status=SourceStatus.OK, returned=2, calls=1, seconds=0.5)
     papers = [paper(1, year=2021, venue="Icarus", doi="10.1/x", relevance_score=0.987654), paper(2)]
     reply = told(waiting(review(papers, [report], round=2)))
-    payload = reply["checkpoint_payload"]
+    payload = reply["checkpoint"]["payload"]
     assert {"papers", "total_papers", "shown", "facets", "accumulated_count", "stage_counts"} <= payload.keys()
     assert "more" not in payload, "all of them are shown"
     assert [shown["id"] for shown in payload["papers"]] == [papers[0].id, papers[1].id]
@@ -256,7 +255,7 @@ def test_a_review_lists_its_papers_with_short_fields_and_what_surrounds_them() -
 def test_a_strategy_is_told_whole_when_it_fits() -> None:
     filters = SearchConstraints(year_from=2010, year_to=2020, max_results=7)
     given = strategy(filters=filters, notes=["a note"])
-    payload = told(waiting(proposal(given, excluded=["reviews"])))["checkpoint_payload"]
+    payload = told(waiting(proposal(given, excluded=["reviews"])))["checkpoint"]["payload"]
     assert SearchStrategy.model_validate(payload["strategy"]) == given
     assert payload["intent"]["excluded"] == ["reviews"]
     assert "shortened" not in payload
@@ -264,17 +263,18 @@ def test_a_strategy_is_told_whole_when_it_fits() -> None:
 
 def test_the_question_names_what_a_person_must_know() -> None:
     filters = SearchConstraints(year_from=2010, year_to=2020)
-    asked = told(waiting(proposal(strategy(filters=filters))))["user_question"]
+    asked = told(waiting(proposal(strategy(filters=filters))))["summary"]
     assert all(part in asked for part in ('"icy moons"', "alpha", "2010", "2020"))
-    asked = told(waiting(review([paper(1), paper(2)], failing(2))))["user_question"]
+    asked = told(waiting(review([paper(1), paper(2)], failing(2))))["summary"]
     assert all(part in asked for part in ("2 papers", "source-0", "source-1", "failed"))
 
 
-def test_a_review_without_papers_says_so_and_lists_what_failed() -> None:
+def test_a_review_without_papers_says_that_no_source_answered_and_lists_the_failures() -> None:
     reply = told(waiting(review([], failing(3, "No network."))))
-    assert reply["checkpoint_payload"]["papers"] == []
-    assert reply["checkpoint_payload"]["total_papers"] == 0
-    assert "No papers" in reply["user_question"]
+    assert reply["checkpoint"]["payload"]["papers"] == []
+    assert reply["checkpoint"]["payload"]["total_papers"] == 0
+    assert "No source answered" in reply["summary"]
+    assert "No papers" not in reply["summary"]
     assert [(source["name"], source["status"], source["reason"]) for source in reply["sources"]] == [
         (f"source-{number}", "failed", "No network.") for number in range(3)
     ]
@@ -283,7 +283,7 @@ def test_a_review_without_papers_says_so_and_lists_what_failed() -> None:
 @pytest.mark.parametrize("count", [0, 1, 19, 20, 21, 40, 1_000])
 def test_at_most_twenty_papers_are_shown_and_the_rest_is_said_to_be_elsewhere(count: int) -> None:
     papers = [paper(number) for number in range(count)]
-    payload = told(waiting(review(papers)))["checkpoint_payload"]
+    payload = told(waiting(review(papers)))["checkpoint"]["payload"]
     assert payload["total_papers"] == count
     assert payload["shown"] == len(payload["papers"]) == min(MOST_PAPERS, count)
     assert [shown["id"] for shown in payload["papers"]] == [shown.id for shown in papers[:MOST_PAPERS]]
@@ -298,7 +298,7 @@ def test_at_most_twenty_papers_are_shown_and_the_rest_is_said_to_be_elsewhere(co
 
 
 def test_the_address_of_the_rest_fits_what_is_shown_also_when_less_than_twenty_fit() -> None:
-    payload = told(waiting(review([huge(number) for number in range(100)])))["checkpoint_payload"]
+    payload = told(waiting(review([huge(number) for number in range(100)])))["checkpoint"]["payload"]
     assert 0 < payload["shown"] <= MOST_PAPERS
     assert payload["more"].startswith(f"{100 - payload['shown']} more")
     assert f"/papers/{payload['shown']}" in payload["more"]
@@ -344,14 +344,13 @@ def test_no_reply_is_longer_than_it_may_be(query: str, checkpoint: Checkpoint) -
     reply = views.reply(waiting(checkpoint, query), NOW)
     assert len(wire(reply)) <= MOST_BYTES
     assert reply.keys() >= ALWAYS | PENDING
-    assert reply["checkpoint"]["payload"] == reply["checkpoint_payload"]
     assert reply["query"] == query
-    payload = reply["checkpoint_payload"]
+    payload = reply["checkpoint"]["payload"]
     assert ("more" in payload) is (payload.get("shown", 0) < payload.get("total_papers", 0))
 
 
 def test_papers_are_shown_however_many_sources_failed() -> None:
-    payload = views.reply(waiting(MANY_AND_FAILURES), NOW)["checkpoint_payload"]
+    payload = views.reply(waiting(MANY_AND_FAILURES), NOW)["checkpoint"]["payload"]
     assert payload["papers"]
 
 
@@ -463,7 +462,7 @@ def test_whatever_sources_send_the_reply_and_the_pages_stay_within_bounds(
     checkpoint = review(papers, reports)
     reply = views.reply(waiting(checkpoint, query), NOW)
     assert len(wire(reply)) <= MOST_BYTES
-    payload = reply["checkpoint_payload"]
+    payload = reply["checkpoint"]["payload"]
     assert reply["checkpoint"]["payload"] == payload
     assert payload["shown"] == len(payload["papers"]) <= MOST_PAPERS
     assert ("more" in payload) is (payload["shown"] < len(papers))
@@ -482,3 +481,48 @@ def test_facets_are_few_and_the_newest_years_come_first() -> None:
     assert next(iter(facets["by_year"])) == "1959"
     assert len(facets["by_year"]) <= 20
     assert facets["by_venue"] == {"V": 3}
+
+
+RETRACTION = EditorialNotice(
+    status=NoticeStatus.RETRACTED, source="crossref", date="2010-02-06", notice_doi="10.1000/r", label="Retraction"
+)
+CALLED_A_CORRECTION = EditorialNotice(
+    status=NoticeStatus.CORRECTED, source="pubmed", date="2010-02-06", notice_doi="10.1000/r"
+)
+
+
+def test_a_review_shows_retractions_and_concerns_with_their_sources_and_nothing_for_other_papers() -> None:
+    concern = EditorialNotice(status=NoticeStatus.CONCERN, source="pubmed", date="2009")
+    papers = [
+        paper(1, notices=[RETRACTION, CALLED_A_CORRECTION]),
+        paper(2, notices=[concern]),
+        paper(3, notices=[CALLED_A_CORRECTION]),
+    ]
+    retracted, doubted, corrected = told(waiting(review(papers)))["checkpoint"]["payload"]["papers"]
+    assert retracted["retraction"] == {
+        "status": "retracted", "source": "crossref", "date": "2010-02-06", "notice_doi": "10.1000/r",
+    }  # fmt: skip
+    assert retracted["editorial_note"] == (
+        "Retracted 2010-02-06 (notice doi:10.1000/r, source crossref); "
+        "corrected 2010-02-06 (notice doi:10.1000/r, source pubmed)"
+    )
+    assert doubted.keys() - corrected.keys() == {"editorial_note"}
+    assert doubted["editorial_note"] == "Expression of concern 2009 (source pubmed)"
+    assert not {"retraction", "editorial_note"} & corrected.keys()
+
+
+def test_a_terminal_lists_a_retracted_paper_behind_a_mark_and_with_its_notices() -> None:
+    payload = json.loads(wire(views.checkpoint_payload(review([paper(1, notices=[RETRACTION]), paper(2)]))))
+    lines = told_in_full(payload)
+    assert lines[0] == "RETRACTED: Paper 1 (-)"
+    assert lines[2] == "  Retracted 2010-02-06 (notice doi:10.1000/r, source crossref)"
+    assert lines[4] == "Paper 2 (-)"
+    assert "Retracted" not in "".join(lines[4:])
+
+
+def test_retracted_papers_of_any_length_fit_into_a_reply() -> None:
+    long = [RETRACTION.model_copy(update={"notice_doi": f"10.1000/{n}{CJK * 80}"}) for n in range(30)]
+    papers = [huge(number).model_copy(update={"notices": long}) for number in range(40)]
+    reply = views.reply(waiting(review(papers)), NOW)
+    assert len(wire(reply)) <= MOST_BYTES
+    assert reply["checkpoint"]["payload"]["shown"] > 0

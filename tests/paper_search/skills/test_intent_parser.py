@@ -128,7 +128,24 @@ async def read(query: str, domain: str = "general") -> ParsedIntent:
         ),
         (
             "arXiv:1706.03762",
-            {"topic": "1706.03762", "concepts": ["1706.03762"], "phrases": ["1706.03762"]},
+            {"topic": "arXiv:1706.03762", "concepts": ["arXiv:1706.03762"], "phrases": ["arXiv:1706.03762"]},
+        ),
+        (
+            "Please fetch PMID 31452104, 10.1038/nature21360 and https://arxiv.org/abs/1706.03762v5",
+            {
+                "topic": "PMID:31452104, 10.1038/nature21360, arXiv:1706.03762",
+                "concepts": ["PMID:31452104", "10.1038/nature21360", "arXiv:1706.03762"],
+                "phrases": ["PMID:31452104", "10.1038/nature21360", "arXiv:1706.03762"],
+            },
+        ),
+        (
+            "Find me papers on TRAPPIST-1 atmospheres; skip those before 2017; I care most about JWST",
+            {
+                "topic": "TRAPPIST-1 atmospheres",
+                "concepts": ["TRAPPIST-1 atmospheres"],
+                "constraints": {"year_from": 2017},
+                "preferences": ["JWST"],
+            },
         ),
     ],
 )
@@ -205,7 +222,43 @@ async def test_reading_never_raises_and_what_it_reads_is_consistent(query: str) 
 
 
 @pytest.mark.parametrize(
-    "piece", ["( ", "by ", "in A ", '"a" ', "not x and ", "since 2020 ", "a OR ", "- ", "A. ", "et al "]
+    "piece",
+    [
+        *(
+            "( ",
+            "by ",
+            "in A ",
+            '"a" ',
+            "not x and ",
+            "since 2020 ",
+            "a OR ",
+            "- ",
+            "A. ",
+            "et al ",
+            "de 2012 a ",
+            "the the ",
+        ),
+        *(
+            "skip those before ",
+            "no the papers that are ",
+            "preferably a, ",
+            "x would be nice, ",
+            "older than 5 years ",
+        ),
+        *(
+            "**a** ",
+            "_a_ ",
+            "[a](b) ",
+            "- x\n",
+            "\n",
+            "((((",
+            "—",
+            "近五年",
+            "2015年の論文",
+            "10.5555/a ",
+            "please find me ",
+        ),
+    ],
 )
 async def test_long_hostile_queries_are_read_in_reasonable_time(piece: str) -> None:
     assert len((await read(piece * 100_000)).topic) <= 5_000

@@ -203,6 +203,24 @@ async def test_a_source_that_reports_on_itself_is_believed_save_for_its_name() -
     assert (report.name, report.found, report.calls, report.partial) == ("one", 99, 3, True)
 
 
+async def test_the_papers_of_a_source_are_counted_whatever_its_own_report_counts() -> None:
+    (report,) = (await Searcher([Reporting("one", [paper("A"), paper("B")])]).run(asking())).reports
+    assert (report.returned, report.received) == (2, 2)
+
+
+async def test_records_removed_from_a_plain_source_are_counted_by_reason() -> None:
+    old = RawPaper(title="Graphene", year=1999, source="one")
+    french = RawPaper(title="Le graphène", language="fr", source="one")
+    named = [paper(f"Graphene {number}") for number in range(12)]
+    strategy = asking()
+    strategy.filters = SearchConstraints(year_from=2000, language="en", max_results=10)
+    strategy.queries[0].boolean_query = "graphene NOT oxide"
+    records = [old, french, paper(" "), paper("Graphene oxide"), *named]
+    (report,) = (await Searcher([FakeSource("one", records)]).run(strategy)).reports
+    assert (report.received, report.returned) == (16, 10)
+    assert report.removed == {"year": 1, "language": 1, "no_title": 1, "excluded_words": 1, "over_source_limit": 2}
+
+
 async def test_two_sources_of_one_name_are_refused() -> None:
     with pytest.raises(InvalidInput, match="same name"):
         Searcher([FakeSource("one"), FakeSource("one")])

@@ -6,10 +6,10 @@ from paper_search.models import RawPaper, SearchConstraints
 from paper_search.sources.boolean import parse
 from paper_search.sources.constraints import (
     LEAST_PER_QUERY,
-    fitting,
     is_excluded,
     per_query_limit,
     same_language,
+    sift,
     within_years,
 )
 
@@ -106,10 +106,20 @@ def test_only_what_the_source_did_not_apply_is_applied() -> None:
     ]
     filters = SearchConstraints(year_from=2010, language="en")
     query = "graphene NOT oxide"
-    assert [p.title for p in fitting(papers, filters, query)] == ["Kept"]
-    every = frozenset({"year", "language", "not"})
-    assert [p.title for p in fitting(papers, filters, query, every)] == [p.title for p in papers[:-1]]
-    assert [p.title for p in fitting(papers, filters, query, frozenset({"year"}))] == ["Old", "Kept"]
+
+    def left(applied: frozenset[str]) -> list[str]:
+        return [paper.title for paper in sift(papers, filters, [query], applied)[0]]
+
+    assert left(frozenset()) == ["Kept"]
+    assert left(frozenset({"year", "language", "not"})) == [p.title for p in papers[:-1]]
+    assert left(frozenset({"year"})) == ["Old", "Kept"]
+    assert sift(papers, filters, [query])[1] == {"year": 1, "language": 1, "excluded_words": 2, "no_title": 1}
+
+
+def test_a_paper_that_one_of_several_queries_admits_is_not_excluded() -> None:
+    paper = RawPaper(title="Graphene oxide", source="any")
+    assert sift([paper], SearchConstraints(), ["graphene NOT oxide", "graphene"]) == ([paper], {})
+    assert sift([paper], SearchConstraints(), ["graphene NOT oxide"]) == ([], {"excluded_words": 1})
 
 
 @given(st.integers(0, 2000), st.integers(0, 50))

@@ -98,6 +98,81 @@ def test_the_type_of_a_work_is_understood(kind: str | None, expected: WorkType |
     assert read(SOURCE, works({**WORK, "type": kind})).papers[0].work_type is expected
 
 
+@pytest.mark.parametrize(
+    ("title", "subtitle", "joined"),
+    [
+        ("Glazes", ["A study of kilns"], "Glazes: A study of kilns"),
+        ("Glazes.", ["A study of kilns."], "Glazes: A study of kilns"),
+        ("What are glazes?", ["A study"], "What are glazes? A study"),
+        ("Glazes:", ["A study"], "Glazes: A study"),
+        ("Glazes: A Study of Kilns", ["A study of kilns"], "Glazes: A Study of Kilns"),
+        ("<i>Glazes</i>", ["A <b>study</b> &amp; more"], "Glazes: A study & more"),
+        ("Glazes", ["One", "Eins"], "Glazes: One"),
+        ("Glazes", [], "Glazes"),
+        ("Glazes", [""], "Glazes"),
+        ("Glazes", None, "Glazes"),
+        ("Glazes", [None, 7], "Glazes: 7"),
+    ],
+)
+def test_a_subtitle_is_joined_to_its_title(title: str, subtitle: Any, joined: str) -> None:
+    assert read(SOURCE, works({**WORK, "title": [title], "subtitle": subtitle})).papers[0].title == joined
+
+
+@pytest.mark.parametrize(
+    ("title", "clean"),
+    [
+        ("Growth of<i>E. coli</i>strains", "Growth of E. coli strains"),
+        ("Growth of<i>Burkholderia terrae</i>BS001", "Growth of Burkholderia terrae BS001"),
+        ("dry<i>versus</i>wet", "dry versus wet"),
+        ("<b>P</b>otters and the <i>N</i>-body", "Potters and the N-body"),
+        ("HfO<sub>2</sub> on La<sub>0.7</sub>Sr<sub>0.3</sub>MnO<sub>3</sub>", "HfO2 on La0.7Sr0.3MnO3"),
+        (
+            'in the<mml:math xmlns:mml="x"><mml:mi>N</mml:mi> <mml:mo>=</mml:mo><mml:mn>88</mml:mn></mml:math>nucleus',
+            "in the N=88 nucleus",
+        ),
+        ("H<math><msub><mrow/><mn>2</mn></msub></math>O glazes", "H2O glazes"),
+        (
+            '<mml:math><mml:mi>x</mml:mi><mml:annotation encoding="tex">\\mathbf{x}</mml:annotation></mml:math> rays',
+            "x rays",
+        ),
+        ("<jats:title>Glazes</jats:title> &lt;i&gt;and&lt;/i&gt; kilns", "Glazes and kilns"),
+        ("<o:p>Glazes</o:p> of <cite class='x'>clay</cite>", "Glazes of clay"),
+        ("Firing at T<sub>c</sub> < 900 and > 800", "Firing at Tc < 900 and > 800"),
+        ("Glazes in the U.S.", "Glazes in the U.S."),
+        ("Glazes and so on...", "Glazes and so on..."),
+        ("Glazes of clay.", "Glazes of clay"),
+        ("Glazes in phase 2.", "Glazes in phase 2"),
+        ("Glazes of Brahe, T.", "Glazes of Brahe, T."),
+    ],
+)
+def test_a_title_is_free_of_markup_and_of_a_closing_full_stop(title: str, clean: str) -> None:
+    assert read(SOURCE, works({**WORK, "title": [title]})).papers[0].title == clean
+
+
+def test_editors_stand_for_authors_only_where_there_are_none() -> None:
+    editors = [
+        {"given": "Eda", "family": "Kiln", "ORCID": "http://orcid.org/0000-0000-0000-0002"},
+        {"name": "Clay Inc"},
+    ]
+    edited = read(SOURCE, works({**WORK, "author": [], "editor": editors, "type": "edited-book"})).papers[0]
+    assert edited.authors == []
+    assert edited.editors == [Author(name="Eda Kiln", author_id="0000-0000-0000-0002"), Author(name="Clay Inc")]
+    written = read(SOURCE, works({**WORK, "editor": editors})).papers[0]
+    assert written.authors
+    assert written.editors == []
+
+
+def test_the_date_of_registration_is_the_last_resort_for_the_year_and_marked_as_such() -> None:
+    undated = {**{key: value for key, value in WORK.items() if "published" not in key}, "issued": None}
+    created = {"created": {"date-parts": [[2015, 1, 13]]}}
+    paper = read(SOURCE, works({**undated, **created})).papers[0]
+    assert (paper.year, paper.provenance) == (2015, {"year": "crossref (date of registration)"})
+    assert paper.has_registration_year
+    dated = read(SOURCE, works({**WORK, **created})).papers[0]
+    assert (dated.year, dated.provenance, dated.has_registration_year) == (2021, {}, False)
+    assert read(SOURCE, works(undated)).papers[0].provenance == {}
+
+
 def test_lists_of_journals_members_and_funders_hold_no_papers() -> None:
     journals = {"status": "ok", "message-type": "journal-list", "message": {"items": [{"title": "Journal of Kilns"}]}}
     assert read(SOURCE, journals).papers == []

@@ -29,6 +29,7 @@ async def titles_and_report(
     transport = FakeTransport({f"{URL}/{path}": answer for path, answer in answers.items()})
     result = await HttpSource(definition or Tiny(), transport).search_reported(strategy(*queries, **filters))
     assert result.report.returned == len(result.papers)
+    assert result.report.received == result.report.returned + sum(result.report.removed.values())
     return [paper.title for paper in result.papers], result.report
 
 
@@ -66,6 +67,23 @@ async def test_pages_are_followed_until_the_limit() -> None:
 async def test_the_limit_asked_for_is_the_limit_kept() -> None:
     titles, _ = await titles_and_report({"a": page(*map(str, range(50)))}, "a", max_results=3)
     assert titles == ["0", "1", "2"]
+
+
+class Generous(Tiny):
+    """Sends more than it is asked for."""
+
+    def read(self, request: Request, response: Response, limit: int) -> Page:
+        return super().read(request, response, 1_000)
+
+
+async def test_records_over_the_limit_out_of_range_and_sent_twice_are_counted() -> None:
+    records = [*({"title": f"T{n}", "doi": f"10.1/{n}", "year": 2000 + n} for n in range(10)), "", "A", "A", "B"]
+    titles, report = await titles_and_report(
+        {"a": page(*records)}, "a", definition=Generous(), year_from=2008, max_results=3
+    )
+    assert titles == ["T8", "T9", "A"]
+    assert report.received == 14
+    assert report.removed == {"duplicate": 1, "no_title": 1, "over_source_limit": 1, "year": 8}
 
 
 async def test_queries_share_the_limit_and_the_total_is_capped() -> None:

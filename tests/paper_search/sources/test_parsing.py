@@ -279,6 +279,23 @@ def test_a_record_without_id_is_named_by_what_identifies_it() -> None:
     assert unidentified.records[0].record_id == "T"
 
 
+def test_what_is_no_name_is_no_author() -> None:
+    names = [
+        "Ada Example",
+        ",Clay Institute, 12 Kiln Road, 69003",
+        "2020",
+        "…",
+        "*",
+        "",
+        None,
+        "王磊",
+        "23andClay Team",
+    ]
+    found = paper("s", "1", "Glazes", authors=[(name, None) for name in names], identifiers={}, links=())
+    assert found is not None
+    assert [author.name for author in found.authors] == ["Ada Example", "王磊", "23andClay Team"]
+
+
 def test_hundreds_of_authors_and_right_to_left_text_are_kept() -> None:
     names = [(f"Author {i}", None) for i in range(300)] + [("محمد علي", None), ("", None)]
     found = paper("crossref", "1", "دراسة \x00 جديدة", authors=names, identifiers={}, links=())

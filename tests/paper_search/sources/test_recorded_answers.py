@@ -18,6 +18,8 @@ from tests.paper_search.sources.answers import DEFINITIONS
 
 FOLDERS = {"semantic_scholar": "semanticscholar", "serpapi_scholar": "serpapi"}
 NOT_WHOLE = {"pubmed/biopython_einfo4.xml"}
+OTHER_SERVICES = ("https://oaipmh.arxiv.org/", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/esummary.fcgi")
+"""Services of the same providers that no source asks."""
 ALL = 10**9
 NOTHING: Any = {}
 
@@ -42,6 +44,11 @@ def plain(value: str | None) -> str:
     return re.sub(r"[\s\x00]", "", bare)
 
 
+def letters(value: str | None) -> str:
+    """The words of a title without tags, punctuation and spaces."""
+    return re.sub(r"\W", "", plain(value))
+
+
 def bare_doi(value: str | None) -> str | None:
     return value.lower().removeprefix("https://doi.org/").strip() if value else None
 
@@ -56,26 +63,30 @@ def openalex(body: Any) -> Iterator[Expected]:
         words = {at: word for word, ats in index.items() for at in ats}
         yield Expected(
             title,
-            [authorship["author"]["display_name"] for authorship in work["authorships"]],
+            [
+                authorship["author"]["display_name"]
+                for authorship in work.get("authorships", [])
+                if not authorship["author"]["display_name"].startswith(",")  # a piece of an address
+            ],
             work["publication_year"],
             (place.get("source") or NOTHING).get("display_name") or place.get("raw_source_name"),
             bare_doi(work["doi"]),
             " ".join(words[at] for at in sorted(words)) or None,
-            work["cited_by_count"],
+            work.get("cited_by_count", 0),
         )
 
 
 def crossref(body: Any) -> Iterator[Expected]:
-    if body["message-type"] != "work-list":
-        return
-    for work in body["message"]["items"]:
+    works = {"work-list": body["message"].get("items"), "work": [body["message"]]}.get(body["message-type"], [])
+    for work in works:
         if not work.get("title"):
             continue
         names = [f"{a.get('given', '')} {a['family']}" if "family" in a else a["name"] for a in work.get("author", [])]
-        years = [work[k]["date-parts"][0][0] for k in ("issued", "published-print", "published-online") if k in work]
+        dates = ("issued", "published-print", "published-online", "created")
+        years = [work[k]["date-parts"][0][0] for k in dates if k in work]
         abstract = re.sub(r"^\s*<jats:title>Abstract</jats:title>", "", work.get("abstract", ""))
         yield Expected(
-            work["title"][0],
+            work["title"][0] + "".join(work.get("subtitle", [])[:1]),
             names,
             next((year for year in years if year), None),
             (work.get("container-title") or [None])[0],
@@ -210,7 +221,7 @@ READERS: dict[str, Callable[[Any], Iterator[Expected]]] = {
 
 def recorded(shared_data: Path, source: str) -> Iterator[tuple[str, Request, Response]]:
     for entry in json.loads((shared_data / "api" / "index.json").read_text()):
-        if entry["source"] == FOLDERS.get(source, source):
+        if entry["source"] == FOLDERS.get(source, source) and not (entry["url"] or "").startswith(OTHER_SERVICES):
             body = (shared_data / "api" / entry["file"]).read_bytes()
             yield entry["file"], Request(source, entry["url"] or ""), Response(entry["status"], body)
 
@@ -221,7 +232,7 @@ def raw(body: bytes) -> Any:
 
 def differences(file: str, paper: RawPaper, expected: Expected) -> Iterator[str]:
     pairs: list[tuple[str, object, object]] = [
-        ("title", plain(paper.title), plain(expected.title)),
+        ("title", letters(paper.title), letters(expected.title)),
         ("authors", [plain(a.name) for a in paper.authors], [plain(name) for name in expected.authors]),
         ("doi", paper.doi, expected.doi),
         ("doi among the identifiers", paper.identifiers.get("doi"), expected.doi),
@@ -295,7 +306,9 @@ def test_recorded_open_access_links_are_kept(shared_data: Path) -> None:
         works = {str(work.get("id")).rpartition("/")[2]: work for work in body.get("results", [body])}
         for paper in DEFINITIONS["openalex"].read(request, response, ALL).papers:
             work = works[paper.identifiers["openalex"]]
-            if address := (work.get("best_oa_location") or NOTHING).get("pdf_url") or work["open_access"]["oa_url"]:
+            if address := (work.get("best_oa_location") or NOTHING).get("pdf_url") or work.get(
+                "open_access", NOTHING
+            ).get("oa_url"):
                 assert paper.full_text_url == address, file
                 kept += 1
     assert kept > 0

@@ -59,6 +59,20 @@ async def test_answers_and_failures_are_replayed_in_order_and_equal(tmp_path: Pa
     assert await end_of(replay, REQUEST) == live[-1]
 
 
+@pytest.mark.parametrize("field_list", ["select", "fields"])
+async def test_a_request_for_more_fields_than_were_recorded_gets_the_recorded_answer(
+    tmp_path: Path, field_list: str
+) -> None:
+    def asking(fields: str, words: str = "graphene") -> Request:
+        return Request("tiny", URL, (("q", words), (field_list, fields)))
+
+    live = await recorded(tmp_path, FakeTransport({URL: Response(200, b"{}", seconds=0.5)}), asking("a,b"))
+    replay = Recording.open(tmp_path).replay()
+    assert [await end_of(replay, asking("a,b,c"))] == live
+    with pytest.raises(NotRecordedError):
+        await replay.send(asking("a,b", "diamond"))
+
+
 async def test_a_closed_replay_starts_again(tmp_path: Path) -> None:
     await recorded(tmp_path, FakeTransport({URL: [Response(200, b"1"), Response(200, b"2")]}), REQUEST, REQUEST)
     replay = Recording.open(tmp_path).replay()

@@ -30,6 +30,19 @@ def test_every_field_of_a_record_arrives() -> None:
     assert paper.full_text_url == "https://arxiv.org/pdf/2101.00001"
 
 
+@pytest.mark.parametrize(
+    ("title", "clean"),
+    [
+        ("Glazes and kilns.", "Glazes and kilns"),
+        ("Firing {TLS} at scale: a {C}eramic {S}tudy", "Firing TLS at scale: a Ceramic Study"),
+        ("Cycles in {0, 1}-matrices and {K}-free graphs", "Cycles in {0, 1}-matrices and {K}-free graphs"),
+        ("Paths in $K_{s, s}$-free graphs", "Paths in $K_{s, s}$-free graphs"),
+    ],
+)
+def test_the_braces_of_bibtex_and_a_closing_full_stop_are_no_part_of_a_title(title: str, clean: str) -> None:
+    assert read(SOURCE, {"data": [{**RECORD, "title": title}]}).papers[0].title == clean
+
+
 def test_an_open_copy_comes_before_the_landing_page() -> None:
     open_copy = {**RECORD, "openAccessPdf": {"url": "https://files.example.org/1.pdf"}}
     assert read(SOURCE, {"data": [open_copy]}).papers[0].full_text_url == "https://files.example.org/1.pdf"

@@ -55,6 +55,12 @@ def test_every_field_of_a_result_arrives() -> None:
         ),
         ("A Example", ["A Example"], None, None, None),
         ("2010", [], None, 2010, None),
+        ("2020 - apps.example.org", [], None, 2020, None),
+        ("2020 - Clay Press", [], None, 2020, "Clay Press"),
+        ("Journal of Kilns, 2020 - example.org", [], "Journal of Kilns", 2020, None),
+        ("apps.example.org", [], None, None, None),
+        ("… - 2020 - apps.example.org", [], None, 2020, None),
+        ("A Example, 3, B Sample - 2020 - example.org", ["A Example", "B Sample"], None, 2020, None),
         ("", [], None, None, None),
     ],
 )

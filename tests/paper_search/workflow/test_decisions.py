@@ -7,8 +7,9 @@ import pytest
 
 from paper_search.errors import InvalidDecision
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, UserFeedback
-from paper_search.workflow import Decision, DecisionAction
-from paper_search.workflow.decisions import check_decision, read_feedback, read_strategy
+from paper_search.review import Exclusion, ExclusionReason, PaperDecision, ReviewStatus
+from paper_search.workflow import Decision, DecisionAction, ResultPayload
+from paper_search.workflow.decisions import check_decision, read_feedback, read_strategy, with_reviewer
 from tests.paper_search.workflow.samples import paper, review_checkpoint, strategy, strategy_checkpoint
 
 APPROVE, EDIT, REJECT = DecisionAction.APPROVE, DecisionAction.EDIT, DecisionAction.REJECT
@@ -82,10 +83,36 @@ def test_an_unknown_source_in_an_edit_is_answered_with_the_known_ones() -> None:
     assert caught.value.ids == {"unknown": ["gamma"], "allowed": ["alpha", "beta"]}
 
 
-@pytest.mark.parametrize("checkpoint", [strategy_checkpoint(), review_checkpoint("Io")])
-def test_an_approve_with_data_is_refused_so_that_nothing_is_dropped_in_silence(checkpoint: Any) -> None:
+def test_an_approve_of_a_strategy_takes_no_data_so_that_nothing_is_dropped_in_silence() -> None:
     with pytest.raises(InvalidDecision, match="approve takes no data"):
-        check_decision(checkpoint, Decision(action=APPROVE, revised_data={"marked_relevant": ["x"]}))
+        check_decision(strategy_checkpoint(), Decision(action=APPROVE, revised_data={"marked_relevant": ["x"]}))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"decisions": {paper("Io").id: {"status": "exclude", "reason": "wrong moon"}}},
+        {"decisions": {paper("Io").id: "maybe"}, "reviewer": "mira"},
+        {"marked_relevant": [paper("Io").id]},
+        UserFeedback(marked_irrelevant=[paper("Io").id]),
+    ],
+)
+def test_an_approve_at_review_may_carry_decisions_about_papers(data: Any) -> None:
+    check_decision(review_checkpoint("Io"), Decision(action=APPROVE, revised_data=data))
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        ({"free_text_feedback": "more moons"}, "decisions about papers and no other feedback"),
+        (UserFeedback(free_text_feedback="more moons"), "decisions about papers and no other feedback"),
+        ({"queries": []}, "Unknown feedback fields: queries"),
+        ({"decisions": {"p_unknown": "include"}}, "No such papers"),
+    ],
+)
+def test_an_approve_at_review_takes_nothing_else(data: Any, complaint: str) -> None:
+    with pytest.raises(InvalidDecision, match=complaint):
+        check_decision(review_checkpoint("Io"), Decision(action=APPROVE, revised_data=data))
 
 
 @pytest.mark.parametrize("action", [EDIT, REJECT])
@@ -97,18 +124,60 @@ def test_a_bare_reject_of_a_strategy_is_allowed() -> None:
     check_decision(strategy_checkpoint(), Decision(action=REJECT))
 
 
-def test_note_and_free_text_both_reach_the_feedback() -> None:
+def test_note_and_free_text_reach_the_feedback_as_two_texts() -> None:
     decision = Decision(action=REJECT, revised_data={"free_text_feedback": "more moons"}, note="and fewer stars")
-    assert read_feedback(review_checkpoint("Io"), decision).free_text_feedback == "more moons\nand fewer stars"
+    assert read_feedback(review_checkpoint("Io"), decision).texts == ["more moons", "and fewer stars"]
 
 
 def test_a_note_alone_is_feedback() -> None:
     decision = Decision(action=REJECT, note="not enough on evaluation")
-    assert read_feedback(review_checkpoint("Io"), decision).free_text_feedback == "not enough on evaluation"
+    assert read_feedback(review_checkpoint("Io"), decision).texts == ["not enough on evaluation"]
 
 
 def test_a_blank_note_is_no_feedback() -> None:
-    assert read_feedback(review_checkpoint("Io"), Decision(action=REJECT, note="  ")).free_text_feedback is None
+    assert read_feedback(review_checkpoint("Io"), Decision(action=REJECT, note="  ")).texts == []
+
+
+def test_a_decision_about_a_paper_is_an_object_or_a_plain_status() -> None:
+    first, second = paper("Io").id, paper("Europa").id
+    data = {"decisions": {first: {"status": "exclude", "reason": "wrong moon"}, second: "maybe"}}
+    feedback = read_feedback(review_checkpoint("Io", "Europa"), Decision(action=REJECT, revised_data=data))
+    assert feedback.statuses == {
+        first: PaperDecision(status=ReviewStatus.EXCLUDE, reason="wrong moon"),
+        second: PaperDecision(status=ReviewStatus.MAYBE),
+    }
+
+
+def test_marks_stand_for_include_and_exclude() -> None:
+    data = {"marked_relevant": [paper("Io").id], "marked_irrelevant": [paper("Europa").id]}
+    feedback = read_feedback(review_checkpoint("Io", "Europa"), Decision(action=REJECT, revised_data=data))
+    assert {key: given.status.value for key, given in feedback.statuses.items()} == {
+        paper("Io").id: "include",
+        paper("Europa").id: "exclude",
+    }
+
+
+def test_papers_that_are_not_in_the_result_and_former_ids_can_be_decided_about() -> None:
+    checkpoint = review_checkpoint("Io")
+    assert isinstance(checkpoint.payload, ResultPayload)
+    collection = checkpoint.payload.collection
+    collection.papers[0].other_ids = ["p_former"]
+    gone = Exclusion(paper_id="p_low", other_ids=["p_lower"], title="x", reason=ExclusionReason.BELOW_THRESHOLD)
+    collection.metadata.exclusions = [gone]
+    decisions = dict.fromkeys(["p_former", "p_low", "p_lower"], "include")
+    check_decision(checkpoint, Decision(action=REJECT, revised_data={"decisions": decisions}))
+
+
+def test_the_reviewer_is_the_one_named_or_else_the_door() -> None:
+    marks = {"marked_relevant": ["p"]}
+    assert with_reviewer(marks, "terminal") == {**marks, "reviewer": "terminal"}
+    assert with_reviewer(json.dumps(marks), "terminal") == {**marks, "reviewer": "terminal"}
+    assert with_reviewer({**marks, "reviewer": "mira"}, "terminal") == {**marks, "reviewer": "mira"}
+
+
+@pytest.mark.parametrize("data", [None, {}, {"free_text_feedback": "more"}, {"queries": []}, [1], "not json", 7])
+def test_data_without_decisions_about_papers_needs_no_reviewer(data: Any) -> None:
+    assert with_reviewer(data, "terminal") == data
 
 
 def test_a_single_id_sent_as_text_counts_as_a_list_of_one() -> None:
@@ -123,6 +192,12 @@ def test_a_single_id_sent_as_text_counts_as_a_list_of_one() -> None:
         ({"marked_relevant": ["nope"]}, "No such papers in this review: nope"),
         ({"marked_relevant": [17]}, "Invalid feedback"),
         ({"relevant": ["x"]}, "Unknown feedback fields: relevant"),
+        ({"note": "x"}, "Unknown feedback fields: note"),
+        ({"decisions": [paper("Io").id]}, "Invalid feedback"),
+        ({"decisions": {paper("Io").id: "perhaps"}}, "Invalid feedback"),
+        ({"decisions": {paper("Io").id: {"reason": "x"}}}, "Invalid feedback"),
+        ({"decisions": {paper("Io").id: "exclude"}, "marked_relevant": [paper("Io").id]}, "decided another"),
+        ({"decisions": {paper("Io").id: "include"}, "reviewer": "x" * 101}, "Invalid feedback"),
         ({"marked_relevant": [paper("Io").id], "marked_irrelevant": [paper("Io").id]}, "both relevant and irrelevant"),
     ],
 )

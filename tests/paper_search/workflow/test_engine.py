@@ -1,21 +1,13 @@
 """The workflow end to end with the real skills and fake sources."""
 
 import asyncio
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from paper_search.errors import InvalidDecision, InvalidQuery, NonRetryableError
-from paper_search.models import PaperCollection, RawPaper, SearchStrategy, SourceStatus
-from paper_search.skills.deduplicator import Deduplicator
-from paper_search.skills.intent_parser import IntentParser
-from paper_search.skills.query_builder import QueryBuilder
-from paper_search.skills.relevance_scorer import RelevanceScorer
-from paper_search.skills.result_organizer import ResultOrganizer
-from paper_search.skills.searcher import Searcher
-from paper_search.sources.base import SearchSource
+from paper_search.models import RawPaper, SearchStrategy, SourceStatus
 from paper_search.testing import FakeSource, ScriptedDecisions, ScriptExhausted
 from paper_search.workflow import (
     Checkpoint,
@@ -23,71 +15,24 @@ from paper_search.workflow import (
     Decision,
     DecisionAction,
     ResultPayload,
-    SearchWorkflow,
     StrategyPayload,
 )
 from paper_search.workflow.journal import MemoryJournal
+from tests.paper_search.workflow.runs import (
+    APPROVE,
+    EDIT,
+    MOONS,
+    QUERY,
+    REJECT,
+    RoundsSource,
+    kinds,
+    reject_with,
+    review_of,
+    titles,
+    workflow,
+)
 from tests.paper_search.workflow.samples import raw
-from uraniborg.kernel.clock import Clock, FrozenClock
-
-CLOCK = FrozenClock(datetime(2026, 1, 1, tzinfo=UTC))
-QUERY = "tidal heating of icy moons"
-APPROVE = Decision(action=DecisionAction.APPROVE)
-REJECT = Decision(action=DecisionAction.REJECT)
-EDIT = Decision(action=DecisionAction.EDIT)
-
-MOONS = [
-    raw("Tidal heating of icy moons", doi="10.1000/moons.1"),
-    raw("Icy moons and their tidal heating budgets", doi="10.1000/moons.2"),
-    raw("Tidal heating in the icy moon Europa", doi="10.1000/moons.3"),
-]
-
-
-def workflow(
-    handler: Any = None, sources: Sequence[SearchSource] | None = None, clock: Clock = CLOCK, **options: Any
-) -> SearchWorkflow:
-    searched = list(sources) if sources is not None else [FakeSource("alpha", MOONS)]
-    return SearchWorkflow(
-        IntentParser(clock=CLOCK),
-        QueryBuilder(available_sources=[source.source_name for source in searched]),
-        Searcher(searched),
-        Deduplicator(),
-        RelevanceScorer(clock=CLOCK),
-        ResultOrganizer(clock=CLOCK),
-        checkpoint_handler=handler,
-        clock=clock,
-        **options,
-    )
-
-
-class RoundsSource(FakeSource):
-    """A source that finds other papers in each round."""
-
-    def __init__(self, name: str, rounds: list[list[RawPaper]]) -> None:
-        super().__init__(name)
-        self._rounds = rounds
-
-    async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
-        await super().search_advanced(strategy)
-        return self._rounds[len(self.asked) - 1]
-
-
-def titles(collection: PaperCollection) -> list[str]:
-    return [paper.title for paper in collection.papers]
-
-
-def kinds(handler: ScriptedDecisions) -> list[str]:
-    return [checkpoint.kind.value for checkpoint in handler.seen]
-
-
-def review_of(handler: ScriptedDecisions, index: int) -> PaperCollection:
-    payload = handler.seen[index].payload
-    assert isinstance(payload, ResultPayload)
-    return payload.collection
-
-
-def reject_with(**feedback: Any) -> Decision:
-    return Decision(action=DecisionAction.REJECT, revised_data=feedback)
+from uraniborg.kernel.clock import FrozenClock
 
 
 async def test_without_a_handler_a_search_runs_through_and_returns_ranked_papers() -> None:
@@ -316,9 +261,11 @@ async def test_stage_counts_of_all_rounds_are_kept() -> None:
         (0, "relevance"),
         (1, "search"),
         (1, "dedup"),
-        (1, "marked_irrelevant"),
         (1, "relevance"),
     ]
+    counts = {(count.round, count.stage): (count.count_in, count.count_out) for count in result.metadata.stage_counts}
+    assert counts[0, "relevance"] == (3, 2)
+    assert (counts[1, "dedup"], counts[1, "relevance"]) == ((3, 0), (0, 0))
 
 
 async def test_progress_is_told_phase_by_phase() -> None:

@@ -1,8 +1,13 @@
 """The state of one run."""
 
+from datetime import UTC, datetime
+
 from paper_search.models import UserFeedback
+from paper_search.review import PaperDecision, ReviewStatus
 from paper_search.workflow import WorkflowState
-from tests.paper_search.workflow.samples import paper, strategy
+from tests.paper_search.workflow.samples import raw, strategy
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def test_a_new_state_has_made_no_round_and_kept_no_paper() -> None:
@@ -30,43 +35,53 @@ def test_only_the_last_rounds_feedback_is_the_latest() -> None:
     assert state.latest_feedback is None
 
 
-def test_a_paper_is_accumulated_once() -> None:
-    state = WorkflowState()
-    state.add_accumulated([paper("Io"), paper("Europa")])
-    state.add_accumulated([paper("Io")])
-    assert [kept.title for kept in state.accumulated_papers] == ["Io", "Europa"]
+def test_papers_are_grouped_by_what_was_decided_about_them() -> None:
+    state = state_with("Io", "Europa", "Sirius")
+    io, _, sirius = (entry.id for entry in state.pool.entries)
+    state.decide(UserFeedback(marked_relevant=[io], marked_irrelevant=[sirius]), AT)
+    assert [paper.title for paper in state.accumulated_papers] == ["Io"]
+    assert [paper.title for paper in state.rejected_papers] == ["Sirius"]
 
 
-def test_the_last_word_on_a_paper_counts() -> None:
-    state = WorkflowState()
-    state.add_accumulated([paper("Io")])
-    state.add_rejected([paper("Io")])
-    assert (state.accumulated_papers, [p.title for p in state.rejected_papers]) == ([], ["Io"])
-    state.add_accumulated([paper("Io")])
-    assert (state.rejected_papers, [p.title for p in state.accumulated_papers]) == ([], ["Io"])
+def test_a_reviewers_later_decision_replaces_the_earlier_one() -> None:
+    state = state_with("Io")
+    (io,) = (entry.id for entry in state.pool.entries)
+    state.decide(UserFeedback(marked_relevant=[io]), AT)
+    state.decide(UserFeedback(marked_irrelevant=[io]), AT)
+    assert (state.accumulated_papers, [paper.title for paper in state.rejected_papers]) == ([], ["Io"])
+    state.decide(UserFeedback(decisions={io: PaperDecision(status=ReviewStatus.INCLUDE, reason="tides")}), AT)
+    (kept,) = state.accumulated_papers
+    assert state.rejected_papers == []
+    assert [(said.reviewer, said.at, said.reason) for said in kept.decisions] == [("reviewer", AT, "tides")]
 
 
 def test_hints_gather_papers_and_words_of_all_rounds() -> None:
-    state = WorkflowState()
-    state.record_iteration(strategy(), 1, UserFeedback(free_text_feedback="more moons"))
+    state = state_with("Io", "Sirius")
+    io, sirius = (entry.id for entry in state.pool.entries)
+    state.record_iteration(strategy(), 1, UserFeedback(free_text_feedback="more moons", note="in orbit"))
     state.record_iteration(strategy(), 1, UserFeedback())
     state.record_iteration(strategy(), 1, UserFeedback(free_text_feedback="fewer stars"))
-    state.add_accumulated([paper("Io")])
-    state.add_rejected([paper("Sirius")])
+    state.decide(UserFeedback(marked_relevant=[io], marked_irrelevant=[sirius]), AT)
     hints = state.hints
     assert [w.title for w in hints.relevant] == ["Io"]
     assert [w.title for w in hints.irrelevant] == ["Sirius"]
-    assert hints.free_text == ["more moons", "fewer stars"]
+    assert hints.free_text == ["more moons", "in orbit", "fewer stars"]
 
 
 def test_state_survives_a_trip_through_json() -> None:
-    state = WorkflowState()
+    state = state_with("Io")
     state.record_iteration(strategy(), 1, UserFeedback(marked_relevant=["x"]))
-    state.add_accumulated([paper("Io")])
+    state.decide(UserFeedback(marked_relevant=[state.pool.entries[0].id]), AT)
     assert WorkflowState.model_validate_json(state.model_dump_json()) == state
 
 
 def test_two_states_share_nothing() -> None:
-    first, second = WorkflowState(), WorkflowState()
-    first.add_accumulated([paper("Io")])
-    assert second.accumulated_papers == []
+    first, second = state_with("Io"), WorkflowState()
+    assert first.pool.entries
+    assert second.pool.entries == []
+
+
+def state_with(*titles: str) -> WorkflowState:
+    state = WorkflowState()
+    state.pool.add([raw(title) for title in titles], [[n] for n in range(len(titles))], len(titles), 0)
+    return state

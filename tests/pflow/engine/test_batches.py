@@ -5,9 +5,13 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.batches import MOST_ITEMS
+from pflow.engine.batches import items_of
+from pflow.ir.model import Batch, Node
+from pflow.templates.resolving import Scope
 from tests.pflow.engine.flows import SOON_S, Home, chain, node, until
 from tests.requirements import requirement
+
+MOST_ITEMS = 100_000
 
 
 @pytest.fixture
@@ -69,6 +73,11 @@ def test_a_list_that_is_not_there_is_a_template_error(home: Home) -> None:
     assert result.error_body is not None
     assert result.error_body["type"] == "template_error"
     assert result.error_body["node"] == "b"
+
+
+def test_as_many_items_as_are_allowed_are_taken() -> None:
+    scope = Scope({"list": [0] * MOST_ITEMS})
+    assert len(items_of(Node("b", "pure", {}), Batch("${list}"), scope)) == MOST_ITEMS
 
 
 def test_more_items_than_anyone_needs_are_refused(home: Home) -> None:

@@ -213,14 +213,31 @@ def test_an_empty_file_that_a_full_disk_left_is_nothing_to_speak_of(checkpoints:
     assert past.notices == []
 
 
-def test_the_checkpoint_of_another_version_is_not_used_and_said_so(checkpoints: Checkpoints, folder: Path) -> None:
-    left(checkpoints, result("a"))
+def change_format(folder: Path, number: int) -> bytes:
+    """Say that the checkpoint is of this format, and return what its file then holds."""
     plain = json.loads((folder / "flow.json").read_bytes())
-    (folder / "flow.json").write_text(json.dumps({**plain, "format": 3}))
+    (folder / "flow.json").write_text(json.dumps({**plain, "format": number}))
+    return (folder / "flow.json").read_bytes()
+
+
+def test_the_checkpoint_of_an_older_version_is_not_used_and_said_so(checkpoints: Checkpoints, folder: Path) -> None:
+    left(checkpoints, result("a"))
+    change_format(folder, 1)
     recorder = checkpoints.begin("run_2")
     assert is_nothing(recorder.past)
     assert "another version" in recorder.past.notices[0]
-    assert json.loads((folder / "flow.json").read_bytes())["format"] == 3
+
+
+def test_the_checkpoint_of_a_newer_version_is_refused_and_left_as_it_is(checkpoints: Checkpoints, folder: Path) -> None:
+    left(checkpoints, result("a"))
+    content = change_format(folder, 3)
+    for use in (lambda: checkpoints.begin("run_2"), checkpoints.peek, lambda: checkpoints.rename("other")):
+        with pytest.raises(CheckpointUnusable, match="newer version") as refusal:
+            use()
+        assert "--fresh" in refusal.value.hint
+    assert (folder / "flow.json").read_bytes() == content
+    recorder = checkpoints.begin("run_2", fresh=True)
+    assert is_nothing(recorder.past)
 
 
 def test_what_is_too_old_is_not_used_and_said_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

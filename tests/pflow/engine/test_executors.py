@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.executors import THREADS, Call, LocalExecutor, LocalKeeper, in_thread
+from pflow.engine.executors import Call, LocalExecutor, LocalKeeper, in_thread
 from pflow.node import Context
 from pflow.registry.interface import Interface
+
+THREADS = 32
 
 SOON_S = 20
 
@@ -61,7 +63,7 @@ async def test_the_function_of_a_type_is_looked_up_once_in_a_run() -> None:
 async def test_no_more_functions_run_at_once_than_there_are_threads_for() -> None:
     lock = threading.Lock()
     now, most = 0, 0
-    all_in = threading.Event()
+    all_in, too_many = threading.Event(), threading.Event()
 
     def busy(_params: Any, _context: Any) -> Any:
         nonlocal now, most
@@ -70,7 +72,10 @@ async def test_no_more_functions_run_at_once_than_there_are_threads_for() -> Non
             most = max(most, now)
             if now == THREADS:
                 all_in.set()
+            if now > THREADS:
+                too_many.set()
         all_in.wait(SOON_S)
+        too_many.wait(0.1)
         with lock:
             now -= 1
         return {}

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.ir.checking import MOST_NESTED
 from pflow.registry.interface import Interface
 from tests.pflow.ir.workflows import INTERFACES, Plain, Types, chain, checked, codes, echo, nested, the
 from tests.requirements import requirement
 from uraniborg.kernel.errors import NotFound
+
+MOST_NESTED = 10
 
 
 def runs(name: str, other: Any, key: str = "workflow_name") -> Plain:

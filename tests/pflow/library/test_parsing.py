@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from pflow.errors import InvalidWorkflow
 from pflow.library import parsing
-from pflow.library.parsing import LARGEST_FILE, object_from
+from pflow.library.parsing import object_from
 from tests.requirements import requirement
+
+LARGEST_FILE = 20_000_000
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
 VALUES = st.recursive(
@@ -90,14 +92,15 @@ def test_equal_keys_of_different_objects_are_no_duplicates() -> None:
 
 
 def test_a_file_over_the_limit_is_told_with_the_place_where_it_passes_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert LARGEST_FILE == 20_000_000
     monkeypatch.setattr(parsing, "LARGEST_FILE", 20)
     fits = b'{"a":\n"' + b"x" * 11 + b'"}'
     assert object_from(fits, "x") == {"a": "x" * 11}
     assert refused(fits + b" ") == ("file_too_large", 2, 15)
 
 
-def test_twenty_megabytes_and_one_are_too_many() -> None:
+def test_twenty_megabytes_are_read_and_one_byte_more_is_too_many() -> None:
+    fits = b'{"a": "' + b"x" * (LARGEST_FILE - 9) + b'"}'
+    assert len(object_from(fits, "x")["a"]) == LARGEST_FILE - 9
     assert refused(b'{"a": "' + b"x" * LARGEST_FILE + b'"}') == ("file_too_large", 1, LARGEST_FILE + 1)
 
 

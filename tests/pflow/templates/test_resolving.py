@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pflow.errors import NodeFailed, TemplateUnresolved
-from pflow.templates.resolving import LONGEST, Resolution, Scope, as_text, texts_within
+from pflow.templates.resolving import Resolution, Scope, as_text, texts_within
 from tests.requirements import requirement
+
+LONGEST = 64 * 1024 * 1024
 
 JSON = st.recursive(
     st.none()

@@ -21,9 +21,10 @@ from tests.universe.domain.samples import (
     example,
 )
 from universe.domain.commands import CATEGORIES, KINDS, TYPES, parse_command, type_of
-from universe.domain.entities import ID_CHARS
-from universe.domain.values import DEPTH
 from universe.errors import MalformedCommand, UnknownCommand
+
+ID_CHARS = 256
+DEPTH = 64
 
 SECRET: Final = "sk-hven-1576-secret"
 ODD_IDS: Final = (" ", "a b", "🪐", "__proto__", "constructor", "0042", "a.b/c?d", "{id}", "\u0000", "x" * ID_CHARS)

@@ -21,9 +21,10 @@ from tests.universe.domain.samples import (
 )
 from universe import errors
 from universe.domain.events import REFUSALS, is_refusal, meaning, refusal
-from universe.domain.hierarchy import MAX_DEPTH
 from universe.domain.state import EMPTY, State, parse_state
 from universe.errors import CommandRefused
+
+MAX_DEPTH = 1_000
 
 Case = tuple[State, Json, Json, str]
 

@@ -17,8 +17,10 @@ from tests.universe.domain.samples import (
     outcome,
     refused,
 )
-from universe.domain.hierarchy import MAX_DEPTH, circle_in
+from universe.domain.hierarchy import circle_in
 from universe.domain.state import EMPTY, State, parse_state
+
+MAX_DEPTH = 1_000
 
 NESTED = after(add_group("a"), add_group("b", "a"), add_group("c", "b"), add_group("d"))
 

@@ -20,10 +20,12 @@ from tests.universe.domain.samples import (
     command,
     refused,
 )
-from universe.domain.hierarchy import MAX_DEPTH, circle_in, problem_of, with_descendants
+from universe.domain.hierarchy import circle_in, problem_of, with_descendants
 from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, State, parse_state
 from universe.errors import MalformedState
+
+MAX_DEPTH = 1_000
 
 MANY: Final = 100_000
 

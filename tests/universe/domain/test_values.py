@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 
 from tests.universe.domain.strategies import json_values
-from universe.domain.values import DEPTH, Flaw, plain, plain_object
+from universe.domain.values import Flaw, plain, plain_object
+
+DEPTH = 64
 
 LARGEST, SMALLEST = 2**64 - 1, -(2**63)
 

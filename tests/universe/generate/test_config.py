@@ -4,10 +4,13 @@ from typing import Any
 
 import pytest
 
-from universe.generate.config import MOST_SYSTEMS, SEED_CHARS, config_for, load_config
+from universe.generate.config import config_for, load_config
 from universe.generate.grammar import TOPOLOGIES
 from universe.generate.styles import STYLES
 from uraniborg.kernel.errors import InvalidInput
+
+MOST_SYSTEMS = 10_000
+SEED_CHARS = 1_000
 
 
 def test_a_seed_is_all_that_must_be_given() -> None:
@@ -112,3 +115,8 @@ def test_what_is_no_seed_is_refused(seed: Any) -> None:
 def test_curvature_bounds_the_wrong_way_round_are_refused() -> None:
     with pytest.raises(InvalidInput, match="rogueCurvatureMin"):
         config_for("classic", 1, rogueCurvatureMin=0.8, rogueCurvatureMax=0.2)
+
+
+def test_the_largest_values_are_taken() -> None:
+    config = config_for("classic", "x" * SEED_CHARS, maxSystems=MOST_SYSTEMS)
+    assert (config.max_systems, len(str(config.seed))) == (10_000, 1_000)

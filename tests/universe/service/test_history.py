@@ -17,8 +17,10 @@ from tests.universe.service.speaking import (
     versions_in,
 )
 from universe.errors import MalformedRequest, NothingToUndo, UniverseNotFound, VersionNotFound
-from universe.service.universes import NAME_CHARS, UniverseService
+from universe.service.universes import UniverseService
 from uraniborg.kernel.errors import Conflict
+
+NAME_CHARS = 200
 
 CHANGES: list[dict[str, Any]] = [
     add_star("sun"),

@@ -8,7 +8,9 @@ from tests.universe.domain.samples import EMPTY_STATE, add_star
 from tests.universe.service.speaking import assert_whole, commands_of, log_of, soon, state_of, together, versions_in
 from tests.universe.service.stores import TroubledStore
 from universe.errors import CommandRefused, MalformedCommand, StoreUnavailable, UnknownCommand
-from universe.service.universes import LIST_COMMANDS, UniverseService
+from universe.service.universes import UniverseService
+
+LIST_COMMANDS = 1_000
 
 TICK: dict[str, object] = {"type": "tick"}
 LOST = {"type": "removeStar", "id": "lost"}

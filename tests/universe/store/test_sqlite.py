@@ -28,11 +28,12 @@ from tests.universe.store.material import (
 )
 from tests.universe.store.processes import acknowledged, appending, finished, kill
 from universe.errors import LogDamaged, StoreUnavailable
+from universe.store import sqlite
 from universe.store.port import Change, KeyUse, Superseded
 from universe.store.rebuilding import rebuild
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.errors import Conflict
-from uraniborg.kernel.sqlite import DatabaseNewer
+from uraniborg.kernel.sqlite import DatabaseNewer, DatabaseUnusable
 
 NOBODY = 65534
 
@@ -90,6 +91,15 @@ class TestGroups:
         assert said.count("COMMIT") == 2  # that of the gate is one
         assert [await log_of(store, i) for i in ids] == [entries(1, 2, i) for i in ids]
 
+    async def test_no_more_than_512_appends_end_in_one_commit(self, store: SqliteStore) -> None:
+        await made(store)
+        said: list[str] = []
+        gate = Gate(store)
+        writing_connection(store).set_trace_callback(said.append)
+        pieces = [store.rename("u", f"name {n}", "now") for n in range(513)]
+        await asyncio.gather(gate.open_for(len(pieces)), *pieces)
+        assert said.count("COMMIT") == 1 + 2  # that of the gate is one
+
     async def test_what_is_refused_takes_nobody_else_along(self, store: SqliteStore) -> None:
         await made(store)
         await made(store, "half")
@@ -144,6 +154,15 @@ class TestGroups:
         assert await log_of(store) == [entry(1), entry(2)]
 
 
+async def test_a_page_of_the_log_ends_with_the_entry_that_passes_32_megabytes(store: SqliteStore) -> None:
+    await made(store)
+    ten = [entry(version, body=b'"%b"' % (b"x" * 10 * 1024 * 1024)) for version in range(1, 6)]
+    await store.append("u", 0, ten)
+    page = await store.entries("u", after=0, limit=100)
+    assert [one.version for one in page] == [1, 2, 3, 4]
+    assert [one.version for one in await store.entries("u", after=4, limit=100)] == [5]
+
+
 class TestOtherProcesses:
     async def test_two_processes_write_to_one_file_and_nothing_is_lost(self, store: SqliteStore, path: Path) -> None:
         await made(store)
@@ -176,6 +195,29 @@ class TestOtherProcesses:
             with closing(sqlite3.connect(path, isolation_level=None)) as other:
                 other.execute("UPDATE universes SET version = 7")
             await heard.until(Change("u", 7), within_s=1)
+
+    @pytest.mark.parametrize(
+        "failure", [DatabaseUnusable("The disk does not answer."), sqlite3.OperationalError("interrupted")]
+    )
+    async def test_after_polls_that_failed_the_writes_of_another_process_are_still_received(
+        self, store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch, failure: Exception
+    ) -> None:
+        await made(store)
+        failures: list[Exception] = []
+        poll = sqlite._versions
+
+        def poll_and_fail_twice(connection: sqlite3.Connection, seen: int | None) -> object:
+            if len(failures) < 2:
+                failures.append(failure)
+                raise failure
+            return poll(connection, seen)
+
+        monkeypatch.setattr(sqlite, "_versions", poll_and_fail_twice)
+        async with listening(store) as heard:
+            async with appending(f"sqlite:///{path}", times=1) as process:
+                assert await finished(process) == [1]
+            await heard.until(Change("u", 1))
+        assert len(failures) == 2
 
     async def test_a_file_that_another_process_keeps_locked_is_unavailable_until_it_lets_go(
         self, store: SqliteStore, path: Path

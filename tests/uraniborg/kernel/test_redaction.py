@@ -15,13 +15,14 @@ from pydantic import SecretStr
 
 from uraniborg.kernel.redaction import (
     MASK,
-    SHORTEST_SECRET,
     Redactor,
     is_sensitive,
     masking,
     redact,
     register_secret,
 )
+
+SHORTEST_SECRET = 6
 
 secrets = st.text(min_size=SHORTEST_SECRET).map(str.strip).filter(lambda text: len(text) >= SHORTEST_SECRET)
 SPELLINGS: list[Callable[[str], str]] = [

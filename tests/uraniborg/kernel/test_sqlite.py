@@ -285,3 +285,93 @@ def test_a_copy_of_a_closed_database_is_complete(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "x.db", tmp_path / "copy.db")
     with closing(sqlite.connect(tmp_path / "copy.db", readonly=True)) as copy:
         assert titles(copy) == ["a; b -- c"]
+
+
+def rows_of(path: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT * FROM papers").fetchall()
+
+
+def make_old(path: Path) -> None:
+    """Make a database that has had the first migration only."""
+    with closing(connect(path)) as connection:
+        migrate(connection, MIGRATIONS[:1])
+
+
+def bring_up_to_date(path: Path, *more: sqlite.Migration) -> None:
+    with closing(connect(path)) as connection:
+        migrate(connection, [*MIGRATIONS, *more])
+
+
+def test_a_database_is_copied_before_a_later_migration_changes_it(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    make_old(path)
+    path.chmod(0o600)
+    bring_up_to_date(path)
+    bring_up_to_date(path)
+    assert set(os.listdir(tmp_path)) == {"x.db", "x.db.before-years"}
+    assert rows_of(tmp_path / "x.db.before-years") == [("a; b -- c",)]
+    assert rows_of(path) == [("a; b -- c", None)]
+    assert (tmp_path / "x.db.before-years").stat().st_mode & 0o777 == 0o600, "as private as the database"
+
+
+def test_a_new_database_is_not_copied(tmp_path: Path) -> None:
+    bring_up_to_date(tmp_path / "x.db")
+    with closing(connect(Path(":memory:"))) as connection:
+        migrate(connection, MIGRATIONS[:1])
+        migrate(connection, MIGRATIONS)
+    assert os.listdir(tmp_path) == ["x.db"]
+
+
+def test_several_migrations_at_once_make_one_copy(tmp_path: Path) -> None:
+    make_old(tmp_path / "x.db")
+    bring_up_to_date(tmp_path / "x.db", ("0003 more/../years", "UPDATE papers SET year = 1577"))
+    assert set(os.listdir(tmp_path)) == {"x.db", "x.db.before-years"}
+    assert rows_of(tmp_path / "x.db") == [("a; b -- c", 1577)]
+    bring_up_to_date(
+        tmp_path / "x.db", ("0003 more/../years", "UPDATE papers SET year = 1577"), ("../out", "DELETE FROM papers")
+    )
+    assert (tmp_path / "x.db.before-out").is_file(), "its name stays in the folder"
+
+
+def test_what_was_not_committed_is_not_in_the_copy_and_what_was_is(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    make_old(path)
+    with closing(connect(path)) as other, closing(connect(path)) as connection:
+        other.execute("INSERT INTO papers VALUES ('only in the log beside the file')")
+        migrate(connection, MIGRATIONS)
+    assert rows_of(tmp_path / "x.db.before-years") == [("a; b -- c",), ("only in the log beside the file",)]
+
+
+def test_nothing_is_changed_when_the_copy_cannot_be_made(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    make_old(path)
+    (tmp_path / "x.db.before-years").mkdir()
+    (tmp_path / "x.db.before-years" / "in the way").touch()
+    with pytest.raises(DatabaseUnusable, match=r"x\.db.*cannot be copied"):
+        bring_up_to_date(path)
+    assert rows_of(path) == [("a; b -- c",)]
+    assert set(os.listdir(tmp_path)) == {"x.db", "x.db.before-years"}
+
+
+def test_a_migration_can_be_a_function(tmp_path: Path) -> None:
+    def shout(connection: sqlite3.Connection) -> None:
+        for row, title in connection.execute("SELECT rowid, title FROM papers").fetchall():
+            connection.execute("UPDATE papers SET title = ? WHERE rowid = ?", (title.upper(), row))
+
+    make_old(tmp_path / "x.db")
+    bring_up_to_date(tmp_path / "x.db", ("shout", shout))
+    assert rows_of(tmp_path / "x.db") == [("A; B -- C", None)]
+
+
+def test_a_migration_that_fails_is_not_applied_and_can_be_tried_again(tmp_path: Path) -> None:
+    def fail(connection: sqlite3.Connection) -> None:
+        connection.execute("DELETE FROM papers")
+        raise ValueError("this value has no new form")
+
+    make_old(tmp_path / "x.db")
+    with pytest.raises(ValueError, match="no new form"):
+        bring_up_to_date(tmp_path / "x.db", ("fail", fail))
+    assert rows_of(tmp_path / "x.db") == [("a; b -- c", None)]
+    bring_up_to_date(tmp_path / "x.db", ("fail", "DELETE FROM papers"))
+    assert rows_of(tmp_path / "x.db.before-years") == [("a; b -- c",)]

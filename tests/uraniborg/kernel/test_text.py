@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uraniborg.kernel.text import STOP_WORDS, fold, stem, terms, words
+from uraniborg.kernel.text import STOP_WORDS, _Stems, fold, stem, terms, words  # pyright: ignore[reportPrivateUsage]
 
 
 def test_accents_case_and_ligatures_fold_to_plain_letters() -> None:
@@ -135,3 +135,12 @@ def test_stems_are_right_when_many_threads_ask_at_once() -> None:
 def test_a_hostile_text_is_read_in_linear_time() -> None:
     for unit in ("o(", "10.1000/", "a++", "1,000", "'s", "..", "c#", "x_"):
         assert len(words(unit * 20_000)) <= 40_000
+
+
+def test_stems_of_no_more_than_two_hundred_thousand_words_are_remembered() -> None:
+    stems = _Stems()
+    for number in range(200_000):
+        _ = stems[f"{number}"]
+    assert len(stems) == 200_000
+    assert stems["running"] == "run"
+    assert len(stems) == 1

@@ -28,9 +28,11 @@ def write_csl_json(references: Iterable[Reference]) -> str:
 def _item(reference: Reference) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "id": reference.key,
+        "citation-key": reference.key,
         "type": _TYPES[reference.kind],
         "title": reference.title,
         "author": [_name(name) for name in reference.authors],
+        "editor": [_name(name) for name in reference.editors],
         "issued": {"date-parts": [[reference.year]]} if reference.year is not None else None,
         "container-title": reference.venue,
         "volume": reference.volume,
@@ -44,6 +46,8 @@ def _item(reference: Reference) -> dict[str, Any]:
         "number": reference.arxiv and f"arXiv:{reference.arxiv}",
         "language": reference.language,
         "abstract": reference.abstract,
+        "status": reference.retraction.replace("_", " "),
+        "note": reference.note,
     }
     return {field: value for field, value in fields.items() if value}
 

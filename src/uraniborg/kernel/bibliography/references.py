@@ -29,6 +29,12 @@ class Reference:
     pmcid: str
     language: str
     abstract: str
+    editors: tuple[str, ...] = ()
+    """Of a work without authors."""
+    retraction: str = ""
+    """The status of a retracted paper, such as `retracted` or `withdrawn`."""
+    note: str = ""
+    """The notices of a paper that is retracted or under concern, each with its source."""
 
 
 def split_pages(text: str) -> tuple[str, ...]:

@@ -24,6 +24,10 @@ _TYPES = {
 }
 
 
+_RETRACTED = "Retracted Publication"
+"""PubMed's name for this type of work, in the field where reference managers have the type."""
+
+
 class _Writer(rispy.RisWriter):
     def set_header(self, count: int) -> str:
         return ""
@@ -41,6 +45,7 @@ def _record(reference: Reference) -> dict[str, Any]:
         "id": reference.key,
         "title": reference.title,
         "authors": [split_name(name).inverted for name in reference.authors],
+        "secondary_authors": [split_name(name).inverted for name in reference.editors],
         "year": "" if reference.year is None else str(reference.year),
         "secondary_title": reference.venue,
         "volume": reference.volume,
@@ -52,5 +57,7 @@ def _record(reference: Reference) -> dict[str, Any]:
         "urls": [reference.url] if reference.url else [],
         "language": reference.language,
         "abstract": reference.abstract,
+        "type_of_work": reference.retraction and _RETRACTED,
+        "notes": [reference.note] if reference.note else [],
     }
     return {field: value for field, value in fields.items() if value}

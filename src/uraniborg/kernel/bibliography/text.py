@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -20,6 +21,11 @@ def one_line(text: str | None) -> str:
     if not text:
         return ""
     return " ".join(SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text)).split())
+
+
+def clean_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names, each on one line, empty ones left out."""
+    return tuple(clean for name in names if (clean := one_line(name)))
 
 
 def ascii_fold(text: str) -> str:

@@ -18,11 +18,12 @@ from uraniborg.kernel.hosts import LOOPBACK
 
 try:
     from uraniborg.kernel.mcp.cancelling import is_taken_back
+    from uraniborg.kernel.mcp.decorators import resource, tool
     from uraniborg.kernel.mcp.http import stateful_app, stateless_app
-    from uraniborg.kernel.mcp.listing import Listed, list_more
+    from uraniborg.kernel.mcp.listing import Listed, list_more, list_pages
     from uraniborg.kernel.mcp.progress import report_progress
     from uraniborg.kernel.mcp.reply import ErrorReply
-    from uraniborg.kernel.mcp.server import Server, make_server, resource, tool
+    from uraniborg.kernel.mcp.server import Server, make_server
     from uraniborg.kernel.mcp.stdio import run_stdio
     from uraniborg.kernel.mcp.subscribing import Subscriptions, subscriptions
 except ModuleNotFoundError as missing:
@@ -38,6 +39,7 @@ __all__ = [
     "Subscriptions",
     "is_taken_back",
     "list_more",
+    "list_pages",
     "make_server",
     "report_progress",
     "resource",

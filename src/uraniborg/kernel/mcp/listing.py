@@ -8,7 +8,7 @@ from mcp.types import Resource
 from pydantic import AnyUrl
 
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.mcp.reply import ends_the_call
+from uraniborg.kernel.mcp.reply import ends_the_call, noted, protocol_error
 from uraniborg.kernel.text import whole_text
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ class Listed:
 
 Listing = Callable[[], Awaitable[Iterable[Listed]]]
 
+PagedListing = Callable[[str | None], Awaitable[tuple[Iterable[Listed], str | None]]]
+"""Takes the cursor of a page, None for the first; returns the page and the cursor of the next page, if there is one."""
+
 
 def list_more(server: "Server", function: Listing) -> None:
     """Adds to the registered resources of `server`, each time they are listed, what `function` returns then.
@@ -38,6 +41,37 @@ def list_more(server: "Server", function: Listing) -> None:
     says why.
     """
     server.register_listing(function)
+
+
+def list_pages(server: "Server", function: PagedListing) -> None:
+    """Add the pages of `function` to the registered resources of `server`: the first page with them, others alone.
+
+    A failure on the first page is logged and leaves the page out; on a later page it is the reply. `function` raises
+    InvalidInput for a cursor that it does not know. Raises TypeError if the server has a paged listing already.
+    """
+    server.register_paged_listing(function)
+
+
+async def list_page(
+    resources: list[Resource], function: PagedListing, cursor: str | None
+) -> tuple[list[Resource], str | None]:
+    """Return `resources`, then the page at `cursor`, and the cursor of the next page. Raises McpError."""
+    following: str | None = None
+
+    async def page() -> Iterable[Listed]:
+        nonlocal following
+        listed, following = await function(cursor)
+        return listed
+
+    if cursor is None:
+        return await with_listed(resources, [page]), following
+    try:
+        listed = await page()
+    except BaseException as exc:
+        if ends_the_call(exc):
+            raise
+        raise protocol_error(noted(exc, during="listing resources")) from exc
+    return [resource for one in listed if (resource := _resource(one)) is not None], following
 
 
 async def with_listed(resources: list[Resource], functions: Iterable[Listing]) -> list[Resource]:

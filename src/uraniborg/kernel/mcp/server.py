@@ -2,23 +2,21 @@
 
 import inspect
 import logging
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeVar
-from urllib.parse import unquote
+from typing import Any, Final, Literal
 
 from mcp import types
 from mcp.server.fastmcp import FastMCP
 from mcp.server.fastmcp.server import Settings
 from mcp.server.lowlevel.helper_types import ReadResourceContents
-from pydantic import AnyUrl
+from pydantic import AnyUrl, TypeAdapter
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 from uraniborg.kernel.logging import printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
 from uraniborg.kernel.mcp.cancelling import cancellation_of_this_call
-from uraniborg.kernel.mcp.listing import Listing, with_listed
+from uraniborg.kernel.mcp.listing import Listing, PagedListing, list_page, with_listed
 from uraniborg.kernel.mcp.progress import progress_of_this_call
 from uraniborg.kernel.mcp.protocol import Protocol
 from uraniborg.kernel.mcp.reply import (
@@ -32,8 +30,7 @@ from uraniborg.kernel.mcp.reply import (
     success,
 )
 from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
-
-Function = TypeVar("Function", bound=AsyncFunction)
+from uraniborg.kernel.mcp.uri_templates import UriTemplate
 
 _SHOWN: Final = 100
 
@@ -67,8 +64,7 @@ class _Tool:
 
 @dataclass(frozen=True)
 class _Resource:
-    uri: str
-    pattern: re.Pattern[str]
+    template: UriTemplate
     function: AsyncFunction
     arguments: Arguments
     mime_type: str
@@ -99,6 +95,7 @@ class Server(FastMCP[Any]):
         self._mcp_server = Protocol(name, version=version, instructions=instructions)
         self._setup_handlers()
         self._mcp_server.request_handlers[types.CallToolRequest] = self._answer_call
+        self._mcp_server.request_handlers[types.ListResourcesRequest] = self._answer_resource_list
         self._not_offered = {
             kind: self._mcp_server.request_handlers.pop(kind) for kinds in _REQUESTS_OF.values() for kind in kinds
         }
@@ -107,6 +104,7 @@ class Server(FastMCP[Any]):
         self._known_tools: dict[str, _Tool] = {}
         self._known_resources: list[_Resource] = []
         self._listings: list[Listing] = []
+        self._paged_listing: PagedListing | None = None
         if prompts:
             self._offer("prompts")
 
@@ -124,7 +122,7 @@ class Server(FastMCP[Any]):
     @property
     def lists_more(self) -> bool:
         """Whether resources are listed that are not registered, so that the list can be another each time."""
-        return bool(self._listings)
+        return bool(self._listings or self._paged_listing)
 
     def run(
         self,
@@ -150,6 +148,7 @@ class Server(FastMCP[Any]):
         description: str,
         annotations: types.ToolAnnotations,
         structured: bool,
+        output: Any = None,
         about: Sequence[str] = (),
         failed: Failed | None = None,
     ) -> None:
@@ -157,6 +156,8 @@ class Server(FastMCP[Any]):
         _check_function(function, description)
         if name in self._known_tools:
             raise TypeError(f"There is a tool '{name}' already.")
+        if output and not structured:
+            raise TypeError(f"{name} has an output schema, so its output must be structured.")
         arguments = Arguments(function, name)
         registered = self._tool_manager.add_tool(
             function,
@@ -167,6 +168,7 @@ class Server(FastMCP[Any]):
             structured_output=False,
         )
         registered.parameters = arguments.schema
+        registered.fn_metadata.output_schema = _output_schema(name, output) if output else None
         self._known_tools[name] = _Tool(function, arguments, structured, tuple(about), failed)
         self._offer("tools")
 
@@ -175,18 +177,29 @@ class Server(FastMCP[Any]):
     ) -> None:
         """Offer what `function` returns under `uri`. Raises TypeError where `resource` does."""
         _check_function(function, description)
-        try:
+        template = UriTemplate(uri)
+        if template.names != set(inspect.signature(function).parameters):
+            raise TypeError(f"{function.__name__} does not fit {uri}: its arguments must be {sorted(template.names)}.")
+        if template.names:
+            # The SDK's own decorator does not know query parameters.
+            self._resource_manager.add_template(
+                function, uri, name=name, title=title, description=description, mime_type=mime_type
+            )
+        else:
             self.resource(uri, name=name, title=title, description=description, mime_type=mime_type)(function)
-        except ValueError as exc:
-            raise TypeError(f"{function.__name__} does not fit {uri}: {exc}") from exc
-        self._known_resources.append(
-            _Resource(uri, _pattern(uri), function, Arguments(function, name), mime_type),
-        )
+        self._known_resources.append(_Resource(template, function, Arguments(function, name), mime_type))
         self._offer("resources")
 
     def register_listing(self, function: Listing) -> None:
         """List what `function` returns beside the registered resources; see `list_more`."""
         self._listings.append(function)
+        self._offer("resources")
+
+    def register_paged_listing(self, function: PagedListing) -> None:
+        """List what `function` returns page by page; see `list_pages`. Raises TypeError if there is one already."""
+        if self._paged_listing is not None:
+            raise TypeError("There is a paged listing already.")
+        self._paged_listing = function
         self._offer("resources")
 
     async def list_resources(self) -> list[types.Resource]:
@@ -244,9 +257,9 @@ class Server(FastMCP[Any]):
 
     def _find_resource(self, uri: str) -> tuple[_Resource, dict[str, str]]:
         for known in self._known_resources:
-            if match := known.pattern.fullmatch(uri):
-                return known, {name: unquote(value) for name, value in match.groupdict().items()}
-        offered = [known.uri for known in self._known_resources]
+            if (values := known.template.match(uri)) is not None:
+                return known, values
+        offered = [known.template.text for known in self._known_resources]
         raise UnknownResource(
             f"There is no resource '{printable(uri[:200])}'.",
             hint=f"Use one of: {', '.join(offered)}.",
@@ -257,6 +270,14 @@ class Server(FastMCP[Any]):
     async def _answer_call(self, request: types.CallToolRequest) -> types.ServerResult:
         result: types.CallToolResult = await self.call_tool(request.params.name, request.params.arguments or {})
         return types.ServerResult(result)
+
+    async def _answer_resource_list(self, request: types.ListResourcesRequest) -> types.ServerResult:
+        if self._paged_listing is None:
+            return types.ServerResult(types.ListResourcesResult(resources=await self.list_resources()))
+        cursor = request.params.cursor if request.params else None
+        registered = await self.list_resources() if cursor is None else []
+        resources, following = await list_page(registered, self._paged_listing, cursor)
+        return types.ServerResult(types.ListResourcesResult(resources=resources, nextCursor=following))
 
     def _offer(self, capability: str) -> None:
         for kind in _REQUESTS_OF[capability]:
@@ -290,87 +311,6 @@ def make_server(
     )
 
 
-def tool(
-    server: Server,
-    *,
-    title: str,
-    read_only: bool,
-    idempotent: bool = False,
-    destructive: bool = False,
-    open_world: bool = False,
-    name: str | None = None,
-    description: str | None = None,
-    structured: bool = True,
-    about: Sequence[str] = (),
-    failed: Failed | None = None,
-) -> Callable[[Function], Function]:
-    """Offers an async function as a tool of `server` and leaves the function itself as it is.
-
-    What it returns becomes one text block: a string as it is, a dict, list or pydantic model as compact JSON, which is
-    sent as structured content too unless `structured` is off. What it raises becomes an error result, as does an
-    ErrorReply, which says the same as any other value and is marked as an error. Its docstring is
-    the description, its signature the input schema. `about` names arguments that say what a call is about: every error
-    of it carries them. `failed` says what is replied to an error, also to arguments that do not fit, and to what the
-    function raises, where that is more than the error.
-
-    Raises TypeError for a function that is not async, has no description, or whose name is taken.
-    """
-    annotations = types.ToolAnnotations(
-        title=title,
-        readOnlyHint=read_only,
-        idempotentHint=idempotent,
-        destructiveHint=destructive,
-        openWorldHint=open_world,
-    )
-
-    def register(function: Function) -> Function:
-        server.register_tool(
-            function,
-            name=name or function.__name__,
-            title=title,
-            description=description or inspect.getdoc(function) or "",
-            annotations=annotations,
-            structured=structured,
-            about=about,
-            failed=failed,
-        )
-        return function
-
-    return register
-
-
-def resource(
-    server: Server,
-    uri: str,
-    *,
-    title: str,
-    name: str | None = None,
-    description: str | None = None,
-    mime_type: str = "text/plain",
-) -> Callable[[Function], Function]:
-    """Offers what an async function returns (text, bytes, or a value to be sent as JSON) under `uri`.
-
-    Each `{name}` in `uri` stands for one path segment and reaches the function, percent-decoded, as the argument of
-    that name. Of several that match the one registered first is read. What the function raises becomes a JSON-RPC
-    error with the error body as its data.
-
-    Raises TypeError for a function that is not async, has no description, or takes other arguments than `uri` has.
-    """
-
-    def register(function: Function) -> Function:
-        server.register_resource(
-            function,
-            uri,
-            name=name or function.__name__,
-            title=title,
-            description=description or inspect.getdoc(function) or "",
-            mime_type=mime_type,
-        )
-        return function
-
-    return register
-
-
 def _check_function(function: Callable[..., Awaitable[Any]], description: str) -> None:
     if not inspect.iscoroutinefunction(function):
         raise TypeError(f"{function.__name__} must be an async function: a plain one would block every other call.")
@@ -378,8 +318,8 @@ def _check_function(function: Callable[..., Awaitable[Any]], description: str) -
         raise TypeError(f"{function.__name__} needs a docstring: agents choose by it.")
 
 
-def _pattern(uri: str) -> re.Pattern[str]:
-    parts = re.split(r"\{(\w+)\}", uri)
-    if len(parts) == 1:
-        return re.compile(re.escape(str(AnyUrl(uri))))
-    return re.compile("".join(f"(?P<{part}>[^/]+)" if odd % 2 else re.escape(part) for odd, part in enumerate(parts)))
+def _output_schema(name: str, output: Any) -> dict[str, Any]:
+    schema = TypeAdapter(output).json_schema(mode="serialization")
+    if schema.get("type") != "object":
+        raise TypeError(f"The output of {name} must be an object, not {schema.get('type')}.")
+    return schema

@@ -48,7 +48,13 @@ def test_the_complete_export_brings_identifiers_tags_abstracts_and_bibtex(tmp_pa
     )
     (entry,) = entries(read_made(tmp_path, "a.json", export_json(collection(original))))
     assert (entry.abstract, entry.bibtex, entry.language, entry.tags) == ("An abstract.", "@misc{t}", "en", ["review"])
-    assert entry.identifiers == {"arxiv": "2301.00001", "pmid": "7", "url": "https://example.org", "id": "p_1"}
+    assert entry.identifiers == {
+        "arxiv": "2301.00001",
+        "pmid": "7",
+        "url": "https://example.org",
+        "id": "p_1",
+        "bibkey": "lovelace_nd_t",
+    }
     assert entry.source == ""
 
 

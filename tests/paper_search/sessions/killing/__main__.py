@@ -16,6 +16,7 @@ from pathlib import Path
 from time import monotonic
 
 from tests.paper_search.sessions.killing.harness import Harness
+from tests.paper_search.sessions.killing.plans import PLANS, random_plans
 from tests.paper_search.sessions.killing.server import SABOTAGES
 
 
@@ -26,6 +27,7 @@ def main() -> None:
     parser.add_argument(
         "--self-check", nargs="*", metavar="WAY", help="break the server; at most so many kills for each"
     )
+    parser.add_argument("--random-plans", action="store_true", help="make the sessions' plans from the seed, too")
     parser.add_argument("--folder", type=Path, help="where the servers keep their data meanwhile")
     parser.add_argument("--progress", action="store_true", help="tell on stderr how far it is")
     given = parser.parse_args()
@@ -38,7 +40,10 @@ def main() -> None:
     from tests.paper_search.sessions.killing.rehearsed import REHEARSAL
 
     with tempfile.TemporaryDirectory(dir=given.folder) as root:
-        harness = Harness(Path(root), given.seed, REHEARSAL)
+        plans = random_plans(given.seed) if given.random_plans else PLANS
+        harness = Harness(Path(root), given.seed, REHEARSAL, plans)
+        if given.random_plans:
+            harness.rehearse()
         if given.self_check is not None:
             broken = given.self_check or SABOTAGES
             report = {sabotage: harness.run_broken(sabotage, given.kills) for sabotage in broken}

@@ -1,5 +1,6 @@
 """What a server leaves on disk. It is read from copies: looking at a database in its place can also mend it."""
 
+import json
 import shutil
 import sqlite3
 import tempfile
@@ -36,3 +37,9 @@ def journal_of(folder: Path, session_id: str) -> dict[str, str]:
 def pending_in(folder: Path) -> dict[str, str]:
     """The checkpoints that wait in the inbox, and their sessions."""
     return dict(rows(folder / "data" / "inbox.db", "SELECT id, subject FROM entries WHERE state = 'pending'"))
+
+
+def inbox_in(folder: Path) -> dict[str, tuple[str, Any]]:
+    """The state and the decision of every entry of the inbox, by the id of its checkpoint."""
+    found = rows(folder / "data" / "inbox.db", "SELECT id, state, decision FROM entries")
+    return {entry: (state, decision and json.loads(decision)) for entry, state, decision in found}

@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from paper_search import mcp_server
 from tests.paper_search.sessions.killing.conversation import Conversation
-from tests.paper_search.sessions.killing.disk import journal_of, pending_in, sessions_in
+from tests.paper_search.sessions.killing.disk import inbox_in, journal_of, pending_in, sessions_in
 from tests.paper_search.sessions.killing.judge import Aim, Judge, KillNow
-from tests.paper_search.sessions.killing.plans import Folder, Script
+from tests.paper_search.sessions.killing.plans import PLANS, Folder, Plan, Script
 from tests.paper_search.sessions.killing.server import SABOTAGES, Life, ServerGone
 
 LONG: Final = 1.0
@@ -51,9 +51,10 @@ def rehearse(root: Path) -> Rehearsal:
 class Harness:
     """Lives and deaths of servers, in one data folder after the other."""
 
-    def __init__(self, root: Path, seed: int, rehearsal: Rehearsal) -> None:
+    def __init__(self, root: Path, seed: int, rehearsal: Rehearsal, plans: Sequence[Plan] = PLANS) -> None:
         self._root = root
         self._random = random.Random(seed)
+        self._plans = plans
         self._judge = Judge(rehearsal.expected)
         self._sabotage: str | None = None
         self._folders = 0
@@ -109,6 +110,12 @@ class Harness:
         yield None
         shutil.rmtree(folder.path)
 
+    def rehearse(self) -> None:
+        """Follow every plan undisturbed, to see what comes out."""
+        self._judge = Judge()
+        shutil.rmtree(self.undisturbed().path)
+        self._judge = Judge(self._judge.expected)
+
     def undisturbed(self) -> Folder:
         """Where every plan was followed in one life of the server."""
         folder = self._new_folder()
@@ -122,7 +129,7 @@ class Harness:
         self._folders += 1
         path = self._root / f"folder-{self._folders}"
         path.mkdir()
-        return Folder(path)
+        return Folder(path, self._plans)
 
     def _new_aim(self) -> Aim:
         kind = self._random.choices(["at any moment", "after a request", "after an answer"], [5, 3, 2])[0]
@@ -173,13 +180,22 @@ class Harness:
                     folder.journals[session_id] = journal_of(folder.path, session_id)
                 except sqlite3.Error as exc:
                     judge.fail("sessions_unreadable", f"{session_id}: its file cannot be read: {exc}")
+        entries = inbox_in(folder.path)
         for script in folder.scripts:
-            judge.read_journal(script, folder.journal(script.session_id))
+            journal = folder.journal(script.session_id)
+            if script.session_id is not None and not (journal and _is_there(folder, script.session_id)):
+                judge.fail("sessions_lost", f"{script.session_id} was answered, and is not on disk")
+            judge.read_journal(script, journal)
+            judge.read_entries(script, entries)
         log = folder.path / "fetches"
         lines = log.read_text().splitlines() if log.exists() else []
         judge.read_fetches(lines[folder.fetches :], before)
         folder.fetches = len(lines)
         return new
+
+
+def _is_there(folder: Folder, session_id: str) -> bool:
+    return (sessions_in(folder.path) / f"{session_id}.db").is_file()
 
 
 def _phases(folder: Folder, orphans: Sequence[str]) -> list[str]:

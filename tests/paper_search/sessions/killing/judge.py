@@ -1,6 +1,7 @@
 """What must hold whatever is killed when, and the count of what did not."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +10,15 @@ from typing import Any, Final
 from tests.paper_search.sessions.killing.disk import pending_in
 from tests.paper_search.sessions.killing.plans import Folder, Script
 
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 FAILURES: Final = (
     "decisions_lost",
     "decisions_applied_twice",
     "iterations_out_of_order",
     "sessions_unreadable",
     "sessions_half_made",
+    "sessions_lost",
+    "inbox_wrong",
     "answers_fetched_again",
     "replies_changed",
     "exports_changed",
@@ -118,6 +122,18 @@ class Judge:
         if list(written.items()) != list(sent.items())[: len(written)]:
             self.fail("decisions_applied_twice", f"{script.session_id}: {written}, sent was {sent}")
 
+    def read_entries(self, script: Script, entries: dict[str, tuple[str, Any]]) -> None:
+        """Does the inbox hold every decision that was answered as it was sent, and the question that is open?"""
+        for number, sent in enumerate(script.sent):
+            state, decision = entries.get(sent["checkpoint_id"], ("missing", None))
+            taken = {key: sent[key] for key in ("action", "data", "note")}
+            if (state, decision) == ("decided", taken) or (number >= script.acknowledged and state == "pending"):
+                continue
+            self.fail("inbox_wrong", f"{script.session_id} at {number}: {state} {decision}, sent was {taken}")
+        asked = script.replies.get(script.step, {}).get("checkpoint_id")
+        if asked and len(script.sent) == script.step and entries.get(asked) != ("pending", None):
+            self.fail("inbox_wrong", f"{script.session_id} waits at {script.step}: {entries.get(asked)}")
+
     def read_fetches(self, lines: Sequence[str], journals_before: dict[str, dict[str, str]]) -> None:
         """Was a source asked for what it had answered, and the journal held, before the server was started?"""
         self.counts["fetches"] += len(lines)
@@ -140,4 +156,8 @@ def _alike(value: Any, session_id: str | None) -> Any:
 
 
 def _timeless(found: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in found.items() if key not in ("seconds", "timestamp")}
+    return {key: value for key, value in found.items() if key not in ("seconds", "timestamp") and not _is_time(value)}
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, str) and _TIME.match(value) is not None

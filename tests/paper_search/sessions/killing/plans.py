@@ -1,11 +1,18 @@
 """What clients do: plans of sessions, and how far each has come."""
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from paper_search.models import SearchConstraints
+
 MakeData = Callable[[dict[str, Any]], Any]
+Step = tuple[str, MakeData, str | None]
+"""A decision: action, data made from the payload of the checkpoint, note."""
+Plan = tuple[str, list[Step]]
+"""A query, and the decisions to take one after the other."""
 
 
 def _nothing(_payload: dict[str, Any]) -> None:
@@ -25,7 +32,7 @@ def _marked(how: str, which: int, **more: Any) -> MakeData:
 
 
 SESSIONS_PER_FOLDER: Final = 20
-PLANS: Final[list[tuple[str, list[tuple[str, MakeData, str | None]]]]] = [
+PLANS: Final[list[Plan]] = [
     (
         "tidal heating of icy moons",
         [
@@ -66,7 +73,55 @@ PLANS: Final[list[tuple[str, list[tuple[str, MakeData, str | None]]]]] = [
         ],
     ),
 ]
-"""Each a query, and the decisions to take one after the other: action, data made from the payload, note."""
+
+TOPICS: Final = ("comet", "orbit", "parallax", "nova", "eclipse", "tide", "moon", "refraction", "meridian", "quadrant")
+MOST_ROUNDS: Final = 4
+"""Fewer than a search may have, so that every plan ends with an approval."""
+
+
+def random_plans(seed: int, count: int = 4) -> list[Plan]:
+    """Make plans of one to four rounds with random edits, marks, feedback and notes."""
+    chance = random.Random(seed)
+    return [_random_plan(chance) for _ in range(count)]
+
+
+def _random_plan(chance: random.Random) -> Plan:
+    steps: list[Step] = []
+    for number in range(chance.randint(1, MOST_ROUNDS)):
+        if number and chance.random() < 0.3:
+            steps.append(("reject", _fields(free_text_feedback=f"more about {chance.choice(TOPICS)}"), _note(chance)))
+            continue
+        steps.append(_strategy_step(chance))
+        steps.append((chance.choice(["reject", "edit"]), _random_marks(chance), _note(chance)))
+    steps += [_strategy_step(chance), ("approve", _nothing, _note(chance))]
+    return " ".join(chance.sample(TOPICS, 3)), steps
+
+
+def _strategy_step(chance: random.Random) -> Step:
+    edits = [
+        _query(*chance.sample(TOPICS, 3)),
+        _fields(sources=[chance.choice(["alpha", "beta"])]),
+        _fields(filters=SearchConstraints(year_from=chance.randint(2010, 2013), max_results=6).model_dump()),
+    ]
+    return ("approve", _nothing, _note(chance)) if chance.random() < 0.4 else ("edit", chance.choice(edits), None)
+
+
+def _random_marks(chance: random.Random) -> MakeData:
+    """Mark papers under review: some as relevant, others as irrelevant, most not at all."""
+    relevant, irrelevant = chance.sample(range(8), 2), chance.sample(range(8), 1)
+    feedback = chance.choice([None, f"less about {chance.choice(TOPICS)}"])
+
+    def marks(payload: dict[str, Any]) -> dict[str, Any]:
+        ids = [paper["id"] for paper in payload["papers"]]
+        chosen = [ids[place] for place in relevant if place < len(ids)]
+        unwanted = [ids[place] for place in irrelevant if place < len(ids) and ids[place] not in chosen]
+        return {"marked_relevant": chosen, "marked_irrelevant": unwanted, "free_text_feedback": feedback}
+
+    return marks
+
+
+def _note(chance: random.Random) -> str | None:
+    return chance.choice([None, f"noted {chance.randint(0, 999)}"])
 
 
 @dataclass(eq=False)
@@ -77,6 +132,7 @@ class Script:
     """
 
     plan: int
+    steps: Plan
     session_id: str | None = None
     step: int = 0
     acknowledged: int = 0
@@ -92,12 +148,12 @@ class Script:
 
     @property
     def length(self) -> int:
-        return len(PLANS[self.plan][1])
+        return len(self.steps[1])
 
     def request(self) -> tuple[str, dict[str, Any]]:
         """The next call: a tool and its arguments."""
         if self.session_id is None:
-            return "search_papers", {"query": PLANS[self.plan][0], "max_results": 8}
+            return "search_papers", {"query": self.steps[0], "max_results": 8}
         if self.must_look:
             return "get_session", {"session_id": self.session_id}
         if self.repeats and self.step:
@@ -105,9 +161,9 @@ class Script:
         if self.step == self.length:
             return "export_results", {"session_id": self.session_id, "format": "json"}
         if len(self.sent) == self.step:
-            action, data, note = PLANS[self.plan][1][self.step]
+            action, data, note = self.steps[1][self.step]
             asked = self.replies[self.step]
-            decision = {"action": action, "data": data(asked["checkpoint_payload"]), "note": note}
+            decision = {"action": action, "data": data(asked["checkpoint"]["payload"]), "note": note}
             self.sent.append({"session_id": self.session_id, **decision, "checkpoint_id": asked["checkpoint_id"]})
         return "decide", self.sent[self.step]
 
@@ -124,6 +180,7 @@ class Folder:
     """A data folder, the scripts begun in it, and what its journals held when the last server had died."""
 
     path: Path
+    plans: Sequence[Plan]
     scripts: list[Script] = field(default_factory=list[Script])
     orphans: list[str] = field(default_factory=list[str])
     """The sessions that were opened by a call that was never answered."""
@@ -145,9 +202,9 @@ class Folder:
     def begin_scripts(self) -> None:
         """One for each plan that nobody follows, until there are enough."""
         followed = {script.plan for script in self.active}
-        for plan in range(len(PLANS)):
-            if plan not in followed and len(self.scripts) < SESSIONS_PER_FOLDER:
-                self.scripts.append(Script(plan))
+        for number, plan in enumerate(self.plans):
+            if number not in followed and len(self.scripts) < SESSIONS_PER_FOLDER:
+                self.scripts.append(Script(number, plan))
 
     def begin_review(self) -> None:
         """Look at all sessions once more, and export the finished ones again."""

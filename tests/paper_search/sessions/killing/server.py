@@ -30,6 +30,8 @@ from paper_search.skills.searcher import Searcher
 from paper_search.sources.base import SearchSource
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.inbox import Inbox
 
 SOON: Final = 30.0
 """Seconds of silence after which a server is given up."""
@@ -162,6 +164,22 @@ def _deciding_twice(decide: Any) -> Any:
     return broken
 
 
+def _dropping_notes(decide: Any) -> Any:
+    def broken(self: Any, entry_id: str, decision: InboxDecision, door: str) -> Any:
+        return decide(self, entry_id, decision.model_copy(update={"note": None}), door)
+
+    return broken
+
+
+def _deleting_what_has_ended(write: Any) -> Any:
+    def broken(self: Any, session_id: str, step: str, *given: Any, **options: Any) -> None:
+        write(self, session_id, step, *given, **options)
+        if step == "ended":
+            self.delete(session_id)
+
+    return broken
+
+
 def _misreading(step: str, old: str, new: str) -> Callable[[Any], Any]:
     def by(read: Any) -> Any:
         def broken(self: Any, session_id: str, wanted: str) -> str | None:
@@ -184,6 +202,8 @@ SABOTAGES: Final[dict[str, tuple[str, Any, str, Callable[[Any], Any]]]] = {
         "read",
         _misreading("round-0/strategy", " AND ", " OR "),
     ),
+    "notes do not reach the inbox": ("inbox_wrong", Inbox, "decide", _dropping_notes),
+    "sessions are deleted when they end": ("sessions_lost", SessionFiles, "write", _deleting_what_has_ended),
     "another result is exported": ("exports_changed", SessionFiles, "read", _misreading("result", "Sophie", "Tycho")),
 }
 """Ways to break the server: the check that must notice, and what is replaced by what."""

@@ -6,7 +6,8 @@ from tests.uraniborg.kernel.mcp.direct import SESSION, client_of
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request
 from uraniborg.kernel.mcp import stateful_app
-from uraniborg.kernel.mcp.dispatch import BATCH_LIMIT
+
+BATCH_LIMIT = 100
 
 BATCHING = "2025-03-26"
 

@@ -11,8 +11,10 @@ from tests.uraniborg.kernel.mcp.sample_requests import nested
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request, wire_to
 from uraniborg.kernel.mcp import Server, make_server, resource, tool
-from uraniborg.kernel.mcp.dispatch import BATCH_LIMIT, Dispatcher
+from uraniborg.kernel.mcp.dispatch import Dispatcher
 from uraniborg.kernel.mcp.jsonrpc import Answer
+
+BATCH_LIMIT = 100
 
 OLD, BATCHING, NEW = "2024-11-05", "2025-03-26", "2025-11-25"
 SERVER = sample_server()

@@ -54,6 +54,7 @@ def test_the_public_names_are_these() -> None:
         "Subscriptions",
         "is_taken_back",
         "list_more",
+        "list_pages",
         "make_server",
         "report_progress",
         "resource",

@@ -6,7 +6,8 @@ import pytest
 
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.wire import request, wire_to
-from uraniborg.kernel.mcp import Listed, Server, list_more, make_server
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.mcp import Listed, Server, list_more, list_pages, make_server
 from uraniborg.kernel.mcp.dispatch import Dispatcher
 
 LIST = request("resources/list")
@@ -121,3 +122,69 @@ async def test_a_list_alone_makes_a_server_one_with_resources() -> None:
     list_more(server, more)
     assert server.protocol.introduction("2025-11-25").capabilities.resources is not None
     assert uris(await listed_alone(server)) == ["sample://a/text"]
+
+
+def paged_server() -> Server:
+    """A server with one registered resource and seven more in pages of three."""
+    server = sample_server()
+
+    async def pages(cursor: str | None) -> tuple[list[Listed], str | None]:
+        if cursor not in (None, "3", "6"):
+            raise InvalidInput("The cursor is unknown.", argument="cursor")
+        start = int(cursor or 0)
+        listed = [Listed(f"sample://{n}/text", str(n)) for n in range(start, min(start + 3, 7))]
+        return listed, str(start + 3) if start + 3 < 7 else None
+
+    list_pages(server, pages)
+    return server
+
+
+async def asked_in_session(server: Server, params: dict[str, Any] | None) -> dict[str, Any]:
+    async with wire_to(server) as wire:
+        return await wire.ask(request("resources/list", params))
+
+
+async def asked_alone(server: Server, params: dict[str, Any] | None) -> dict[str, Any]:
+    body = json.dumps(request("resources/list", params)).encode()
+    return json.loads((await Dispatcher(server).answer(body, "2025-11-25")).body)
+
+
+@pytest.mark.parametrize("ask", [asked_in_session, asked_alone])
+async def test_pages_follow_one_another_and_registered_resources_stand_on_the_first(ask: Any) -> None:
+    server = paged_server()
+    first = (await ask(server, None))["result"]
+    assert uris(first["resources"]) == [*STATIC, *(f"sample://{n}/text" for n in range(3))]
+    second = (await ask(server, {"cursor": first["nextCursor"]}))["result"]
+    assert uris(second["resources"]) == [f"sample://{n}/text" for n in range(3, 6)]
+    third = (await ask(server, {"cursor": second["nextCursor"]}))["result"]
+    assert uris(third["resources"]) == ["sample://6/text"]
+    assert "nextCursor" not in third
+
+
+@pytest.mark.parametrize("ask", [asked_in_session, asked_alone])
+async def test_an_unknown_cursor_is_a_protocol_error_about_parameters(ask: Any) -> None:
+    error = (await ask(paged_server(), {"cursor": "nowhere"}))["error"]
+    assert error["code"] == -32602
+    assert error["data"]["error"]["argument"] == "cursor"
+
+
+async def test_a_first_page_that_fails_leaves_the_registered_resources(caplog: pytest.LogCaptureFixture) -> None:
+    server = sample_server()
+
+    async def broken(_cursor: str | None) -> tuple[list[Listed], str | None]:
+        raise RuntimeError("out of order")
+
+    list_pages(server, broken)
+    assert (await asked_alone(server, None))["result"] == {"resources": await listed_in_session(sample_server())}
+    assert "out of order" in caplog.text
+    error = (await asked_alone(server, {"cursor": "3"}))["error"]
+    assert error["code"] == -32603
+    assert "out of order" not in json.dumps(error)
+
+
+def test_a_server_has_one_paged_listing() -> None:
+    async def pages(_cursor: str | None) -> tuple[list[Listed], str | None]:
+        return [], None
+
+    with pytest.raises(TypeError, match="already"):
+        list_pages(paged_server(), pages)

@@ -1,9 +1,10 @@
 import asyncio
 import logging
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
 import pytest
-from pydantic import AnyUrl
+from pydantic import AnyUrl, Field
+from typing_extensions import TypedDict
 
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from uraniborg.kernel.errors import Conflict, InvalidInput
@@ -86,6 +87,47 @@ async def test_a_tool_is_listed_with_title_description_schema_and_hints() -> Non
     }
     assert note.annotations is not None
     assert (note.annotations.readOnlyHint, note.annotations.destructiveHint) == (False, True)
+
+
+class Counted(TypedDict):
+    value: str
+    papers: Annotated[int, Field(ge=0, description="How many papers have the value.")]
+    note: NotRequired[str]
+
+
+async def test_a_tool_publishes_the_schema_of_its_structured_content_and_fails_as_any_other() -> None:
+    server = make_server("counting", version="1", instructions="")
+
+    @tool(server, title="Count", read_only=True, output=Counted)
+    async def count(value: str) -> dict[str, Any]:
+        """Count."""
+        if not value:
+            raise Conflict("Nothing to count.")
+        return {"value": value, "papers": 3}
+
+    async with connected(server) as client:  # which checks structured content against the schema
+        (listed,) = (await client.list_tools()).tools
+        result = await client.call_tool("count", {"value": "x"})
+        failed = await client.call_tool("count", {"value": ""})
+    assert listed.outputSchema is not None
+    assert listed.outputSchema["required"] == ["value", "papers"]
+    assert listed.outputSchema["properties"]["papers"]["minimum"] == 0
+    assert result.structuredContent == {"value": "x", "papers": 3}
+    assert failed.isError
+    assert failed.structuredContent is None
+
+
+def test_an_output_schema_must_be_of_an_object_that_is_sent() -> None:
+    server = make_server("wrong", version="1", instructions="")
+
+    async def listing() -> list[int]:
+        """List."""
+        return []
+
+    with pytest.raises(TypeError, match="must be an object"):
+        tool(server, title="L", read_only=True, output=list[int])(listing)
+    with pytest.raises(TypeError, match="must be structured"):
+        tool(server, title="L", read_only=True, output=Counted, structured=False)(listing)
 
 
 async def test_a_dict_is_answered_as_json_text_and_as_structured_content() -> None:

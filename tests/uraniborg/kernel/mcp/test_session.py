@@ -64,7 +64,7 @@ async def test_the_transport_still_keeps_its_event_stream_where_we_look_for_it()
     assert not session.has_room
     assert "_request_streams" in vars(session.transport)
     assert GET_STREAM_KEY == "_GET_stream"
-    assert REQUEST_STREAM_BUFFER_SIZE > ROOM_TAKEN_AT_MOST
+    assert REQUEST_STREAM_BUFFER_SIZE > ROOM_TAKEN_AT_MOST == 8
 
 
 async def test_of_two_streams_opened_at_once_one_is_refused() -> None:

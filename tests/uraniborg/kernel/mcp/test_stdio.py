@@ -1,4 +1,5 @@
 import asyncio
+import inspect
 import json
 import os
 import signal
@@ -15,7 +16,7 @@ from tests.forking import Forked, template
 from tests.uraniborg.kernel.mcp import sample_server
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call
 from uraniborg.kernel.mcp.protocol import UnreadableError
-from uraniborg.kernel.mcp.stdio import parsed
+from uraniborg.kernel.mcp.stdio import parsed, run_stdio
 from uraniborg.kernel.mcp.testing import json_of, stdio_client_for, text_of
 
 SCRIPT = str(Path(sample_server.__file__))
@@ -100,6 +101,20 @@ def test_the_end_of_input_ends_the_server_well() -> None:
         assert server.exit_code() == 0
         assert server.stderr.read() == b"cleaned up\n"
         assert server.stdout.read() == b""
+
+
+def test_cleanup_that_never_ends_holds_up_the_end_of_input_for_its_grace_and_no_longer() -> None:
+    with running("endless-cleanup", "0.1") as server:
+        server.initialize()
+        server.stdin.close()
+        assert server.exit_code() == 0
+        first, *more = server.stderr.read().decode().splitlines()
+    assert first == "cleaning"
+    assert "cleanup failed" in more[0]
+
+
+def test_cleanup_has_five_seconds_of_grace_unless_stated_otherwise() -> None:
+    assert inspect.signature(run_stdio).parameters["grace"].default == 5.0
 
 
 def test_the_end_of_input_cancels_a_waiting_call() -> None:

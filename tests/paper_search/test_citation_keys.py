@@ -1,13 +1,14 @@
 """Keys can be read, typed and told apart."""
 
 import re
+from itertools import permutations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_search.export.citekeys import citation_key, citation_keys
-from paper_search.models import PaperCollection
+from paper_search.citation_keys import citation_key, citation_keys, with_citation_keys
+from paper_search.models import Author, Paper, PaperCollection
 from tests.paper_search.export.samples import collections, paper, untimed
 from tests.requirements import requirement
 
@@ -72,12 +73,34 @@ def test_missing_pieces_have_names_of_their_own() -> None:
 
 
 @requirement("PS-X3")
-def test_the_first_paper_keeps_the_plain_key_and_later_ones_are_lettered() -> None:
+def test_one_paper_keeps_the_plain_key_and_the_others_are_lettered() -> None:
     same = [paper("Cells", "Ada Brook", year=2020)] * 30
     keys = citation_keys(same)
     assert keys[:4] == ["brook_2020_cells", "brook_2020_cells_a", "brook_2020_cells_b", "brook_2020_cells_c"]
     assert keys[26:29] == ["brook_2020_cells_z", "brook_2020_cells_aa", "brook_2020_cells_ab"]
     assert len(set(keys)) == 30
+
+
+@requirement("PS-X3")
+def test_keys_do_not_depend_on_the_order_of_the_papers() -> None:
+    papers = [paper("Cells", "Ada Brook", year=2020).model_copy(update={"id": f"p_{number}"}) for number in range(4)]
+    expected = {"p_0": "", "p_1": "_a", "p_2": "_b", "p_3": "_c"}
+    for order in permutations(papers):
+        keys = citation_keys(order)
+        assert {
+            made.id: key.removeprefix("brook_2020_cells") for made, key in zip(order, keys, strict=True)
+        } == expected
+
+
+def test_the_first_editor_stands_for_a_missing_author() -> None:
+    editors = [Author(name=""), Author(name="Tom Reed"), Author(name="Eda Kiln")]
+    assert citation_key(paper("Cells", year=2020, editors=editors)) == "reed_2020_cells"
+    assert citation_key(paper("Cells", "Ada Brook", year=2020, editors=editors)) == "brook_2020_cells"
+
+
+def test_a_retraction_does_not_change_a_key() -> None:
+    for title in ("RETRACTED: Cells of light", "RETRACTED ARTICLE: Cells of light", "[Retracted] Cells of light"):
+        assert citation_key(paper(title, "Ada Brook", year=2020)) == "brook_2020_cells"
 
 
 def test_adding_papers_at_the_end_changes_no_earlier_key() -> None:
@@ -94,3 +117,14 @@ def test_keys_are_unique_and_use_nothing_but_lower_case_letters_digits_and_under
     keys = citation_keys(made.papers * times)
     assert len(set(keys)) == len(keys) == len(made.papers) * times
     assert all(re.fullmatch(r"[a-z0-9]+_([0-9]+|nd)_[a-z0-9]+(_[a-z]+)?", key) for key in keys)
+
+
+def test_keys_that_papers_have_stay_and_new_ones_avoid_them() -> None:
+    wang = [Author(name="Lei Wang")]
+    plain = Paper(id="p_1", title="Cells", authors=wang, year=2023, source="a")
+    named = Paper(id="p_2", title="Other", authors=wang, year=2020, source="a", citation_key="wang_2023_cells")
+    twice = Paper(id="p_3", title="Third", authors=wang, year=2021, source="a", citation_key="wang_2023_cells")
+    assert citation_keys([plain, named, twice]) == ["wang_2023_cells_a", "wang_2023_cells", "wang_2021_third"]
+    kept = with_citation_keys([plain, named])
+    assert [paper.citation_key for paper in kept] == citation_keys(kept) == citation_keys(kept[::-1])[::-1]
+    assert with_citation_keys([]) == []

@@ -1,0 +1,91 @@
+"""Citations of papers of a shelf, in the formats of reference managers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from paper_library.retraction import describe_notices
+from paper_library.text.bibtex import bibtex_entry, citation_key
+from uraniborg.kernel.bibliography.references import Reference, split_pages
+from uraniborg.kernel.bibliography.text import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    label: str
+    suffix: str
+    media_type: str
+
+
+FORMATS: Final = {
+    "bibtex": Format("BibTeX", "bib", "application/x-bibtex"),
+    "ris": Format("RIS", "ris", "application/x-research-info-systems"),
+    "csl-json": Format("CSL-JSON", "json", "application/vnd.citationstyles.csl+json"),
+}
+_KINDS: Final = {
+    "article": "article",
+    "inproceedings": "conference",
+    "conference": "conference",
+    "proceedings": "conference",
+    "preprint": "preprint",
+    "book": "book",
+    "inbook": "chapter",
+    "incollection": "chapter",
+    "phdthesis": "thesis",
+    "mastersthesis": "thesis",
+    "thesis": "thesis",
+    "dataset": "dataset",
+    "techreport": "report",
+    "report": "report",
+}
+
+
+def write_citations(papers: Iterable[tuple[dict[str, Any], str]], format_name: str) -> str:
+    """Return the citations of `papers` in one of `FORMATS`.
+
+    Each paper is its metadata and the BibTeX entry of its owner, which is copied; an empty entry is replaced by one
+    made of the metadata.
+    """
+    if format_name == "bibtex":
+        return "\n\n".join(bibtex_entry(metadata, entry).strip() for metadata, entry in papers) + "\n"
+    references = [make_reference(metadata) for metadata, _ in papers]
+    if format_name == "ris":
+        from uraniborg.kernel.bibliography.ris import write_ris
+
+        return write_ris(references)
+    from uraniborg.kernel.bibliography.csl import write_csl_json
+
+    return write_csl_json(references) + "\n"
+
+
+def make_reference(metadata: dict[str, Any]) -> Reference:
+    """Return the reference to the paper with this metadata."""
+    ids: dict[str, str] = metadata["identifiers"]
+    return Reference(
+        key=citation_key(metadata),
+        kind=_kind(metadata),
+        title=one_line(metadata["title"]),
+        authors=tuple(name for author in metadata["authors"] if (name := one_line(author))),
+        year=metadata["year"],
+        venue=one_line(metadata["venue"]),
+        volume=one_line(metadata.get("volume")),
+        issue=one_line(metadata.get("issue")),
+        pages=split_pages(one_line(metadata.get("pages"))),
+        publisher=one_line(metadata.get("publisher")),
+        doi=one_line(ids.get("doi")),
+        url=one_line(ids.get("url")).replace(" ", "%20"),
+        arxiv=one_line(ids.get("arxiv")),
+        pmid=one_line(ids.get("pmid")),
+        pmcid=one_line(ids.get("pmcid")),
+        language=one_line(metadata["language"]),
+        abstract=one_line(metadata["abstract"]),
+        note=describe_notices(metadata.get("notices", [])),
+    )
+
+
+def _kind(metadata: dict[str, Any]) -> str:
+    kind = _KINDS.get(metadata["kind"].lower())
+    if kind is None:
+        kind = "preprint" if "arxiv" in metadata["identifiers"] else "other"
+        return "article" if metadata["venue"] else kind
+    return kind

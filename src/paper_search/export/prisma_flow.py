@@ -1,0 +1,147 @@
+"""The counts of a search as a PRISMA 2020 flow: records identified, removed, screened, excluded and included."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from pydantic import BaseModel, Field
+
+from paper_search.models import PaperCollection, RoundLog, SourceReport
+from paper_search.review import Exclusion, ExclusionReason
+
+DUPLICATE_IN_ROUND: Final = "duplicate_within_round"
+DUPLICATE_OF_EARLIER_ROUND: Final = "duplicate_of_earlier_round"
+
+LABELS: Final[Mapping[str, str]] = {
+    DUPLICATE_IN_ROUND: "Duplicates within a round",
+    DUPLICATE_OF_EARLIER_ROUND: "Duplicates of papers from earlier rounds",
+    ExclusionReason.YEAR: "Year outside the limits",
+    ExclusionReason.LANGUAGE: "Other language",
+    ExclusionReason.EXCLUDED_WORDS: "Words excluded by the query",
+    ExclusionReason.NO_TITLE: "No title",
+    ExclusionReason.OTHER_WORK: "Not one of the works asked for",
+    ExclusionReason.OVER_SOURCE_LIMIT: "Over the limit of records for a source",
+    ExclusionReason.DUPLICATE: "Repeated by the same source",
+    ExclusionReason.BELOW_THRESHOLD: "Relevance below the threshold",
+    ExclusionReason.OVER_LIMIT: "Over the limit of results",
+    ExclusionReason.BY_PERSON: "Excluded by a person",
+    ExclusionReason.MERGED: "Same paper as another, found later",
+}
+
+
+class FlowCounts(BaseModel):
+    """The boxes of a flow diagram.
+
+    The sum of `identified` is the sum of `removed` plus `screened`; `screened` is the sum of `excluded` plus
+    `included`.
+    """
+
+    identified: dict[str, int] = Field(default_factory=dict)
+    """Records by source."""
+    removed: dict[str, int] = Field(default_factory=dict)
+    """Records removed before screening, by reason."""
+    screened: int = 0
+    excluded: dict[str, int] = Field(default_factory=dict)
+    """Screened papers that are not in the result, by reason."""
+    included: int = 0
+
+
+class RoundFlow(FlowCounts):
+    """One round: its counts, queries, limits and the sources' reports."""
+
+    round: int
+    """Counted from 1."""
+    queries: list[str]
+    limits: dict[str, int | str]
+    origins: list[str] = Field(default_factory=list)
+    """What the strategy inherited, what was new, and why."""
+    sources: list[SourceReport]
+
+
+class PrismaFlow(FlowCounts):
+    """A whole search. Without `rounds` the search was made by a version that did not log them."""
+
+    question: str
+    date: str
+    software: str
+    domain: str
+    ended_by: str | None
+    partial: bool
+    rounds: list[RoundFlow]
+    included_by_status: dict[str, int]
+    exclusions: list[Exclusion]
+    notes: list[str]
+
+
+def build_flow(collection: PaperCollection) -> PrismaFlow:
+    """Return the flow of a search: the sums over all rounds, and each round."""
+    metadata = collection.metadata
+    rounds = [_build_round(log) for log in metadata.round_logs]
+    identified = (r.identified for r in rounds) if rounds else [_count_by_source(metadata.sources)]
+    return PrismaFlow(
+        identified=_sum(identified),
+        removed=_sum(r.removed for r in rounds),
+        screened=sum(r.screened for r in rounds),
+        excluded=_sum(r.excluded for r in rounds),
+        included=len(collection.papers),
+        question=metadata.query,
+        date=metadata.timestamp,
+        software=metadata.software,
+        domain=metadata.domain,
+        ended_by=metadata.reason,
+        partial=metadata.partial,
+        rounds=rounds,
+        included_by_status=dict(Counter(paper.status.value for paper in collection.papers)),
+        exclusions=metadata.exclusions,
+        notes=metadata.notes,
+    )
+
+
+def describe_exclusions(flow: PrismaFlow) -> list[tuple[str, int]]:
+    """Return the reasons of all exclusions with their counts: thresholds, and what people wrote, are spelled out."""
+    reasons: Counter[str] = Counter(_describe(exclusion) for exclusion in flow.exclusions)
+    return sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _describe(exclusion: Exclusion) -> str:
+    label = LABELS[exclusion.reason]
+    if exclusion.reason is ExclusionReason.BELOW_THRESHOLD and exclusion.threshold is not None:
+        return f"{label} of {exclusion.threshold:g}"
+    if exclusion.reason is ExclusionReason.BY_PERSON:
+        return f"{label}: {exclusion.detail.strip()}" if exclusion.detail and exclusion.detail.strip() else label
+    return label
+
+
+def _build_round(log: RoundLog) -> RoundFlow:
+    duplicates = {
+        DUPLICATE_IN_ROUND: log.duplicates_within_round,
+        DUPLICATE_OF_EARLIER_ROUND: log.duplicates_of_earlier_rounds,
+    }
+    filters = log.strategy.filters.model_dump(mode="json", exclude_none=True)
+    return RoundFlow(
+        round=log.round + 1,
+        queries=[query.boolean_query for query in log.strategy.queries],
+        limits=filters,
+        origins=[f"{origin.part}: {origin.value} ({origin.reason})" for origin in log.strategy.origins],
+        sources=log.sources,
+        identified=_count_by_source(log.sources),
+        removed={**duplicates, **_without_zeros(log.removed_before_screening)},
+        screened=log.screened,
+        excluded=_without_zeros(log.excluded),
+        included=log.included,
+    )
+
+
+def _count_by_source(reports: Iterable[SourceReport]) -> dict[str, int]:
+    return _sum({report.name: report.received} for report in reports)
+
+
+def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for part in counts:
+        total.update(part)
+    return dict(total)
+
+
+def _without_zeros(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: count for name, count in counts.items() if count}

@@ -1,0 +1,127 @@
+"""Identifiers as a query: which works a text asks for by DOI, arXiv id, PMID or PMCID, and which papers those are.
+
+A text that consists of identifiers asks for exactly these works. The text of a `SearchQuery` is enough to know it, so a
+strategy that a person edits works the same way.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from paper_search.identifiers import arxiv_of_doi, normalise_arxiv, normalise_doi, normalise_pmcid, normalise_pmid
+from paper_search.models import SearchQuery, Work
+
+MOST_IDENTIFIERS = 200
+_LONGEST = 10_000
+_ARXIV_ID = r"(?:[0-9]{4}\.[0-9]{4,5}|[a-z-]{2,12}(?:\.[a-z]{2})?/[0-9]{7})(?:v[0-9]{1,3})?"
+_IDENTIFIER = re.compile(
+    rf"(?<![A-Za-z0-9_./-])(?:(?P<arxiv>(?:(?:https?://)?(?:[a-z]+\.)?arxiv\.org/(?:abs|pdf|html)/|arxiv\s*:?\s*)?{_ARXIV_ID}(?:\.pdf)?)"
+    r"(?![\w/])"
+    r"|(?P<doi>(?:(?:https?://)?(?:dx\.)?doi\.org/|doi\s*[:=]?\s*)?10\.[0-9]{4,9}(?:\.[0-9]+)*/[^\s\"\u3000-\u9fff]+)"
+    r"|(?:(?:https?://)?(?:pubmed\.ncbi\.nlm\.nih\.gov|(?:www\.)?ncbi\.nlm\.nih\.gov/pubmed)/|pmids?\s*[:=]?\s*)"
+    r"(?P<pmids>[0-9]{1,9}(?:[\s,;]+(?:and\s+)?[0-9]{1,9}(?![\w./]))*)/?"
+    r"|(?:https?://\S{1,80}?/|pmcid\s*[:=]?\s*)?(?P<pmcid>pmc[0-9]{1,10})/?(?!\w)"
+    r"|(?P<bare>[0-9]{7,8})(?![\w./-]))",
+    re.IGNORECASE,
+)
+_LIST_SIGN = re.compile(r"[,;](?=\s*(?:10\.[0-9]{4}|doi\b|arxiv\b|pmids?\b|pmc[0-9]|https?:))", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
+_COURTESY_WORDS = """
+please kindly can could you find fetch get give show look up download read retrieve open me us i need want would like
+the a an this these those following paper papers article articles work works publication publications preprint
+preprints reference references record records with by for of and or number numbers id ids identifier identifiers doi
+dois arxiv pmid pmids pmcid pmcids list thanks thank bitte und et y e merci gracias
+"""
+_COURTESY = frozenset(_COURTESY_WORDS.split())
+_ARXIV_CLASS = re.compile(r"\[[a-z-]+(?:\.[a-z-]{2,})?\]", re.IGNORECASE)
+_LINKS = (
+    r"\b(?:citing|cites?|cited\s+(?:by|in)|citations?\s+(?:of|to|for|from|in)|references?\s+(?:of|in|from|to|cited\s+(?:by|in))"
+    r"|reference\s+lists?\s+(?:of|in|from)|bibliograph(?:y|ies)\s+(?:of|in|from)|(?:similar|related|close|comparable)\s+to"
+    r"|(?:papers?|articles?|works?|studies|more|others?|(?:some|any)thing)\s+like|follow(?:ing|s)?[\s-]up(?:s|\s+(?:of|on|to))?|(?:building|based)\s+(?:up)?on|builds?\s+(?:up)?on"
+    r"|zitier(?:en|t|ende)|cit(?:ant|ent|an|am|ando)|similares\s+a|similaires\s+à|ähnlich(?:\s+wie)?)"
+)
+_LINKED = re.compile(
+    rf"(?P<link>{_LINKS})(?:\s+(?:the|this|that|a|paper|article|work|preprint|publication|study|with|doi|pmid|arxiv|id|in|of|to"
+    r"|den|die|das|el|la|le|artikel|artículo|artigo))*[\s:“\"(]*$"
+    r"|(?P<cjk>引用(?:了|する|している)?|类似)[\s:“\"(]*$",
+    re.IGNORECASE,
+)
+_LINKED_AFTER = re.compile(
+    r"[\s)”\"]*(?:['’]s\s+)?(?P<link>references|citations|citing\s+(?:papers|works|articles)|bibliography|reference\s+list"
+    r"|cites|is\s+cited|(?:を|の)?引用)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """One work's name in one scheme: doi, arxiv, pmid or pmcid."""
+
+    scheme: str
+    value: str
+
+    def __str__(self) -> str:
+        return {"arxiv": "arXiv:", "pmid": "PMID:"}.get(self.scheme, "") + self.value
+
+
+def read_identifiers(text: str) -> list[Identifier]:
+    """Return the identifiers a text consists of, each once; none when the text says anything else, too."""
+    text = _LIST_SIGN.sub(" ", text[:_LONGEST].replace("\u2010", "-").replace("\u2011", "-"))
+    matches = list(_IDENTIFIER.finditer(text))
+    rest = _ARXIV_CLASS.sub(" ", _IDENTIFIER.sub(" ", text)) if matches else text
+    if not matches or not all(word.casefold() in _COURTESY or word.isdigit() for word in _WORD.findall(rest)):
+        return []
+    if any(word.isdigit() and len(word) > 2 for word in _WORD.findall(rest)):
+        return []
+    found = [_named_by(match) for match in matches]
+    return list(dict.fromkeys(one for names in found for one in names))[:MOST_IDENTIFIERS] if all(found) else []
+
+
+def find_citation_request(text: str) -> str | None:
+    """Return the part of a text that asks for citations, references or relatives of an identified work, else None."""
+    for match in _IDENTIFIER.finditer(text[:_LONGEST]):
+        if match["bare"]:
+            continue
+        if before := _LINKED.search(text, max(0, match.start() - 120), match.start()):
+            return " ".join(text[before.start() : match.end()].split())
+        if after := _LINKED_AFTER.match(text, match.end()):
+            return " ".join(text[match.start() : after.end()].split())
+    return None
+
+
+def lookup_query(identifiers: Sequence[Identifier]) -> SearchQuery:
+    """Return the query that asks for exactly these works."""
+    names = [str(identifier) for identifier in identifiers]
+    return SearchQuery(keywords=names, boolean_query=" OR ".join(f'"{name}"' for name in names))
+
+
+def carries(work: Work, identifiers: Iterable[Identifier]) -> list[Identifier]:
+    """Return those of the identifiers that the work has."""
+    held = {(scheme.removeprefix("preprint_"), value.casefold()) for scheme, value in work.identifiers.items()}
+    dois = [value for scheme, value in held if scheme == "doi"] + ([work.doi.casefold()] if work.doi else [])
+    held |= {("doi", doi) for doi in dois} | {("arxiv", arxiv) for doi in dois if (arxiv := arxiv_of_doi(doi))}
+    return [identifier for identifier in identifiers if (identifier.scheme, identifier.value.casefold()) in held]
+
+
+def missing_notes(identifiers: Sequence[Identifier], works: Iterable[Work]) -> list[str]:
+    """Return a note for each identifier that no work has."""
+    found = {identifier for work in works for identifier in carries(work, identifiers)}
+    missing = [str(identifier) for identifier in identifiers if identifier not in found]
+    return [f"Not found, since no source returned it: {name}." for name in missing]
+
+
+def _named_by(match: re.Match[str]) -> list[Identifier]:
+    """Return the identifiers of a match, in their one spelling."""
+    if written := match["pmids"] or match["bare"]:
+        numbers = [normalise_pmid(number) for number in re.findall(r"[0-9]+", written)]
+        return [Identifier("pmid", number) for number in numbers if number]
+    if match["pmcid"]:
+        return [Identifier("pmcid", pmcid)] if (pmcid := normalise_pmcid(match["pmcid"])) else []
+    if match["arxiv"]:
+        number = re.search(_ARXIV_ID, match["arxiv"], re.IGNORECASE)
+        arxiv = normalise_arxiv(number[0]) if number else None
+        return [Identifier("arxiv", arxiv)] if arxiv else []
+    doi = normalise_doi(match["doi"])
+    if doi is None:
+        return []
+    return [Identifier("arxiv", arxiv)] if (arxiv := arxiv_of_doi(doi)) else [Identifier("doi", doi)]

@@ -1,0 +1,92 @@
+"""The vocabulary of a review: what people decide about papers, and why a paper is not in the result."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, Field, field_validator, model_validator
+
+DEFAULT_REVIEWER = "reviewer"
+"""The name of a reviewer who gave none."""
+
+
+class ReviewStatus(StrEnum):
+    INCLUDE = "include"
+    EXCLUDE = "exclude"
+    MAYBE = "maybe"
+    UNDECIDED = "undecided"
+
+
+class PaperDecision(BaseModel):
+    """The status a reviewer gives a paper. The status alone, as a string, is accepted too."""
+
+    status: ReviewStatus
+    reason: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_plain_status(cls, value: Any) -> Any:
+        return {"status": value} if isinstance(value, str) else value
+
+    @field_validator("reason", mode="before")
+    @classmethod
+    def _no_nul(cls, value: Any) -> Any:
+        # NUL survives JSON but breaks SQLite, C libraries and terminals downstream.
+        return value.replace("\x00", "") if isinstance(value, str) else value
+
+
+class ReviewDecision(PaperDecision):
+    """A decision as a session stores it, with its reviewer and time."""
+
+    reviewer: str = DEFAULT_REVIEWER
+    at: datetime | None = None
+    """None in sessions of versions that did not store the time."""
+
+
+def combine_statuses(statuses: Iterable[ReviewStatus]) -> ReviewStatus:
+    """Return the one status that several reviewers' statuses amount to; include against exclude is maybe."""
+    given = set(statuses)
+    if ReviewStatus.INCLUDE in given:
+        return ReviewStatus.MAYBE if ReviewStatus.EXCLUDE in given else ReviewStatus.INCLUDE
+    for status in (ReviewStatus.MAYBE, ReviewStatus.EXCLUDE):
+        if status in given:
+            return status
+    return ReviewStatus.UNDECIDED
+
+
+class ExclusionReason(StrEnum):
+    """Why a record or a paper is not in the result. The first group applies before screening, the second after."""
+
+    YEAR = "year"
+    LANGUAGE = "language"
+    EXCLUDED_WORDS = "excluded_words"
+    NO_TITLE = "no_title"
+    OTHER_WORK = "other_work"
+    """Not one of the works that the query names by identifier."""
+    OVER_SOURCE_LIMIT = "over_source_limit"
+    DUPLICATE = "duplicate"
+
+    BELOW_THRESHOLD = "below_threshold"
+    OVER_LIMIT = "over_limit"
+    BY_PERSON = "by_person"
+    MERGED = "merged"
+    """A later record showed that the paper is another paper of the session."""
+
+
+class Exclusion(BaseModel):
+    """A screened paper that is not in the result."""
+
+    paper_id: str
+    other_ids: list[str] = Field(default_factory=list)
+    title: str
+    doi: str | None = None
+    round: int = 0
+    """The round that found the paper."""
+    reason: ExclusionReason
+    score: float | None = None
+    threshold: float | None = None
+    reviewer: str | None = None
+    at: datetime | None = None
+    detail: str | None = None
+    """The reviewer's reason, or the id of the paper that this one was merged into."""

@@ -1,0 +1,128 @@
+"""Editorial notices read from the records of Crossref, PubMed and Europe PMC."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date
+from typing import Final
+
+from paper_search.identifiers import normalise_doi
+from paper_search.notices import EditorialNotice, NoticeStatus, merge_notices
+from paper_search.sources.parsing import date_parts, mapping, number, objects, text
+
+_CROSSREF_TYPES: Final = {
+    "retraction": NoticeStatus.RETRACTED,
+    "withdrawal": NoticeStatus.WITHDRAWN,
+    "removal": NoticeStatus.REMOVED,
+    "partial_retraction": NoticeStatus.PARTIALLY_RETRACTED,
+    "expression_of_concern": NoticeStatus.CONCERN,
+    "correction": NoticeStatus.CORRECTED,
+    "corrigendum": NoticeStatus.CORRECTED,
+    "erratum": NoticeStatus.CORRECTED,
+}
+# Only links from a paper to its notice: "RetractionOf" and "ErratumFor" stand in the notice itself.
+_MEDLINE_LINKS: Final = {
+    "retractionin": NoticeStatus.RETRACTED,
+    "retractedandrepublishedin": NoticeStatus.RETRACTED,
+    "partialretractionin": NoticeStatus.PARTIALLY_RETRACTED,
+    "expressionofconcernin": NoticeStatus.CONCERN,
+    "erratumin": NoticeStatus.CORRECTED,
+    "correctedandrepublishedin": NoticeStatus.CORRECTED,
+    "updatein": NoticeStatus.UPDATED,
+}
+_RETRACTED_TYPE: Final = "retracted publication"
+_DOI_OF_REFERENCE: Final = re.compile(r"\bdoi:?\s*(10\.\S+)", re.IGNORECASE)
+_DATE_OF_REFERENCE: Final = re.compile(
+    r"\b(?P<year>1[89][0-9]{2}|20[0-9]{2})"
+    r"(?: (?P<month>[A-Z][a-z]{2})(?:-[A-Z][a-z]{2})?(?: (?P<day>[0-9]{1,2}))?)?(?:-[0-9]+)?\s*[;:.]"
+)
+_MONTHS: Final = {
+    "Jan": 1, "Feb": 2, "Mar": 3, "Apr": 4, "May": 5, "Jun": 6,
+    "Jul": 7, "Aug": 8, "Sep": 9, "Oct": 10, "Nov": 11, "Dec": 12,
+}  # fmt: skip
+_LONGEST_LABEL: Final = 300
+
+
+def crossref_notices(source: str, work: dict[str, object]) -> list[EditorialNotice]:
+    """Return the notices in `updated-by`, and those in `update-to` that name the work itself.
+
+    All other entries of `update-to` say what the work, a notice, does to another paper.
+    """
+    own = normalise_doi(text(work.get("DOI")))
+    return merge_notices(_crossref_notices(source, work, own))
+
+
+def _crossref_notices(source: str, work: dict[str, object], own: str | None) -> Iterator[EditorialNotice]:
+    for field in ("updated-by", "update-to"):
+        for entry in objects(work.get(field)):
+            doi, kind = normalise_doi(text(entry.get("DOI"))), text(entry.get("type")).lower()
+            status = _CROSSREF_TYPES.get(re.sub(r"[\s-]+", "_", kind), NoticeStatus.UPDATED)
+            of_itself = doi is not None and doi == own
+            if (field == "update-to" and not of_itself) or (status is NoticeStatus.UPDATED and of_itself):
+                continue
+            label = text(entry.get("label")) or kind
+            if entry.get("source") == "retraction-watch":
+                label = f"{label} (Retraction Watch)"
+            yield EditorialNotice(
+                status=status,
+                source=source,
+                date=_crossref_date(entry.get("updated")),
+                notice_doi=doi,
+                label=label[:_LONGEST_LABEL] or None,
+            )
+
+
+def medline_notices(
+    source: str, publication_types: Iterable[str], links: Iterable[tuple[str, str, str]]
+) -> list[EditorialNotice]:
+    """Return the notices of a record from its publication types and its links to comments and corrections.
+
+    Each link has a type ("RetractionIn", "Retraction in"), a reference to the notice, and the PubMed id of the notice.
+    """
+    found = [
+        EditorialNotice(
+            status=status,
+            source=source,
+            date=_date_of_reference(reference),
+            notice_doi=_doi_of_reference(reference),
+            label=f"{reference} (PMID {pmid})"[:_LONGEST_LABEL] if pmid else reference[:_LONGEST_LABEL] or None,
+        )
+        for kind, reference, pmid in links
+        if (status := _MEDLINE_LINKS.get(re.sub(r"[^a-z]", "", kind.lower())))
+    ]
+    marked = any(kind.lower() == _RETRACTED_TYPE for kind in publication_types)
+    if marked and not any(notice.is_retraction for notice in found):
+        found.append(EditorialNotice(status=NoticeStatus.RETRACTED, source=source, label="Retracted Publication"))
+    return merge_notices(found)
+
+
+def _crossref_date(updated: object) -> str | None:
+    parts = [number(part) for part in date_parts(updated)]
+    if parts and parts[0]:
+        return _iso_date(*parts[:3])
+    stamp = re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", text(mapping(updated).get("date-time")))
+    return _iso_date(*map(int, stamp.groups())) if stamp else None
+
+
+def _date_of_reference(reference: str) -> str | None:
+    found = _DATE_OF_REFERENCE.search(reference)
+    if not found:
+        return None
+    month = _MONTHS.get(found["month"] or "")
+    return _iso_date(int(found["year"]), month, int(found["day"]) if found["day"] else None)
+
+
+def _doi_of_reference(reference: str) -> str | None:
+    found = _DOI_OF_REFERENCE.search(reference)
+    return normalise_doi(found[1]) if found else None
+
+
+def _iso_date(year: int | None, month: int | None = None, day: int | None = None) -> str | None:
+    """Return the date as exactly as its parts are valid, or None if the year is not."""
+    if year is None or year < 1000:
+        return None
+    for parts, length in (((year, month, day), 10), ((year, month, 1), 7), ((year, 1, 1), 4)):
+        try:
+            return date(*(part or 0 for part in parts)).isoformat()[:length]
+        except (ValueError, OverflowError):
+            continue
+    return None

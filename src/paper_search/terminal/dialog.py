@@ -1,0 +1,123 @@
+"""The questions of a review, asked with single keys: approve a strategy, mark papers, finish or search again."""
+
+from collections.abc import Callable
+
+from paper_search.models import Paper
+from paper_search.review import PaperDecision, ReviewStatus
+from paper_search.sessions.edits import EXAMPLE
+from paper_search.terminal import pages
+from paper_search.terminal.marks import Marks
+from paper_search.terminal.screen import Screen
+from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction, ResultPayload, StrategyPayload
+from uraniborg.kernel.errors import InvalidInput
+
+_MARKS = {
+    "i": ReviewStatus.INCLUDE,
+    "m": ReviewStatus.MAYBE,
+    "e": ReviewStatus.EXCLUDE,
+    "u": ReviewStatus.UNDECIDED,
+}
+_NEXT = ("n", " ", "\r", "\n", "\x1b[C", "\x1b[B")
+_BACK = ("b", "p", "\x1b[D", "\x1b[A")
+_QUIT = ("q", "\x03", "\x04", "")
+
+
+def ask_about_strategy(checkpoint: Checkpoint, screen: Screen) -> Decision | None:
+    """Return the decision about a strategy; None when the person leaves."""
+    assert isinstance(checkpoint.payload, StrategyPayload)
+    strategy = checkpoint.payload.strategy
+    screen.write(f"\nRound {checkpoint.round + 1}: search like this?\n")
+    screen.write(pages.strategy_page(checkpoint.payload.intent, strategy, screen.width))
+    while True:
+        screen.write(f"\n{pages.STRATEGY_KEYS}")
+        key = screen.read_key().lower()
+        if key == "a":
+            return Decision(action=DecisionAction.APPROVE)
+        if key == "e":
+            try:
+                edited = screen.edit(strategy.model_dump_json(indent=2, exclude={"notes", "origins"}))
+            except InvalidInput as problem:
+                screen.write(f"{problem.message} {problem.hint}")
+                continue
+            return Decision(action=DecisionAction.EDIT, revised_data=edited)
+        if key == "r":
+            return Decision(action=DecisionAction.REJECT, note=screen.read_line("What is missing or wrong") or None)
+        if key in _QUIT:
+            return None
+        screen.write(f"{pages.STRATEGY_HELP}\nAn edit may name only what changes, for example: {EXAMPLE}")
+
+
+class PaperReview:
+    """Mark the papers of one checkpoint, one at a time. `save` is called after each mark."""
+
+    def __init__(self, checkpoint: Checkpoint, marks: Marks, screen: Screen, save: Callable[[Marks], None]) -> None:
+        assert isinstance(checkpoint.payload, ResultPayload)
+        self._papers = checkpoint.payload.collection.papers
+        self._round = checkpoint.round
+        self._marks = marks
+        self._screen = screen
+        self._save = save
+
+    def ask(self, reviewer: str | None) -> Decision | None:
+        """Return the decision about the papers, with all marks; None when the person leaves."""
+        self._screen.write(f"\nRound {self._round + 1}: {pages.count_marks(self._papers, self._marks.decisions)}")
+        if not self._papers:
+            self._screen.write("No papers to review.")
+        self._show_paper()
+        while True:
+            key = self._screen.read_key()
+            if key.lower() == "a":
+                return self._decide(DecisionAction.APPROVE, reviewer)
+            if key.lower() == "r":
+                return self._decide(DecisionAction.REJECT, reviewer, self._screen.read_line("What is missing or wrong"))
+            if key.lower() in _QUIT:
+                return None
+            self._handle(key)
+
+    def _handle(self, key: str) -> None:
+        if key.lower() in _MARKS and self._papers:
+            self._mark(self._paper, key)
+        elif key in _NEXT:
+            self._move(1)
+        elif key in _BACK:
+            self._move(-1)
+        elif key.lower() == "l":
+            self._screen.write("\n" + pages.list_page(self._papers, self._marks.decisions, self._screen.width))
+        else:
+            self._screen.write(pages.PAPER_HELP)
+
+    @property
+    def _paper(self) -> Paper:
+        return self._papers[self._marks.position]
+
+    def _mark(self, paper: Paper, key: str) -> None:
+        status = _MARKS[key.lower()]
+        with_reason = key == "e" or (key.isupper() and status is not ReviewStatus.UNDECIDED)
+        reason = self._screen.read_line(f"Why {status.value}? (Enter for no reason)").strip() if with_reason else ""
+        self._marks.decisions[paper.id] = PaperDecision(status=status, reason=reason or None)
+        self._move(1)
+
+    def _move(self, step: int) -> None:
+        last = len(self._papers) - 1
+        position = self._marks.position + step
+        self._marks.position = min(max(position, 0), max(last, 0))
+        self._save(self._marks)
+        if position > last:
+            counts = pages.count_marks(self._papers, self._marks.decisions)
+            self._screen.write(f"\nThat was the last paper. {counts}.")
+        self._show_paper()
+
+    def _show_paper(self) -> None:
+        if self._papers:
+            position = min(self._marks.position, len(self._papers) - 1)
+            self._marks.position = position
+            paper = self._papers[position]
+            decision = self._marks.decisions.get(paper.id)
+            number = f"{position + 1}/{len(self._papers)}"
+            self._screen.write("\n" + pages.paper_page(paper, decision, number, self._screen.width))
+        self._screen.write(f"\n{pages.PAPER_KEYS}")
+
+    def _decide(self, action: DecisionAction, reviewer: str | None, feedback: str = "") -> Decision:
+        decisions = {name: mark.model_dump(exclude_none=True) for name, mark in self._marks.decisions.items()}
+        data = {"decisions": decisions, "reviewer": reviewer if decisions else None, "free_text_feedback": feedback}
+        return Decision(action=action, revised_data={name: value for name, value in data.items() if value} or None)

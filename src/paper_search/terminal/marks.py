@@ -1,0 +1,47 @@
+"""The marks of an unfinished review, stored after each key so that a review can be left and resumed."""
+
+from pathlib import Path
+
+from pydantic import BaseModel, Field, ValidationError
+
+from paper_search.review import PaperDecision
+from uraniborg.kernel.files import write_atomic
+from uraniborg.kernel.settings import data_dir
+
+
+class Marks(BaseModel):
+    """The decisions about papers that were not sent yet, and the paper that was displayed last."""
+
+    checkpoint_id: str
+    decisions: dict[str, PaperDecision] = Field(default_factory=dict[str, PaperDecision])
+    position: int = 0
+
+
+class MarkStore:
+    """One file of marks for each session, in the data folder."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or data_dir() / "paper_search" / "reviews"
+
+    def load(self, session_id: str, checkpoint_id: str) -> Marks:
+        """Return the marks stored for the session; none when there are none or the file is damaged.
+
+        Marks of an earlier checkpoint still hold: its papers are in the session.
+        """
+        try:
+            marks = Marks.model_validate_json(self._path(session_id).read_bytes())
+        except (OSError, ValidationError):
+            return Marks(checkpoint_id=checkpoint_id)
+        if marks.checkpoint_id == checkpoint_id:
+            return marks
+        return Marks(checkpoint_id=checkpoint_id, decisions=marks.decisions)
+
+    def save(self, session_id: str, marks: Marks) -> None:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomic(self._path(session_id), marks.model_dump_json())
+
+    def delete(self, session_id: str) -> None:
+        self._path(session_id).unlink(missing_ok=True)
+
+    def _path(self, session_id: str) -> Path:
+        return self._folder / f"{session_id}.json"

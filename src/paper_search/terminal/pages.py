@@ -1,0 +1,110 @@
+"""What a review displays: a strategy, one paper, a list of papers. Plain text that fits the terminal's width."""
+
+import textwrap
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from paper_search.models import Paper, ParsedIntent, SearchStrategy
+from paper_search.notices import describe_notices, mark_title
+from paper_search.review import PaperDecision, ReviewStatus
+from paper_search.sessions.views import clipped
+
+STRATEGY_KEYS = "[a]pprove  [e]dit  [r]eject  [q]uit  [?] help"
+PAPER_KEYS = """\
+[i]nclude  [m]aybe  [e]xclude  [u]ndecided    [n]ext  [b]ack  [l]ist
+[a]pprove and finish  [r]e-search  [q]uit  [?] help"""
+STRATEGY_HELP = """\
+a  approve: search with this strategy
+e  edit the strategy as JSON in your editor ($EDITOR)
+r  reject: say what is missing; another strategy is proposed
+q  quit: the session waits; `paper-search sessions resume` continues it"""
+PAPER_HELP = """\
+i  include          I  include, with a reason
+m  maybe            M  maybe, with a reason
+e  exclude; you may give a reason
+u  undecided: take the mark back
+n  next paper (also space)      b  back      l  list all papers
+a  approve: finish with all papers that are not excluded
+r  re-search: send the marks and say what is missing; another round follows
+q  quit: marks are stored; `paper-search sessions resume` continues here"""
+_ABSTRACT_CHARACTERS = 1_500
+_SIGNS: Mapping[ReviewStatus, str] = {
+    ReviewStatus.INCLUDE: "+",
+    ReviewStatus.EXCLUDE: "-",
+    ReviewStatus.MAYBE: "?",
+    ReviewStatus.UNDECIDED: " ",
+}
+
+
+def strategy_page(intent: ParsedIntent, strategy: SearchStrategy, width: int) -> str:
+    """Return the strategy: queries, sources, limits, and how they came about."""
+    limits = strategy.filters.model_dump(mode="json", exclude_none=True)
+    lines = [_field("question", intent.topic, width)]
+    lines += [_field(f"query {number}", query.boolean_query, width) for number, query in enumerate(strategy.queries, 1)]
+    lines.append(_field("sources", ", ".join(strategy.sources) or "all", width))
+    lines.append(_field("limits", ", ".join(f"{name} {value}" for name, value in limits.items()), width))
+    if strategy.origins:
+        lines.append(
+            _field("inherited", "; ".join(o.value for o in strategy.origins if o.inherited) or "nothing", width)
+        )
+        new = [f"{origin.value} ({origin.reason})" for origin in strategy.origins if not origin.inherited]
+        lines.append(_field("new", "; ".join(new) or "nothing", width))
+    notes = dict.fromkeys([*intent.notes, *strategy.notes])
+    lines += [_field("note", note, width) for note in notes]
+    return "\n".join(lines)
+
+
+def paper_page(paper: Paper, decision: PaperDecision | None, position: str, width: int) -> str:
+    """Return one paper with its abstract, relevance and mark."""
+    names = [author.name for author in paper.authors]
+    authors = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    about = ", ".join(filter(None, [authors, str(paper.year or ""), paper.venue]))
+    found = f"found in round {paper.found_in_round + 1} by {', '.join(paper.sources[:6]) or paper.source}"
+    facts = ", ".join(filter(None, [f"relevance {paper.relevance_score:.2f}", found, paper.doi and f"doi {paper.doi}"]))
+    abstract = clipped(" ".join((paper.abstract or "No abstract.").split()), _ABSTRACT_CHARACTERS)
+    blocks = [
+        f"{position}  {describe_mark(paper, decision)} ".ljust(width, "─"),
+        textwrap.fill(_title(paper), width),
+        textwrap.fill(note, width) if (note := describe_notices(paper.notices)) else "",
+        textwrap.fill(about, width) if about else "",
+        textwrap.fill(facts, width),
+        textwrap.fill(paper.relevance_reason, width) if paper.relevance_reason else "",
+        textwrap.indent(textwrap.fill(abstract, width - 2), "  "),
+    ]
+    return "\n".join(block for block in blocks if block)
+
+
+def list_page(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision], width: int) -> str:
+    """Return one line for each paper: number, mark, year and title."""
+    lines = [
+        clipped(f"{number:>4} {_SIGNS[status_of(paper, decisions)]} {paper.year or '----'} {_title(paper)}", width)
+        for number, paper in enumerate(papers, 1)
+    ]
+    return "\n".join([*lines, textwrap.fill(count_marks(papers, decisions), width)])
+
+
+def _title(paper: Paper) -> str:
+    return mark_title(paper.title, paper.retraction and paper.retraction.status)
+
+
+def count_marks(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision]) -> str:
+    """Return how many papers have which status."""
+    counts = Counter(status_of(paper, decisions) for paper in papers)
+    return ", ".join(f"{counts[status]} {status.value}" for status in ReviewStatus)
+
+
+def status_of(paper: Paper, decisions: Mapping[str, PaperDecision]) -> ReviewStatus:
+    """Return the status of this sitting, or else the one that the session stores."""
+    return decisions[paper.id].status if paper.id in decisions else paper.status
+
+
+def describe_mark(paper: Paper, decision: PaperDecision | None) -> str:
+    """Return the mark of this sitting, or else what was decided before and by whom."""
+    if decision is not None:
+        return decision.status.value + (f": {decision.reason}" if decision.reason else "")
+    given = [f"{d.status.value} ({d.reviewer}{f': {d.reason}' if d.reason else ''})" for d in paper.decisions]
+    return ", ".join(given) or ReviewStatus.UNDECIDED.value
+
+
+def _field(name: str, value: str, width: int) -> str:
+    return textwrap.fill(" ".join(value.split()), width, initial_indent=f"{name:<10} ", subsequent_indent=" " * 11)

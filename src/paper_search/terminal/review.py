@@ -1,0 +1,81 @@
+"""A whole review at a terminal: from checkpoint to checkpoint until the session is complete or the person leaves."""
+
+import asyncio
+from typing import Final
+
+from paper_search.errors import InvalidDecision
+from paper_search.sessions.manager import SessionManager
+from paper_search.sessions.session import WorkflowSession
+from paper_search.sessions.state import WAITING
+from paper_search.sessions.views import progress
+from paper_search.terminal.dialog import PaperReview, ask_about_strategy
+from paper_search.terminal.marks import MarkStore
+from paper_search.terminal.screen import Screen
+from paper_search.workflow.checkpoints import Checkpoint, Decision, StrategyPayload
+
+DOOR: Final = "terminal"
+_LOOK_S: Final = 0.2
+
+
+class TerminalReview:
+    """Ask a person about every checkpoint of a session that `manager` knows."""
+
+    def __init__(
+        self, manager: SessionManager, screen: Screen, reviewer: str | None = None, marks: MarkStore | None = None
+    ) -> None:
+        self._manager = manager
+        self._screen = screen
+        self._reviewer = reviewer
+        self._marks = marks or MarkStore()
+        self._last = ""
+
+    async def run(self, session_id: str) -> bool:
+        """Return True when the session is complete, False when the person left it waiting.
+
+        Raises SessionNotFound, SessionFailed or SessionInterrupted.
+        """
+        while True:
+            state = await self._manager.state(session_id)
+            if state["is_complete"]:
+                self._screen.write(f"\n{state['summary']}")
+                return True
+            checkpoint = await self._manager.checkpoint(session_id)
+            if checkpoint is None:
+                await asyncio.sleep(_LOOK_S)
+                continue
+            decision = await asyncio.to_thread(self._ask, session_id, checkpoint)
+            if decision is None:
+                self._screen.write(f"\nThe session waits. Continue: paper-search sessions resume {session_id[:8]}")
+                return False
+            await self._decide(session_id, checkpoint, decision)
+
+    async def report(self, session: WorkflowSession) -> None:
+        """Display what the search does now, once."""
+        state = session.state()
+        now = progress(state)
+        if now != self._last and state.phase != WAITING:
+            self._last = now
+            self._screen.write(f"{now} ...")
+
+    def _ask(self, session_id: str, checkpoint: Checkpoint) -> Decision | None:
+        if isinstance(checkpoint.payload, StrategyPayload):
+            return ask_about_strategy(checkpoint, self._screen)
+        marks = self._marks.load(session_id, checkpoint.checkpoint_id)
+        if marks.decisions:
+            self._screen.write(f"\n{len(marks.decisions)} marks of this review were stored and are still here.")
+        review = PaperReview(checkpoint, marks, self._screen, lambda given: self._marks.save(session_id, given))
+        return review.ask(self._reviewer)
+
+    async def _decide(self, session_id: str, checkpoint: Checkpoint, decision: Decision) -> None:
+        try:
+            reply = await self._manager.decide(
+                session_id, decision, checkpoint_id=checkpoint.checkpoint_id, door=DOOR, tell=self.report
+            )
+        except InvalidDecision as refusal:
+            self._screen.write(f"\n{refusal.message} {refusal.hint}")
+            return
+        earlier = reply.get("already_decided")
+        if earlier and not earlier["same_as_sent"]:
+            self._screen.write(f"\n{earlier['message']} Your marks are stored.")
+        else:
+            await asyncio.to_thread(self._marks.delete, session_id)

@@ -1,0 +1,123 @@
+"""The terminal that a review talks to: text on stderr, single keys and lines from stdin."""
+
+import os
+import select
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Protocol
+
+import typer
+
+try:
+    import termios
+except ImportError:  # Windows
+    termios = None
+
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.logging import printable
+
+_ESCAPE: Final = b"\x1b"
+_INTERRUPT: Final = "\x03"
+_LONGEST_LINE: Final = 4_096
+
+
+class Screen(Protocol):
+    """What a review needs of a terminal. Every method may block."""
+
+    @property
+    def width(self) -> int: ...
+
+    def write(self, text: str) -> None: ...
+
+    def read_key(self) -> str: ...
+
+    def read_line(self, prompt: str) -> str: ...
+
+    def edit(self, text: str) -> str: ...
+
+
+class TerminalScreen:
+    """The user's terminal. stdout stays free for results."""
+
+    @staticmethod
+    def require() -> "TerminalScreen":
+        """Return the screen. Raises InvalidInput when stdin or stderr is not a terminal."""
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise InvalidInput(
+                "A review needs a terminal: stdin and stderr must not be redirected.",
+                hint="Run it in a terminal, or answer with `uraniborg inbox` and `uraniborg decide`.",
+            )
+        return TerminalScreen()
+
+    @property
+    def width(self) -> int:
+        try:
+            return max(40, min(100, os.get_terminal_size(sys.stderr.fileno()).columns))
+        except OSError:
+            return 80
+
+    def write(self, text: str) -> None:
+        sys.stderr.write(printable(text) + "\n")
+        sys.stderr.flush()
+
+    def read_key(self) -> str:
+        """Return one key; Ctrl-C is a key here, so that a person who leaves is told how to come back."""
+        if termios is None:
+            return typer.getchar()
+        with _unsignalled(whole_lines=False) as stdin:
+            typed = os.read(stdin, 1)
+            while typed and (_is_unfinished(typed) or (select.select([stdin], [], [], 0)[0] and typed[:1] == _ESCAPE)):
+                typed += os.read(stdin, 1)
+        return typed.decode("utf-8", "replace")
+
+    def read_line(self, prompt: str) -> str:
+        """Return one line without its end. Ctrl-C gives an empty line."""
+        if termios is None:
+            return typer.prompt(prompt, default="", show_default=False, err=True)
+        sys.stderr.write(f"{printable(prompt)}: ")
+        sys.stderr.flush()
+        with _unsignalled(whole_lines=True) as stdin:
+            line = os.read(stdin, _LONGEST_LINE).decode("utf-8", "replace")
+        return "" if line.endswith(_INTERRUPT) else line.strip()
+
+    def edit(self, text: str) -> str:
+        """Return the text as the user's editor leaves it. Raises InvalidInput when the editor fails."""
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        with tempfile.TemporaryDirectory(prefix="paper-search-") as folder:
+            path = Path(folder) / "strategy.json"
+            path.write_text(text, encoding="utf-8")
+            try:
+                subprocess.run([*shlex.split(editor), str(path)], check=True)  # noqa: S603 - the user's own editor
+                return path.read_text(encoding="utf-8")
+            except (OSError, ValueError, subprocess.CalledProcessError):
+                raise InvalidInput(f"The editor '{editor}' failed.", hint="Set EDITOR to an editor you have.") from None
+
+
+@contextmanager
+def _unsignalled(*, whole_lines: bool) -> Generator[int]:
+    """Give the descriptor of stdin, with Ctrl-C as a character. What was typed before is not lost."""
+    assert termios is not None
+    stdin = sys.stdin.fileno()
+    before = termios.tcgetattr(stdin)
+    mode = termios.tcgetattr(stdin)
+    mode[3] &= ~termios.ISIG
+    if whole_lines:
+        mode[6][termios.VEOL2] = _INTERRUPT.encode()
+    else:
+        mode[3] &= ~(termios.ICANON | termios.ECHO)
+    termios.tcsetattr(stdin, termios.TCSANOW, mode)
+    try:
+        yield stdin
+    finally:
+        termios.tcsetattr(stdin, termios.TCSANOW, before)
+
+
+def _is_unfinished(typed: bytes) -> bool:
+    """Return True while more bytes of one UTF-8 character must follow."""
+    lead = typed[0]
+    return lead >= 0xC0 and len(typed) < (2 if lead < 0xE0 else 3 if lead < 0xF0 else 4)

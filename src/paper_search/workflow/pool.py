@@ -1,0 +1,196 @@
+"""The papers of a session. A paper found in any round stays; decisions and scores only change how it counts."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from pydantic import BaseModel, Field
+
+from paper_search.models import Paper, RawPaper, ScoredPaper
+from paper_search.review import (
+    Exclusion,
+    ExclusionReason,
+    PaperDecision,
+    ReviewDecision,
+    ReviewStatus,
+    combine_statuses,
+)
+from paper_search.skills.result_organizer import paper_of, relevance_order
+
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
+
+
+class PooledPaper(BaseModel):
+    """One paper with all that the session knows about it."""
+
+    scored: ScoredPaper
+    found_in_round: int
+    admitted: bool = False
+    """Part of the result unless a person excludes it. A paper that was admitted once stays admitted."""
+    over_limit: bool = False
+    """Relevant enough, but beyond the number of papers that a round may add."""
+    decisions: list[ReviewDecision] = Field(default_factory=list[ReviewDecision])
+    other_ids: list[str] = Field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        return self.scored.paper.id
+
+    @property
+    def paper(self) -> Paper:
+        own = {"found_in_round": self.found_in_round, "decisions": self.decisions, "other_ids": self.other_ids}
+        return paper_of(self.scored).model_copy(update=own)
+
+    @property
+    def status(self) -> ReviewStatus:
+        return combine_statuses(decision.status for decision in self.decisions)
+
+    @property
+    def exclusion_reason(self) -> ExclusionReason | None:
+        """Return why the paper is not in the result, or None if it is."""
+        if self.status is ReviewStatus.EXCLUDE:
+            return ExclusionReason.BY_PERSON
+        if self.admitted:
+            return None
+        return ExclusionReason.OVER_LIMIT if self.over_limit else ExclusionReason.BELOW_THRESHOLD
+
+    def decide(self, decision: ReviewDecision) -> None:
+        """Store the decision in place of the reviewer's earlier one."""
+        self.decisions = [*(other for other in self.decisions if other.reviewer != decision.reviewer), decision]
+        if decision.status in (ReviewStatus.INCLUDE, ReviewStatus.MAYBE):
+            self.admitted = True
+
+
+class Additions(NamedTuple):
+    """Where the records of one round went: to new papers, to one another, to papers of earlier rounds."""
+
+    screened: int
+    duplicates_within_round: int
+    duplicates_of_earlier_rounds: int
+
+
+class Pool(BaseModel):
+    entries: list[PooledPaper] = Field(default_factory=list[PooledPaper])
+    merged: list[Exclusion] = Field(default_factory=list[Exclusion])
+    """Papers that turned out to be other papers of the pool."""
+
+    def with_status(self, status: ReviewStatus) -> list[Paper]:
+        return [entry.paper for entry in self.entries if entry.status is status]
+
+    @property
+    def result(self) -> list[Paper]:
+        """The papers that are in the result as things stand, the most relevant first."""
+        included = [entry for entry in self.entries if entry.exclusion_reason is None]
+        return [entry.paper for entry in sorted(included, key=lambda entry: relevance_order(entry.scored))]
+
+    def exclusions(self, threshold: float | None) -> list[Exclusion]:
+        """Return every paper that is not in the result, with the reason."""
+        by_id = self._by_id()
+        own = [_exclusion(entry, reason, threshold) for entry in self.entries if (reason := entry.exclusion_reason)]
+        return own + [gone.model_copy(update={"detail": by_id[gone.paper_id].id}) for gone in self.merged]
+
+    def add(self, papers: Sequence[RawPaper], members: Sequence[Sequence[int]], new: int, found_in: int) -> Additions:
+        """Put merged papers into the pool.
+
+        `members` are the records of each paper: positions below `new` are records of the round, the others entries of
+        the pool in their order. Entries that are in none of the papers stay as they are.
+        """
+        earlier = list(self.entries)
+        fresh: list[PooledPaper] = []
+        repeated = 0
+        for paper, positions in zip(papers, members, strict=True):
+            if known := [earlier[position - new] for position in positions if position >= new]:
+                repeated += len(positions) - len(known)
+                self._unite(paper, known)
+            else:
+                scored = ScoredPaper(paper=paper, relevance_score=0.0, relevance_reason="")
+                fresh.append(PooledPaper(scored=scored, found_in_round=found_in))
+        self.entries += fresh
+        return Additions(len(fresh), max(0, new - len(fresh) - repeated), repeated)
+
+    def rescore(self, scores: Iterable[ScoredPaper]) -> None:
+        """Store new scores. A lower score never removes a paper that was admitted."""
+        by_id = {entry.id: entry for entry in self.entries}
+        for scored in scores:
+            if entry := by_id.get(scored.paper.id):
+                entry.scored = scored
+
+    def admit(self, papers: Iterable[Paper], limit: int, threshold: float | None) -> None:
+        """Put papers into the result; those left out although they are as relevant were over the limit."""
+        ids = {paper.id for paper in papers}
+        added = [entry for entry in self.entries if entry.id in ids and not entry.admitted]
+        scores = [entry.scored.relevance_score for entry in added]
+        bar = threshold if threshold is not None else min(scores, default=0.0)
+        for entry in added:
+            entry.admitted = True
+        for entry in self.entries:
+            entry.over_limit = len(added) >= limit and entry.scored.relevance_score >= bar
+
+    def decide(self, decisions: Mapping[str, PaperDecision], reviewer: str, at: datetime | None) -> None:
+        """Store a reviewer's decisions; an id that a paper had before a merge stands for that paper."""
+        by_id = self._by_id()
+        for paper_id, given in decisions.items():
+            if entry := by_id.get(paper_id):
+                entry.decide(ReviewDecision(status=given.status, reason=given.reason, reviewer=reviewer, at=at))
+
+    def _by_id(self) -> dict[str, PooledPaper]:
+        former = {other: entry for entry in self.entries for other in entry.other_ids}
+        return former | {entry.id: entry for entry in self.entries}
+
+    def _unite(self, paper: RawPaper, members: list[PooledPaper]) -> None:
+        """Make one entry of the members, which a record has shown to be one paper, and of that record."""
+        one = next((entry for entry in members if entry.id == paper.id), members[0])
+        gone = [entry for entry in members if entry is not one]
+        first, *later = sorted(entry.found_in_round for entry in members)
+        # The paper counts for the round that found it first, so each entry that goes counts for a later one.
+        for entry, found_in_round in zip(gone, later, strict=True):
+            exclusion = _exclusion(entry, ExclusionReason.MERGED, None)
+            self.merged.append(exclusion.model_copy(update={"round": found_in_round}))
+        best = max(members, key=lambda entry: entry.scored.relevance_score)
+        former = dict.fromkeys(name for entry in members for name in (*entry.other_ids, entry.id))
+        said = sorted((d for entry in members for d in entry.decisions), key=lambda d: d.at or _EARLIEST)
+        one.other_ids = [name for name in former if name != paper.id]
+        one.scored = best.scored.model_copy(update={"paper": paper})
+        one.found_in_round = first
+        one.admitted = any(entry.admitted for entry in members)
+        one.decisions = list({decision.reviewer: decision for decision in said}.values())
+        if gone:
+            self.entries = [entry for entry in self.entries if not any(entry is other for other in gone)]
+
+
+def trace_members(records: Sequence[RawPaper], papers: Sequence[RawPaper]) -> list[list[int]]:
+    """Return the positions of the records that each paper was made of, where the deduplicator did not report them."""
+    owners: dict[tuple[str, str], int] = {}
+    for place, paper in enumerate(papers):
+        for key in _keys(paper):
+            owners.setdefault(key, place)
+    members: list[list[int]] = [[] for _ in papers]
+    for position, record in enumerate(records):
+        if (place := next((owners[key] for key in _keys(record) if key in owners), None)) is not None:
+            members[place].append(position)
+    return members
+
+
+def _keys(paper: RawPaper) -> Iterator[tuple[str, str]]:
+    yield "id", paper.id
+    yield from ((f"record of {record.source}", record.record_id) for record in paper.records)
+    yield from paper.identifiers.items()
+
+
+def _exclusion(entry: PooledPaper, reason: ExclusionReason, threshold: float | None) -> Exclusion:
+    paper = entry.scored.paper
+    refusals = [decision for decision in entry.decisions if decision.status is ReviewStatus.EXCLUDE]
+    refusal = refusals[-1] if refusals and reason is ExclusionReason.BY_PERSON else None
+    return Exclusion(
+        paper_id=entry.id,
+        other_ids=entry.other_ids,
+        title=paper.title,
+        doi=paper.doi,
+        round=entry.found_in_round,
+        reason=reason,
+        score=entry.scored.relevance_score,
+        threshold=threshold if reason is ExclusionReason.BELOW_THRESHOLD else None,
+        reviewer=refusal and refusal.reviewer,
+        at=refusal and refusal.at,
+        detail=refusal and refusal.reason,
+    )

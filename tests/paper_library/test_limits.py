@@ -1,0 +1,94 @@
+"""The bounds of the library, by their numbers."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from paper_library.app import make_app
+from paper_library.build.building import build_shelf
+from paper_library.config import LibraryConfig
+from paper_library.errors import AssetInvalid
+from paper_library.library import Library
+from paper_library.search.engine import passages
+from paper_library.search.snippets import Matcher
+from paper_library.store.assets import Assets
+from paper_library.store.shelf import AssetRef, Row, Shelf
+
+MEGABYTE = 1024 * 1024
+NAMES = [f"Observer {letter}. Hven" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXY"]
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("limits")
+    headings = "\n\n".join(f"## Night {number}\n\nClear." for number in range(250))
+    authors = "".join(f"  - {name}\n" for name in NAMES)
+    (folder / "nights.md").write_text(f"---\ntitle: Nights of a Year\nauthors:\n{authors}---\n\n{headings}\n")
+    (folder / "long.md").write_text(f"---\ntitle: A Long Night\n---\n\n{'ø' * 60_000}\n")
+    build_shelf([folder / "nights.md", folder / "long.md"], folder / "shelf")
+    return folder / "shelf"
+
+
+@pytest.fixture(scope="module")
+def library(shelf: Path) -> Library:
+    return Library.open(shelf)
+
+
+def test_a_result_names_ten_authors_and_the_metadata_all(library: Library) -> None:
+    (hit,) = library.search("year")["results"]
+    assert hit["authors"] == NAMES[:10]
+    assert library.metadata(hit["paper_id"])["authors"] == NAMES
+
+
+def test_an_outline_has_the_first_two_hundred_headings(library: Library) -> None:
+    (hit,) = library.search("year")["results"]
+    outline = library.metadata(hit["paper_id"])["outline"]
+    assert [heading["title"] for heading in outline] == [f"Night {number}" for number in range(200)]
+
+
+def test_twenty_facets_come_unless_another_number_is_given(library: Library) -> None:
+    assert len(library.top_facets("author")["result"]) == 20
+    assert len(library.top_facets("author", limit=25)["result"]) == 25
+
+
+def test_a_page_of_html_is_made_of_fifty_thousand_characters_at_most(shelf: Path) -> None:
+    paper = Library.open(shelf).search("long night")["results"][0]["paper_id"]
+    with TestClient(make_app(LibraryConfig(shelf=shelf)), base_url="http://localhost") as client:
+        for more in ("", "&max_chars=55000"):
+            answer = client.get(f"/api/v1/papers/{paper}/source?format=html{more}")
+            assert answer.text.count("ø") == 50_000
+            assert "continue with offset=50000" in answer.text
+
+
+def test_two_million_characters_of_full_texts_are_read_for_the_snippets_of_one_page() -> None:
+    allowed: list[int] = []
+
+    class Texts:
+        def texts(self, _no: int, most: int) -> Iterator[str]:
+            allowed.append(most)
+            yield "x" * min(most, 1_500_000)
+
+    rows = [Row(number, f"id{number}", "A title", None, "", [], "") for number in range(3)]
+    passages(cast("Shelf", Texts()), rows, Matcher(frozenset({"nowhere"}), frozenset(), None))
+    assert allowed == [2_000_000, 500_000, 0]
+
+
+def test_an_asset_of_more_than_64_megabytes_is_not_read_further_than_that(tmp_path: Path) -> None:
+    sent = 0
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal sent
+        while sent < 100:
+            sent += 1
+            yield bytes(MEGABYTE)
+
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=chunks()))
+    ref = AssetRef("source", "", hashlib.sha256().hexdigest(), 100 * MEGABYTE, 100 * MEGABYTE)
+    with pytest.raises(AssetInvalid):
+        Assets("http://localhost", transport=transport).read(tmp_path, ref, "p")
+    assert sent == 65

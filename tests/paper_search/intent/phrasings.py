@@ -1,0 +1,115 @@
+"""The table of phrasings and how each is judged. Run as a module to print the accuracy of each slice.
+
+    python -m tests.paper_search.intent.phrasings            # figures only
+    python -m tests.paper_search.intent.phrasings tuning     # the failures of one slice, too
+
+The hash of a phrasing decides whether it belongs to the tuning half or the check half. Look at failures of the tuning
+half only while you change rules. The second opinion was written after the rules and then used to improve them; the
+held-out slice was written after that, and no rule was changed for it.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from paper_search.domains import get_domain
+from paper_search.intent.planning import plan
+from paper_search.intent.reading import read_query
+from paper_search.intent.vocabulary import Vocabulary
+from paper_search.models import ParsedIntent, QueryBuilderInput
+from paper_search.sources.boolean import parse, positive_words
+from paper_search.text import terms
+
+TODAY = date(2026, 6, 15)
+SLICES = ("tuning", "check", "second opinion", "held-out")
+_FILES = {"second opinion": "second_opinion.jsonl", "held-out": "held_out.jsonl"}
+_FOLDER = Path(__file__).parent
+_VOCABULARY = Vocabulary(get_domain("general").synonyms)
+
+
+@cache
+def load_slice(name: str) -> tuple[dict[str, Any], ...]:
+    """Return the rows of one slice."""
+    if name in _FILES:
+        return tuple(_rows(_FILES[name]))
+    return tuple(row for row in _rows("phrasings.jsonl") if slice_of(row["q"]) == name)
+
+
+def slice_of(phrasing: str) -> str:
+    """Return the half that the hash of a phrasing puts it in."""
+    return SLICES[hashlib.sha256(phrasing.encode()).digest()[0] % 2]
+
+
+def find_problems(row: dict[str, Any]) -> list[str]:
+    """Return how the reading of a phrasing differs from the row; an empty list when it does not."""
+    intent = read_query(row["q"], _VOCABULARY, TODAY)
+    words = _search_words(intent)
+    checks: dict[str, tuple[object, object]] = {
+        "from": (row.get("from"), intent.constraints.year_from),
+        "to": (row.get("to"), intent.constraints.year_to),
+        "missing": ([], [term for term in row.get("terms", []) if not words.issuperset(_spelled(term))]),
+        "intruding": ([], [term for term in row.get("not", []) if words & _spelled(term)]),
+        "phrases": (_folded(row.get("phrases", [])), _folded(intent.phrases)),
+        "excluded": (_folded(row.get("excluded", [])), _folded(intent.excluded)),
+        "preferences": (_meaning(row.get("preferences", [])), _meaning(intent.preferences)),
+    }
+    return [f"{name}: {wanted} != {found}" for name, (wanted, found) in checks.items() if wanted != found]
+
+
+def measure_accuracy(name: str) -> float:
+    """Return the share of a slice's phrasings that are read without a problem."""
+    rows = load_slice(name)
+    return sum(not find_problems(row) for row in rows) / len(rows)
+
+
+def _rows(file: str) -> Iterator[dict[str, Any]]:
+    path = _FOLDER / file
+    if path.exists():
+        yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
+
+
+def _search_words(intent: ParsedIntent) -> set[str]:
+    """Return every word that is asked for: of the topic, the concepts and the queries."""
+    strategy = plan(QueryBuilderInput(intent=intent), _VOCABULARY, ["crossref"], TODAY)
+    trees = [parse(query.boolean_query) for query in strategy.queries]
+    asked = [word for tree in trees if tree for word in positive_words(tree)]
+    texts = [*asked, *intent.concepts, *intent.phrases, intent.topic]
+    return {word for text in texts for word in _spelled(text)} | {
+        part for text in texts for word in _spelled(text) for part in word.split("-") if part
+    }
+
+
+def _spelled(text: str) -> set[str]:
+    return {word.strip(",;:.!?").casefold() for word in text.split()}
+
+
+def _folded(texts: list[str]) -> list[str]:
+    return sorted(text.casefold() for text in texts)
+
+
+def _meaning(preferences: list[str]) -> list[str]:
+    """Return the terms of all preferences: "with JWST" and "JWST" are the same wish."""
+    return sorted(
+        f"not {term}" if text.startswith("not ") else term for text in preferences for term in terms(text.casefold())
+    )
+
+
+def _main(shown: list[str]) -> None:
+    for name in SLICES:
+        rows = load_slice(name)
+        if not rows:
+            continue
+        print(f"{name}: {measure_accuracy(name):.1%} of {len(rows)}")
+        for row in rows if name in shown else ():
+            if problems := find_problems(row):
+                print(f"  {row['q']!r}")
+                print("".join(f"      {problem}\n" for problem in problems), end="")
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1:])

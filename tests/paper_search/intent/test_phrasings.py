@@ -1,0 +1,31 @@
+"""The table of phrasings: how many of them are read as a person means them."""
+
+import pytest
+
+from tests.paper_search.intent.phrasings import find_problems, load_slice, measure_accuracy
+
+AT_LEAST = 0.95
+
+
+def test_the_table_holds_two_hundred_phrasings_in_two_halves_that_share_none() -> None:
+    tuning, check = ({row["q"] for row in load_slice(name)} for name in ("tuning", "check"))
+    assert not tuning & check
+    assert len(tuning | check) >= 200
+    assert min(len(tuning), len(check)) >= 80
+
+
+@pytest.mark.parametrize("name", ["tuning", "check"])
+def test_nearly_all_phrasings_are_read_as_a_person_means_them(name: str) -> None:
+    accuracy = measure_accuracy(name)
+    print(f"{name}: {accuracy:.1%} of {len(load_slice(name))} phrasings")
+    assert accuracy >= AT_LEAST
+
+
+def test_a_wrong_reading_is_found() -> None:
+    row = {"q": "ice since 2020", "from": 2021, "terms": ["snow"], "not": ["ice"], "preferences": ["frost"]}
+    assert [problem.partition(":")[0] for problem in find_problems(row)] == [
+        "from",
+        "missing",
+        "intruding",
+        "preferences",
+    ]

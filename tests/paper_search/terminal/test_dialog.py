@@ -1,0 +1,176 @@
+"""A person reviews with single keys: every key does what the help says, and marks become decisions."""
+
+import pytest
+
+from paper_search.review import PaperDecision, ReviewDecision, ReviewStatus
+from paper_search.terminal import pages
+from paper_search.terminal.dialog import PaperReview, ask_about_strategy
+from paper_search.terminal.marks import Marks
+from paper_search.testing import ScriptedScreen, ScriptExhausted
+from paper_search.workflow import Checkpoint, Decision, DecisionAction
+from tests.paper_search.workflow.samples import paper, review_checkpoint, strategy_checkpoint
+
+TITLES = ("Icy moons", "Dusty rings", "Hot springs")
+
+
+def review(keys: str, *lines: str, marks: Marks | None = None, titles: tuple[str, ...] = TITLES) -> "Sitting":
+    return Sitting(review_checkpoint(*titles), keys, lines, marks)
+
+
+class Sitting:
+    """One sitting of a review, with everything that was displayed and saved."""
+
+    def __init__(self, checkpoint: Checkpoint, keys: str, lines: tuple[str, ...], marks: Marks | None) -> None:
+        self.checkpoint = checkpoint
+        self.screen = ScriptedScreen(keys, lines)
+        self.saved: list[Marks] = []
+        given = marks or Marks(checkpoint_id=checkpoint.checkpoint_id)
+        asking = PaperReview(checkpoint, given, self.screen, lambda m: self.saved.append(m.model_copy(deep=True)))
+        self.decision: Decision | None = asking.ask("Ada")
+
+    @property
+    def ids(self) -> list[str]:
+        return [found.id for found in self.checkpoint.payload.collection.papers]  # pyright: ignore[reportAttributeAccessIssue]
+
+    @property
+    def statuses(self) -> dict[str, dict[str, str]]:
+        assert self.decision is not None
+        return (self.decision.revised_data or {}).get("decisions", {})
+
+
+def test_a_strategy_is_approved_with_one_key() -> None:
+    screen = ScriptedScreen("a")
+    decision = ask_about_strategy(strategy_checkpoint(), screen)
+    assert decision == Decision(action=DecisionAction.APPROVE)
+    assert "tidal AND heating" in screen.written
+
+
+def test_a_strategy_is_edited_as_json_in_the_editor() -> None:
+    screen = ScriptedScreen("e", edits=['{"sources": ["alpha"]}'])
+    decision = ask_about_strategy(strategy_checkpoint(), screen)
+    assert decision is not None
+    assert (decision.action, decision.revised_data) == (DecisionAction.EDIT, '{"sources": ["alpha"]}')
+    assert '"boolean_query": "tidal AND heating"' in screen.written
+
+
+def test_a_rejected_strategy_carries_what_the_person_missed() -> None:
+    decision = ask_about_strategy(strategy_checkpoint(), ScriptedScreen("r", ["nothing on Enceladus"]))
+    assert decision is not None
+    assert (decision.action, decision.note) == (DecisionAction.REJECT, "nothing on Enceladus")
+
+
+@pytest.mark.parametrize("key", ["q", "\x03", "\x04"])
+def test_a_person_can_leave_either_question(key: str) -> None:
+    assert ask_about_strategy(strategy_checkpoint(), ScriptedScreen(key)) is None
+    assert review(key).decision is None
+
+
+def test_any_other_key_displays_the_help_and_asks_again() -> None:
+    screen = ScriptedScreen("x?a")
+    assert ask_about_strategy(strategy_checkpoint(), screen) is not None
+    assert screen.written.count(pages.STRATEGY_HELP) == 2
+    assert review("xa").screen.written.count(pages.PAPER_HELP) == 1
+
+
+def test_each_paper_is_marked_with_one_key_and_a_reason_where_asked() -> None:
+    sitting = review("imea", "too hot")
+    first, second, third = sitting.ids
+    assert sitting.decision is not None
+    assert sitting.decision.action is DecisionAction.APPROVE
+    assert sitting.statuses == {
+        first: {"status": "include"},
+        second: {"status": "maybe"},
+        third: {"status": "exclude", "reason": "too hot"},
+    }
+    assert sitting.decision.revised_data["reviewer"] == "Ada"
+    assert "1 include, 1 exclude, 1 maybe, 0 undecided" in sitting.screen.written
+
+
+def test_upper_case_asks_for_a_reason_and_no_reason_is_fine() -> None:
+    sitting = review("IMea", "a classic", "", "")
+    first, second, third = sitting.ids
+    assert sitting.statuses == {
+        first: {"status": "include", "reason": "a classic"},
+        second: {"status": "maybe"},
+        third: {"status": "exclude"},
+    }
+
+
+def test_going_back_and_undecided_take_a_mark_back() -> None:
+    sitting = review("ibua")
+    assert sitting.statuses == {sitting.ids[0]: {"status": "undecided"}}
+
+
+def test_next_moves_without_marking_and_stays_on_the_last_paper() -> None:
+    sitting = review("n nnia")
+    assert sitting.statuses == {sitting.ids[2]: {"status": "include"}}
+    assert "That was the last paper." in sitting.screen.written
+    assert review("bbia").statuses.keys() == {sitting.ids[0]}
+
+
+def test_searching_again_sends_the_marks_and_the_words() -> None:
+    sitting = review("ir", "more on tides")
+    assert sitting.decision is not None
+    assert sitting.decision.action is DecisionAction.REJECT
+    assert sitting.decision.revised_data["free_text_feedback"] == "more on tides"
+    assert sitting.statuses == {sitting.ids[0]: {"status": "include"}}
+
+
+def test_approving_without_marks_sends_no_data() -> None:
+    assert review("a").decision == Decision(action=DecisionAction.APPROVE)
+
+
+def test_every_mark_is_saved_before_the_next_key() -> None:
+    sitting = review("imq")
+    assert [len(marks.decisions) for marks in sitting.saved] == [1, 2]
+    assert sitting.saved[-1].position == 2
+
+
+def test_a_resumed_review_starts_at_the_paper_it_was_left_at_with_its_marks() -> None:
+    first = review("iq").saved[-1]
+    sitting = review("ia", marks=first)
+    assert list(sitting.statuses) == sitting.ids[:2]
+    assert "2/3" in sitting.screen.written
+
+
+def test_a_position_beyond_the_last_paper_is_moved_to_it() -> None:
+    sitting = review("ia", marks=Marks(checkpoint_id="old", position=99))
+    assert list(sitting.statuses) == [sitting.ids[2]]
+
+
+def test_the_list_displays_a_line_for_each_paper_with_its_mark() -> None:
+    sitting = review("ila")
+    lines = sitting.screen.written.splitlines()
+    assert "   1 + 2020 Icy moons" in lines
+    assert "   2   2020 Dusty rings" in lines
+
+
+def test_a_review_without_papers_can_be_approved_or_repeated() -> None:
+    sitting = review("inlea", titles=())
+    assert sitting.decision == Decision(action=DecisionAction.APPROVE)
+    assert "No papers to review." in sitting.screen.written
+
+
+def test_a_paper_page_displays_what_earlier_reviewers_decided() -> None:
+    earlier = ReviewDecision(status=ReviewStatus.EXCLUDE, reviewer="Grace", reason="off topic")
+    page = pages.paper_page(paper("Icy moons", decisions=[earlier]), None, "1/1", 80)
+    assert "exclude (Grace: off topic)" in page
+    mark = PaperDecision(status=ReviewStatus.MAYBE)
+    marked = pages.paper_page(paper("Icy moons", decisions=[earlier]), mark, "1/1", 80)
+    assert marked.splitlines()[0].rstrip("─ ") == "1/1  maybe"
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+def test_no_line_of_a_page_is_wider_than_the_terminal(width: int) -> None:
+    long = paper("Tidal heating " * 30, abstract="Moons of giant planets. " * 200, relevance_reason="Tides. " * 40)
+    page = pages.paper_page(long, None, "1/1", width)
+    listed = pages.list_page([long], {}, width)
+    checkpoint = strategy_checkpoint()
+    strategy = checkpoint.payload.strategy  # pyright: ignore[reportAttributeAccessIssue]
+    lines = [page, listed, pages.strategy_page(checkpoint.payload.intent, strategy, width)]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType, reportUnknownMemberType]
+    assert max(len(line) for text in lines for line in text.splitlines()) <= width
+
+
+def test_the_scripted_screen_says_when_its_script_is_too_short() -> None:
+    with pytest.raises(ScriptExhausted, match="no key left"):
+        review("")

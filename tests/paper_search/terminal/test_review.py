@@ -1,0 +1,119 @@
+"""A review at the terminal runs a session from checkpoint to checkpoint, can be left, and loses nothing."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from paper_search.review import PaperDecision, ReviewStatus
+from paper_search.sessions import SessionManager
+from paper_search.terminal.marks import Marks, MarkStore
+from paper_search.terminal.review import TerminalReview
+from paper_search.testing import FakeSource, ScriptedScreen
+from paper_search.workflow import Decision, DecisionAction
+from tests.paper_search.sessions.helpers import House, moons, opened
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path / "house", FakeSource("alpha", moons(4)))
+
+
+@pytest.fixture
+def marks(tmp_path: Path) -> MarkStore:
+    return MarkStore(tmp_path / "marks")
+
+
+async def sit(manager: SessionManager, session_id: str, marks: MarkStore, screen: ScriptedScreen) -> bool:
+    async with asyncio.timeout(20):
+        return await TerminalReview(manager, screen, "Ada", marks).run(session_id)
+
+
+async def test_a_person_alone_reviews_from_the_strategy_to_the_result(house: House, marks: MarkStore) -> None:
+    async with house.open() as manager:
+        session_id = (await opened(manager))["session_id"]
+        screen = ScriptedScreen("aiema", ["only dust"])
+        assert await sit(manager, session_id, marks, screen)
+        result = await manager.result(session_id)
+    assert len(result.papers) == 3
+    given = {paper.decisions[0].status: paper.decisions[0].reviewer for paper in result.papers if paper.decisions}
+    assert given == {ReviewStatus.INCLUDE: "Ada", ReviewStatus.MAYBE: "Ada"}
+    (excluded,) = [one for one in result.metadata.exclusions if one.reviewer]
+    assert (excluded.detail, excluded.reviewer) == ("only dust", "Ada")
+    assert "3 papers" in screen.written
+
+
+async def test_a_review_that_is_left_is_resumed_by_another_process_with_its_marks(
+    house: House, marks: MarkStore
+) -> None:
+    async with house.open() as manager:
+        session_id = (await opened(manager))["session_id"]
+        screen = ScriptedScreen("aiq")
+        assert not await sit(manager, session_id, marks, screen)
+        assert f"paper-search sessions resume {session_id[:8]}" in screen.written
+    async with house.open() as manager:
+        screen = ScriptedScreen("ia")
+        assert await sit(manager, session_id, marks, screen)
+        assert "1 marks of this review were stored" in screen.written
+        result = await manager.result(session_id)
+    assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 2
+
+
+async def test_a_refused_edit_is_explained_and_asked_again(house: House, marks: MarkStore) -> None:
+    async with house.open() as manager:
+        session_id = (await opened(manager))["session_id"]
+        screen = ScriptedScreen("eeaa", edits=["not json", '{"sources": ["nowhere"]}'])
+        assert await sit(manager, session_id, marks, screen)
+    assert "not JSON" in screen.written
+    assert "Unknown sources: nowhere" in screen.written
+
+
+async def test_another_round_follows_a_reject_with_words(house: House, marks: MarkStore) -> None:
+    async with house.open() as manager:
+        session_id = (await opened(manager))["session_id"]
+        screen = ScriptedScreen("airaa", ["more on Enceladus"])
+        assert await sit(manager, session_id, marks, screen)
+        result = await manager.result(session_id)
+    assert "Round 2" in screen.written
+    assert len(result.papers) == 4
+
+
+async def test_a_decision_taken_elsewhere_first_is_reported_and_marks_stay(house: House, marks: MarkStore) -> None:
+    class Meddling(ScriptedScreen):
+        def read_key(self) -> str:
+            key = super().read_key()
+            if key == "A":
+                decision = Decision(action=DecisionAction.REJECT, note="from elsewhere")
+                asyncio.run_coroutine_threadsafe(other.decide(session_id, decision, door="console"), loop).result(10)
+            return key
+
+    loop = asyncio.get_running_loop()
+    async with house.open() as manager, house.open() as other:
+        session_id = (await opened(manager))["session_id"]
+        await manager.decide(session_id, Decision(action=DecisionAction.APPROVE))
+        screen = Meddling("iAq")
+        assert not await sit(manager, session_id, marks, screen)
+    assert "decided before: reject, through console" in screen.written
+    assert marks.load(session_id, "any").decisions
+
+
+async def test_a_failed_search_ends_the_review_with_its_error(house: House, marks: MarkStore) -> None:
+    house.engine.failures["dedup"] = ValueError("row 7")
+    async with house.open() as manager:
+        session_id = (await opened(manager))["session_id"]
+        with pytest.raises(Exception, match="ValueError: row 7"):
+            await sit(manager, session_id, marks, ScriptedScreen("a"))
+
+
+def test_damaged_and_foreign_marks_are_no_marks(tmp_path: Path) -> None:
+    store = MarkStore(tmp_path)
+    assert store.load("s", "c") == Marks(checkpoint_id="c")
+    (tmp_path / "s.json").write_text("{half")
+    assert store.load("s", "c") == Marks(checkpoint_id="c")
+    kept = Marks(checkpoint_id="c", decisions={"p": PaperDecision(status=ReviewStatus.MAYBE)}, position=7)
+    store.save("s", kept)
+    assert store.load("s", "c") == kept
+    assert store.load("s", "next") == Marks(checkpoint_id="next", decisions=kept.decisions)
+    store.delete("s")
+    store.delete("s")
+    assert store.load("s", "c").decisions == {}

@@ -1,0 +1,156 @@
+"""Notices of all sources are kept, each once; only some of them make a paper a retracted one."""
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from paper_search.models import Paper, RawPaper
+from paper_search.notices import (
+    EditorialNotice,
+    NoticeStatus,
+    describe_notices,
+    find_retraction,
+    mark_title,
+    merge_notices,
+    notice_fields,
+    unmark_title,
+)
+
+
+def notice(status: str = "retracted", source: str = "crossref", **fields: Any) -> EditorialNotice:
+    return EditorialNotice(status=NoticeStatus(status), source=source, **fields)
+
+
+@pytest.mark.parametrize(
+    ("status", "retracted"),
+    [
+        ("retracted", True),
+        ("withdrawn", True),
+        ("removed", True),
+        ("partially_retracted", True),
+        ("concern", False),
+        ("corrected", False),
+        ("updated", False),
+    ],
+)
+def test_only_retraction_withdrawal_removal_and_partial_retraction_mean_retracted(status: str, retracted: bool) -> None:
+    paper = RawPaper(title="Glazes", source="crossref", notices=[notice(status)])
+    assert (paper.retraction is not None) is retracted
+    assert len(NoticeStatus) == 7, "every status is decided about above"
+
+
+def test_the_gravest_retraction_counts_then_one_with_a_doi_then_the_latest() -> None:
+    partial = notice("partially_retracted", date="2020", notice_doi="10.5555/p")
+    flag = notice(source="openalex")
+    old = notice(date="2004-03-06", notice_doi="10.5555/old")
+    new = notice(date="2010-02", notice_doi="10.5555/new")
+    for order in permutations([partial, flag, old, new, notice("concern", date="2021")]):
+        assert find_retraction(order) == new
+    assert find_retraction([partial, flag]) == flag
+    assert find_retraction([partial]) == partial
+    assert find_retraction([]) is None
+
+
+def test_a_paper_serialises_its_retraction_with_four_keys_or_null() -> None:
+    fields = {"status": "retracted", "source": "crossref", "date": "2010-02-06", "notice_doi": "10.5555/r"}
+    paper = Paper(id="p", title="Glazes", source="crossref", notices=[EditorialNotice.model_validate(fields)])
+    assert paper.model_dump(mode="json")["retraction"] == fields
+    assert Paper.model_validate_json(paper.model_dump_json()) == paper
+    assert Paper(id="p", title="Glazes", source="crossref").model_dump(mode="json")["retraction"] is None
+
+
+def test_notices_of_one_status_and_doi_are_one_and_the_most_exact_date_stays() -> None:
+    listed = [
+        notice(source="pubmed", date="2010-02", notice_doi="10.5555/r"),
+        notice(source="crossref", date="2010-02-06", notice_doi="10.5555/r", label="Retraction"),
+        notice(source="europepmc", notice_doi="10.5555/r"),
+    ]
+    for order in permutations(listed):
+        assert merge_notices(order) == [listed[1]]
+    assert merge_notices(merge_notices(listed)) == [listed[1]]
+
+
+def test_notices_that_differ_in_status_or_have_no_doi_stay_apart_in_order_of_their_dates() -> None:
+    flag = notice(source="openalex")
+    other_kind = notice("corrected", date="2004-03-06", notice_doi="10.5555/a")
+    same_doi = notice("retracted", source="pubmed", date="2004-03-06", notice_doi="10.5555/a")
+    in_print = notice("corrected", source="pubmed", date="1997-03", label="J Kilns 1997 Mar;51(3):533")
+    for order in permutations([flag, other_kind, same_doi, in_print]):
+        assert merge_notices(order) == [in_print, same_doi, other_kind, flag]
+
+
+def test_every_notice_of_a_retracted_paper_is_described_with_its_source() -> None:
+    described = describe_notices(
+        [
+            notice("corrected", date="2004-03-06", notice_doi="10.5555/a"),
+            notice("retracted", source="pubmed", date="2004-03-06", notice_doi="10.5555/a"),
+            notice(source="openalex"),
+        ]
+    )
+    assert described == (
+        "Retracted 2004-03-06 (notice doi:10.5555/a, source pubmed); retracted (source openalex); "
+        "corrected 2004-03-06 (notice doi:10.5555/a, source crossref)"
+    )
+
+
+def test_a_concern_is_described_and_a_mere_correction_is_not() -> None:
+    assert describe_notices([notice("concern", date="2009")]) == "Expression of concern 2009 (source crossref)"
+    assert describe_notices([notice("corrected"), notice("updated")]) == ""
+    assert describe_notices([]) == ""
+
+
+def test_no_number_or_length_of_notices_makes_a_long_text() -> None:
+    many = [notice(notice_doi=f"10.5555/{number}{'x' * 500}") for number in range(5_000)]
+    assert describe_notices(many).endswith("and 4992 more")
+    shown = notice_fields(many)
+    assert len(shown["editorial_note"]) == 250
+    assert len(shown["retraction"]["notice_doi"]) == 100
+
+
+def test_a_list_of_papers_shows_nothing_where_there_is_nothing_to_show() -> None:
+    assert notice_fields([]) == notice_fields([notice("corrected")]) == {}
+    assert notice_fields([notice("concern")]) == {"editorial_note": "Expression of concern (source crossref)"}
+    assert notice_fields([notice()])["retraction"] == {
+        "status": "retracted", "source": "crossref", "date": None, "notice_doi": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("title", "bare"),
+    [
+        ("RETRACTED: Glazes and kilns", "Glazes and kilns"),
+        ("RETRACTED ARTICLE: Glazes and kilns", "Glazes and kilns"),
+        ("WITHDRAWN: Glazes and kilns", "Glazes and kilns"),
+        ("REMOVED: Glazes and kilns", "Glazes and kilns"),
+        ("[Retracted] Glazes and kilns", "Glazes and kilns"),
+        ("[RETRACTED ARTICLE] Glazes and kilns", "Glazes and kilns"),
+    ],
+)
+def test_the_mark_of_a_publisher_is_known_and_never_doubled(title: str, bare: str) -> None:
+    assert unmark_title(title) == bare
+    assert mark_title(title, "retracted") == title
+    assert mark_title(bare, "retracted") == "RETRACTED: Glazes and kilns"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Retracted science and the retraction index",
+        "RETRACTED PAPERS IN CHEMISTRY",
+        "Retracted: Glazes and kilns",
+        "Retraction: Glazes and kilns",
+        "Withdrawn from the kiln: a memoir",
+        "Glazes [Retracted]",
+    ],
+)
+def test_titles_about_retractions_and_titles_of_notices_have_no_mark(title: str) -> None:
+    assert unmark_title(title) == title
+
+
+def test_each_status_has_a_mark_of_its_own_and_no_status_none() -> None:
+    assert mark_title("Glazes", "partially_retracted") == "PARTIALLY RETRACTED: Glazes"
+    assert mark_title("Glazes", "withdrawn") == "WITHDRAWN: Glazes"
+    assert mark_title("Glazes", None) == "Glazes"
+    paper = RawPaper(title="RETRACTED: Glazes", source="crossref")
+    assert paper.retraction is None, "a title alone is only a hint"

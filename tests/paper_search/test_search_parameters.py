@@ -1,0 +1,110 @@
+"""What `search` is given decides what is searched: each parameter by itself, and all of them over the settings."""
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import paper_search
+from paper_search import AppConfig, api, config, export, models
+from paper_search.sources.base import Request, Response
+from paper_search.testing import FakeTransport
+from tests.requirements import requirement
+
+MOONS = ["Io", "Europa", "Ganymede", "Callisto", "Titan", "Rhea", "Dione", "Tethys"]
+QUERY = "tidal heating of icy moons"
+
+
+@pytest.fixture
+def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeTransport:
+    """A network on which Crossref alone answers, with eight papers; and nobody's settings."""
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    works: list[dict[str, Any]] = [
+        {"DOI": f"10.1000/{n}", "title": [f"Tidal heating of icy moons: the case of {name}"], "issued": {}}
+        for n, name in enumerate(MOONS)
+    ]
+    body = json.dumps({"status": "ok", "message-type": "work-list", "message": {"total-results": 8, "items": works}})
+    made = FakeTransport({"https://api.crossref.org/": Response(200, body.encode())})
+
+    def build(*_: object, **__: object) -> FakeTransport:
+        return made
+
+    monkeypatch.setattr("paper_search.assembly.build_transport", build)
+    return made
+
+
+def asked(network: FakeTransport, source: str = "crossref") -> list[Request]:
+    return [request for request in network.requests if request.source == source]
+
+
+@requirement("PS-X6")
+async def test_the_query_is_what_the_sources_are_asked_for(network: FakeTransport) -> None:
+    result = await paper_search.search("volcanoes on Io", AppConfig())
+    assert result.metadata.query == "volcanoes on Io"
+    for source in ("crossref", "arxiv"):
+        sent = [" ".join(value for _, value in request.params).lower() for request in asked(network, source)]
+        assert sent
+        assert all("volcano" in text and "tidal" not in text for text in sent)
+
+
+@requirement("PS-X6")
+async def test_the_config_decides_which_sources_are_asked_and_what_is_relevant(network: FakeTransport) -> None:
+    settings: dict[str, Any] = {"sources": {"arxiv": {"enabled": False}, "dblp": {"enabled": False}}}
+    result = await paper_search.search(QUERY, AppConfig.model_validate({**settings, "min_relevance": 1.0}))
+    assert result.papers == []
+    assert {"crossref", "pubmed"} <= {request.source for request in network.requests}
+    assert not {"arxiv", "dblp"} & {request.source for request in network.requests}
+
+
+@requirement("PS-X6")
+async def test_without_a_config_settings_of_the_environment_count_and_arguments_win_over_them(
+    network: FakeTransport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_PAPER_SEARCH__DEFAULT_MAX_RESULTS", "3")
+    monkeypatch.setenv("URANIBORG_PAPER_SEARCH__DOMAIN", "materials_science")
+    left = await paper_search.search(QUERY)
+    assert (len(left.papers), left.metadata.domain) == (3, "materials_science")
+    given = await paper_search.search(QUERY, None, 5)
+    assert len(given.papers) == 5
+
+
+@requirement("PS-X6")
+async def test_a_config_that_is_given_keeps_the_environment_out(
+    network: FakeTransport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_PAPER_SEARCH__DEFAULT_MAX_RESULTS", "3")
+    assert len((await paper_search.search(QUERY, AppConfig())).papers) == 8
+
+
+@requirement("PS-X6")
+async def test_max_results_and_domain_reach_the_strategy_and_the_result(network: FakeTransport) -> None:
+    result = await paper_search.search(QUERY, AppConfig(), max_results=2, domain="materials_science")
+    assert len(result.papers) == 2
+    assert result.metadata.search_strategy.filters.max_results == 2
+    assert result.metadata.domain == "materials_science"
+
+
+@requirement("PS-X6")
+def test_the_synchronous_search_takes_and_honours_the_same_parameters(network: FakeTransport) -> None:
+    assert inspect.signature(paper_search.search_sync).parameters == inspect.signature(paper_search.search).parameters
+    result = paper_search.search_sync(QUERY, AppConfig(), 2, "materials_science")
+    assert (len(result.papers), result.metadata.domain) == (2, "materials_science")
+
+
+@requirement("PS-X6")
+def test_all_lists_exactly_what_a_star_import_gives_and_each_name_is_the_one_of_its_module() -> None:
+    given: dict[str, Any] = {}
+    exec("from paper_search import *", given)
+    del given["__builtins__"]
+    assert sorted(given) == list(paper_search.__all__)
+    for home, names in {
+        api: ["search", "search_sync"],
+        config: ["AppConfig", "load_config"],
+        models: ["Paper", "PaperCollection", "ParsedIntent", "SearchStrategy"],
+        export: ["export_json", "export_bibtex", "export_markdown"],
+    }.items():
+        for name in names:
+            assert given[name] is getattr(home, name), name

@@ -1,0 +1,110 @@
+"""The bounds of a search, by their numbers: how long it waits, how much it reads and how much it takes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+
+from paper_search.config import AppConfig
+from paper_search.errors import InvalidDecision, InvalidQuery, NonRetryableError, RetryableError
+from paper_search.limits import check_decision_size, checked_max_results, checked_query
+from paper_search.llm import provider
+from paper_search.sources import http_source
+from paper_search.sources.base import Request, Response
+from paper_search.sources.constraints import LEAST_PER_QUERY
+from paper_search.sources.politeness import SourcePolicy, backoff, refusal
+from paper_search.sources.transport import HttpTransport
+from paper_search.testing import FrozenClock
+
+NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
+MEGABYTE = 1_000_000
+
+
+def refused(retry_after: str) -> Exception:
+    return refusal("arxiv", Response(429, b"", {"retry-after": retry_after}), SourcePolicy(), NOW)
+
+
+@pytest.mark.parametrize(("asked_for", "waited"), [("20", 20.0), ("21", False), ("20.5", True), ("0", 0.0)])
+def test_a_source_is_waited_for_up_to_twenty_seconds(asked_for: str, waited: bool | float) -> None:
+    assert backoff(refused(asked_for)) == waited
+
+
+def test_no_promise_reaches_further_than_a_year() -> None:
+    error = refused("9" * 400)
+    assert isinstance(error, RetryableError)
+    assert error.retry_at == NOW + timedelta(days=366)
+
+
+async def test_waits_between_tries_begin_at_half_a_second_double_and_end_at_eight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits: list[float] = []
+    real = asyncio.sleep
+
+    async def sleep(delay: float, *_: object) -> None:
+        waits.append(delay)
+        await real(0)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    policy = SourcePolicy(rate_per_s=1_000.0, attempts=8)
+    async with httpx.AsyncClient(transport=httpx.MockTransport(lambda _: httpx.Response(503))) as client:
+        transport = HttpTransport({"src": policy}, clock=FrozenClock(NOW), client=client)
+        with pytest.raises(RetryableError):
+            await transport.send(Request("src", "https://source.example/"))
+    backoffs = [wait for wait in waits if wait >= 0.5]
+    for wait, least in zip(backoffs, [0.5, 1, 2, 4, 8, 8, 8], strict=True):
+        assert least <= wait <= min(least + 0.5, 8.0)
+
+
+async def test_twenty_megabytes_of_an_answer_are_read_and_no_more() -> None:
+    sent = 0
+
+    async def chunks() -> AsyncIterator[bytes]:
+        nonlocal sent
+        while sent < 40:
+            sent += 1
+            yield bytes(MEGABYTE)
+
+    answers = httpx.MockTransport(lambda _: httpx.Response(200, content=chunks()))
+    async with httpx.AsyncClient(transport=answers) as client:
+        transport = HttpTransport({"src": SourcePolicy()}, client=client)
+        with pytest.raises(NonRetryableError, match="more than 20 MB"):
+            await transport.send(Request("src", "https://source.example/"))
+    assert sent == 21
+
+
+def test_a_source_is_asked_once_a_second_three_times_for_twenty_seconds_each_unless_it_has_a_policy() -> None:
+    usual = SourcePolicy()
+    assert (usual.rate_per_s, usual.burst, usual.attempts, usual.timeout_s) == (1.0, 1, 3, 20.0)
+    assert (http_source.MOST_REQUESTS_PER_QUERY, LEAST_PER_QUERY, provider.RETRIES) == (100, 10, 2)
+
+
+def test_the_settings_are_those_that_are_documented() -> None:
+    settings = AppConfig()
+    assert (settings.cache_ttl_s, settings.timeout_s, settings.source_deadline_s) == (86_400.0, 20.0, 60.0)
+    assert (settings.default_max_results, settings.max_rounds, settings.min_relevance) == (100, 5, 0.3)
+    assert (settings.relevance_batch_size, settings.relevance_max_concurrency) == (25, 5)
+    sessions = settings.sessions
+    assert (sessions.idle_s, sessions.retention_days, sessions.reply_within_s) == (1_800.0, 90.0, 50.0)
+    assert (settings.llm.max_tokens, settings.llm.timeout_s, settings.llm.temperature) == (4_096, 60.0, 0.0)
+
+
+def test_a_query_has_two_thousand_characters_and_a_thousand_results_at_most() -> None:
+    assert checked_query("x" * 2_000) == "x" * 2_000
+    with pytest.raises(InvalidQuery, match="2,000"):
+        checked_query("x" * 2_001)
+    assert checked_max_results(1_000)[0] == 1_000
+    assert checked_max_results(1_001)[0] == 1_000
+
+
+def test_a_decision_has_a_note_of_four_thousand_characters_and_data_of_64000_sixteen_deep_at_most() -> None:
+    deep: object = 1
+    for _ in range(15):
+        deep = [deep]
+    check_decision_size({"a": deep}, "n" * 4_000)
+    check_decision_size("x" * 64_000, "")
+    for data, note in [({"a": [deep]}, None), ("x" * 64_001, ""), (None, "n" * 4_001)]:
+        with pytest.raises(InvalidDecision):
+            check_decision_size(data, note)

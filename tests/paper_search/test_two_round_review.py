@@ -1,0 +1,210 @@
+"""A review of two rounds through the real server: edits, marks, a kill, failing sources, exports, shelf, citations."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import AnyUrl
+
+from tests.fixtures import observatory
+from tests.fixtures.observatory import TITLES
+from tests.paper_search.sessions.processes import COMMAND, environment, eventually
+from uraniborg.kernel.mcp.testing import ClientSession, json_of, stdio_client_for, text_of
+
+QUERY = "tidal heating of icy moons since 2005"
+EDITED = '"tidal heating" AND Enceladus'
+SHOWN = set(TITLES[2:])
+"""What the edited strategy finds in the first round: ten records of eight papers."""
+EXCLUDED = {TITLES[5], TITLES[7]}
+MAYBE = TITLES[6]
+WRONG_MOON = "It is about other moons."
+READ_AGAIN = "Read its appendix first."
+CORE = "The best account of the plumes."
+
+
+class Review:
+    """One person's review: the folder of the server, and the sources, which can be shut and closed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.sources = folder / "sources"
+        self.env = environment(folder, observatory.install(self.sources))
+        self.pid = folder / "pid"
+
+    @asynccontextmanager
+    async def client(self) -> AsyncGenerator[ClientSession]:
+        """The official client of a server that was just started."""
+        start = ["-c", 'echo $$ > "$0" && exec "$1"', str(self.pid), COMMAND]
+        with (self.folder / "stderr").open("a") as stderr:
+            async with stdio_client_for("/bin/sh", start, self.env, cwd=str(self.folder), stderr=stderr) as client:
+                yield client
+
+    def kill_server(self) -> None:
+        os.kill(int(self.pid.read_text()), signal.SIGKILL)
+
+    def command(self, name: str, *arguments: str) -> str:
+        """What a command prints that must end well."""
+        command = [str(Path(sys.executable).with_name(name)), *arguments]
+        done = subprocess.run(command, env=self.env, cwd=self.folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def review(tmp_path: Path) -> Review:
+    return Review(tmp_path)
+
+
+async def call(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.isError, text_of(result)
+    return json_of(result)
+
+
+async def export(client: ClientSession, session_id: str, format_: str) -> str:
+    result = await client.call_tool("export_results", {"session_id": session_id, "format": format_})
+    assert not result.isError, text_of(result)
+    return text_of(result)
+
+
+async def state_once(
+    client: ClientSession, session_id: str, wanted: Callable[[dict[str, Any]], bool]
+) -> dict[str, Any]:
+    async with asyncio.timeout(30):
+        while not wanted(state := await call(client, "get_session", session_id=session_id)):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    return state
+
+
+def shown(state: Mapping[str, Any]) -> dict[str, str]:
+    """The ids of the papers under review by title."""
+    return {paper["title"]: paper["id"] for paper in state["checkpoint"]["payload"]["papers"]}
+
+
+async def first_round(review: Review) -> str:
+    """Edit the strategy, decide about papers in both ways, and lose the server while it searches again."""
+    async with review.client() as client:
+        opened = await call(client, "search_papers", query=QUERY)
+        edit = {"queries": [{"boolean_query": EDITED}], "filters": {"year_from": 2006}}
+        session_id = opened["session_id"]
+        found = await call(client, "decide", session_id=session_id, action="edit", data=edit, note="plumes only")
+        assert found["current_checkpoint_kind"] == "result_review"
+        papers = shown(found)
+        assert set(papers) == SHOWN
+        data = {
+            "marked_relevant": [papers[TITLES[9]]],
+            "marked_irrelevant": [papers[TITLES[5]]],
+            "decisions": {
+                papers[TITLES[8]]: {"status": "include", "reason": CORE},
+                papers[TITLES[7]]: {"status": "exclude", "reason": WRONG_MOON},
+                papers[MAYBE]: {"status": "maybe", "reason": READ_AGAIN},
+            },
+        }
+        again = await call(client, "decide", session_id=session_id, action="reject", data=data, note="more on orbits")
+        assert (again["current_checkpoint_kind"], again["round"]) == ("strategy_confirmation", 1)
+        asked = review.sources / "asked"
+        before = len(asked.read_text().splitlines())
+        (review.sources / "shut").touch()
+        arguments = {"session_id": session_id, "action": "approve", "checkpoint_id": again["checkpoint_id"]}
+        unanswered = asyncio.create_task(client.call_tool("decide", arguments))
+        await asyncio.to_thread(eventually, lambda: len(asked.read_text().splitlines()) >= before + 2)
+        review.kill_server()
+        with suppress(Exception):
+            async with asyncio.timeout(30):
+                await unanswered
+        unanswered.cancel()
+    return session_id
+
+
+async def find_session(client: ClientSession) -> str:
+    """The id of the one session there is, as a client finds it that has lost it."""
+    listed = await client.read_resource(AnyUrl("paper-search://sessions"))
+    (content,) = listed.contents
+    text = content.model_dump()["text"]
+    assert QUERY in text
+    (session_id,) = set(re.findall(r"\b[0-9a-f]{32}\b", text))
+    return session_id
+
+
+async def second_round(review: Review, client: ClientSession, session_id: str) -> dict[str, Any]:
+    """The search that was cut off goes on, and every source fails: the papers are those of the first round."""
+    state = await state_once(client, session_id, lambda state: state["has_pending_checkpoint"])
+    assert (state["current_checkpoint_kind"], state["round"], state["iteration"]) == ("result_review", 1, 3)
+    assert {source["name"]: source["status"] for source in state["sources"]} == {"brahe": "failed", "kepler": "failed"}
+    assert set(shown(state)) >= SHOWN - EXCLUDED
+    return await call(
+        client, "decide", session_id=session_id, action="approve", checkpoint_id=state["checkpoint_id"], note="done"
+    )
+
+
+def check_exported(text: str) -> None:
+    """The result is the first round's without what was excluded, and says who decided what and why."""
+    exported = json.loads(text)
+    kept = {paper["title"] for paper in exported["papers"] if '"exclude"' not in json.dumps(paper)}
+    assert kept == SHOWN - EXCLUDED, "what nobody decided about stays, and a round without answers drops nothing"
+    by_title = {paper["title"]: json.dumps(paper) for paper in exported["papers"]}
+    assert CORE in by_title[TITLES[8]]
+    assert '"include"' in by_title[TITLES[9]]
+    assert '"maybe"' in by_title[MAYBE]
+    assert READ_AGAIN in by_title[MAYBE]
+
+
+def check_prisma(text: str) -> None:
+    """The log names every round, source, query and reason, and its boxes."""
+    for word in ("identified", "duplicates", "screened", "excluded", "included"):
+        assert word in text.lower(), word
+    for fact in ("brahe", "kepler", EDITED, WRONG_MOON):
+        assert fact in text, fact
+
+
+def keys_in(bibtex: str) -> dict[str, str]:
+    """The titles of the entries by key."""
+    found = re.findall(r"^@\w+\{([^,\s]+),(.*?)^\}", bibtex, re.MULTILINE | re.DOTALL)
+    return {
+        key: re.sub(r"[{}]", "", re.findall(r"^\s*title\s*=\s*(.*?),?$", body, re.MULTILINE)[0]) for key, body in found
+    }
+
+
+def check_shelf(review: Review, titles: Mapping[str, str]) -> None:
+    """What was exported is on the shelf, once, and is cited by the keys of the export, with or without its BibTeX."""
+    for shelf, inputs in {"both": ("found.json", "found.bib"), "json": ("found.json",)}.items():
+        built = json.loads(review.command("paper-library", "build", *inputs, "-o", shelf, "--json"))
+        assert built["papers"] == len(titles)
+        for key, title in sorted(titles.items())[:2]:
+            assert json.loads(review.command("paper-library", "show", shelf, key, "--json"))["title"] == title
+            cited = review.command("paper-library", "show", shelf, key, "--bibtex")
+            assert re.match(rf"@\w+\{{{re.escape(key)},", cited), cited
+
+
+@pytest.mark.timeout(120)
+async def test_a_review_of_two_rounds_ends_in_citations_and_loses_nothing(review: Review) -> None:
+    opened = await first_round(review)
+    (review.sources / "closed").touch()
+    (review.sources / "shut").unlink()
+    async with review.client() as client:
+        session_id = await find_session(client)
+        assert session_id == opened
+        ended = await second_round(review, client, session_id)
+        assert (ended["is_complete"], ended["phase"]) == (True, "completed")
+        assert ended["paper_count"] == len(SHOWN - EXCLUDED)
+        exported = {name: await export(client, session_id, name) for name in ("json", "bibtex", "prisma")}
+    check_exported(exported["json"])
+    check_prisma(exported["prisma"])
+    titles = keys_in(exported["bibtex"])
+    assert set(titles.values()) == SHOWN - EXCLUDED
+    (review.folder / "found.json").write_text(exported["json"])
+    (review.folder / "found.bib").write_text(exported["bibtex"])
+    check_shelf(review, titles)
+    assert session_id in review.command("paper-search", "sessions", "list")
+    assert QUERY in review.command("paper-search", "sessions", "show", session_id)
+    for name in ("bibtex", "prisma"):
+        assert review.command("paper-search", "export", session_id, "--format", name).strip() == exported[name].strip()

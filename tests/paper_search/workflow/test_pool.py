@@ -1,0 +1,214 @@
+"""The papers of a session: found once, kept, decided about, merged."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from paper_search.dedup import deduplicate
+from paper_search.models import RawPaper, ScoredPaper
+from paper_search.review import ExclusionReason, PaperDecision, ReviewStatus, combine_statuses
+from paper_search.workflow.pool import Additions, Pool, trace_members
+from tests.paper_search.workflow.samples import raw
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+LATER = datetime(2026, 1, 2, tzinfo=UTC)
+INCLUDE, EXCLUDE, MAYBE, UNDECIDED = ReviewStatus
+
+JOURNAL = "Tidal heating of the icy moon Europa"
+PREPRINT = "On the heating of Europa by tides"
+
+
+def add(pool: Pool, found: list[RawPaper], number: int) -> Additions:
+    done = deduplicate([*found, *(entry.scored.paper for entry in pool.entries)])
+    return pool.add(done.papers, done.members, len(found), number)
+
+
+def score(pool: Pool, **scores: float) -> None:
+    pool.rescore(
+        ScoredPaper(paper=entry.scored.paper, relevance_score=scores[entry.scored.paper.title], relevance_reason="")
+        for entry in list(pool.entries)
+    )
+
+
+def admit(pool: Pool, limit: int, threshold: float | None = 0.5) -> None:
+    papers = [entry.paper for entry in pool.entries if not entry.admitted]
+    relevant = [paper for paper in papers if paper.relevance_score >= (threshold or 0.5)]
+    pool.admit(sorted(relevant, key=lambda paper: -paper.relevance_score)[:limit], limit, threshold)
+
+
+def decide(pool: Pool, paper_id: str, status: ReviewStatus, reviewer: str = "mira", at: datetime = AT) -> None:
+    pool.decide({paper_id: PaperDecision(status=status, reason="because")}, reviewer, at)
+
+
+def reasons(pool: Pool) -> dict[str, ExclusionReason]:
+    return {exclusion.title: exclusion.reason for exclusion in pool.exclusions(0.5)}
+
+
+def two_that_are_one(rounds: tuple[int, int] = (0, 0)) -> tuple[Pool, RawPaper]:
+    """A pool with the preprint and the journal article of one paper, and the record that tells."""
+    pool = Pool()
+    add(pool, [raw(PREPRINT, identifiers={"arxiv": "2101.00001"}, authors=[])], rounds[0])
+    add(pool, [raw(JOURNAL, doi="10.1000/europa")], rounds[1])
+    telling = raw(JOURNAL, source="beta", doi="10.1000/europa", identifiers={"arxiv": "2101.00001"})
+    return pool, telling
+
+
+@pytest.mark.parametrize(
+    ("statuses", "combined"),
+    [
+        ([], UNDECIDED),
+        ([UNDECIDED], UNDECIDED),
+        ([INCLUDE], INCLUDE),
+        ([INCLUDE, UNDECIDED], INCLUDE),
+        ([INCLUDE, MAYBE], INCLUDE),
+        ([EXCLUDE], EXCLUDE),
+        ([EXCLUDE, UNDECIDED], EXCLUDE),
+        ([EXCLUDE, MAYBE], MAYBE),
+        ([INCLUDE, EXCLUDE], MAYBE),
+        ([INCLUDE, EXCLUDE, MAYBE], MAYBE),
+        ([MAYBE, UNDECIDED], MAYBE),
+    ],
+)
+def test_the_statuses_of_several_reviewers_amount_to_one(statuses: list[ReviewStatus], combined: ReviewStatus) -> None:
+    assert combine_statuses(statuses) is combined
+    assert combine_statuses(reversed(statuses)) is combined
+
+
+def test_a_paper_found_again_is_a_duplicate_of_an_earlier_round_and_keeps_its_round() -> None:
+    pool = Pool()
+    assert add(pool, [raw("Io"), raw("Io"), raw("Europa")], 0) == Additions(2, 1, 0)
+    assert add(pool, [raw("Io"), raw("Io"), raw("Titan")], 1) == Additions(1, 0, 2)
+    found_in = {entry.paper.title: entry.paper.found_in_round for entry in pool.entries}
+    assert found_in == {"Io": 0, "Europa": 0, "Titan": 1}
+
+
+def test_a_paper_below_the_threshold_is_excluded_with_its_score_and_comes_in_when_its_score_rises() -> None:
+    pool = Pool()
+    add(pool, [raw("Io"), raw("Europa")], 0)
+    score(pool, Io=0.9, Europa=0.2)
+    admit(pool, 10)
+    assert [paper.title for paper in pool.result] == ["Io"]
+    (low,) = pool.exclusions(0.5)
+    assert (low.title, low.reason, low.score, low.threshold) == ("Europa", ExclusionReason.BELOW_THRESHOLD, 0.2, 0.5)
+    score(pool, Io=0.9, Europa=0.6)
+    admit(pool, 10)
+    assert [paper.title for paper in pool.result] == ["Io", "Europa"]
+
+
+def test_a_paper_once_admitted_stays_when_its_score_falls() -> None:
+    pool = Pool()
+    add(pool, [raw("Io")], 0)
+    score(pool, Io=0.9)
+    admit(pool, 10)
+    score(pool, Io=0.0)
+    admit(pool, 10)
+    assert [(paper.title, paper.relevance_score) for paper in pool.result] == [("Io", 0.0)]
+
+
+@pytest.mark.parametrize("threshold", [0.5, None])
+def test_what_a_round_could_not_add_for_its_limit_is_told_from_what_is_not_relevant(threshold: float | None) -> None:
+    pool = Pool()
+    add(pool, [raw("Io"), raw("Europa"), raw("Titan")], 0)
+    score(pool, Io=0.9, Europa=0.9, Titan=0.1)
+    admit(pool, 1, threshold)
+    left = {exclusion.reason for exclusion in pool.exclusions(threshold)}
+    assert left == {ExclusionReason.OVER_LIMIT, ExclusionReason.BELOW_THRESHOLD}
+    admit(pool, 1, threshold)
+    assert {paper.title for paper in pool.result} == {"Io", "Europa"}
+
+
+def test_a_person_excludes_with_a_reason_and_may_change_their_mind() -> None:
+    pool = Pool()
+    add(pool, [raw("Io")], 0)
+    score(pool, Io=0.9)
+    admit(pool, 10)
+    decide(pool, pool.entries[0].id, EXCLUDE)
+    assert pool.result == []
+    (gone,) = pool.exclusions(0.5)
+    said = (gone.reason, gone.reviewer, gone.at, gone.detail)
+    assert said == (ExclusionReason.BY_PERSON, "mira", AT, "because")
+    decide(pool, pool.entries[0].id, UNDECIDED)
+    assert [paper.status for paper in pool.result] == [UNDECIDED]
+
+
+@pytest.mark.parametrize("status", [INCLUDE, MAYBE])
+def test_a_person_overrules_the_threshold(status: ReviewStatus) -> None:
+    pool = Pool()
+    add(pool, [raw("Io")], 0)
+    score(pool, Io=0.0)
+    admit(pool, 10)
+    decide(pool, pool.entries[0].id, status)
+    assert [paper.status for paper in pool.result] == [status]
+
+
+def test_two_reviewers_are_heard_side_by_side() -> None:
+    pool = Pool()
+    add(pool, [raw("Io")], 0)
+    decide(pool, pool.entries[0].id, INCLUDE, "mira")
+    decide(pool, pool.entries[0].id, EXCLUDE, "noor", LATER)
+    (paper,) = pool.result
+    assert paper.status is MAYBE
+    assert [(said.reviewer, said.status) for said in paper.decisions] == [("mira", INCLUDE), ("noor", EXCLUDE)]
+
+
+def test_a_decision_about_an_unknown_paper_changes_nothing() -> None:
+    pool = Pool()
+    add(pool, [raw("Io")], 0)
+    before = pool.model_copy(deep=True)
+    decide(pool, "p_unknown", EXCLUDE)
+    assert pool == before
+
+
+@pytest.mark.parametrize("rounds", [(0, 0), (0, 1)])
+def test_two_papers_that_a_new_record_shows_to_be_one_are_one_with_both_ids(rounds: tuple[int, int]) -> None:
+    pool, telling = two_that_are_one(rounds)
+    preprint, journal = pool.entries
+    former = {preprint.id, journal.id}
+    admit(pool, 10)
+    assert add(pool, [telling], 2) == Additions(0, 0, 1)
+    (one,) = pool.entries
+    assert {one.id, *one.other_ids} >= former
+    assert one.found_in_round == 0
+    (gone,) = (exclusion for exclusion in pool.exclusions(0.5) if exclusion.reason is ExclusionReason.MERGED)
+    assert (gone.round, gone.detail) == (rounds[1], one.id)
+    assert gone.paper_id != one.id
+    for former_id in former:
+        decide(pool, former_id, EXCLUDE)
+        assert one.status is EXCLUDE
+        decide(pool, former_id, INCLUDE)
+        assert one.status is INCLUDE
+
+
+def test_the_decisions_about_two_papers_that_are_one_are_combined() -> None:
+    pool, telling = two_that_are_one()
+    preprint, journal = (entry.id for entry in pool.entries)
+    decide(pool, preprint, EXCLUDE, "mira", LATER)
+    decide(pool, journal, INCLUDE, "mira", AT)
+    decide(pool, journal, MAYBE, "noor", AT)
+    add(pool, [telling], 1)
+    (paper,) = pool.result
+    assert {said.reviewer: said.status for said in paper.decisions} == {"mira": EXCLUDE, "noor": MAYBE}
+    assert paper.status is MAYBE
+
+
+def test_an_admitted_paper_that_is_one_with_an_excluded_one_stays_admitted() -> None:
+    pool, telling = two_that_are_one()
+    score(pool, **{PREPRINT: 0.1, JOURNAL: 0.9})
+    admit(pool, 10)
+    add(pool, [telling], 1)
+    (paper,) = pool.result
+    assert paper.relevance_score == 0.9
+
+
+def test_entries_that_a_merge_does_not_cover_stay() -> None:
+    pool = Pool()
+    add(pool, [raw("Io"), raw("Europa")], 0)
+    pool.add([raw("Titan")], [[0]], 1, 1)
+    assert [entry.scored.paper.title for entry in pool.entries] == ["Io", "Europa", "Titan"]
+
+
+def test_members_are_traced_where_they_were_not_reported() -> None:
+    records = [raw("Io"), raw("Io", source="beta"), raw("Europa", doi="10.1/e", records=[]), raw("Titan")]
+    done = deduplicate(records)
+    assert trace_members(records, done.papers) == done.members
+    assert trace_members([raw("Rhea")], done.papers) == [[], [], []]

@@ -1,0 +1,210 @@
+"""Reviews of several rounds: the pool only grows, and every paper has a status."""
+
+from typing import Any
+
+import pytest
+
+from paper_search.errors import InvalidDecision, NonRetryableError, RetryableError
+from paper_search.models import PaperCollection, RawPaper
+from paper_search.review import ExclusionReason, ReviewStatus
+from paper_search.testing import FakeSource, ScriptedDecisions
+from paper_search.workflow import Decision, DecisionAction
+from tests.paper_search.workflow.runs import (
+    APPROVE,
+    CLOCK,
+    MOONS,
+    QUERY,
+    REJECT,
+    RoundsSource,
+    edit_with,
+    reject_with,
+    review_of,
+    titles,
+    workflow,
+)
+from tests.paper_search.workflow.samples import raw
+
+BODIES = ["Europa", "Enceladus", "Triton", "Miranda", "Ariel", "Dione"]
+MANY = [
+    raw(f"Tidal heating of icy moons: {body}, model {number}", doi=f"10.1000/{body}.{number}")
+    for body in BODIES
+    for number in range(4)
+]
+OFF_TOPIC = raw("Sourdough starters", doi="10.1/bread")
+BROKEN = NonRetryableError("the key was refused")
+
+
+def approve_with(**marks: Any) -> Decision:
+    return Decision(action=DecisionAction.APPROVE, revised_data=marks)
+
+
+def ids(collection: PaperCollection) -> set[str]:
+    return {paper.id for paper in collection.papers}
+
+
+def statuses(collection: PaperCollection) -> dict[str, ReviewStatus]:
+    return {paper.title: paper.status for paper in collection.papers}
+
+
+@pytest.mark.parametrize("end", [[APPROVE, APPROVE], [APPROVE, REJECT]], ids=["approved", "rounds used up"])
+@pytest.mark.parametrize("found_again", [MANY, MANY[:1], []], ids=["all again", "one again", "none again"])
+async def test_24_papers_4_marks_and_a_reject_end_with_all_but_the_excluded_ones(
+    end: list[Decision], found_again: list[RawPaper]
+) -> None:
+    liked, disliked = {MANY[0].id, MANY[5].id}, {MANY[9].id, MANY[14].id}
+    marks = reject_with(marked_relevant=sorted(liked), marked_irrelevant=sorted(disliked))
+    handler = ScriptedDecisions([APPROVE, marks, *end])
+    result = await workflow(handler, [RoundsSource("alpha", [MANY, found_again])], max_iterations=2).run(QUERY)
+    assert len(review_of(handler, 1).papers) == 24
+    assert ids(result) == {paper.id for paper in MANY} - disliked
+    by_status = {paper.id: paper.status for paper in result.papers}
+    assert {key for key, status in by_status.items() if status is ReviewStatus.INCLUDE} == liked
+    assert {exclusion.paper_id for exclusion in result.metadata.exclusions} == disliked
+
+
+async def test_a_later_round_adds_and_each_paper_says_which_round_found_it() -> None:
+    handler = ScriptedDecisions([APPROVE, REJECT, APPROVE, APPROVE])
+    result = await workflow(handler, [RoundsSource("alpha", [MOONS[:2], MOONS[2:]])]).run(QUERY)
+    assert {paper.id: paper.found_in_round for paper in result.papers} == {
+        MOONS[0].id: 0,
+        MOONS[1].id: 0,
+        MOONS[2].id: 1,
+    }
+    assert result.metadata.total_found == 3
+
+
+async def test_if_every_source_fails_in_round_2_the_result_is_that_of_round_1_and_the_notes_say_so() -> None:
+    sources = [
+        RoundsSource("alpha", [[*MOONS, OFF_TOPIC], BROKEN]),
+        RoundsSource("beta", [[], RetryableError("slow down", rate_limited=True)]),
+    ]
+    handler = ScriptedDecisions([APPROVE, REJECT, APPROVE, APPROVE])
+    result = await workflow(handler, sources).run(QUERY)
+    assert result.papers == review_of(handler, 1).papers
+    assert review_of(handler, 3).papers == review_of(handler, 1).papers
+    assert "No source answered in round 2; the papers are those of the earlier rounds." in result.metadata.notes
+    assert result.metadata.partial
+    assert [report.status.value for report in result.metadata.sources] == ["failed", "rate_limited"]
+
+
+async def test_an_approve_may_carry_the_last_decisions() -> None:
+    last = approve_with(decisions={MOONS[0].id: {"status": "exclude", "reason": "a comment"}, MOONS[1].id: "include"})
+    result = await workflow(ScriptedDecisions([APPROVE, last])).run(QUERY)
+    assert statuses(result) == {MOONS[1].title: ReviewStatus.INCLUDE, MOONS[2].title: ReviewStatus.UNDECIDED}
+    (gone,) = result.metadata.exclusions
+    assert (gone.reason, gone.detail, gone.reviewer) == (ExclusionReason.BY_PERSON, "a comment", "reviewer")
+    assert gone.at == CLOCK.now()
+
+
+async def test_an_approve_with_a_strategy_is_refused_at_review() -> None:
+    handler = ScriptedDecisions([APPROVE, approve_with(queries=["moons"])])
+    with pytest.raises(InvalidDecision, match="Unknown feedback fields"):
+        await workflow(handler).run(QUERY)
+
+
+@pytest.mark.parametrize("action", [DecisionAction.EDIT, DecisionAction.REJECT])
+async def test_decisions_with_reviewer_and_reason_are_stored_with_each_paper(action: DecisionAction) -> None:
+    data = {"decisions": {MOONS[0].id: {"status": "maybe", "reason": "no data"}}, "reviewer": " mira "}
+    handler = ScriptedDecisions([APPROVE, Decision(action=action, revised_data=data), APPROVE, APPROVE])
+    await workflow(handler).run(QUERY)
+    (said,) = next(paper.decisions for paper in review_of(handler, 3).papers if paper.id == MOONS[0].id)
+    assert (said.status, said.reason, said.reviewer, said.at) == (ReviewStatus.MAYBE, "no data", "mira", CLOCK.now())
+
+
+async def test_an_excluded_paper_is_not_shown_again_and_can_still_be_brought_back() -> None:
+    gone, back = reject_with(marked_irrelevant=[MOONS[0].id]), reject_with(decisions={MOONS[0].id: "undecided"})
+    handler = ScriptedDecisions([APPROVE, gone, APPROVE, back, APPROVE, APPROVE])
+    result = await workflow(handler).run(QUERY)
+    assert MOONS[0].id not in ids(review_of(handler, 3))
+    assert MOONS[0].id in ids(review_of(handler, 5))
+    assert ids(result) == {paper.id for paper in MOONS}
+
+
+async def test_two_reviewers_who_disagree_leave_the_paper_in_as_maybe() -> None:
+    first = reject_with(decisions={MOONS[0].id: "include"}, reviewer="mira")
+    second = approve_with(decisions={MOONS[0].id: "exclude"}, reviewer="noor")
+    result = await workflow(ScriptedDecisions([APPROVE, first, APPROVE, second])).run(QUERY)
+    assert statuses(result)[MOONS[0].title] is ReviewStatus.MAYBE
+
+
+async def test_a_paper_below_the_threshold_is_listed_with_its_score_and_a_person_may_include_it() -> None:
+    include = reject_with(decisions={OFF_TOPIC.id: "include"})
+    handler = ScriptedDecisions([APPROVE, include, APPROVE, APPROVE])
+    result = await workflow(handler, [FakeSource("alpha", [*MOONS, OFF_TOPIC])]).run(QUERY)
+    (low,) = review_of(handler, 1).metadata.exclusions
+    assert (low.paper_id, low.reason, low.threshold) == (OFF_TOPIC.id, ExclusionReason.BELOW_THRESHOLD, 0.3)
+    assert low.score is not None
+    assert low.score < 0.3
+    assert OFF_TOPIC.id in ids(result)
+
+
+async def test_a_paper_that_feedback_makes_relevant_comes_in_in_a_later_round() -> None:
+    wanted = [raw(f"Cryovolcanism {where}", doi=f"10.1/{len(where)}") for where in ("on moons", "and heating")]
+    handler = ScriptedDecisions([APPROVE, reject_with(free_text_feedback="also cryovolcanism"), APPROVE, APPROVE])
+    result = await workflow(handler, [FakeSource("alpha", [*MOONS, *wanted])]).run(QUERY)
+    assert not ids(review_of(handler, 1)) & {paper.id for paper in wanted}
+    assert ids(result) >= {paper.id for paper in wanted}
+    assert {paper.found_in_round for paper in result.papers} == {0}
+
+
+async def test_max_results_bounds_what_each_round_adds_and_never_removes() -> None:
+    handler = ScriptedDecisions([APPROVE, REJECT, edit_with(filters={"max_results": 3}), APPROVE])
+    sources = [FakeSource("alpha", MANY[:8]), FakeSource("beta", MANY[8:16]), FakeSource("gamma", MANY[16:])]
+    result = await workflow(handler, sources, max_results=10).run(QUERY)
+    first, second = ids(review_of(handler, 1)), ids(review_of(handler, 3))
+    assert len(first) == 10
+    assert len(second) == 13
+    assert first < second
+    assert ids(result) == second
+
+
+async def test_papers_over_the_limit_of_a_round_are_listed_as_such() -> None:
+    source = FakeSource("alpha", MANY[:8])
+    other = FakeSource("beta", MANY[8:16])
+    result = await workflow(None, [source, other], max_results=10).run(QUERY)
+    reasons = {exclusion.reason for exclusion in result.metadata.exclusions}
+    assert (len(result.papers), len(result.metadata.exclusions)) == (10, 6)
+    assert reasons == {ExclusionReason.OVER_LIMIT}
+
+
+async def test_papers_that_a_later_record_shows_to_be_one_are_one_and_old_ids_stay_valid() -> None:
+    preprint = raw("Heating of icy moons by tides", identifiers={"arxiv": "2101.00001"}, authors=[])
+    telling = raw(MOONS[0].title, source="beta", doi=MOONS[0].doi, identifiers={"arxiv": "2101.00001"})
+    both = {preprint.id, MOONS[0].id}
+    marks = reject_with(decisions={preprint.id: "include"}, reviewer="mira")
+    last = approve_with(decisions=dict.fromkeys(both, "maybe"), reviewer="noor")
+    source = RoundsSource("alpha", [[*MOONS, preprint], [telling]])
+    handler = ScriptedDecisions([APPROVE, marks, APPROVE, last])
+    result = await workflow(handler, [source]).run(QUERY)
+    assert len(review_of(handler, 1).papers) == 4
+    assert len(result.papers) == 3
+    (one,) = (paper for paper in result.papers if paper.decisions)
+    assert {one.id, *one.other_ids} >= both
+    assert {said.reviewer for said in one.decisions} == {"mira", "noor"}
+    assert [exclusion.reason for exclusion in result.metadata.exclusions] == [ExclusionReason.MERGED]
+
+
+async def test_the_log_holds_the_queries_requests_and_sources_of_every_round() -> None:
+    handler = ScriptedDecisions([APPROVE, REJECT, REJECT, APPROVE, APPROVE])
+    source = FakeSource("alpha", MOONS)
+    result = await workflow(handler, [source]).run(QUERY)
+    assert [log.round for log in result.metadata.round_logs] == [0, 2]
+    asked = [[query.boolean_query for query in log.strategy.queries] for log in result.metadata.round_logs]
+    assert asked == [[query.boolean_query for query in strategy.queries] for strategy in source.asked]
+    assert [[report.name for report in log.sources] for log in result.metadata.round_logs] == [["alpha"], ["alpha"]]
+
+
+async def test_titles_marked_in_any_round_teach_the_next_strategy() -> None:
+    liked = raw("Tidal heating of icy moons by obliquity", doi="10.1/obliquity")
+    again = raw("Obliquity tides and the heating of icy moons", doi="10.1/obliquity.2")
+    marks = reject_with(decisions={liked.id: "include", again.id: {"status": "include"}})
+    source = FakeSource("alpha", [*MOONS, liked, again])
+    await workflow(ScriptedDecisions([APPROVE, marks, APPROVE, APPROVE]), [source]).run(QUERY)
+    assert "obliquity" in " ".join(query.boolean_query for query in source.asked[1].queries).casefold()
+
+
+async def test_the_result_of_a_run_without_reviews_is_logged_too() -> None:
+    result = await workflow(None, [FakeSource("alpha", [*MOONS, OFF_TOPIC])]).run(QUERY)
+    (log,) = result.metadata.round_logs
+    assert (log.identified, log.screened, log.included, log.excluded) == (4, 4, 3, {"below_threshold": 1})
+    assert titles(result) != []

@@ -1,0 +1,129 @@
+"""What the service holds in memory is bounded, by the numbers that are stated."""
+
+# pyright: reportPrivateUsage=false
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.universe.service.speaking import soon
+from tests.universe.service.stores import TroubledStore
+from tests.universe.store.material import entry
+from universe.errors import TooBusy
+from universe.service import positions as positions_module
+from universe.service.feed import Feed
+from universe.service.positions import Positions
+from universe.service.universes import UniverseService
+from universe.store.port import Entry, Superseded
+
+TICK = {"type": "tick"}
+
+
+async def test_of_universes_that_nobody_uses_sixty_four_stay_in_memory_those_used_last(
+    service: UniverseService,
+) -> None:
+    ids = [f"u{n}" for n in range(70)]
+    for universe_id in ids:
+        await service.create("Many", universe_id=universe_id)
+        await service.send(universe_id, TICK)
+    assert list(service._live) == ids[-64:]
+
+
+async def test_ten_thousand_changes_wait_and_one_more_is_refused_while_two_hundred_and_fifty_six_are_written_at_once(
+    service: UniverseService, store: TroubledStore
+) -> None:
+    async with store.holding("u") as held:
+        first = asyncio.create_task(service.send("u", TICK))
+        await soon(held.reached.wait())
+        waiting = [asyncio.create_task(service.send("u", TICK)) for _ in range(10_000)]
+        while len(service._live["u"]._jobs) < 10_000:  # noqa: ASYNC110 - nobody tells of it
+            await asyncio.sleep(0)
+        with pytest.raises(TooBusy, match="10,000 changes of this universe wait already"):
+            await soon(service.send("u", TICK))
+        before = store.appends
+    results = await soon(asyncio.gather(first, *waiting))
+    assert sorted(result.version for result in results) == list(range(1, 10_002))
+    assert store.appends - before == 40, "10,000 in groups of 256"
+
+
+def entry_of(version: int, size: int) -> Entry:
+    return entry(version, body=b'{"type":"tick","dt":1,"note":"%b"}' % (b"x" * size))
+
+
+def test_a_feed_has_the_last_1024_frames_at_hand_and_gives_sixty_four_of_them_at_once() -> None:
+    feed = Feed(0)
+    feed.publish([entry_of(version, 0) for version in range(1, 2_001)])
+    assert feed.after(2_000 - 1_025) is None
+    found = feed.after(2_000 - 1_024)
+    assert found is not None
+    frames, upto = found
+    assert upto == 2_000 - 1_024 + 64
+    assert frames.count(b"\nevent: command\n") == 64
+
+
+def test_a_feed_has_no_more_than_eight_megabytes_at_hand_and_gives_little_more_than_256_kilobytes_at_once() -> None:
+    feed = Feed(0)
+    feed.publish([entry_of(version, 1024 * 1024) for version in range(1, 11)])
+    at_hand = [version for version in range(10) if feed.after(version) is not None]
+    assert at_hand == list(range(3, 10)), "eight would be more, with what is around them"
+    feed.publish([entry_of(version, 100 * 1024) for version in range(11, 21)])
+    found = feed.after(10)
+    assert found is not None
+    assert found[1] == 13, "two would be less than 256 kB"
+
+
+async def test_positions_of_eight_universes_are_prepared_and_those_of_a_ninth_in_the_place_of_the_first(
+    service: UniverseService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared = 0
+    prepare = positions_module._prepare
+
+    def counted(stars: dict[str, object]) -> object:
+        nonlocal prepared
+        prepared += 1
+        return prepare(stars)
+
+    monkeypatch.setattr(positions_module, "_prepare", counted)
+    positions = Positions()
+    replicas = {f"p{n}": (await service.look("u")).replica for n in range(9)}
+    for key in [*list(replicas)[:8], *list(replicas)[:8]]:
+        await positions.at(key, replicas[key], 0)
+    assert prepared == 8
+    await positions.at("p8", replicas["p8"], 0)
+    await positions.at("p1", replicas["p1"], 0)
+    assert prepared == 9
+    await positions.at("p0", replicas["p0"], 0)
+    assert prepared == 10
+
+
+async def test_a_snapshot_is_written_after_five_hundred_changes(service: UniverseService, store: TroubledStore) -> None:
+    await service.send("u", [TICK] * 499)
+    await service._live["u"].settle()
+    assert await store.snapshot_versions("u") == []
+    await service.send("u", TICK)
+    await service._live["u"].settle()
+    assert await store.snapshot_versions("u") == [500]
+
+
+@pytest.mark.parametrize(("others", "is_written"), [(49, True), (50, False)])
+async def test_a_change_is_tried_fifty_times_while_others_are_faster(
+    service: UniverseService, store: TroubledStore, monkeypatch: pytest.MonkeyPatch, others: int, is_written: bool
+) -> None:
+    await service.send("u", TICK)
+    append, tries = store.append, 0
+
+    async def late(*given: Any, **named: Any) -> None:
+        nonlocal tries
+        tries += 1
+        if tries <= others:
+            raise Superseded(1)
+        await append(*given, **named)
+
+    monkeypatch.setattr(store, "append", late)
+    if is_written:
+        assert (await soon(service.send("u", TICK))).version == 2
+    else:
+        with pytest.raises(TooBusy, match="Others change this universe all the time"):
+            await soon(service.send("u", TICK))
+    assert tries == 50

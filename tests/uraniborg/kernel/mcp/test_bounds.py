@@ -1,0 +1,74 @@
+"""What servers and clients hold, wait and say is bounded, by the numbers that are stated."""
+
+# pyright: reportPrivateUsage=false
+
+import inspect
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from mcp.server.session import ServerSession
+
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.mcp import client as client_module
+from uraniborg.kernel.mcp import stateful_app, stateless_app, subscriber
+from uraniborg.kernel.mcp.client import Connection
+from uraniborg.kernel.mcp.reply import error_body
+from uraniborg.kernel.mcp.subscriber import Subscriber
+from uraniborg.kernel.mcp.tail import Tail
+
+
+async def test_of_what_a_process_says_the_last_five_lines_are_kept_and_no_more_than_4096_bytes() -> None:
+    tail = Tail()
+    for number in range(2_000):
+        tail.add(b"line %04d\n" % number)
+    assert await tail.last() == "line 1995 / line 1996 / line 1997 / line 1998 / line 1999"
+    tail.add(b"x" * 10_000)
+    assert await tail.last() == "x" * 4_096
+
+
+async def test_of_a_server_whose_list_of_tools_never_ends_a_thousand_pages_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str | None] = []
+
+    async def ask(_self: Connection, request: Any, _kind: object, _timeout_s: float) -> Any:
+        asked.append(request.params.cursor)
+        return SimpleNamespace(tools=[], nextCursor=str(len(asked)))
+
+    monkeypatch.setattr(client_module.Connection, "_ask", ask)
+    connection = object.__new__(Connection)
+    assert await connection.list_tools() == []
+    assert (len(asked), asked[-1]) == (1_000, "999")
+
+
+def test_an_error_repeats_a_thousand_characters_three_hundred_of_an_item_and_twenty_items() -> None:
+    error = InvalidInput("m" * 2_000, hint="h" * 1_000, words=["w" * 301] * 30, facts={f"n{n}": "v" for n in range(30)})
+    body = error_body(error)["error"]
+    assert body["message"] == "m" * 999 + "…"
+    assert body["hint"] == "h" * 1_000
+    assert body["words"] == ["w" * 299 + "…"] * 20
+    assert list(body["facts"]) == [f"n{n}" for n in range(20)]
+
+
+async def test_a_client_without_room_is_looked_at_after_a_millisecond_and_then_ever_less_often_up_to_once_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits: list[float] = []
+    connection = SimpleNamespace(has_room=False, listening=True, when_listening=None)
+
+    async def wait(seconds: float) -> None:
+        waits.append(seconds)
+        connection.listening = len(waits) < 14
+
+    monkeypatch.setattr(subscriber.asyncio, "sleep", wait)
+    made = Subscriber(cast("Any", connection), cast("ServerSession", None))
+    assert await made._has_room() is False
+    assert waits == [*(0.001 * 2**n for n in range(10)), 1.0, 1.0, 1.0, 1.0]
+
+
+def test_an_app_takes_four_megabytes_and_has_a_thousand_sessions_that_end_after_half_an_hour_unused() -> None:
+    for make in (stateless_app, stateful_app):
+        assert inspect.signature(make).parameters["body_limit"].default == 4 * 1024 * 1024
+    sessions = inspect.signature(stateful_app).parameters
+    assert (sessions["max_sessions"].default, sessions["idle_seconds"].default) == (1_000, 1_800)

@@ -1,0 +1,62 @@
+"""An unpacked data folder, and the present version's commands and server on it."""
+
+import json
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.fixtures import observatory
+from tests.fixtures.data import unpack
+from tests.fixtures.workflow_data import FOLDER
+from tests.forking import template
+from tests.paper_search.sessions.processes import Server, serving
+
+_COMMANDS = {
+    "pflow": ("pflow.__main__:main", "pflow.cli.running", "pflow.engine.engine"),
+    "universe": ("universe.__main__:main", "universe.cli"),
+    "uraniborg": ("uraniborg.cli:main", "uraniborg.decisions", "paper_search.sessions"),
+    "paper-library": ("paper_library.__main__:main", "paper_library.cli"),
+}
+
+
+class OldData:
+    """The data folder of an older version, below `folder`. `ids` lists what is in it by kind and name."""
+
+    def __init__(self, archive: Path, folder: Path) -> None:
+        unpack(archive, folder)
+        self.folder = folder
+        self.home = folder / "home"
+        self.data = self.home / "data"
+        self.pflow = folder / "pflow"
+        self.shelf = folder / "shelf"
+        self.effects = folder / "effects"
+        self.ids: dict[str, dict[str, str]] = json.loads((folder / "index.json").read_text())
+        self.sources = folder / "plugin"
+        self._env = observatory.install(self.sources)
+
+    def session_file(self, name: str) -> Path:
+        return self.data / "paper_search" / "sessions" / f"{self.ids['sessions'][name]}.db"
+
+    @contextmanager
+    def server(self) -> Generator[Server]:
+        """The search server on this folder, with the sources that the sessions were opened with."""
+        with serving(self.home, env=self._env) as server:
+            yield server
+            server.was_never_surprised()
+
+    def run(self, command: str, *arguments: str, code: int = 0, **env: str) -> Any:
+        """The JSON that a command prints."""
+        given = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "URANIBORG_HOME": str(self.home),
+            "PFLOW_HOME": str(self.pflow),
+            "URANIBORG_PFLOW__CHECKPOINT_HOURS": "1000000",
+            "EFFECTS": str(self.effects),
+            **env,
+        }
+        done = template(*_COMMANDS[command]).run(*arguments, "--json", env=given, cwd=FOLDER)
+        assert done.returncode == code, done.stdout + done.stderr
+        return json.loads(done.stdout)

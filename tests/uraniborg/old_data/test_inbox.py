@@ -1,0 +1,65 @@
+"""Inbox entries of an older version: listed, shown and decided."""
+
+from typing import Any
+
+from tests.uraniborg.old_data.folder import OldData
+from uraniborg.kernel.inbox import Entry, Inbox
+
+SEARCHES = ("at_strategy", "strategy_rejected", "at_review", "second_strategy", "second_review")
+WORKFLOWS = ("waiting", "asked_again")
+
+
+def entry(old: OldData, entry_id: str) -> Entry:
+    inbox = Inbox(old.data / "inbox.db")
+    try:
+        return inbox.get(entry_id)
+    finally:
+        inbox.close()
+
+
+def pending(old: OldData) -> dict[str, dict[str, Any]]:
+    """What waits, by the name of its session or workflow."""
+    names = {session_id: name for name, session_id in old.ids["sessions"].items()}
+    return {names.get(one["subject"]) or one["payload"]["workflow"]: one for one in old.run("uraniborg", "inbox")}
+
+
+def test_everything_that_waits_is_listed(old: OldData) -> None:
+    waiting = pending(old)
+    assert set(waiting) == {*SEARCHES, *WORKFLOWS}
+    assert waiting["at_review"]["kind"] == "result_review"
+    assert waiting["at_review"]["payload"]["total_papers"] == 7
+    assert waiting["waiting"]["payload"]["question"] == "Publish waiting?"
+    for one in waiting.values():
+        assert old.run("uraniborg", "inbox", one["id"])["payload"] == one["payload"]
+
+
+def test_decisions_keep_who_took_them_and_what_they_said(old: OldData) -> None:
+    session = old.ids["sessions"]["second_review"]
+    marks = entry(old, f"{session}:1:result_review")
+    assert (marks.state, marks.door) == ("decided", "agent")
+    assert marks.decision is not None
+    assert (marks.decision.action, marks.decision.note) == ("reject", "not yet")
+    assert len(marks.decision.data["marked_relevant"]) == 2
+    assert marks.decision.data["free_text_feedback"] == "more on orbits"
+    terminal = entry(old, f"{old.ids['sessions']['decided_at_terminal']}:0:strategy_confirmation")
+    assert terminal.decision is not None
+    assert (terminal.door, terminal.decision.note) == ("terminal", "from the terminal")
+    refused = entry(old, old.ids["runs"]["refused approval"])
+    assert refused.decision is not None
+    assert (refused.decision.action, refused.decision.note) == ("reject", "not yet")
+    assert entry(old, old.ids["runs"]["withdrawn approval"]).state == "withdrawn"
+
+
+def test_a_decision_at_the_terminal_reaches_the_session_that_waits(old: OldData) -> None:
+    waiting = pending(old)["at_strategy"]
+    old.run("uraniborg", "decide", waiting["id"], "approve")
+    with old.server() as server:
+        state = server.state_once(waiting["subject"], lambda state: state["has_pending_checkpoint"])
+    assert (state["iteration"], state["current_checkpoint_kind"]) == (1, "result_review")
+    assert "at_strategy" in pending(old), "its review waits now"
+
+
+def test_what_was_decided_or_withdrawn_cannot_be_decided_again(old: OldData) -> None:
+    for name, code in {"refused approval": "already_decided", "withdrawn approval": "decision_withdrawn"}.items():
+        reply = old.run("uraniborg", "decide", old.ids["runs"][name], "approve", code=4)
+        assert reply["error"]["code"] == code
