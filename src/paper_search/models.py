@@ -96,10 +96,12 @@ class PartOrigin(BaseModel):
     """Where one part of a strategy comes from: an earlier round, or this one and why."""
 
     part: str
-    """`query`, `sources`, or the name of a filter such as `year_from`."""
+    """`queries[0]` and so on, `removed_query`, `sources`, or the name of a filter such as `year_from`."""
     value: str
     inherited: bool
     reason: str
+    by_person: bool = False
+    """A person set it, in an edit or by feedback: it stays in later rounds until a person changes it."""
 
 
 class SearchStrategy(BaseModel):
@@ -363,7 +365,13 @@ class PaperCollection(BaseModel):
 class QueryBuilderInput(BaseModel):
     intent: ParsedIntent
     previous_strategies: list[SearchStrategy] = Field(default_factory=list[SearchStrategy])
+    """The strategies of all earlier rounds as they were searched or rejected, edits included; the last is built on."""
     user_feedback: UserFeedback | None = None
+    """The feedback on the last strategy or result."""
+    earlier_texts: list[str] = Field(default_factory=list)
+    """The texts of the feedback before that, the oldest first."""
+    person_queries: list[SearchQuery] = Field(default_factory=list[SearchQuery])
+    """Queries of the last strategy that a person set; new ones are built on these."""
     relevant_titles: list[str] = Field(default_factory=list)
     """Titles of the papers marked relevant, so that a builder can learn from words, not ids."""
     irrelevant_titles: list[str] = Field(default_factory=list)

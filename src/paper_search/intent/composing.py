@@ -1,7 +1,7 @@
 """Composes queries out of ideas, from strict to broad, so that one AND too many does not end a search."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paper_search.intent.expression import render, term, tidied
 from paper_search.intent.ideas import Idea, most_specific
@@ -68,6 +68,15 @@ class Composer:
             yield from self._loose([subject], also=[any_of(any_other)])
         if len(others) < 2 and subject.stands_alone:
             yield from self._loose([subject])
+
+    def narrower(self) -> Iterator[SearchQuery]:
+        """Every idea at once; then without the other ways to write them."""
+        if self.typed is not None or not self.ideas:
+            return
+        also = [_either(self.authors), _either(self.venues)]
+        words = [*self.authors, *self.venues]
+        yield from self._all(self.ideas, words=words, also=also)
+        yield from self._all([replace(idea, synonyms=()) for idea in self.ideas], words=words, also=also)
 
     def _core(self) -> list[Idea]:
         count = len(self.ideas)

@@ -10,10 +10,12 @@ from paper_search.intent.amounts import read_amount
 from paper_search.intent.authors import read_authors
 from paper_search.intent.cleaning import normalised, restored, set_phrases_aside, without_politeness
 from paper_search.intent.concepts import LONGEST_CHUNK, concepts_in
+from paper_search.intent.directions import Direction, change_limits, read_directions
 from paper_search.intent.languages import read_language
 from paper_search.intent.vocabulary import Vocabulary, key_of
 from paper_search.intent.wordlists import CHATTER, FILLER
 from paper_search.intent.years import read_years
+from paper_search.models import SearchConstraints
 from paper_search.text import STOP_WORDS, terms, words
 
 MAX_LEARNED = 4
@@ -43,6 +45,7 @@ _OFF_TOPIC = re.compile(
 _CONTRACTED = re.compile(r"n['’]t\b", re.IGNORECASE)
 _NO_TERMS = Vocabulary({})
 _ANY_DAY = date.max  # which day it is changes the limits, never the words
+_CHATTER = CHATTER | {"query", "queries", "strategy", "scope", "selection"}
 _CLAUSES = re.compile(r"[.;!?\n,]+|\bbut\b|\bhowever\b", re.IGNORECASE)
 
 
@@ -53,12 +56,22 @@ class Lessons:
     wanted: list[str] = field(default_factory=list)
     unwanted: list[str] = field(default_factory=list)
     authors: list[str] = field(default_factory=list)
-    limits: dict[str, int | str] = field(default_factory=dict)
+    limits: dict[str, int | str | None] = field(default_factory=dict)
+    directions: list[Direction] = field(default_factory=list[Direction])
     notes: list[str] = field(default_factory=list)
 
     @property
     def said_something(self) -> bool:
-        return bool(self.wanted or self.unwanted or self.authors or self.limits)
+        return bool(self.wanted or self.unwanted or self.authors or self.limits or self.directions)
+
+    def add(self, later: "Lessons") -> None:
+        """Add the lessons of a later text, which win over these where the two disagree."""
+        self.wanted = _distinct([*_without(self.wanted, later.unwanted), *later.wanted])
+        self.unwanted = _distinct([*_without(self.unwanted, later.wanted), *later.unwanted])
+        self.authors = list(dict.fromkeys([*self.authors, *later.authors]))
+        self.limits |= later.limits
+        self.directions = list(dict.fromkeys([*self.directions, *later.directions]))
+        self.notes += later.notes
 
 
 def wanted_words(feedback: str) -> str:
@@ -66,9 +79,25 @@ def wanted_words(feedback: str) -> str:
     return " ".join(read_feedback(feedback, _NO_TERMS, _ANY_DAY).wanted)
 
 
-def read_feedback(feedback: str, vocabulary: Vocabulary, today: date) -> Lessons:
-    """What free text asks for. "Not enough on evaluation" adds evaluation; "less theory" leaves theory out."""
+def read_texts(
+    texts: Iterable[str], vocabulary: Vocabulary, today: date, current: SearchConstraints | None = None
+) -> Lessons:
+    """Read several texts one by one, the oldest first: a negation in one never reaches the words of another."""
+    lessons = Lessons()
+    for text in texts:
+        lessons.add(read_feedback(text, vocabulary, today, current))
+    return lessons
+
+
+def read_feedback(
+    feedback: str, vocabulary: Vocabulary, today: date, current: SearchConstraints | None = None
+) -> Lessons:
+    """Read one text. "Not enough on evaluation" adds evaluation; "less theory" leaves theory out; "newer" is relative
+    to the `current` limits.
+    """
     text, phrases = set_phrases_aside(_CONTRACTED.sub(" not", normalised(feedback)))
+    directions, text = read_directions(text)
+    changes, change_notes = change_limits(directions, current or SearchConstraints(), today)
     amount = read_amount(text)
     years = read_years(amount.rest, today)
     language = read_language(years.rest)
@@ -81,15 +110,15 @@ def read_feedback(feedback: str, vocabulary: Vocabulary, today: date) -> Lessons
     authors = read_authors(language.rest)
     lessons = Lessons(
         authors=[restored(name, phrases) for name in authors.authors],
-        limits={name: value for name, value in limits.items() if value is not None},
-        notes=[*years.notes, *language.notes, *amount.notes],
+        limits=changes | {name: value for name, value in limits.items() if value is not None},
+        directions=directions,
+        notes=[*change_notes, *years.notes, *language.notes, *amount.notes],
     )
     for clause in _CLAUSES.split(authors.rest):
         for liked, piece in _wishes(clause):
             into = lessons.wanted if liked else lessons.unwanted
             into += [restored(concept, phrases) for concept in _telling(piece, vocabulary)]
-    refused = {key_of(term) for term in lessons.unwanted}
-    lessons.wanted = _distinct(term for term in lessons.wanted if key_of(term) not in refused)
+    lessons.wanted = _distinct(_without(lessons.wanted, lessons.unwanted))
     lessons.unwanted = _distinct(lessons.unwanted)
     return lessons
 
@@ -106,7 +135,7 @@ def _wishes(clause: str) -> list[tuple[bool, str]]:
 
 def _telling(piece: str, vocabulary: Vocabulary) -> list[str]:
     found = concepts_in(without_politeness(piece), vocabulary)
-    return [concept for concept in found if not all(word in CHATTER for word in concept.casefold().split())]
+    return [concept for concept in found if not _CHATTER.issuperset(concept.casefold().split())]
 
 
 def learned_terms(
@@ -159,3 +188,8 @@ def _informative(text: str) -> bool:
 
 def _distinct(texts: Iterable[str]) -> list[str]:
     return list({key_of(text): text for text in texts}.values())
+
+
+def _without(texts: Iterable[str], others: Iterable[str]) -> list[str]:
+    keys = {key_of(other) for other in others}
+    return [text for text in texts if key_of(text) not in keys]

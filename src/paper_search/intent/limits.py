@@ -27,7 +27,7 @@ def sane_limits(limits: SearchConstraints, today: date) -> tuple[SearchConstrain
     return limits.model_copy(update=kept), [*notes, *swapped, *capped]
 
 
-def with_changes(limits: SearchConstraints, changes: Mapping[str, int | str]) -> SearchConstraints:
+def with_changes(limits: SearchConstraints, changes: Mapping[str, int | str | None]) -> SearchConstraints:
     """The limits with newer wishes in place of older ones; an older bound that contradicts a newer one goes."""
     changed = limits.model_copy(update=dict(changes))
     if (

@@ -14,7 +14,9 @@ class LLMProvider(Protocol):
 
 
 def answer_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema that a model's answer must fit. The notes are ours to write."""
+    """Return the JSON schema that a model's answer must fit. Notes and origins are ours to write."""
     schema = model.model_json_schema()
-    schema["properties"].pop("notes", None)
+    for ours in ("notes", "origins"):
+        schema["properties"].pop(ours, None)
+    schema.get("$defs", {}).pop("PartOrigin", None)
     return schema

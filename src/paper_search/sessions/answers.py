@@ -7,7 +7,7 @@ from paper_search.limits import check_decision_size
 from paper_search.sessions.edits import EXAMPLE, completed_edit
 from paper_search.sessions.state import Waiting
 from paper_search.workflow.checkpoints import Decision, DecisionAction, StrategyPayload
-from paper_search.workflow.decisions import check_decision
+from paper_search.workflow.decisions import check_decision, with_reviewer
 from uraniborg.kernel.inbox import Decision as InboxDecision
 
 
@@ -26,12 +26,17 @@ def to_inbox(decision: Decision) -> InboxDecision:
     return InboxDecision(action=decision.action.value, data=data, note=decision.note)
 
 
-def from_inbox(given: InboxDecision, waiting: Waiting) -> Decision:
-    """Raises InvalidDecision when it does not answer what was asked."""
+def from_inbox(given: InboxDecision, waiting: Waiting, door: str | None = None) -> Decision:
+    """Return the decision for the engine; decisions about papers that name no reviewer are those of the door.
+
+    Raises InvalidDecision when it does not answer what was asked.
+    """
     check_decision_size(given.data, given.note)
     action, data, payload = read_action(given.action), given.data, waiting.checkpoint.payload
     if action is DecisionAction.EDIT and isinstance(payload, StrategyPayload):
         data = completed_edit(data, payload.strategy)
+    elif door:
+        data = with_reviewer(data, door)
     decision = Decision(action=action, revised_data=data, note=given.note)
     try:
         check_decision(waiting.checkpoint, decision, waiting.sources)

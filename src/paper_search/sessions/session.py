@@ -318,7 +318,7 @@ def put_question(inbox: InboxPort, query: str, waiting: Waiting) -> Entry:
 def _usable(entry: Entry, waiting: Waiting) -> Decision | None:
     assert entry.decision is not None
     try:
-        return from_inbox(entry.decision, waiting)
+        return from_inbox(entry.decision, waiting, entry.door)
     except InvalidDecision as refusal:
         _log.warning("a decision in the inbox cannot be used", checkpoint_id=entry.id, reason=refusal.message)
         return None

@@ -1,5 +1,6 @@
 """What an agent is told of a session: enough to go on, and never more than fits into a context window."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -18,6 +19,7 @@ from paper_search.models import (
     any_source_answered,
 )
 from paper_search.notices import notice_fields
+from paper_search.review import ExclusionReason, ReviewStatus
 from paper_search.sessions.state import SessionState, SessionSummary
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, StrategyPayload
 from uraniborg.kernel.inbox import Decision, Entry
@@ -292,6 +294,7 @@ def _review(checkpoint: Checkpoint, collection: PaperCollection, accumulated: in
         "shown": shown,
         "facets": _facets(collection),
         "accumulated_count": accumulated,
+        "status_counts": _status_counts(collection),
         "stage_counts": _counts(collection.metadata.stage_counts, checkpoint.round),
         "strategy": _fitted(collection.metadata.search_strategy.model_dump(mode="json", exclude_none=True), 2_000),
     }
@@ -316,7 +319,19 @@ def _paper(paper: Paper) -> dict[str, Any]:
         "relevance_reason": clipped(paper.relevance_reason, 120),
         "sources": paper.sources[:8],
         **notice_fields(paper.notices),
+        "status": paper.status.value,
+        "found_in_round": paper.found_in_round,
     }
+
+
+def _status_counts(collection: PaperCollection) -> dict[str, int]:
+    """Return how many papers of the session have each status; the excluded ones are not in the collection."""
+    counts = Counter(paper.status for paper in collection.papers)
+    excluded = [
+        exclusion for exclusion in collection.metadata.exclusions if exclusion.reason is ExclusionReason.BY_PERSON
+    ]
+    counts[ReviewStatus.EXCLUDE] += len(excluded)
+    return {status.value: counts[status] for status in ReviewStatus}
 
 
 def _facets(collection: PaperCollection) -> dict[str, Any]:

@@ -24,15 +24,11 @@ from uraniborg.kernel.errors import invalid
 
 M = TypeVar("M", bound=BaseModel)
 
-_FEEDBACK = [name for name in UserFeedback.model_fields if name != "note"]
-"""The note travels beside the data, not in it."""
-_STRATEGY = list(SearchStrategy.model_fields)
-
 
 def read_strategy(checkpoint: Checkpoint, decision: Decision, known_sources: Iterable[str] = ()) -> SearchStrategy:
     """The strategy to search with after an approve or edit at a strategy checkpoint.
 
-    The data of an edit is a SearchStrategy; fields left out keep what was proposed.
+    The data of an edit is a SearchStrategy; fields and filters left out keep what was proposed.
     Raises InvalidDecision when it does not fit.
     """
     assert isinstance(checkpoint.payload, StrategyPayload)
@@ -40,13 +36,15 @@ def read_strategy(checkpoint: Checkpoint, decision: Decision, known_sources: Ite
     if decision.action is DecisionAction.APPROVE:
         _refuse_data(decision, "To change the strategy, send it with the action 'edit'.")
         return proposed
-    fields = _fields(decision.revised_data, SearchStrategy, "strategy", _STRATEGY)
+    fields = _fields(decision.revised_data, SearchStrategy, "strategy")
     fields.pop("origins", None)  # written by the engine
     if not fields:
         raise InvalidDecision(
             "An edit of the strategy needs the revised strategy.",
-            hint=f"Send data with any of: {', '.join(_STRATEGY)}. Or send 'approve' or 'reject'.",
+            hint=f"Send data with any of: {_names(SearchStrategy)}. Or send 'approve' or 'reject'.",
         )
+    if isinstance(filters := fields.get("filters"), dict):
+        fields["filters"] = {**proposed.filters.model_dump(), **cast("dict[str, Any]", filters)}
     strategy = _validated(SearchStrategy, {**proposed.model_dump(), **fields}, "strategy")
     return _sane(strategy, list(known_sources))
 
@@ -57,16 +55,17 @@ def read_feedback(checkpoint: Checkpoint, decision: Decision) -> UserFeedback:
     The note of the decision stays a text of its own. Raises InvalidDecision when the data is not feedback or names
     papers that the session does not hold.
     """
-    fields = _fields(decision.revised_data, UserFeedback, "feedback", _FEEDBACK)
+    fields = _fields(decision.revised_data, UserFeedback, "feedback")
     for name in ("marked_relevant", "marked_irrelevant"):
         if isinstance(fields.get(name), str):
             fields[name] = [fields[name]]
     feedback = _validated(UserFeedback, fields, "feedback")
     _refuse_unknown_papers(checkpoint, feedback)
-    changes = {"reviewer": (feedback.reviewer or "").strip() or None}
-    if decision.note and decision.note.strip():
-        changes["note"] = decision.note
-    return feedback.model_copy(update=changes)
+    note = decision.note if decision.note and decision.note.strip() else None
+    if note and feedback.note and feedback.note != note:
+        raise InvalidDecision("There are two notes, one in the data.", hint="Send one note, beside the data.")
+    reviewer = (feedback.reviewer or "").strip() or None
+    return feedback.model_copy(update={"reviewer": reviewer, "note": note or feedback.note})
 
 
 def check_decision(checkpoint: Checkpoint, decision: Decision, known_sources: Iterable[str] = ()) -> None:
@@ -99,7 +98,7 @@ def _refuse_data(decision: Decision, hint: str) -> None:
         raise InvalidDecision("An approve takes no data.", hint=hint)
 
 
-def _fields(data: Any, model: type[BaseModel], what: str, allowed: list[str]) -> dict[str, Any]:
+def _fields(data: Any, model: type[BaseModel], what: str) -> dict[str, Any]:
     if isinstance(data, model):
         return data.model_dump()
     if isinstance(data, str) and data.strip():
@@ -109,15 +108,15 @@ def _fields(data: Any, model: type[BaseModel], what: str, allowed: list[str]) ->
     if not isinstance(data, dict):
         raise InvalidDecision(
             f"The {what} must be an object, not {type(data).__name__}.",
-            hint=f"Its fields are: {', '.join(allowed)}.",
+            hint=f"Its fields are: {_names(model)}.",
         )
     fields = cast("dict[str, Any]", data)
-    if unknown := sorted(set(map(str, fields)) - set(allowed)):
+    if unknown := sorted(set(map(str, fields)) - set(model.model_fields)):
         raise InvalidDecision(
             f"Unknown {what} fields: {', '.join(unknown)}.",
-            hint=f"Allowed: {', '.join(allowed)}.",
+            hint=f"Allowed: {_names(model)}.",
             unknown=unknown,
-            allowed=sorted(allowed),
+            allowed=sorted(model.model_fields),
         )
     return dict(fields)
 
@@ -195,3 +194,7 @@ def _known_ids(checkpoint: Checkpoint) -> set[str]:
     excluded = payload.collection.metadata.exclusions
     current = {paper.id for paper in listed} | {exclusion.paper_id for exclusion in excluded}
     return current.union(*(paper.other_ids for paper in listed), *(exclusion.other_ids for exclusion in excluded))
+
+
+def _names(model: type[BaseModel]) -> str:
+    return ", ".join(model.model_fields)

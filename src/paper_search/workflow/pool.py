@@ -124,7 +124,8 @@ class Pool(BaseModel):
         for entry in added:
             entry.admitted = True
         for entry in self.entries:
-            entry.over_limit = len(added) >= limit and entry.scored.relevance_score >= bar
+            if entry.status is not ReviewStatus.EXCLUDE:  # what a person excluded was no candidate
+                entry.over_limit = len(added) >= limit and entry.scored.relevance_score >= bar
 
     def decide(self, decisions: Mapping[str, PaperDecision], reviewer: str, at: datetime | None) -> None:
         """Store a reviewer's decisions; an id that a paper had before a merge stands for that paper."""

@@ -36,6 +36,7 @@ from paper_search.workflow.checkpoints import (
     StrategyPayload,
 )
 from paper_search.workflow.decisions import check_decision, read_feedback, read_strategy
+from paper_search.workflow.inheritance import build_on, describe, mark_edit, queries_by_person
 from paper_search.workflow.journal import Journal
 from paper_search.workflow.log import count_stages, log_round, settle_logs
 from paper_search.workflow.pool import trace_members
@@ -134,9 +135,14 @@ class Run:
     async def _agree_on_strategy(self, intent: ParsedIntent) -> tuple[SearchStrategy, UserFeedback | None]:
         """The strategy to search with, or what its rejection teaches."""
         self._tell("query_building", iteration=self._round)
-        proposed = await self._journal.remember(
-            self._step("strategy"), SearchStrategy, lambda: self._skills.query_builder.build(self._lesson(intent))
-        )
+        last = self._state.previous_strategies[-1] if self._state.history else None
+
+        async def propose() -> SearchStrategy:
+            return build_on(last, await self._skills.query_builder.build(self._lesson(intent, last)))
+
+        proposed = await self._journal.remember(self._step("strategy"), SearchStrategy, propose)
+        if not proposed.origins:  # written by a version that did not store them
+            proposed = describe(last, proposed)
         if self._handler is None or not self._options.ask_about_strategy:
             return proposed, None
         checkpoint = await self._checkpoint(
@@ -145,13 +151,18 @@ class Run:
         decision = await self._ask(self._handler, checkpoint)
         if decision.action is DecisionAction.REJECT:
             return proposed, read_feedback(checkpoint, decision)
-        return read_strategy(checkpoint, decision, self._skills.searcher.available), None
+        strategy = read_strategy(checkpoint, decision, self._skills.searcher.available)
+        if decision.action is DecisionAction.EDIT:
+            strategy = mark_edit(proposed, strategy, self._round)
+        return strategy, None
 
-    def _lesson(self, intent: ParsedIntent) -> QueryBuilderInput:
+    def _lesson(self, intent: ParsedIntent, last: SearchStrategy | None) -> QueryBuilderInput:
         return QueryBuilderInput(
             intent=intent,
             previous_strategies=self._state.previous_strategies,
-            user_feedback=UserFeedback(free_text_feedback="\n".join(self._state.feedback_texts) or None),
+            user_feedback=self._state.latest_feedback,
+            earlier_texts=self._state.feedback_texts(before_last=True),
+            person_queries=queries_by_person(last),
             relevant_titles=[paper.title for paper in self._state.accumulated_papers],
             irrelevant_titles=[paper.title for paper in self._state.rejected_papers],
         )

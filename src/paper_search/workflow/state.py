@@ -45,10 +45,10 @@ class WorkflowState(BaseModel):
     def latest_feedback(self) -> UserFeedback | None:
         return self.history[-1].feedback if self.history else None
 
-    @property
-    def feedback_texts(self) -> list[str]:
-        """Every text of every feedback, the oldest first."""
-        return [text for record in self.history if record.feedback for text in record.feedback.texts]
+    def feedback_texts(self, *, before_last: bool = False) -> list[str]:
+        """Return every text of every feedback, the oldest first; or those before the latest feedback."""
+        records = self.history[:-1] if before_last else self.history
+        return [text for record in records if record.feedback for text in record.feedback.texts]
 
     @property
     def hints(self) -> RelevanceHints:
@@ -56,7 +56,7 @@ class WorkflowState(BaseModel):
         return RelevanceHints(
             relevant=list(self.accumulated_papers),
             irrelevant=list(self.rejected_papers),
-            free_text=self.feedback_texts,
+            free_text=self.feedback_texts(),
         )
 
     def record_iteration(

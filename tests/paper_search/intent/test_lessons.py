@@ -5,8 +5,10 @@ from datetime import date
 import pytest
 
 from paper_search.domains import get_domain
-from paper_search.intent.lessons import learned_terms, read_feedback, terms_to_avoid, wanted_words
+from paper_search.intent.directions import Direction
+from paper_search.intent.lessons import learned_terms, read_feedback, read_texts, terms_to_avoid, wanted_words
 from paper_search.intent.vocabulary import Vocabulary
+from paper_search.models import SearchConstraints
 
 VOCABULARY = Vocabulary(get_domain("general").synonyms)
 TODAY = date(2024, 6, 15)
@@ -65,6 +67,31 @@ def test_limits_in_feedback_are_limits_and_not_words(feedback: str, limits: dict
     lessons = read_feedback(feedback, VOCABULARY, TODAY)
     assert lessons.limits == limits
     assert lessons.wanted == lessons.unwanted == []
+
+
+def test_a_negation_in_one_text_never_reaches_the_words_of_another() -> None:
+    lessons = read_texts(["no reviews", "Enceladus plumes"], VOCABULARY, TODAY)
+    assert (lessons.wanted, lessons.unwanted) == (["Enceladus plumes"], ["reviews"])
+
+
+def test_a_later_text_wins_over_an_earlier_one() -> None:
+    lessons = read_texts(["no reviews, more on ice", "also reviews", "less ice"], VOCABULARY, TODAY)
+    assert (lessons.wanted, lessons.unwanted) == (["reviews"], ["ice"])
+    assert read_texts(["since 2010", "since 2015"], VOCABULARY, TODAY).limits == {"year_from": 2015}
+    assert not read_texts([], VOCABULARY, TODAY).said_something
+
+
+def test_a_direction_is_no_word_to_search_for() -> None:
+    lessons = read_feedback("The query is too strict; also cryovolcanism, no reviews", VOCABULARY, TODAY)
+    assert (lessons.wanted, lessons.unwanted) == (["cryovolcanism"], ["reviews"])
+    assert lessons.directions == [Direction.WIDER]
+    assert lessons.said_something
+    assert wanted_words("wider") == wanted_words("fewer results, newer") == ""
+
+
+def test_a_number_named_wins_over_a_direction() -> None:
+    lessons = read_feedback("fewer papers, at most 10 papers", VOCABULARY, TODAY, SearchConstraints(max_results=80))
+    assert lessons.limits == {"max_results": 10}
 
 
 def test_an_author_in_feedback_is_an_author_and_not_a_word() -> None:

@@ -16,6 +16,7 @@ from paper_search.sessions import SessionManager
 from paper_search.sessions.store import MemorySessions
 from paper_search.sources.base import SearchSource
 from paper_search.workflow import Decision, DecisionAction
+from paper_search.workflow.decisions import with_reviewer
 from tests.paper_search.sessions import hurried
 from tests.paper_search.sessions.helpers import APPROVE, REVIEW, STRATEGY, House, eventually, opened, paper
 from tests.requirements import requirement
@@ -130,7 +131,7 @@ async def test_what_fifty_sessions_leave_on_disk_is_each_its_own(tmp_path: Path)
             journal = {step: store.read(session_id, step) or "" for step in store.steps(session_id)}
             assert marks_in(journal) == {mark(number)}
             kept = [Decision.model_validate_json(journal[f"decision-{taken}"]) for taken in range(len(decisions))]
-            assert kept == decisions
+            assert kept == [by_agent(decision) for decision in decisions]
             assert f"decision-{len(decisions)}" not in journal
             entries = [inbox.get(reply["checkpoint_id"]) for reply in replies[:-1]]
             assert [given(entry) for entry in entries] == decisions
@@ -173,6 +174,10 @@ async def test_a_decision_taken_elsewhere_while_the_session_was_about_to_wait_is
         session = manager.get(session_id)
         assert session is not None
         await eventually(lambda: session.state().iteration == 1, within_s=3)
+
+
+def by_agent(decision: Decision) -> Decision:
+    return decision.model_copy(update={"revised_data": with_reviewer(decision.revised_data, "agent")})
 
 
 def given(entry: Entry) -> Decision:

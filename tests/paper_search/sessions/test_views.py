@@ -72,6 +72,8 @@ OF_A_PAPER = {
     "relevance_score",
     "relevance_reason",
     "sources",
+    "status",
+    "found_in_round",
 }
 OF_A_SOURCE = {"name", "status", "returned", "calls", "seconds", "reason"}
 CJK = "潮汐加热冰卫星"
@@ -239,6 +241,7 @@ def test_a_review_lists_its_papers_with_short_fields_and_what_surrounds_them() -
     assert payload["papers"][0]["authors"] == ["Tycho Brahe"]
     assert payload["papers"][0]["relevance_score"] == pytest.approx(0.99)
     assert (payload["total_papers"], payload["shown"], payload["accumulated_count"]) == (2, 2, 1)
+    assert payload["status_counts"] == {"include": 0, "exclude": 0, "maybe": 0, "undecided": 2}
     assert payload["facets"]["by_year"] == {"2021": 1}
     assert payload["stage_counts"] == {"search": {"in": 9, "out": 8}}
     assert [source.keys() for source in reply["sources"]] == [OF_A_SOURCE]

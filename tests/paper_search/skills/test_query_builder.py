@@ -300,6 +300,76 @@ async def test_one_relevant_title_joins_its_words_as_alternatives() -> None:
     assert "broadened" not in " ".join(strategy.notes)
 
 
+@pytest.mark.parametrize("feedback", ["wider", "broader please", "The query is too narrow.", "more", "more papers"])
+async def test_wider_and_more_loosen_the_query_and_the_notes_say_what(feedback: str) -> None:
+    first, strategy = await build(MOLECULES), await after(feedback)
+    (boolean,) = booleans(strategy)
+    assert boolean not in booleans(first)
+    assert not {"wider", "broader", "narrow", "more"} & set(boolean.casefold().split())
+    assert [note for note in strategy.notes if note.startswith("Loosened: ")]
+    assert strategy.origins[0].reason == "asks for less than the last query"
+
+
+async def test_more_and_fewer_change_how_many_papers_a_round_adds() -> None:
+    assert (await after("more papers")).filters.max_results == 200
+    fewer = await after("fewer")
+    assert fewer.filters.max_results == 50
+    assert "A round adds at most 50 papers instead of 100, since fewer were asked for." in fewer.notes
+    assert [(origin.part, origin.by_person) for origin in fewer.origins if origin.by_person] == [("max_results", True)]
+
+
+@pytest.mark.parametrize("feedback", ["narrower", "too broad"])
+async def test_narrower_tightens_the_query_and_the_notes_say_what(feedback: str) -> None:
+    strategy = await after(feedback)
+    assert booleans(strategy) == ['"graph neural networks" AND "molecular property prediction"']
+    assert any(note.startswith("Tightened: ") for note in strategy.notes)
+
+
+async def test_newer_and_older_move_the_first_year_and_ask_the_same_again() -> None:
+    newer = await after("newer", query=f"{MOLECULES} since 2010")
+    assert newer.filters.year_from == 2017
+    assert booleans(newer) == booleans(await build(MOLECULES))
+    assert (await after("older papers too", query=f"{MOLECULES} since 2020")).filters.year_from == 2015
+
+
+async def test_when_no_query_is_left_to_loosen_a_limit_is() -> None:
+    tried: list[SearchStrategy] = []
+    for _ in range(6):
+        tried.append(await build("graphene since 2020", previous_strategies=tried))
+    said = UserFeedback(free_text_feedback="wider")
+    strategy = await build("graphene since 2020", previous_strategies=tried, user_feedback=said)
+    assert strategy.filters.year_from == 2015
+    assert "No query is left to change, so year_from is now 2015." in strategy.notes
+    assert strategy.queries
+
+
+async def test_what_is_wanted_and_wider_are_both_heard() -> None:
+    strategy = await after("wider, also solubility")
+    assert "solubility" in booleans(strategy)[0]
+    assert "solubility" not in booleans(strategy)[-1]
+
+
+async def test_text_and_note_are_read_apart() -> None:
+    first = await build(MOLECULES)
+    said = UserFeedback(free_text_feedback="no reviews", note="solubility")
+    strategy = await build(MOLECULES, previous_strategies=[first], user_feedback=said)
+    assert all("solubility AND NOT (reviews OR review)" in boolean for boolean in booleans(strategy))
+
+
+async def test_words_of_earlier_feedback_are_still_asked_for() -> None:
+    first = await build(MOLECULES)
+    said = UserFeedback(free_text_feedback="also toxicity")
+    strategy = await build(
+        MOLECULES, previous_strategies=[first, first], user_feedback=said, earlier_texts=["solubility", "no reviews"]
+    )
+    assert "(solubility OR toxicity) AND NOT (reviews OR review)" in booleans(strategy)[0]
+
+
+async def test_limits_of_the_last_strategy_stay() -> None:
+    last = (await build(MOLECULES)).model_copy(update={"filters": SearchConstraints(year_from=2011, max_results=7)})
+    assert (await build(MOLECULES, previous_strategies=[last])).filters == last.filters
+
+
 async def test_an_author_asked_for_in_feedback_joins_the_query() -> None:
     strategy = await after("only papers by Kepler", query="orbits of planets")
     assert booleans(strategy) == ["orbits AND planets AND Kepler"]

@@ -1,5 +1,7 @@
 """A person reviews with single keys: every key does what the help says, and marks become decisions."""
 
+from typing import Any
+
 import pytest
 
 from paper_search.review import PaperDecision, ReviewDecision, ReviewStatus
@@ -7,7 +9,7 @@ from paper_search.terminal import pages
 from paper_search.terminal.dialog import PaperReview, ask_about_strategy
 from paper_search.terminal.marks import Marks
 from paper_search.testing import ScriptedScreen, ScriptExhausted
-from paper_search.workflow import Checkpoint, Decision, DecisionAction
+from paper_search.workflow import Checkpoint, Decision, DecisionAction, ResultPayload, StrategyPayload
 from tests.paper_search.workflow.samples import paper, review_checkpoint, strategy_checkpoint
 
 TITLES = ("Icy moons", "Dusty rings", "Hot springs")
@@ -30,12 +32,15 @@ class Sitting:
 
     @property
     def ids(self) -> list[str]:
-        return [found.id for found in self.checkpoint.payload.collection.papers]  # pyright: ignore[reportAttributeAccessIssue]
+        payload = self.checkpoint.payload
+        assert isinstance(payload, ResultPayload)
+        return [found.id for found in payload.collection.papers]
 
     @property
     def statuses(self) -> dict[str, dict[str, str]]:
         assert self.decision is not None
-        return (self.decision.revised_data or {}).get("decisions", {})
+        data: dict[str, Any] = self.decision.revised_data or {}
+        return data.get("decisions", {})
 
 
 def test_a_strategy_is_approved_with_one_key() -> None:
@@ -165,9 +170,9 @@ def test_no_line_of_a_page_is_wider_than_the_terminal(width: int) -> None:
     long = paper("Tidal heating " * 30, abstract="Moons of giant planets. " * 200, relevance_reason="Tides. " * 40)
     page = pages.paper_page(long, None, "1/1", width)
     listed = pages.list_page([long], {}, width)
-    checkpoint = strategy_checkpoint()
-    strategy = checkpoint.payload.strategy  # pyright: ignore[reportAttributeAccessIssue]
-    lines = [page, listed, pages.strategy_page(checkpoint.payload.intent, strategy, width)]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType, reportUnknownMemberType]
+    payload = strategy_checkpoint().payload
+    assert isinstance(payload, StrategyPayload)
+    lines = [page, listed, pages.strategy_page(payload.intent, payload.strategy, width)]
     assert max(len(line) for text in lines for line in text.splitlines()) <= width
 
 

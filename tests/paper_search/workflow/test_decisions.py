@@ -134,6 +134,13 @@ def test_a_note_alone_is_feedback() -> None:
     assert read_feedback(review_checkpoint("Io"), decision).texts == ["not enough on evaluation"]
 
 
+def test_a_note_in_the_data_is_read_and_a_second_one_is_refused() -> None:
+    decision = Decision(action=REJECT, revised_data={"note": "fewer stars"})
+    assert read_feedback(review_checkpoint("Io"), decision).texts == ["fewer stars"]
+    with pytest.raises(InvalidDecision, match="two notes"):
+        read_feedback(review_checkpoint("Io"), decision.model_copy(update={"note": "more moons"}))
+
+
 def test_a_blank_note_is_no_feedback() -> None:
     assert read_feedback(review_checkpoint("Io"), Decision(action=REJECT, note="  ")).texts == []
 
@@ -192,7 +199,6 @@ def test_a_single_id_sent_as_text_counts_as_a_list_of_one() -> None:
         ({"marked_relevant": ["nope"]}, "No such papers in this review: nope"),
         ({"marked_relevant": [17]}, "Invalid feedback"),
         ({"relevant": ["x"]}, "Unknown feedback fields: relevant"),
-        ({"note": "x"}, "Unknown feedback fields: note"),
         ({"decisions": [paper("Io").id]}, "Invalid feedback"),
         ({"decisions": {paper("Io").id: "perhaps"}}, "Invalid feedback"),
         ({"decisions": {paper("Io").id: {"reason": "x"}}}, "Invalid feedback"),

@@ -131,6 +131,17 @@ def test_a_person_excludes_with_a_reason_and_may_change_their_mind() -> None:
     assert [paper.status for paper in pool.result] == [UNDECIDED]
 
 
+def test_a_paper_over_the_limit_that_is_no_longer_excluded_by_a_person_is_over_the_limit_again() -> None:
+    pool = Pool()
+    add(pool, [raw("Io"), raw("Europa")], 0)
+    score(pool, Io=0.9, Europa=0.8)
+    admit(pool, 1)
+    decide(pool, pool.entries[1].id, EXCLUDE)
+    pool.admit([], 1, 0.5)
+    decide(pool, pool.entries[1].id, UNDECIDED)
+    assert reasons(pool) == {"Europa": ExclusionReason.OVER_LIMIT}
+
+
 @pytest.mark.parametrize("status", [INCLUDE, MAYBE])
 def test_a_person_overrules_the_threshold(status: ReviewStatus) -> None:
     pool = Pool()

@@ -115,7 +115,8 @@ class Judge:
     def read_journal(self, script: Script, journal: dict[str, str]) -> None:
         """Are all decisions that were answered there, and no others?"""
         sent = script.journaled()
-        written = {step: json.loads(text) for step, text in journal.items() if step.startswith("decision-")}
+        decisions = {step: text for step, text in journal.items() if step.startswith("decision-")}
+        written = {step: json.loads(text, object_hook=_timeless) for step, text in decisions.items()}
         wanted = list(sent)[: script.length if script.is_done else script.acknowledged]
         if lost := [step for step in wanted if written.get(step) != sent[step]]:
             self.fail("decisions_lost", f"{script.session_id}: {lost}, there are {list(written)}")

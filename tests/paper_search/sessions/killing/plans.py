@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from paper_search.models import SearchConstraints
+from paper_search.sessions.manager import DOOR
+from paper_search.workflow.decisions import with_reviewer
 
 MakeData = Callable[[dict[str, Any]], Any]
 Step = tuple[str, MakeData, str | None]
@@ -170,7 +172,11 @@ class Script:
     def journaled(self) -> dict[str, Any]:
         """What the journal may hold of the decisions sent."""
         return {
-            f"decision-{number}": {"action": sent["action"], "revised_data": sent["data"], "note": sent["note"]}
+            f"decision-{number}": {
+                "action": sent["action"],
+                "revised_data": with_reviewer(sent["data"], DOOR),
+                "note": sent["note"],
+            }
             for number, sent in enumerate(self.sent)
         }
 

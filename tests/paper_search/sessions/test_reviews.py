@@ -1,0 +1,110 @@
+"""What people decide about papers through sessions: stored with reviewer and reason, counted, never lost."""
+
+import json
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from paper_search.errors import InvalidDecision
+from paper_search.export import export_json
+from paper_search.review import ReviewStatus
+from paper_search.sessions import SessionManager
+from paper_search.testing import FakeSource
+from paper_search.workflow import Decision, DecisionAction
+from tests.paper_search.sessions.helpers import APPROVE, REVIEW, Engine, House, at_review, moons, reject
+from uraniborg.kernel.inbox import Decision as InboxDecision
+
+
+def approve(data: Any) -> Decision:
+    return Decision(action=DecisionAction.APPROVE, revised_data=data)
+
+
+def listed(reply: dict[str, Any]) -> list[dict[str, Any]]:
+    return reply["checkpoint"]["payload"]["papers"]
+
+
+async def next_review(manager: SessionManager, session_id: str, decision: Decision, **how: Any) -> dict[str, Any]:
+    await manager.decide(session_id, decision, **how)
+    return await manager.decide(session_id, APPROVE)
+
+
+async def test_a_review_lists_each_paper_with_its_status_and_round_and_counts_them(manager: SessionManager) -> None:
+    reply = await at_review(manager)
+    first, second, third = (paper["id"] for paper in listed(reply))
+    data = {"decisions": {first: "include", second: {"status": "maybe"}, third: {"status": "exclude"}}}
+    reply = await next_review(manager, reply["session_id"], reject(data))
+    payload = reply["checkpoint"]["payload"]
+    assert {paper["id"]: paper["status"] for paper in payload["papers"]} == {first: "include", second: "maybe"}
+    assert {paper["found_in_round"] for paper in payload["papers"]} == {0}
+    assert payload["status_counts"] == {"include": 1, "exclude": 1, "maybe": 1, "undecided": 0}
+    assert (payload["accumulated_count"], payload["total_papers"]) == (1, 2)
+
+
+@pytest.mark.parametrize("named", [None, "mira"])
+async def test_the_reviewer_is_the_door_unless_a_name_is_given(manager: SessionManager, named: str | None) -> None:
+    reply = await at_review(manager)
+    session_id, first = reply["session_id"], listed(reply)[0]["id"]
+    data: dict[str, Any] = {"decisions": {first: {"status": "include", "reason": "the first"}}}
+    await manager.decide(session_id, approve({**data, "reviewer": named} if named else data), door="terminal")
+    result = await manager.result(session_id)
+    (said,) = next(paper.decisions for paper in result.papers if paper.id == first)
+    assert (said.reviewer, said.reason, said.status) == (named or "terminal", "the first", ReviewStatus.INCLUDE)
+    assert said.at is not None
+
+
+async def test_a_decision_through_the_inbox_of_another_process_is_that_doors(house: House) -> None:
+    async with house.open() as manager:
+        reply = await at_review(manager)
+        session_id, first = reply["session_id"], listed(reply)[0]["id"]
+        with closing(house.inbox()) as inbox:
+            given = InboxDecision(action="approve", data={"marked_irrelevant": [first]})
+            inbox.decide(reply["checkpoint_id"], given, "console")
+        await manager.decide(session_id, APPROVE, checkpoint_id=reply["checkpoint_id"])
+        (gone,) = (await manager.result(session_id)).metadata.exclusions
+        assert (gone.paper_id, gone.reviewer) == (first, "console")
+
+
+async def test_an_approve_with_a_strategy_is_refused_and_the_review_stays(manager: SessionManager) -> None:
+    reply = await at_review(manager)
+    with pytest.raises(InvalidDecision):
+        await manager.decide(reply["session_id"], approve({"queries": ["moons"]}))
+    assert (await manager.state(reply["session_id"]))["checkpoint_id"] == reply["checkpoint_id"]
+
+
+async def test_marks_given_before_a_restart_are_there_after_it(house: House) -> None:
+    async with house.open() as manager:
+        reply = await at_review(manager)
+        session_id = reply["session_id"]
+        first, second, third = (paper["id"] for paper in listed(reply))
+        data = {"decisions": {first: {"status": "exclude", "reason": "a comment"}, second: "include"}}
+        before = await next_review(manager, session_id, reject(data))
+    async with house.open(build=Engine()) as successor:
+        after = await successor.state(session_id)
+        assert after["checkpoint"] == before["checkpoint"]
+        assert after["current_checkpoint_kind"] == REVIEW
+        await successor.decide(session_id, approve({"decisions": {third: "maybe"}}))
+        result = await successor.result(session_id)
+    assert {paper.id: paper.status.value for paper in result.papers} == {second: "include", third: "maybe"}
+    assert [(gone.paper_id, gone.detail) for gone in result.metadata.exclusions] == [(first, "a comment")]
+
+
+async def test_the_exported_json_holds_statuses_and_the_log(house: House) -> None:
+    house.engine.sources = [FakeSource("alpha", moons(24))]
+    async with house.open() as manager:
+        reply = await at_review(manager)
+        session_id = reply["session_id"]
+        papers = listed(reply)
+        marks = {"marked_relevant": [paper["id"] for paper in papers[:2]], "marked_irrelevant": [papers[2]["id"]]}
+        await next_review(manager, session_id, reject(marks))
+        await manager.decide(session_id, APPROVE)
+        exported = json.loads(export_json(await manager.result(session_id)))
+    assert len(exported["papers"]) == 23
+    assert sorted({paper["status"] for paper in exported["papers"]}) == ["include", "undecided"]
+    log = exported["metadata"]["round_logs"]
+    assert [entry["identified"] for entry in log] == [24, 24]
+    assert [entry["duplicates_of_earlier_rounds"] for entry in log] == [0, 24]
+    assert [(entry["screened"], entry["included"], entry["excluded"]) for entry in log] == [
+        (24, 23, {"by_person": 1}),
+        (0, 0, {}),
+    ]
