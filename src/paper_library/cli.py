@@ -33,8 +33,12 @@ def build(
         Path | None, typer.Option(metavar="DIR", help="Summaries to add: DIR/TEMPLATE/NAME.json.")
     ] = None,
     update: Annotated[
-        Path | None, typer.Option(metavar="OLD", help="A shelf whose papers, with their ids, go in too.")
+        Path | None,
+        typer.Option(metavar="OLD", help="A shelf whose papers go in too; what the inputs say now replaces the old."),
     ] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="With --update: leave out papers that none of the inputs has any more.")
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int | None:
@@ -43,7 +47,7 @@ def build(
     from paper_library.reporting import progress_bar, tell_build
 
     with progress_bar(quiet=quiet) as progress:
-        report = build_shelf(inputs, output, summaries=summaries, update=update, progress=progress)
+        report = build_shelf(inputs, output, summaries=summaries, update=update, prune=prune, progress=progress)
     if json:
         _print_json(report.as_dict())
     else:

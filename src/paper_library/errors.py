@@ -15,6 +15,7 @@ UraniborgError
 ├── Conflict
 │   ├── ShelfExists              shelf_exists: something that is no shelf stands in the way
 │   ├── ShelfTooNew              shelf_too_new: made by a later version
+│   ├── RegisterTooNew           register_too_new: the ids beside a shelf were written by a later version
 │   ├── ShelfTooOld              shelf_too_old: made by an earlier version, to be built again
 │   └── ShelfDamaged             shelf_damaged: half-written, changed or unreadable
 └── Unavailable
@@ -109,6 +110,10 @@ class ShelfTooNew(Conflict):
 
 class ShelfTooOld(Conflict):
     code = "shelf_too_old"
+
+
+class RegisterTooNew(Conflict):
+    code = "register_too_new"
 
 
 class ShelfDamaged(Conflict):

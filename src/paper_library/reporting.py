@@ -10,8 +10,8 @@ from rich.markup import escape as escape_markup
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from paper_library.build.building import Progress as Tell
 from paper_library.build.entry import Problem
+from paper_library.build.report import Progress as Tell
 from paper_library.build.report import Report
 from paper_library.retraction import describe_notices
 from paper_library.store.checking import Verdict
@@ -54,6 +54,13 @@ def tell_build(report: Report) -> None:
         f"{report.with_abstract:,} with an abstract, {report.with_source:,} with their text."
     )
     out.print(f"Read {report.entries:,} entries in {report.files:,} files. Build {report.build_id}.", style="dim")
+    if report.updated:
+        _tell_update(out, report)
+    if report.titled:
+        out.print(f"[yellow]{report.titled:,} without a title[/yellow] got the first sentence of their text:")
+        for one in report.derived_titles[:_LISTED]:
+            out.print(f"  {escape(one['origin'])}: {escape(_short(one['title']))}")
+        _tell_more(out, report.titled)
     if report.merged:
         out.print(f"[green]{report.merged:,} merged[/green]: they describe papers that other entries describe too.")
         for merge in report.merges[:_LISTED]:
@@ -63,6 +70,32 @@ def tell_build(report: Report) -> None:
         if count:
             out.print(f"[{color}]{count:,} {kind}[/{color}]")
             _tell_problems(out, [problem for problem in report.problems if problem.kind == kind])
+
+
+def _tell_update(out: Console, report: Report) -> None:
+    counts = {
+        "added": report.added,
+        "changed": report.changed,
+        "replaced": report.replaced,
+        "unchanged": report.unchanged,
+        "merged into others": report.merged_papers,
+        "pruned": report.pruned,
+    }
+    counted = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "nothing"
+    out.print(f"Update of {escape(report.updated)}: {counted}.")
+    listed = [one for one in report.changes if one.change != "added"]
+    for one in listed[:_LISTED]:
+        fields = f" ({', '.join(one.fields)})" if one.fields else ""
+        out.print(f"  {one.change}: {escape(_short(one.title))}[dim]{escape(fields)}[/dim]")
+    _tell_more(out, len(listed))
+    if report.missing_inputs:
+        names = sorted(report.missing_inputs)
+        more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+        out.print(
+            f"Not in these inputs, and kept: {sum(report.missing_inputs.values()):,} "
+            f"from {escape(', '.join(names[:3]))}{more}. --prune leaves them out.",
+            style="yellow",
+        )
 
 
 def _tell_problems(out: Console, problems: list[Problem]) -> None:

@@ -3,6 +3,7 @@
 All of it blocks, as the library does: whoever runs it does so in a thread.
 """
 
+import hashlib
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -95,8 +96,10 @@ def _alone_at(shelf: Path) -> Generator[None]:
 def _written(papers: list[Any], folder: Path) -> list[Path]:
     if not papers:
         return []
-    path = folder / "papers.json"
-    path.write_bytes(orjson.dumps(papers))
+    content = orjson.dumps(papers)
+    # By a name of their own: an update replaces what a file of the same name said before.
+    path = folder / f"papers-{hashlib.sha256(content).hexdigest()[:12]}.json"
+    path.write_bytes(content)
     return [path]
 
 

@@ -4,36 +4,38 @@ import gc
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
+from typing import Final
 
-from paper_library.build.entry import Entry, Problem
-from paper_library.build.inputs import Input, find_inputs
-from paper_library.build.matching import Matcher
-from paper_library.build.merging import Paper, merged, precedence
+from paper_library.build.assignment import free_id
+from paper_library.build.citation_keys import CitationKeys
+from paper_library.build.comparison import Comparison
+from paper_library.build.entry import Problem
+from paper_library.build.evidence import record_of
+from paper_library.build.gathering import Gathering, Group
+from paper_library.build.inputs import find_inputs
+from paper_library.build.merging import Paper, merged
 from paper_library.build.metadata import described
 from paper_library.build.publishing import staged
-from paper_library.build.report import Merge, Report
+from paper_library.build.register import Register, register_path
+from paper_library.build.report import Merge, Progress, Report
 from paper_library.build.spool import Spool
 from paper_library.build.summaries import Summaries
+from paper_library.build.unbuilding import OldShelf
 from paper_library.build.writing import ShelfWriter
 from paper_library.errors import NothingToShelve, ShelfUnwritable
-from paper_library.identity import paper_id
 from paper_library.store.layout import MANIFEST, SCHEMA_VERSION
-from paper_library.store.manifest import Manifest
+from paper_library.store.manifest import Manifest, read_manifest
 from uraniborg.kernel.clock import SystemClock
+from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.files import shown, write_atomic
-from uraniborg.kernel.text import fold
 from uraniborg.kernel.version import version
 
-Progress = Callable[[str, int, int], None]
-"""Told the phase, how much of it is done, and of how much."""
-_TOLD_EVERY = 500
-_TITLE_COMPARED = 200
-_MANY = 10_000
-_DISK = re.compile(r"io(?:::| )?error|os error|index writer was killed", re.IGNORECASE)
+_TOLD_EVERY: Final = 500
+_MANY: Final = 10_000
+_DISK: Final = re.compile(r"io(?:::| )?error|os error|index writer was killed", re.IGNORECASE)
 
 
 def build_shelf(
@@ -42,17 +44,23 @@ def build_shelf(
     *,
     summaries: Path | None = None,
     update: Path | None = None,
+    prune: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Make the shelf `target` of all that is in `inputs`, and of the shelf `update` if one is given.
 
+    An update replaces what the old shelf has from inputs that are read again, and keeps the rest; with `prune` it keeps
+    no paper that none of the inputs has. A paper that the register beside the shelf knows keeps its id and BibTeX key.
+
     What stands at `target` stays as it is until the new shelf is complete. One broken input does not stop the build;
-    the report tells of it. Raises InputNotFound, ShelfExists, Locked, what opening `update` raises, and ShelfUnwritable
-    when the disk refuses.
+    the report tells of it. Raises InputNotFound, InvalidInput, ShelfExists, Locked, RegisterTooNew, what opening
+    `update` raises, and ShelfUnwritable when the disk refuses.
     """
+    if prune and update is None:
+        raise InvalidInput("prune needs a shelf to update.", hint="Name one: --update OLD --prune.", argument="prune")
     try:
         with _no_search_for_cycles():
-            return _build(inputs, target, summaries, update, progress or _quiet)
+            return _Build(inputs, target, summaries, update, progress or _quiet, prune=prune).run()
     except (OSError, sqlite3.OperationalError, ValueError) as exc:
         # The index speaks of the disk in its own way.
         if isinstance(exc, ValueError) and not _DISK.search(str(exc)):
@@ -76,111 +84,153 @@ def _no_search_for_cycles() -> Generator[None]:
             gc.enable()
 
 
-def _build(inputs: Sequence[Path], target: Path, summaries: Path | None, update: Path | None, tell: Progress) -> Report:
-    started = time.monotonic()
-    report = Report(shelf=shown(target))
-    files, problems = find_inputs(inputs, leave_out=[target, *([summaries] if summaries else [])])
-    for problem in problems:
-        report.note(problem)
-    extra = Summaries(summaries)
-    with staged(target) as folder, closing(Spool(folder / "spool")) as spool:
-        gathered = _gathered(files, update, spool, report, tell)
-        writer = ShelfWriter(folder)
-        try:
-            _write(gathered, writer, extra, report, tell)
-            tell("index", 0, 0)
-            report.build_id = writer.finish()
-        except BaseException:
-            writer.abandon()
-            raise
-        (folder / "spool").unlink()
-        report.papers = writer.papers
-        manifest = Manifest(
+class _Build:
+    def __init__(
+        self,
+        inputs: Sequence[Path],
+        target: Path,
+        summaries: Path | None,
+        update: Path | None,
+        tell: Progress,
+        *,
+        prune: bool,
+    ) -> None:
+        self._target = target
+        self._update = update
+        self._prune = prune
+        self._tell = tell
+        self._report = Report(shelf=shown(target), updated=shown(update) if update else "")
+        self._files, problems = find_inputs(inputs, leave_out=[target, *([summaries] if summaries else [])])
+        for problem in problems:
+            self._report.note(problem)
+        self._summaries = Summaries(summaries)
+        self._carries_summaries = not (prune and summaries)
+        self._register = Register()
+
+    def run(self) -> Report:
+        started = time.monotonic()
+        report = self._report
+        with staged(self._target) as folder, closing(Spool(folder / "spool")) as spool:
+            with closing(OldShelf(self._update)) if self._update else nullcontext() as old:
+                self._read_register(old)
+                gathering = Gathering(spool, self._register, report)
+                gathering.read(self._files, self._tell)
+                if old:
+                    gathering.retain(old, prune=self._prune)
+                groups = gathering.groups(old, prune=self._prune)
+                writer = ShelfWriter(folder)
+                try:
+                    self._write(gathering, groups, writer, old)
+                    self._tell("index", 0, 0)
+                    report.build_id = writer.finish()
+                except BaseException:
+                    writer.abandon()
+                    raise
+            (folder / "spool").unlink()
+            report.papers = writer.papers
+            write_atomic(folder / MANIFEST, self._manifest(writer).as_json())
+            self._register.write(register_path(self._target), folder)
+        for problem in self._summaries.unused():
+            report.note(problem)
+        report.seconds = round(time.monotonic() - started, 3)
+        return report
+
+    def _read_register(self, old: OldShelf | None) -> None:
+        """Learn the ids of all papers that had one: from the registers, and from shelves that have none yet."""
+        paths = [register_path(self._target)]
+        if self._update and (path := register_path(self._update)) not in paths:
+            paths.insert(0, path)
+        for path in paths:
+            for problem in self._register.read(path):
+                self._report.note(problem)
+        if old:
+            self._register.add(old.records(is_kept=not self._prune))
+        elif not len(self._register) and (self._target / MANIFEST).is_file():
+            try:
+                with closing(OldShelf(self._target)) as there:
+                    self._register.add(there.records(is_kept=False))
+            except UraniborgError as exc:
+                reason = f"Its papers get new ids where keys do not give the old ones: {exc.message}"
+                self._report.note(Problem(shown(self._target), "broken", reason))
+
+    def _manifest(self, writer: ShelfWriter) -> Manifest:
+        """Return the manifest; a shelf that is the one that stood there was built when that one was."""
+        made = Manifest(
             SCHEMA_VERSION,
-            report.build_id,
+            self._report.build_id,
             writer.papers,
             writer.files(),
             f"uraniborg {version()}",
             SystemClock().now().isoformat(),
         )
-        write_atomic(folder / MANIFEST, manifest.as_json())
-    for problem in extra.unused():
-        report.note(problem)
-    report.seconds = round(time.monotonic() - started, 3)
-    return report
-
-
-@dataclass(slots=True)
-class _Gathered:
-    spool: Spool
-    matcher: Matcher
-    titles: list[tuple[int, str]]
-    """Of each entry: whose word counts, and the beginning of its title, to order the shelf by."""
-
-    def papers(self) -> list[list[int]]:
-        """The entries of each paper, in the order of the shelf."""
-        return sorted(self.matcher.clusters(), key=lambda numbers: (self._title(numbers), numbers[0]))
-
-    def _title(self, numbers: list[int]) -> str:
-        titled = [number for number in numbers if self.titles[number][1]] or numbers
-        return self.titles[min(titled, key=lambda number: (self.titles[number][0], number))][1]
-
-
-def _gathered(files: Sequence[Input], update: Path | None, spool: Spool, report: Report, tell: Progress) -> _Gathered:
-    gathered = _Gathered(spool, Matcher(), [])
-    for found in _entries(files, update, report, tell):
-        if isinstance(found, Problem):
-            report.note(found)
-            continue
-        report.entries += 1
         try:
-            entry, keys = gathered.spool.put(found)
-        except TypeError:
-            report.note(Problem(found.origin, "broken", "What goes with it is nested too deeply to be kept."))
-            continue
-        gathered.matcher.add(entry, keys)
-        gathered.titles.append((precedence(entry)[0], fold(keys.title[:_TITLE_COMPARED])))
-        if report.entries % _TOLD_EVERY == 0:
-            tell("read", report.entries, 0)
-    gathered.spool.flush()
-    tell("read", report.entries, report.entries)
-    return gathered
+            there = read_manifest(self._target)
+        except UraniborgError:
+            return made
+        same = (there.schema_version, there.files, there.software) == (made.schema_version, made.files, made.software)
+        return there if same else made
 
+    def _write(self, gathering: Gathering, groups: Sequence[Group], writer: ShelfWriter, old: OldShelf | None) -> None:
+        report, total = self._report, len(groups)
+        taken = {record.paper_id for record in self._register}
+        remembered = {group.paper_id: self._register[group.paper_id].key for group in groups if group.paper_id}
+        keys = CitationKeys(gathering.matcher.bibkeys(), remembered)
+        comparison = Comparison(old, report) if old else None
+        for done, group in enumerate(groups):
+            paper = merged(gathering.spool.get(group.numbers))
+            if not paper.entry.title:
+                report.note(_untitled(paper))
+                continue
+            self._identify(paper, group, taken)
+            keys.assign(paper)
+            if old and paper.paper_id in old.numbers:
+                self._carry_texts(paper, old)
+            for problem in self._summaries.add_to(paper):
+                report.note(problem)
+            made = described(paper, sparing=total > _MANY)
+            if comparison:
+                comparison.note(made, group, is_old=gathering.is_old(group))
+            writer.add(made)
+            self._remember(paper, group)
+            report.with_source += bool(paper.entry.source)
+            report.with_abstract += bool(paper.entry.abstract)
+            if len(group.numbers) > 1:
+                reasons = [reason for number in group.numbers if (reason := gathering.matcher.reason(number))]
+                merge = Merge(paper.paper_id, paper.entry.title, paper.origins, list(dict.fromkeys(reasons)))
+                report.note_merge(merge, len(group.numbers))
+            if done % _TOLD_EVERY == 0:
+                self._tell("write", done, total)
+        self._tell("write", total, total)
+        if not writer.papers:
+            raise _nothing(report)
 
-def _entries(files: Sequence[Input], update: Path | None, report: Report, tell: Progress) -> Iterator[Entry | Problem]:
-    if update is not None:
-        from paper_library.build.unbuilding import entries_of_shelf
-
-        yield from entries_of_shelf(update)
-    for file in files:
-        report.files += 1
-        yield from file.read()
-
-
-def _write(gathered: _Gathered, writer: ShelfWriter, extra: Summaries, report: Report, tell: Progress) -> None:
-    clusters = gathered.papers()
-    taken: set[str] = set()
-    for done, numbers in enumerate(clusters):
-        paper = merged(gathered.spool.get(numbers))
-        if not paper.entry.title:
-            report.note(_untitled(paper))
-            continue
-        paper.paper_id = _free_id(paper, taken)
+    def _identify(self, paper: Paper, group: Group, taken: set[str]) -> None:
+        """Give the paper the id it had, else one that follows from its keys."""
+        if group.paper_id:
+            paper.paper_id = group.paper_id
+        elif paper.paper_id in taken:
+            paper.paper_id = free_id(paper.keys, paper.origins, taken)
         taken.add(paper.paper_id)
-        for problem in extra.add_to(paper):
-            report.note(problem)
-        writer.add(described(paper, sparing=len(clusters) > _MANY))
-        report.with_source += bool(paper.entry.source)
-        report.with_abstract += bool(paper.entry.abstract)
-        if len(numbers) > 1:
-            reasons = [reason for number in numbers if (reason := gathered.matcher.reason(number))]
-            merge = Merge(paper.paper_id, paper.entry.title, paper.origins, list(dict.fromkeys(reasons)))
-            report.note_merge(merge, len(numbers))
-        if done % _TOLD_EVERY == 0:
-            tell("write", done, len(clusters))
-    tell("write", len(clusters), len(clusters))
-    if not writer.papers:
-        raise _nothing(report)
+        known = [self._register[one] for one in (group.paper_id, *group.absorbed) if one]
+        others = [f"id:{absorbed}" for absorbed in group.absorbed]
+        others += [key for record in known for key in record.keys if key.startswith("id:")]
+        paper.keys += [key for key in dict.fromkeys(others) if key not in paper.keys]
+
+    def _carry_texts(self, paper: Paper, old: OldShelf) -> None:
+        """Give the paper summaries that came with no entry, and translations whose files were not read now."""
+        no = old.numbers[paper.paper_id]
+        for template, summary in old.added_summaries(no).items() if self._carries_summaries else ():
+            if template not in paper.entry.summaries:
+                paper.entry.summaries[template] = summary
+                paper.added_summaries.add(template)
+        for lang, text in old.translations(no).items() if not self._prune else ():
+            if lang not in paper.entry.translations:
+                paper.entry.translations = {**paper.entry.translations, lang: text}
+
+    def _remember(self, paper: Paper, group: Group) -> None:
+        for absorbed in group.absorbed:
+            self._register.remove(absorbed)
+        self._register.add([record_of(paper.paper_id, paper.citation_key, paper.entry, paper.keys, paper.entries)])
 
 
 def _nothing(report: Report) -> NothingToShelve:
@@ -191,14 +241,6 @@ def _nothing(report: Report) -> NothingToShelve:
         skipped=report.skipped,
         broken=report.broken,
     )
-
-
-def _free_id(paper: Paper, taken: set[str]) -> str:
-    """Its id, unless another paper claims the same key: then that of its next key."""
-    if paper.paper_id not in taken:
-        return paper.paper_id
-    others = [*paper.keys, *(f"origin:{origin}" for origin in paper.origins), f"again:{len(taken)}"]
-    return next(one for key in others if (one := paper_id(key)) not in taken)
 
 
 def _untitled(paper: Paper) -> Problem:

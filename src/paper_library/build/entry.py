@@ -25,6 +25,8 @@ class Entry:
     """One paper as one input describes it. Everything may be missing but a title or a text."""
 
     title: str = ""
+    title_is_derived: bool = False
+    """The title is the first sentence of its text: no input gave one."""
     authors: list[str] = field(default_factory=list[str])
     """In order, as people write them: `Ada Lovelace`."""
     year: int | None = None
@@ -63,7 +65,9 @@ class Entry:
     keys: list[str] = field(default_factory=list[str])
     """Further keys that lead to the paper, of an entry that stood on a shelf before."""
     origins: list[str] = field(default_factory=list[str])
-    """And all the inputs it came from."""
+    """And all the inputs it came from, where it is all that several said."""
+    was: str = ""
+    """The id of the paper that it belonged to on the shelf it was taken from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ from typing import Final
 
 from paper_library.build.entry import Entry, Problem, Reader
 from paper_library.build.readers import reader_for
+from paper_library.build.register import is_register
 from paper_library.errors import InputNotFound
+from paper_library.identity import is_paper_id
 from paper_library.store.layout import DATABASE, MANIFEST
 from uraniborg.kernel.files import shown
 from uraniborg.kernel.logging import get_logger
@@ -34,7 +36,7 @@ class Input:
         """The name of a file that holds one paper, which may be that paper's BibTeX key."""
         if self.original:
             return self.original
-        return self.path.stem if self.path.suffix.lower() in _OF_ONE_PAPER else None
+        return stem_of(self.path.name)
 
     def read(self) -> Iterator[Entry | Problem]:
         """What is in the file, with its origin and translations."""
@@ -48,8 +50,9 @@ class Input:
     def _read(self) -> Iterator[Entry | Problem]:
         for found in self.reader(self.path, self.origin):
             if isinstance(found, Entry):
-                for internal in ("paper_id", "stem"):
-                    found.identifiers.pop(internal, None)
+                found.identifiers.pop("stem", None)
+                if not is_paper_id(found.identifiers.get("paper_id", "")):
+                    found.identifiers.pop("paper_id", None)
                 found.origin = found.origin or self.origin
                 if self.stem:
                     found.identifiers["stem"] = self.stem
@@ -65,6 +68,12 @@ class Input:
                     entry.translations[lang] = text
             except OSError as exc:
                 yield Problem(path.name, "broken", f"The translation cannot be read: {exc.strerror}.")
+
+
+def stem_of(name: str) -> str | None:
+    """Return the name without suffix of a file that holds one paper, None for other files."""
+    path = Path(name)
+    return path.stem if path.suffix.lower() in _OF_ONE_PAPER else None
 
 
 def find_inputs(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> tuple[list[Input], list[Problem]]:
@@ -125,7 +134,8 @@ def _below(folder: Path, apart: Collection[Path], problems: list[Problem]) -> It
             if not path.is_symlink() and path.absolute() not in apart:
                 yield from _below(path, apart, problems)
         elif path.is_file():
-            yield path
+            if not is_register(path):
+                yield path
         elif path.is_symlink():
             problems.append(Problem(whole_text(path.name), "skipped", "It is a link that leads nowhere."))
 

@@ -25,6 +25,7 @@ from paper_library.identity import (
     other_keys,
     without_subject_class,
 )
+from uraniborg.kernel.bibliography.citation_keys import is_made_key
 from uraniborg.kernel.text import fold
 
 Key = TypeVar("Key")
@@ -56,7 +57,7 @@ def keys_of(entry: Entry) -> Keys:
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class Facts:
     """What can contradict that two entries are one paper."""
 
     doi: str
@@ -66,27 +67,35 @@ class _Facts:
     file: str
     record: str
     """What the file itself calls the entry, where its entries have numbers."""
+    paper_id: str = ""
+    """The id that a shelf had given to the paper when it was exported."""
 
-    def contradicts(self, other: "_Facts") -> bool:
+    def contradicts(self, other: "Facts") -> bool:
         """Whether the two cannot be one paper."""
-        if self.doi and other.doi and self.doi != other.doi and not _is_preprint(self.doi, other.doi):
+        if self.doi and other.doi and self.doi != other.doi and not is_preprint(self.doi, other.doi):
             return True
         if self.year and other.year and self.year != other.year:
             return True
         if self.file == other.file and self.record and other.record and self.record != other.record:
             return True
+        if self.paper_id and other.paper_id and self.paper_id != other.paper_id:
+            return True
         return bool(self.surnames and other.surnames) and self.surnames.isdisjoint(other.surnames)
 
-    def has_the_title_of(self, other: "_Facts") -> bool:
+    def has_the_title_of(self, other: "Facts") -> bool:
         """Whether two entries with the same title are one paper, as far as they say."""
         if self.surnames and other.surnames:
             return True
         # Who lists the same words twice means two things by them.
         return self.file != other.file and self.title.count(" ") + 1 >= _FEWEST_WORDS
 
-    def has_the_name_of(self, other: "_Facts") -> bool:
+    def has_the_name_of(self, other: "Facts") -> bool:
         """Whether two entries with the same BibTeX key are one paper."""
         return not self.title or not other.title or fuzz.token_set_ratio(self.title, other.title) >= _SAME_TITLE
+
+    def has_the_made_name_of(self, other: "Facts") -> bool:
+        """The same for a key that was made of name, year and a word of the title, which other papers give as well."""
+        return not self.title or not other.title or self.title == other.title
 
     def order(self) -> tuple[object, ...]:
         """Those that say most come first."""
@@ -98,7 +107,7 @@ class Matcher:
 
     def __init__(self) -> None:
         self._parent = array("q")
-        self._facts: list[_Facts] = []
+        self._facts: list[Facts] = []
         self._by_identifier: dict[int, int] = {}
         self._by_title: dict[int, list[int]] = {}
         self._by_bibkey: dict[str, list[int]] = {}
@@ -111,18 +120,19 @@ class Matcher:
         self._parent.append(number)
         ids = entry.identifiers
         self._facts.append(
-            _Facts(
+            Facts(
                 keys.doi or "",
                 entry.year or 0,
-                _surnames(entry.authors),
+                surnames_of(entry.authors),
                 keys.title,
                 origin_file(entry.origin),
                 ids.get("id", ""),
+                ids.get("paper_id", ""),
             )
         )
         arxiv = without_subject_class(keys.arxiv) if keys.arxiv else None
         strong = [("id", ids.get("paper_id")), ("doi", keys.doi), ("arxiv", arxiv)]
-        if entry.authors and entry.year and not ids.get("id"):
+        if entry.authors and entry.year and not ids.get("id") and not ids.get("paper_id"):
             strong.append(("meta", keys.meta))
         further = ((key.partition(":")[0], key.partition(":")[2]) for key in (*entry.keys, *keys.others))
         for scheme, value in (*strong, *further):
@@ -145,21 +155,29 @@ class Matcher:
             grouped.setdefault(self._root(number), []).append(number)
         return list(grouped.values())
 
+    def facts(self, number: int) -> Facts:
+        return self._facts[number]
+
+    def bibkeys(self) -> set[str]:
+        """Return every BibTeX key that an entry has."""
+        return set(self._by_bibkey)
+
     def reason(self, number: int) -> str:
         """Why the entry was taken for a paper that was there already."""
         return self._reasons.get(number, "")
 
     def _match_alike(self) -> None:
         members = self._members()
-        for same in self._by_bibkey.values():
-            self._group(same, members, _Facts.has_the_name_of, "same BibTeX key")
+        for name, same in self._by_bibkey.items():
+            fits = Facts.has_the_made_name_of if is_made_key(name) else Facts.has_the_name_of
+            self._group(same, members, fits, "same BibTeX key")
         for stem, files in self._files.items():
             # Two files of one name are nothing to us.
             if len(files) == 1 and stem in self._by_bibkey:
                 named = [*self._by_bibkey[stem], *files]
-                self._group(named, members, _Facts.has_the_name_of, "file named by the BibTeX key")
+                self._group(named, members, Facts.has_the_name_of, "file named by the BibTeX key")
         for same in self._by_title.values():
-            self._group(same, members, _Facts.has_the_title_of, "same title, authors and year")
+            self._group(same, members, Facts.has_the_title_of, "same title, authors and year")
 
     def _members(self) -> dict[int, list[int]]:
         """The entries of every cluster that may still grow."""
@@ -174,7 +192,7 @@ class Matcher:
         return members
 
     def _group(
-        self, alike: Sequence[int], members: dict[int, list[int]], fits: Callable[[_Facts, _Facts], bool], reason: str
+        self, alike: Sequence[int], members: dict[int, list[int]], fits: Callable[[Facts, Facts], bool], reason: str
     ) -> None:
         """Join the clusters of `alike` that fit and do not contradict, each to the first it can."""
         if len(alike) < 2:
@@ -219,7 +237,7 @@ def _put(buckets: dict[Key, list[int]], key: Key, number: int) -> None:
         same.append(number)
 
 
-def _surnames(authors: list[str]) -> frozenset[str]:
+def surnames_of(authors: list[str]) -> frozenset[str]:
     """The last names of the first authors, however the first names are written."""
     return frozenset(filter(None, map(_surname, authors[:3])))
 
@@ -230,6 +248,6 @@ def _surname(author: str) -> str:
     return found[-1] if found else ""
 
 
-def _is_preprint(one: str, other: str) -> bool:
+def is_preprint(one: str, other: str) -> bool:
     """Whether one of two DOIs is the preprint's, which a paper may have beside its own."""
     return any(doi.startswith(("10.48550/", "10.1101/", "10.26434/", "10.31234/")) for doi in (one, other))

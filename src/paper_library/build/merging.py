@@ -1,14 +1,13 @@
 """One paper from all that its entries say of it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 from paper_library.build.entry import Entry, origin_file
 from paper_library.build.matching import keys_of
 from paper_library.identity import Keys, is_paper_id, paper_id
 from paper_library.retraction import merge_notices
-from paper_library.text.bibtex import without_places
 from uraniborg.kernel.text import fold
 
 _BEST_FIRST: Final = (
@@ -19,7 +18,7 @@ _BEST_FIRST: Final = (
 
 
 _FIRST_GIVEN: Final = (
-    *("title", "authors", "year", "venue", "abstract"),
+    *("authors", "year", "venue", "abstract"),
     *("kind", "work_type", "language", "bibtex", "source"),
 )
 _OF_THE_YEAR: Final = ("month", "volume", "issue", "pages", "publisher")
@@ -33,6 +32,11 @@ class Paper:
     keys: list[str]
     entry: Entry
     origins: list[str]
+    entries: list[Entry]
+    """What each input says of it, whose word counts most first."""
+    citation_key: str = ""
+    added_summaries: set[str] = field(default_factory=set[str])
+    """The templates of summaries that came with no entry."""
 
 
 def merged(found: Sequence[tuple[Entry, Keys]]) -> Paper:
@@ -46,21 +50,20 @@ def merged(found: Sequence[tuple[Entry, Keys]]) -> Paper:
     return _paper(entry, [*(keys for _, keys in ordered), keys_of(entry)], entries)
 
 
-def _paper(entry: Entry, all_keys: Sequence[Keys], entries: Sequence[Entry]) -> Paper:
+def _paper(entry: Entry, all_keys: Sequence[Keys], entries: list[Entry]) -> Paper:
     keys = _keys(all_keys) if len(all_keys) > 1 else all_keys[0].all()
     given = next((one for each in entries if is_paper_id(one := each.identifiers.get("paper_id", ""))), None)
-    entry.bibtex = without_places(entry.bibtex)
     _spell_identifiers(entry, all_keys)
     keys += [key for each in entries for key in each.keys if key not in keys]
     origins = {origin for each in entries for origin in (each.origins or [each.origin]) if origin}
-    return Paper(given or paper_id(keys[0]), list(dict.fromkeys(keys)), entry, sorted(origins))
+    return Paper(given or paper_id(keys[0]), list(dict.fromkeys(keys)), entry, sorted(origins), entries)
 
 
-def precedence(entry: Entry) -> tuple[int, str, str]:
-    """The lower, the more the entry's word counts."""
+def precedence(entry: Entry) -> tuple[int, bool, str, str]:
+    """The lower, the more the entry's word counts: of one kind of file, what was read now before what a shelf had."""
     name = origin_file(entry.origin)
     rank = next((at for at, suffix in enumerate(_BEST_FIRST) if name.lower().endswith(suffix)), len(_BEST_FIRST))
-    return (rank, entry.origin, entry.title)
+    return (rank, bool(entry.was), entry.origin, entry.title)
 
 
 def _joined(entries: Sequence[Entry]) -> Entry:
@@ -143,8 +146,6 @@ def _spell_identifiers(entry: Entry, all_keys: Sequence[Keys]) -> None:
     doi = next((keys.doi for keys in all_keys if keys.doi), None)
     arxiv = next((keys.arxiv for keys in all_keys if keys.arxiv), None)
     known = {name: value for name, value in entry.identifiers.items() if name not in _INTERNAL and value}
-    if not known.get("url", "").lower().startswith(("http://", "https://")):
-        known.pop("url", None)  # a place on its owner's machine is nobody's business
     known.pop("doi", None)
     known.pop("arxiv", None)
     entry.identifiers = {**({"doi": doi} if doi else {}), **({"arxiv": arxiv} if arxiv else {}), **known}

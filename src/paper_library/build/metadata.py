@@ -27,6 +27,8 @@ class Asset:
     chars: int
     sha256: str
     is_derived: bool = False
+    is_added: bool = False
+    """It came from a folder of summaries, and not with an entry."""
 
 
 @dataclass(slots=True)
@@ -58,10 +60,12 @@ def described(paper: Paper, *, sparing: bool) -> Described:
     """
     entry = paper.entry
     given = _named(entry.summaries)
+    added = {name for name, (raw, _) in given.items() if raw in paper.added_summaries}
     templates = [DEFAULT_TEMPLATE, *(name for name in given if name != DEFAULT_TEMPLATE)]
     translations = {name.lower(): text for name, text in sorted(entry.translations.items())}
     metadata: dict[str, Any] = {
         "paper_id": paper.paper_id,
+        "citation_key": paper.citation_key,
         "title": entry.title,
         "authors": entry.authors,
         "year": entry.year,
@@ -94,27 +98,30 @@ def described(paper: Paper, *, sparing: bool) -> Described:
         if DEFAULT_TEMPLATE not in given:
             derived = orjson.dumps(default_summary(metadata, entry.source)).decode()
             assets.append(_asset(SUMMARY, DEFAULT_TEMPLATE, derived, is_derived=True))
-        assets += [_asset(SUMMARY, name, orjson.dumps(value).decode()) for name, value in given.items()]
+        assets += [
+            _asset(SUMMARY, name, orjson.dumps(value).decode(), is_added=name in added)
+            for name, (_, value) in given.items()
+        ]
         assets += [_asset(SOURCE, "", entry.source)] if entry.source else []
         assets += [_asset(TRANSLATION, name, text) for name, text in translations.items()]
-    texts = [plain_text_of(value) for value in given.values()]
+    texts = [plain_text_of(value) for _, value in given.values()]
     texts += [plain_text(text) for text in (entry.source, *translations.values()) if text]
     return Described(paper, orjson.dumps(metadata), assets, texts)
 
 
 def _where_present(entry: Entry) -> dict[str, Any]:
-    given = {"work_type": entry.work_type, "notices": entry.notices}
+    given = {"title_is_derived": entry.title_is_derived, "work_type": entry.work_type, "notices": entry.notices}
     return {**{name: value for name, value in given.items() if value}, **entry.search}
 
 
-def _named(summaries: dict[str, Any]) -> dict[str, Any]:
-    """Summaries by the names of their templates; of names that become the same one each gets its own."""
-    named: dict[str, Any] = {}
+def _named(summaries: dict[str, Any]) -> dict[str, tuple[str, Any]]:
+    """Return summaries, with the names they were given, by the names of their templates, each of which is its own."""
+    named: dict[str, tuple[str, Any]] = {}
     for given, value in sorted(summaries.items()):
         name = base = template_name(given) or "summary"
         while name in named:
             name = f"{base}_{len(named) + 1}"
-        named[name] = value
+        named[name] = (given, value)
     return named
 
 
@@ -135,6 +142,6 @@ def _preferred(wanted: str, available: list[str]) -> str:
     return DEFAULT_TEMPLATE
 
 
-def _asset(kind: str, name: str, text: str, *, is_derived: bool = False) -> Asset:
+def _asset(kind: str, name: str, text: str, *, is_derived: bool = False, is_added: bool = False) -> Asset:
     content = text.encode()
-    return Asset(kind, name, content, len(text), hashlib.sha256(content).hexdigest(), is_derived)
+    return Asset(kind, name, content, len(text), hashlib.sha256(content).hexdigest(), is_derived, is_added)

@@ -1,12 +1,16 @@
 """What a build did: what went in, what became one, what was left out and why."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from paper_library.build.entry import Problem
 
+Progress = Callable[[str, int, int], None]
+"""Called with the phase, how much of it is done, and of how much."""
+Kind = Literal["added", "changed", "replaced", "merged", "pruned"]
 _LISTED: Final = 1_000
-"""Of merges and problems; the counts are always whole."""
+"""Of merges, problems and changes; the counts are always whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +21,17 @@ class Merge:
     title: str
     origins: list[str]
     reasons: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an update did to one paper."""
+
+    change: Kind
+    paper_id: str
+    title: str
+    fields: list[str] = field(default_factory=list[str])
+    """What of it is different."""
 
 
 @dataclass(slots=True)
@@ -33,8 +48,26 @@ class Report:
     with_source: int = 0
     with_abstract: int = 0
     seconds: float = 0.0
+    updated: str = ""
+    """The shelf that was updated; the counts below are of an update."""
+    added: int = 0
+    changed: int = 0
+    """Papers of which the old shelf's entries stay and new ones say more or something else."""
+    replaced: int = 0
+    """Papers of which the inputs say something else than the old shelf, whose entries are gone."""
+    unchanged: int = 0
+    merged_papers: int = 0
+    """Papers of the old shelf that are part of others now."""
+    pruned: int = 0
+    """Papers of the old shelf that no input has any more and that were left out."""
+    missing_inputs: dict[str, int] = field(default_factory=dict[str, int])
+    """Inputs that were not read and entries that are gone from them: how many papers stay all the same, by input."""
+    titled: int = 0
+    """Entries that had no title and got the first sentence of their text."""
     merges: list[Merge] = field(default_factory=list[Merge])
     problems: list[Problem] = field(default_factory=list[Problem])
+    changes: list[Change] = field(default_factory=list[Change])
+    derived_titles: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
 
     def note(self, problem: Problem) -> None:
         if problem.kind == "broken":
@@ -48,6 +81,20 @@ class Report:
         self.merged += entries - 1
         if len(self.merges) < _LISTED:
             self.merges.append(merge)
+
+    def note_change(self, change: Kind, paper_id: str, title: str, fields: list[str] | None = None) -> None:
+        name = "merged_papers" if change == "merged" else change
+        setattr(self, name, getattr(self, name) + 1)
+        if len(self.changes) < _LISTED:
+            self.changes.append(Change(change, paper_id, title, fields or []))
+
+    def note_missing(self, file: str) -> None:
+        self.missing_inputs[file] = self.missing_inputs.get(file, 0) + 1
+
+    def note_title(self, origin: str, title: str) -> None:
+        self.titled += 1
+        if len(self.derived_titles) < _LISTED:
+            self.derived_titles.append({"origin": origin, "title": title})
 
     def as_dict(self) -> dict[str, Any]:
         from dataclasses import asdict

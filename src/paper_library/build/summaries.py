@@ -49,6 +49,7 @@ class Summaries:
                         summary = orjson.loads(path.read_bytes())
                         orjson.dumps(summary)  # which can be nested less deeply than what is read
                         paper.entry.summaries[template] = summary
+                        paper.added_summaries.add(template)
                     except (OSError, ValueError, TypeError):
                         yield Problem(origin, "broken", "The summary is not JSON. Write one JSON value in UTF-8.")
 

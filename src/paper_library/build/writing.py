@@ -13,6 +13,8 @@ import orjson
 import tantivy
 
 from paper_library.build.entry import Entry
+from paper_library.build.entry_rows import dump_entry
+from paper_library.build.index_files import rename_segments
 from paper_library.build.metadata import Asset, Described
 from paper_library.retraction import find_retraction
 from paper_library.search.fields import create_index, document
@@ -49,6 +51,8 @@ class ShelfWriter:
         self._content: list[bytes] = []
         self._missing = Counter[str](dict.fromkeys(_WORTH_HAVING, 0))
         self._rows: dict[str, list[Sequence[Any]]] = {table: [] for table in _INSERTS}
+        self._later: list[tuple[str, int]] = []
+        """BibTeX keys that lead to papers which the shelf calls by other keys, unless another paper has them."""
         self.papers = 0
 
     def add(self, described: Described) -> None:
@@ -80,8 +84,12 @@ class ShelfWriter:
                 described.digest,
             )
         )
-        rows["asset"] += [(no, a.kind, a.name, a.sha256, len(a.content), a.chars) for a in described.assets]
-        rows["alias"] += [(key, no) for key in paper.keys]
+        rows["asset"] += [(no, a.kind, a.name, a.sha256, len(a.content), a.chars, a.is_added) for a in described.assets]
+        if len(paper.entries) > 1:
+            rows["entry"] += [(no, place, dump_entry(one, entry)) for place, one in enumerate(paper.entries)]
+        own = f"bib:{paper.citation_key}"
+        rows["alias"] += [(key, no) for key in (own, *paper.keys) if key == own or not key.startswith("bib:")]
+        self._later += [(key, no) for key in paper.keys if key != own and key.startswith("bib:")]
         rows["put_facet"] += [(facet, no) for ids in (*facets.values(), year) for facet in ids]
         fields = document(
             no=no,
@@ -108,6 +116,7 @@ class ShelfWriter:
         self._documents.commit()
         self._documents.wait_merging_threads()
         self._flush()
+        self._database.executemany(_INSERTS["alias"], self._later)
         counted = ((entry[0], kind, key, entry[1], entry[2]) for (kind, key), entry in self._facets.items())
         self._database.executemany("INSERT INTO facet VALUES (?, ?, ?, ?, ?)", counted)
         self._database.executemany("INSERT INTO missing VALUES (?, ?)", self._missing.items())
@@ -121,18 +130,20 @@ class ShelfWriter:
                 path.unlink()
             else:
                 path.chmod(mode)  # some are for their owner alone
-        os.sync()
         content = hashlib.sha256(b"shelf-1\n")
         for line in sorted(self._content):
             content.update(line)
-        return content.hexdigest()[:32]
+        build_id = content.hexdigest()[:32]
+        rename_segments(self._folder / INDEX, build_id)
+        os.sync()
+        return build_id
 
     def abandon(self) -> None:
         """Let go of the files, which are of no use any more."""
         self._database.close()
 
     def files(self) -> dict[str, str]:
-        """The digests of the finished database and index."""
+        """Return the digests of the finished database and index."""
         names = [DATABASE, *sorted(f"{INDEX}/{path.name}" for path in (self._folder / INDEX).iterdir())]
         return {name: file_digest(self._folder / name) for name in names}
 
@@ -187,6 +198,7 @@ _INSERTS: Final = {
     "paper": "INSERT INTO paper VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     # Of papers that claim the same key (two entries of one BibTeX file, say) the first keeps it.
     "alias": "INSERT OR IGNORE INTO alias VALUES (?, ?)",
-    "asset": "INSERT INTO asset VALUES (?, ?, ?, ?, ?, ?)",
+    "asset": "INSERT INTO asset VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "entry": "INSERT INTO entry VALUES (?, ?, ?)",
     "put_facet": "INSERT INTO put_facet VALUES (?, ?)",
 }

@@ -57,7 +57,10 @@ def has_flags(schema: tantivy.Schema) -> bool:
 
 def create_index(folder: Path) -> tantivy.Index:
     """A new index in an empty folder."""
-    return _prepared(tantivy.Index(schema(), path=str(folder)))
+    index = _prepared(tantivy.Index(schema(), path=str(folder)))
+    # Else a thread looks for changes, and takes a lock in the folder when it finds one.
+    index.config_reader("manual", 0)
+    return index
 
 
 def open_index(folder: Path) -> tantivy.Index:

@@ -48,9 +48,10 @@ def compare(old: Path, new: Path) -> Difference:
         added = [_change(after, is_now[one][0]) for one in is_now if one not in was]
         removed = [_change(before, was[one][0]) for one in was if one not in is_now]
         both = [one for one in is_now if one in was]
-        changed = [
+        differing = (
             _changed(before, was[one][0], after, is_now[one][0]) for one in both if was[one][1] != is_now[one][1]
-        ]
+        )
+        changed = [change for change in differing if change]
         return Difference(added, removed, changed, len(both) - len(changed))
     finally:
         before.close()
@@ -67,7 +68,23 @@ def _change(shelf: Shelf, no: int) -> Change:
     return Change(said["paper_id"], said["title"])
 
 
-def _changed(before: Shelf, was: int, after: Shelf, is_now: int) -> Change:
+def differing_fields(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """Return the names of what two replies about a paper say differently; what only one has counts if it is not empty.
+
+    Shelves of schema 1 had no citation keys, so that theirs differ from none.
+    """
+    names = [name for name in (*new, *(old.keys() - new.keys())) if name not in _NOT_COMPARED]
+    return [
+        name
+        for name in names
+        if (old.get(name) or None) != (new.get(name) or None) and (name != "citation_key" or name in old)
+    ]
+
+
+def _changed(before: Shelf, was: int, after: Shelf, is_now: int) -> Change | None:
+    """Return what changed; None if only the schema did, with which every digest changes."""
     old, new = before.described(was), after.described(is_now)
-    fields = tuple(name for name in new if name not in _NOT_COMPARED and old.get(name) != new[name])
+    fields = tuple(differing_fields(old, new))
+    if not fields and before.manifest.schema_version != after.manifest.schema_version:
+        return None
     return Change(new["paper_id"], new["title"], fields or ("content",))

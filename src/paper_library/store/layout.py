@@ -2,7 +2,9 @@
 
 from typing import Final
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
+READABLE_SINCE: Final = 1
+"""The first schema that is read. Schema 1 has no `entry` table, no flags in its index, and fewer fields in replies."""
 DATABASE: Final = "shelf.db"
 INDEX: Final = "index"
 STATIC: Final = "static"
@@ -34,7 +36,11 @@ CREATE TABLE paper_facet (facet INTEGER NOT NULL, no INTEGER NOT NULL, PRIMARY K
 CREATE TABLE asset (
     no INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
     sha256 TEXT NOT NULL, bytes INTEGER NOT NULL, chars INTEGER NOT NULL,
+    is_added INTEGER NOT NULL,   -- it came from a folder of summaries, and not with an entry
     PRIMARY KEY (no, kind, name)
+) WITHOUT ROWID;
+CREATE TABLE entry (             -- what each of several inputs said of a paper, as JSON; see build/entry_rows.py
+    no INTEGER NOT NULL, place INTEGER NOT NULL, entry BLOB NOT NULL, PRIMARY KEY (no, place)
 ) WITHOUT ROWID;
 CREATE TABLE missing (what TEXT PRIMARY KEY, papers INTEGER NOT NULL) WITHOUT ROWID;
 """

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 import orjson
 
 from paper_library.errors import ShelfDamaged, ShelfNotFound, ShelfTooNew, ShelfTooOld
-from paper_library.store.layout import DATABASE, INDEX, MANIFEST, SCHEMA_VERSION
+from paper_library.store.layout import DATABASE, INDEX, MANIFEST, READABLE_SINCE, SCHEMA_VERSION
 from uraniborg.kernel.files import shown
 
 _NAMED: Final = 5
@@ -57,7 +57,7 @@ def read_manifest(folder: Path) -> Manifest:
             schema_version=version,
             supported=SCHEMA_VERSION,
         )
-    if isinstance(version, int) and 1 <= version < SCHEMA_VERSION:
+    if isinstance(version, int) and 1 <= version < READABLE_SINCE:
         raise _too_old(folder, version)
     try:
         manifest = Manifest(**facts)
@@ -70,9 +70,11 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _is_sound(facts: dict[str, Any]) -> bool:
     kinds = {"build_id": str, "papers": int, "files": dict, "software": str, "built_at": str}
-    if facts["schema_version"] != SCHEMA_VERSION or not all(
-        isinstance(facts[name], kind) for name, kind in kinds.items()
-    ):
+    version = facts["schema_version"]
+    # True equals 1, and is no version.
+    if not isinstance(version, int) or isinstance(version, bool) or not READABLE_SINCE <= version <= SCHEMA_VERSION:
+        return False
+    if not all(isinstance(facts[name], kind) for name, kind in kinds.items()):
         return False
     files = cast("dict[str, Any]", facts["files"])
     return DATABASE in files and all(isinstance(digest, str) and ".." not in name for name, digest in files.items())

@@ -152,11 +152,13 @@ class Shelf:
         given = whole_text(given).strip()
         if given and len(given) <= VALUE_CHARS and "\0" not in given:
             connection = self.connection()
+            keys = lookup_keys(given)
             if is_paper_id(known := given.lower()):
                 found = connection.execute("SELECT no FROM paper WHERE paper_id = ?", (known,)).fetchone()
                 if found:
                     return found[0]
-            for key in lookup_keys(given):
+                keys = [f"id:{known}", *keys]  # of a paper that became part of another
+            for key in keys:
                 found = connection.execute("SELECT no FROM alias WHERE key = ?", (key,)).fetchone()
                 if found:
                     return found[0]
@@ -216,6 +218,20 @@ class Shelf:
     def origins(self, no: int) -> list[str]:
         """The inputs a paper came from."""
         return orjson.loads(self._one("SELECT origins FROM paper WHERE no = ?", no))
+
+    def digest(self, no: int) -> str:
+        """Return the digest of all that is said of a paper."""
+        return self._one("SELECT digest FROM paper WHERE no = ?", no)
+
+    def entry_rows(self, no: int) -> list[bytes]:
+        """Return what each of several inputs said of a paper, in a form for builds; not in shelves of schema 1."""
+        rows = self.connection().execute("SELECT entry FROM entry WHERE no = ? ORDER BY place", (no,))
+        return [row for (row,) in rows]
+
+    def added_summaries(self, no: int) -> list[str]:
+        """Return the names of the summaries that came from a folder of them; not in shelves of schema 1."""
+        query = "SELECT name FROM asset WHERE no = ? AND kind = ? AND is_added ORDER BY name"
+        return [name for (name,) in self.connection().execute(query, (no, SUMMARY))]
 
     def rows(self, numbers: Sequence[int]) -> list[Row]:
         """What search results show, in the order of `numbers`."""

@@ -41,22 +41,30 @@ def updated(shelf: Path, *inputs: Path) -> Library:
     return Library.open(target)
 
 
-def only_entry(shelf: Path) -> Entry:
-    (entry,) = entries_of_shelf(shelf)
-    assert isinstance(entry, Entry)
-    return entry
-
-
-def test_an_entry_of_a_shelf_has_all_that_the_shelf_has(shelf: Path) -> None:
-    entry = only_entry(shelf)
+def test_each_entry_of_a_paper_comes_back_as_its_input_gave_it(shelf: Path) -> None:
+    bib, markdown = (entry for entry in entries_of_shelf(shelf) if isinstance(entry, Entry))
     said = Library.open(shelf).metadata("fish2019")
-    assert entry.identifiers["paper_id"] == said["paper_id"]
+    assert (bib.origin, markdown.origin) == ("refs.bib:2", "fish2019.md")
+    assert bib.was == markdown.was == said["paper_id"]
     for name in ("title", "authors", "year", "month", "venue", "abstract", "keywords"):
-        assert getattr(entry, name) == said[name], name
-    assert entry.source.startswith("# Fish")
-    assert entry.translations == {"zh": "它们游泳。"}
-    assert entry.summaries == {"deep": {"text": "In depth."}}
-    assert entry.bibtex.startswith("@article{fish2019")
+        assert getattr(bib, name) == said[name], name
+    assert bib.bibtex.startswith("@article{fish2019")
+    assert (bib.source, bib.translations, bib.summaries) == ("", {}, {})
+    assert (markdown.title, markdown.authors, markdown.identifiers) == ("Fish", [], {"stem": "fish2019"})
+    assert markdown.source.startswith("# Fish")
+    assert markdown.translations == {"zh": "它们游泳。"}
+
+
+def test_the_only_entry_of_a_paper_comes_back_without_what_was_added_to_it(tmp_path: Path) -> None:
+    text = "---\ntitle: High Birds\nkeywords: [air]\n---\nThey fly.\n"
+    put(tmp_path / "in", "notes/bird.md", text)
+    put(tmp_path / "sums", "deep/bird.json", '{"text": "In depth."}')
+    build_shelf([tmp_path / "in"], tmp_path / "shelf", summaries=tmp_path / "sums")
+    (entry,) = entries_of_shelf(tmp_path / "shelf")
+    assert isinstance(entry, Entry)
+    assert (entry.origin, entry.origins, entry.identifiers) == ("notes/bird.md", [], {"stem": "bird"})
+    assert (entry.title, entry.keywords, entry.source) == ("High Birds", ["air"], "They fly.")
+    assert entry.summaries == {}
 
 
 def test_a_shelf_updated_with_nothing_is_the_same_shelf(shelf: Path) -> None:
@@ -113,11 +121,10 @@ def test_a_summary_that_a_person_called_default_survives_an_update(tmp_path: Pat
 def test_an_asset_that_was_lost_or_changed_is_told_of_and_the_rest_is_kept(shelf: Path) -> None:
     for path in (shelf / "static" / "source").rglob("*.md"):
         path.write_text("# Changed")
-    found: list[Any] = list(entries_of_shelf(shelf))
-    problem, entry = found
+    problem, _, entry = list[Any](entries_of_shelf(shelf))
     assert isinstance(problem, Problem)
     assert (problem.origin, problem.kind) == ("Deep Fish of the North", "broken")
-    assert (entry.source, entry.translations) == ("", {"zh": "它们游泳。"})
+    assert (entry.origin, entry.source, entry.translations) == ("fish2019.md", "", {"zh": "它们游泳。"})
 
 
 def test_what_is_no_shelf_is_refused(tmp_path: Path) -> None:

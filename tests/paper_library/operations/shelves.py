@@ -141,7 +141,7 @@ HARMS: Final[dict[str, tuple[Harm, str]]] = {
     "manifest with files in a list": (rewrite_manifest(files=["shelf.db"]), "shelf_damaged"),
     "manifest that forgets the database": (rewrite_manifest(files={}), "shelf_damaged"),
     "manifest of more papers": (rewrite_manifest(papers=4), "shelf_damaged"),
-    "newer schema": (rewrite_manifest(schema_version=2), "shelf_too_new"),
+    "newer schema": (rewrite_manifest(schema_version=3), "shelf_too_new"),
     "newer schema with other facts": (rewrite_manifest(schema_version=99, build_id=..., bricks=[]), "shelf_too_new"),
     "without database": (lambda shelf: (shelf / "shelf.db").unlink(), "shelf_damaged"),
     "database cut off": (_truncate("shelf.db"), "shelf_damaged"),
