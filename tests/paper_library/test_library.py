@@ -21,7 +21,7 @@ from paper_library.errors import (
     TranslationNotAvailable,
 )
 from paper_library.library import Library
-from paper_library.search.engine import SORTS
+from paper_library.search.query import SORTS
 from paper_library.store.layout import FACET_KINDS
 from tests.paper_library.search.shelves import titles
 from tests.requirements import requirement

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from paper_library.search.query import FIELDS, Query, Unit, read_query
+from paper_library.search.parser import read_query
+from paper_library.search.query import FIELDS, Query, Unit
 from uraniborg.kernel.text import words
 
 PIECES = st.one_of(
@@ -22,11 +23,12 @@ TYPED = st.lists(PIECES, max_size=15).map(" ".join) | st.lists(PIECES, max_size=
 
 
 def units(query: Query) -> list[Unit]:
-    return [*query.wanted, *(unit for group in query.required for unit in group), *query.excluded]
+    groups = [*query.wanted, *query.required]
+    return [*(unit for group in groups for unit in group), *query.boosting, *query.excluded]
 
 
 def said_of(text: str) -> dict[str, Any]:
-    return read_query(text).interpreted()
+    return read_query(text).interpret()
 
 
 def read(text: str) -> dict[str, Any]:
@@ -120,7 +122,7 @@ def test_every_form_of_years_is_understood(typed: str, years: tuple[int | None, 
 @pytest.mark.parametrize("typed", ["abc", "20", "20199", "2019..x", "..", ">", "2019..2020..2021", "20192020"])
 def test_years_that_are_none_are_searched_as_words_and_told_of(typed: str) -> None:
     query = read_query(f"fish year:{typed}")
-    assert [unit.text for unit in query.wanted][:2] == ["fish", "year"]
+    assert [unit.text for (unit,) in query.wanted][:2] == ["fish", "year"]
     assert not query.required
     assert len(query.ignored) == 1
 
