@@ -73,6 +73,18 @@ def test_a_paper_is_known_by_every_name_it_has(library: Library, name: str) -> N
     assert json.loads(library.metadata_json(name)) == said
 
 
+@pytest.mark.parametrize("blanks", [" {} ", "\t{}\n", "\u00a0{}\u3000", "\ufeff{}\u200b", "{}\r\n"])
+def test_blanks_around_an_id_do_not_matter(library: Library, blanks: str) -> None:
+    paper_id = library.metadata("fish2019")["paper_id"]
+    for name in (paper_id, "10.1000/xyz", "fish2019"):
+        padded = blanks.format(name)
+        assert library.metadata(padded)["paper_id"] == paper_id
+        assert library.source(padded) == SOURCE
+        assert library.summary(padded)
+        assert library.bibtex(padded)
+        assert library.similar(padded)["total"] >= 0
+
+
 def test_a_paper_is_known_by_its_arxiv_id_in_any_version(library: Library) -> None:
     for name in ("2301.00001", "arXiv:2301.00001v7", "https://arxiv.org/abs/2301.00001", "10.48550/arXiv.2301.00001"):
         assert library.metadata(name)["title"] == BIRD

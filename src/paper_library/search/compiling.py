@@ -27,6 +27,7 @@ _WORD_WEIGHTS: Final = ((fields.EXACT, 0.17), (fields.AUTHOR, 0.5), (fields.VENU
 _STOP_WORD_WEIGHTS: Final = (*_WORD_WEIGHTS, (fields.FULL_EXACT, 0.4))
 _PHRASE_WEIGHTS: Final = ((fields.EXACT, 1.0), (fields.FULL_EXACT, 0.4), (fields.AUTHOR, 0.5), (fields.VENUE, 0.2))
 _PREFIX_WEIGHTS: Final = ((fields.EXACT, 1.0), (fields.FULL_EXACT, 0.4))
+_PREFIX_FIELDS: Final = tuple(where for where, _ in _PREFIX_WEIGHTS)
 _NAME_FIELDS: Final = (fields.AUTHOR, fields.VENUE, fields.IDENTIFIER)
 _BOOST_WEIGHTS: Final = ((fields.EXACT, 0.3), (fields.FULL_EXACT, 0.12))
 """Of a phrase that improves the rank beside its words."""
@@ -140,14 +141,17 @@ class Compiler:
             asked = content
         yield from self._score(asked)
         searched = {unit.text for unit in asked}
-        for label, group in {" OR ".join(unit.text for unit in group): group for group in groups}.items():
+        for label, group in {" OR ".join(map(str, group)): group for group in groups}.items():
             options = self._options_of(unit for unit in group if unit.kind != "word")
             yield from options
             words = [unit for unit in group if unit.kind == "word" and unit.text in searched]
             options += (query for unit in words for query in self._papers_with(unit))
             if options:
-                names = (stem(word) or word for unit in group for word in _texts(unit))
+                names = (stem(word) or word for unit in group for word in self._spell_out(unit))
                 self._result.wishes.append(Wish(label, any_of(options), frozenset(names)))
+
+    def _spell_out(self, unit: Unit) -> Sequence[str]:
+        return self.terms.beginning(_PREFIX_FIELDS, unit.text) if unit.kind == "prefix" else _texts(unit)
 
     def _phrases_of_name(self, name: Unit) -> list[IndexQuery]:
         """Return scored queries for a name such as `TRAPPIST-1`, or nothing if no paper has it."""
@@ -249,7 +253,7 @@ class Compiler:
         return IndexQuery.boolean_query([(Occur.Must, self.terms.phrase(unit.field, [word])) for word in parts])
 
     def _beginning(self, prefix: str) -> Iterator[IndexQuery]:
-        known = self.terms.beginning([where for where, _ in _PREFIX_WEIGHTS], prefix)
+        known = self.terms.beginning(_PREFIX_FIELDS, prefix)
         self._result.words.update(known)
         for word in known:
             for where, weight in _PREFIX_WEIGHTS:

@@ -40,7 +40,7 @@ class Hit:
     section: str | None = None
     """The heading of the section of the source that the snippet comes from."""
     offset: int | None = None
-    """Where the snippet begins in the source, in characters."""
+    """Where the sentence of the first match begins in the source, in characters."""
     names: frozenset[str] = frozenset()
     """The words of the query, as stems, and its phrases, in what is known of the paper."""
 
@@ -91,7 +91,11 @@ class _Passage:
     """How many characters of full texts were read for the passage."""
 
     def locate(self) -> int | None:
-        return locate(self.source, self.snippet.text, self.snippet.start) if self.source else None
+        """Return where in the source the sentence of the first match begins."""
+        if not self.source:
+            return None
+        start = self.snippet.sentence
+        return locate(self.source, self.snippet.text[start : start + SNIPPET_CHARS], start)
 
 
 def _find_passage(shelf: Shelf, row: Row, matcher: Matcher, most: int, *, in_abstract: bool) -> _Passage:

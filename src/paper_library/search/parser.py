@@ -158,7 +158,8 @@ class _Reading:
             yield from self._filter(token["field"].lower(), token["value"])
         elif token["phrase"] is not None:
             if spelled := spell_words(token["phrase"]):
-                yield _joined("phrase", spelled)
+                unit = _joined("phrase", spelled)
+                yield Unit("word", unit.text) if _is_stop_word(unit) else unit
         elif prefix := _PREFIX.fullmatch(token["run"].strip("()[]{},;")):
             yield Unit("prefix", fold(prefix[1]))
         else:
@@ -191,7 +192,7 @@ class _Reading:
             unit = _joined("field", spelled)
             yield Unit("field", unit.text, name, quoted, spellings=unit.spellings)
             return
-        self.query.ignored.append(f"{name}:{bare} says no {name}; it was searched as words.")
+        self.query.ignored.append(f"{name}: takes another value than {bare}; it was searched as words.")
         yield from (Unit("word", word) for word in words(f"{name} {bare}"))
 
     def _sort(self, name: str) -> None:

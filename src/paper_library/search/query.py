@@ -37,6 +37,16 @@ class Unit:
     typed: str = ""
     """For years read from running text: that text. No filter insists on such years."""
 
+    def __str__(self) -> str:
+        """Return the unit as a query would have it."""
+        match self.kind:
+            case "phrase" | "name":
+                return f'"{self.text}"'
+            case "prefix":
+                return f"{self.text}*"
+            case _:
+                return f"{self.field}:{self.text}" if self.field else self.text
+
 
 @dataclass(slots=True)
 class Query:
@@ -86,11 +96,11 @@ class Query:
             "phrases": [unit.text for unit in units if unit.kind in ("phrase", "name")],
             "prefixes": [f"{unit.text}*" for unit in units if unit.kind == "prefix"],
             "required": [
-                " OR ".join(map(_display, group))
+                " OR ".join(map(str, group))
                 for group in self.required
                 if len(group) > 1 or group[0].kind in ("word", "prefix")
             ],
-            "excluded": [_display(unit).strip('"') for unit in self.excluded],
+            "excluded": [str(unit).strip('"') for unit in self.excluded],
             "sort": self.sort,
         }
         return {
@@ -121,13 +131,3 @@ def _words_of(unit: Unit) -> list[Unit]:
     if unit.kind == "phrase":
         return [Unit("word", word) for word in unit.text.split()]
     return [Unit("word", word) for word in words(unit.typed)] if unit.typed else [unit]
-
-
-def _display(unit: Unit) -> str:
-    match unit.kind:
-        case "phrase" | "name":
-            return f'"{unit.text}"'
-        case "prefix":
-            return f"{unit.text}*"
-        case _:
-            return f"{unit.field}:{unit.text}" if unit.field else unit.text

@@ -28,9 +28,15 @@ class Snippet(NamedTuple):
     names: frozenset[str]
     """and which of them are in the whole text."""
     text: str
-    """The passage as it stands in the text, with blanks for line breaks."""
-    start: int
-    """Where it begins."""
+    """The whole text, with blanks for line breaks."""
+    first: int
+    """Where in it the first match of the passage begins."""
+
+    @property
+    def sentence(self) -> int:
+        """Where the sentence of the first match begins, or the match if that is far away."""
+        start = _sentence_start(self.text, self.first)
+        return self.first if start is None else start
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +130,7 @@ def snippet(text: str, matcher: Matcher, *, most: int = SNIPPET_CHARS) -> Snippe
     pieces += [quote(text[at:end]), _ELLIPSIS if end < len(text) else ""]
     matches = len({name for _, _, name in inside})
     names = frozenset(name for _, _, name in spans)
-    return Snippet(escaped_line("".join(pieces).strip()), matches, names, text[start:end], start)
+    return Snippet(escaped_line("".join(pieces).strip()), matches, names, text, inside[0][0] if inside else start)
 
 
 def _unchanged(text: str) -> str:
@@ -160,11 +166,16 @@ def _passage_start(text: str, match: int, most: int) -> int:
     earliest = max(0, match - most // 4)
     if earliest == 0:
         return 0
-    starts = [found.end() for found in _SENTENCE_START.finditer(text, max(0, match - most // 2), match + 1)]
-    if starts and match - starts[-1] <= most // 2:
-        return starts[-1]
+    start = _sentence_start(text, match, most)
+    if start is not None:
+        return start
     blank = text.find(" ", earliest, match)
     return blank + 1 if blank >= 0 else match
+
+
+def _sentence_start(text: str, match: int, most: int = SNIPPET_CHARS) -> int | None:
+    starts = [found.end() for found in _SENTENCE_START.finditer(text, max(0, match - most // 2), match + 1)]
+    return starts[-1] if starts else None
 
 
 def _word_end(text: str, end: int) -> int:

@@ -7,9 +7,10 @@ from typing import Final
 _CLAUSE: Final = re.compile(
     r"'[^']*'|\"[^\"]*\"|\b(?P<word>select|from|where|group\s+by|order\s+by|limit)\b", re.IGNORECASE
 )
+_FUNCTION: Final = re.compile(r"\b(?:lower|upper|trim)\(([\w.]{1,80})\)", re.IGNORECASE)
 _OPERATOR: Final = re.compile(r"[=<>]|\blike\b|\bbetween\b|\bin\s*\(", re.IGNORECASE)
 _CONDITION: Final = re.compile(
-    r"(?<!\w)(?P<name>[a-z_]\w{0,40})(?:\s*(?P<sign><=|>=|<>|!=|==?|<|>)\s*(?P<value>\"[^\"]*\"|[^\s\"();,]+)"
+    r"(?<!\w)(?:[a-z_]\w{0,40}\.)?(?P<name>[a-z_]\w{0,40})(?:\s*(?P<sign><=|>=|<>|!=|==?|<|>)\s*(?P<value>\"[^\"]*\"|[^\s\"();,]+)"
     r"|\s+(?P<unlike>not\s+)?i?like\s*(?P<like>\"[^\"]*\")"
     r"|\s+between\s+(?P<low>\d{4})\s+and\s+(?P<high>\d{4})"
     r"|\s+(?P<outside>not\s+)?in\s*\((?P<list>[^()]*)\))",
@@ -40,7 +41,7 @@ def rewrite_sql(text: str, note: Callable[[str], None]) -> str:
     clauses = _clauses(text)
     if not clauses:
         return text
-    condition = clauses.get("where", "").replace("'", '"')
+    condition = _FUNCTION.sub(r"\1", clauses.get("where", "")).replace("'", '"')
     filters = _CONDITION.sub(lambda found: _filter(found, note), condition)
     # Filters hold together as they are.
     joined = _JOINING.sub(lambda found: found[0] if not found["word"] else found[0].upper().replace("AND", ""), filters)

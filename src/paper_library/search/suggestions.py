@@ -21,25 +21,17 @@ _SUGGESTIONS: Final = 5
 
 
 def suggest_keywords(shelf: Shelf, keyword: str) -> list[str]:
-    """Return the keywords and tags of the shelf that are most like `keyword`, the best first.
-
-    A keyword that shares all its words, or has all those of `keyword`, is alike; so is one that is spelt alike.
-    """
+    """Return the keywords and tags that share words with `keyword` or are spelt like it, the most alike first."""
     known: dict[str, tuple[str, int]] = {}
     for kind in (fields.KEYWORD, fields.TAG):
         for value, papers in shelf.top_facets(kind, _MOST_KEYWORDS):
             known.setdefault(fold(value), (value, papers))
-    alike = {
-        name: score
-        for name, score, _ in process.extract(
-            fold(keyword), known.keys(), scorer=fuzz.ratio, limit=_CANDIDATES, score_cutoff=_LIKELY
-        )
-    }
-    if wanted := set(terms(keyword)):
-        for name in known:
-            shared = wanted & set(terms(name))
-            if shared:
-                alike[name] = max(alike.get(name, 0.0), 100.0 * len(shared) / max(len(wanted), 1))
+    likely = process.extract(fold(keyword), known.keys(), scorer=fuzz.ratio, limit=_CANDIDATES, score_cutoff=_LIKELY)
+    alike = {name: score for name, score, _ in likely}
+    wanted = set(terms(keyword))
+    for name in known:
+        if any(word in name for word in wanted) and (shared := wanted & (own := set(terms(name)))):
+            alike[name] = max(alike.get(name, 0.0), 100.0 * len(shared) / len(wanted | own))
     best = sorted(alike, key=lambda name: (-alike[name], -known[name][1], name))
     return [known[name][0] for name in best[:_SUGGESTIONS]]
 

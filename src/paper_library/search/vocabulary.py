@@ -42,7 +42,7 @@ _NAMED: Final = re.compile(
     r"(?P<sign>\s?:(?![:/])\s*|\s*(?:[<>]=?|==?)\s*)(?=(?P<value>\"|[^\s\"]+))"
 )
 _SIGN: Final = re.compile("[:<>=]")
-_YEARS: Final = re.compile(r"[<>]?=?(?:\.\.)?\d{4}")
+_YEARS: Final = re.compile(r"[<>]?=?(?=\S*\d{4})(?:\d{4})?(?:\.\.|[-–])?(?:\d{4})?[,;.)]?")
 
 
 def sort_of(name: str) -> Sort | None:
@@ -85,7 +85,7 @@ def _nearest_field(name: str) -> str | None:
 def _is_meant(field: str, sign: str, value: str) -> bool:
     """Return True if a field, a sign and a value that stand apart are a filter and not running text."""
     if field == "year":
-        return _YEARS.match(value) is not None
+        return _YEARS.fullmatch(value) is not None
     if field == SORT_FIELD:
         return sort_of(value) is not None
     return sign in (":", "=", "==") and value.casefold() not in STOP_WORDS

@@ -41,6 +41,7 @@ def read(text: str) -> dict[str, Any]:
 @example('"' * 500)
 @example("-" * 500)
 @example("(" * 250 + ")" * 250)
+@example("AND FISH 🐟 NOT -the the*")
 def test_any_text_is_read_and_every_word_of_it_is_searched_or_told_of(text: str) -> None:
     query = read_query(text)
     known = "".join([*(f"{unit.field} {unit.text}" for unit in units(query)), *query.ignored]).lower()
@@ -83,6 +84,12 @@ def test_500_characters_of_junk_are_read(text: str) -> None:
         ("year:2021", {"filters": {"year": ["2021"]}}),
         ("year:2019..2023 fish", {"terms": ["fish"], "filters": {"year": ["2019..2023"]}}),
         ("fish and birds or not", {"terms": ["fish", "and", "birds", "or", "not"]}),
+        ("FISH AND BIRDS", {"terms": ["fish", "and", "birds"]}),
+        ("FISH NOT BIRDS", {"terms": ["fish", "not", "birds"]}),
+        ("deep-sea fish", {"terms": ["deep", "sea", "fish"]}),
+        ("GJ-1214b fish", {"terms": ["gj", "1214b", "fish"], "phrases": ["gj 1214b"]}),
+        ("fish since 2015", {"terms": ["fish"], "filters": {"year": ["2015.."]}}),
+        ("fish sort:year", {"terms": ["fish"], "sort": "year_desc"}),
         ("", {}),
     ],
 )
@@ -168,7 +175,6 @@ def test_an_operator_with_nothing_to_join_is_left_out_and_told_of(typed: str, te
 @pytest.mark.parametrize(
     ("typed", "terms"),
     [
-        ("foo:bar", ["foo", "bar"]),
         ("https://example.org/a", ["https", "example", "org", "a"]),
         ("well-known", ["well", "known"]),
         ("C++ C# .NET", ["c++", "c#", ".net"]),
@@ -184,6 +190,12 @@ def test_an_operator_with_nothing_to_join_is_left_out_and_told_of(typed: str, te
 )
 def test_what_is_no_construct_is_words(typed: str, terms: list[str]) -> None:
     assert read(typed) == {"terms": terms}
+
+
+def test_a_field_that_does_not_exist_is_searched_as_a_word_and_named() -> None:
+    said = said_of("foo:bar")
+    assert said["terms"] == ["foo", "bar"]
+    assert any("foo: is not a field" in note for note in said["ignored"])
 
 
 @pytest.mark.parametrize(
