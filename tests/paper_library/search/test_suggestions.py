@@ -3,7 +3,7 @@
 import pytest
 
 from paper_library.library import Library
-from paper_library.search.suggestions import did_you_mean
+from paper_library.search.suggestions import did_you_mean, suggest_keywords
 from tests.paper_library.search.shelves import library_of
 
 
@@ -36,3 +36,45 @@ def test_names_of_people_are_suggested(shelf: Library) -> None:
 @pytest.mark.parametrize("word", ["zzzzzz", "old2", "abc", "2019", "fi*"])
 def test_what_is_like_nothing_or_says_too_little_gets_no_suggestion(shelf: Library, word: str) -> None:
     assert suggested(shelf, word, word) is None
+
+
+@pytest.fixture(scope="module")
+def keywords(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    papers = [{"title": f"Paper {number}", "keywords": ["Exoplanet atmospheres"]} for number in range(4)]
+    other = {"title": "Other", "keywords": ["Exoplanets", "Résumé", "stellar flares"], "tags": ["JWST data"]}
+    return library_of(tmp_path_factory.mktemp("keywords"), other, *papers)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "others"),
+    [
+        ("exoplanet", ["Exoplanets", "Exoplanet atmospheres"]),
+        ("exoplannets", ["Exoplanets"]),
+        ("EXOPLANET ATMOSPHERE", ["Exoplanet atmospheres", "Exoplanets"]),
+        ("jwst", ["JWST data"]),
+        ("resumee", ["Résumé"]),
+        ("flare", ["stellar flares"]),
+        ("phlogiston", []),
+        ("🪐", []),
+        ("the", []),
+    ],
+)
+def test_a_keyword_that_no_paper_has_gets_those_most_like_it(
+    keywords: Library, keyword: str, others: list[str]
+) -> None:
+    assert suggest_keywords(keywords.live.current(), keyword) == others
+    page = keywords.search_by_keyword(keyword)
+    assert (page["results"], page.get("suggestions", []), page.get("did_you_mean")) == (
+        [],
+        others,
+        (others or [None])[0],
+    )
+    assert any("search_papers" in note for note in page["interpreted_query"]["ignored"])
+
+
+def test_a_suggested_keyword_finds_papers(keywords: Library) -> None:
+    (first, *_) = keywords.search_by_keyword("exoplanet")["suggestions"]
+    page = keywords.search_by_keyword(first)
+    assert page["total"] == 1
+    assert "suggestions" not in page
+    assert "did_you_mean" not in page
