@@ -243,7 +243,7 @@ class Compiler:
         if unit.field in ("doi", "arxiv"):
             known = normalised_doi(unit.text) if unit.field == "doi" else normalised_arxiv(unit.text)
             return self.terms.phrase(fields.IDENTIFIER, [known or unit.text.lower()])
-        if unit.field == fields.FLAG and not fields.has_flags(self._schema):
+        if unit.field == fields.FLAG and not self.terms.has_flags:
             return IndexQuery.empty_query()
         return any_of([self._field_value(unit, text.split()) for text in _texts(unit)])
 

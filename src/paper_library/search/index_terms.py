@@ -42,6 +42,8 @@ class IndexTerms:
     def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema) -> None:
         self._searcher = searcher
         self._schema = schema
+        self.has_flags = fields.has_flags(schema)
+        """False for an index of an earlier version."""
         self._known: dict[tuple[str, str], IndexQuery | None] = {}
 
     @property
