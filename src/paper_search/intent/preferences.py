@@ -24,7 +24,7 @@ _LIST_GOES_ON = re.compile(
     re.IGNORECASE,
 )
 _OVER = re.compile(
-    r"\s+(?:over|to|rather\s+than|(?<!er\s)(?<!more\s)(?<!less\s)(?<!recent\s)than|instead\s+of)\s+(?P<less>.+)$",
+    r"\s+(?:over|rather\s+than|(?<!er\s)(?<!more\s)(?<!less\s)(?<!recent\s)than|instead\s+of)\s+(?P<less>.+)$",
     re.IGNORECASE,
 )
 _PAPERS_ABOUT = re.compile(
@@ -77,7 +77,8 @@ def read_preferences(text: str, vocabulary: Vocabulary, today: date) -> Preferen
             start = max((found.end() for found in _ENDS.finditer(reading.rest, 0, match.start())), default=0)
             _take(reading, reading.rest[start : match.start()], start, match.end())
     for wish in reading.wishes:
-        reading.preferences += _preferences_in(wish, vocabulary, today)
+        # A wish that names no concept is kept as it was written, so that nothing vanishes unsaid.
+        reading.preferences += _preferences_in(wish, vocabulary, today) or [wish]
     reading.preferences = list(dict.fromkeys(reading.preferences))[:MAX_PREFERENCES]
     return reading
 
