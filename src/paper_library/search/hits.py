@@ -8,14 +8,14 @@ from typing import Any, Final, cast
 from tantivy import Occur
 from tantivy import Query as IndexQuery
 
-from paper_library.limits import SNIPPET_CHARS, SNIPPET_READ
+from paper_library.limits import OUTLINE_SHOWN, SNIPPET_CHARS, SNIPPET_READ
 from paper_library.search import fields
 from paper_library.search.compiling import Compiled
 from paper_library.search.index_terms import any_of
 from paper_library.search.snippets import Matcher, Snippet, snippet
 from paper_library.store.layout import SOURCE
 from paper_library.store.shelf import Row, Shelf
-from paper_library.text.markdown import escaped
+from paper_library.text.markdown import escaped, outline
 from uraniborg.kernel.text import stem, words
 
 FULL_TEXT: Final = "full_text"
@@ -77,7 +77,8 @@ def make_hits(
         left -= passage.read
         offset = passage.locate()
         matched, names = fields_of.find(row, passage.abstract_names, in_full_text)
-        hits.append(Hit(row, score, passage.snippet.markdown, matched, _section(row, offset), offset, names))
+        section = None if offset is None else _section(row, passage.source, offset)
+        hits.append(Hit(row, score, passage.snippet.markdown, matched, section, offset, names))
     return hits
 
 
@@ -151,12 +152,12 @@ def _end_of(source: str, parts: list[str], start: int) -> int | None:
     return end
 
 
-def _section(row: Row, offset: int | None) -> str | None:
+def _section(row: Row, source: str, offset: int) -> str | None:
     """Return the last heading at or before `offset`."""
-    if offset is None:
-        return None
-    before = [heading["title"] for heading in row.record.get("outline", ()) if heading["offset"] <= offset]
-    return before[-1] if before else None
+    listed = [(heading["offset"], heading["title"]) for heading in row.record["outline"]]
+    if len(listed) >= OUTLINE_SHOWN:
+        listed = [(heading.offset, heading.title) for heading in outline(source)]
+    return next((title for start, title in reversed(listed) if start <= offset), None)
 
 
 def _with_words_in_full_text(shelf: Shelf, numbers: list[int], compiled: Compiled) -> set[int]:

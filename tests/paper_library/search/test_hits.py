@@ -11,6 +11,7 @@ from paper_library.build.building import build_shelf
 from paper_library.library import Library
 from paper_library.search.hits import MATCHED_FIELDS, locate
 from paper_library.text.markdown import plain_text
+from tests.paper_library.search.shelves import library_of
 
 ORBITS = """---
 title: Silent Orbits
@@ -129,6 +130,21 @@ def test_a_source_without_headings_has_offsets_and_no_section(tmp_path: Path) ->
     hit = hit_of(Library.open(tmp_path / "shelf"), "sextant")
     assert hit["section"] is None
     assert hit["offset"] is not None
+
+
+def test_a_section_beyond_the_headings_that_the_metadata_lists_is_named(tmp_path: Path) -> None:
+    text = "".join(f"# Part {number}\n\nText {number}.\n\n" for number in range(260))
+    (tmp_path / "long.md").write_text(f"---\ntitle: Long\n---\n{text}A sextant.\n", encoding="utf-8")
+    build_shelf([tmp_path / "long.md"], tmp_path / "shelf")
+    library = Library.open(tmp_path / "shelf")
+    hit = hit_of(library, "sextant")
+    assert len(library.metadata(hit["paper_id"])["outline"]) == 200
+    assert hit["section"] == "Part 259"
+
+
+def test_a_match_in_another_spelling_is_bold(tmp_path: Path) -> None:
+    library = library_of(tmp_path, {"title": "Waves", "abstract": "An equation of Schrödinger."})
+    assert hit_of(library, "schroedinger")["snippet_markdown"] == "An equation of **Schrödinger**."
 
 
 def test_hits_by_keyword_and_similar_papers_carry_the_same_keys(moons: Library) -> None:
