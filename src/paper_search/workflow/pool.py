@@ -78,10 +78,14 @@ class Pool(BaseModel):
         return [entry.paper for entry in self.entries if entry.status is status]
 
     @property
+    def included(self) -> list[PooledPaper]:
+        """The entries that are in the result as things stand."""
+        return [entry for entry in self.entries if entry.exclusion_reason is None]
+
+    @property
     def result(self) -> list[Paper]:
         """The papers that are in the result as things stand, the most relevant first."""
-        included = [entry for entry in self.entries if entry.exclusion_reason is None]
-        return [entry.paper for entry in sorted(included, key=lambda entry: relevance_order(entry.scored))]
+        return [entry.paper for entry in sorted(self.included, key=lambda entry: relevance_order(entry.scored))]
 
     def exclusions(self, threshold: float | None) -> list[Exclusion]:
         """Return every paper that is not in the result, with the reason."""

@@ -54,8 +54,12 @@ edits: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {},
     optional={
         "filters": st.fixed_dictionaries(
-            {"max_results": st.integers(1, 12)},
-            optional={"year_from": st.just(2000), "year_to": st.just(2015), "language": st.just("en")},
+            {
+                "max_results": st.integers(1, 12),
+                "year_from": st.sampled_from([None, 2000]),
+                "year_to": st.sampled_from([None, 2015]),
+            },
+            optional={"language": st.just("en")},
         ),
         "sources": st.lists(st.sampled_from(NAMES), min_size=1, unique=True),
         "queries": st.sampled_from(
