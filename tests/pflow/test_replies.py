@@ -98,5 +98,9 @@ def test_a_description_has_fifty_findings_and_a_graph_of_twenty_thousand_charact
         home.draft("long", chain(*(node(f"n{number}") for number in range(count))))
         assert bool(home.service.describe("long")["graph"]) is is_drawn
     for size, is_told in ((20_000, True), (20_001, False)):
-        monkeypatch.setattr("pflow.describing.mermaid", lambda _, size=size: "g" * size)
+
+        def drawn(_workflow: object, size: int = size) -> str:
+            return "g" * size
+
+        monkeypatch.setattr("pflow.describing.mermaid", drawn)
         assert bool(home.service.describe("short")["graph"]) is is_told
