@@ -21,10 +21,33 @@ SHOP = [
 ]
 
 
-TREES = (
-    "alder birch cedar dogwood elder fir ginkgo hazel ironwood juniper kapok larch maple neem oak pine quince rowan "
-    "spruce teak umbrella viburnum willow yew zelkova"
-).split()
+TREES = [
+    "alder",
+    "birch",
+    "cedar",
+    "dogwood",
+    "elder",
+    "fir",
+    "ginkgo",
+    "hazel",
+    "ironwood",
+    "juniper",
+    "kapok",
+    "larch",
+    "maple",
+    "neem",
+    "oak",
+    "pine",
+    "quince",
+    "rowan",
+    "spruce",
+    "teak",
+    "umbrella",
+    "viburnum",
+    "willow",
+    "yew",
+    "zelkova",
+]
 
 
 def keys(query: str, documents: list[Document] = SHOP, limit: int | None = None) -> list[str]:
