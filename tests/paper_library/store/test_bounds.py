@@ -1,8 +1,10 @@
 """How often a shelf is looked at, and how many connections it holds, by the numbers that are stated."""
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,40 +25,33 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Watched:
-    """A live shelf on a clock of its own; `opened` counts how often its folder was opened anew."""
+    """A live shelf on a clock of its own, which does at once what it would do in a thread."""
 
     def __init__(self, shelf: Path, patch: pytest.MonkeyPatch) -> None:
         self.now = 1_000.0
-        self.opened = 0
-        self._done = threading.Event()
-        patch.setattr(live_module.time, "monotonic", lambda: self.now)
+        self._refreshed = 0
+        patch.setattr(live_module, "time", SimpleNamespace(monotonic=lambda: self.now))
+        patch.setattr(live_module, "threading", SimpleNamespace(Lock=threading.Lock, Thread=self._thread))
         self.live = LiveShelf(shelf)
-        refresh = self.live.refresh
 
-        def counted() -> Shelf:
-            self.opened += 1
-            try:
-                return refresh()
-            finally:
-                self._done.set()
+    def _thread(self, target: Callable[[], object], **_: object) -> SimpleNamespace:
+        self._refreshed += 1
+        return SimpleNamespace(start=target)
 
-        patch.setattr(self.live, "refresh", counted)
-
-    def look(self, *, is_refreshed: bool) -> None:
-        """Ask for the shelf, and wait until it was opened anew if it is to be."""
-        self._done.clear()
+    def is_opened_anew(self) -> bool:
+        """Ask for the shelf, and return True if its folder was opened again for that."""
+        before = self._refreshed
         self.live.current()
-        assert self._done.wait(SOON_S if is_refreshed else 0) is is_refreshed
+        return self._refreshed > before
 
 
 def test_a_folder_is_looked_at_four_times_a_second_at_most(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     watched = Watched(shelf, monkeypatch)
     (shelf / "manifest.json").touch()
     watched.now += 0.25
-    watched.look(is_refreshed=False)
+    assert not watched.is_opened_anew()
     watched.now += 0.01
-    watched.look(is_refreshed=True)
-    assert watched.opened == 1
+    assert watched.is_opened_anew()
 
 
 def test_after_a_shelf_that_cannot_be_opened_two_seconds_pass_before_the_next_look(
@@ -68,15 +63,14 @@ def test_after_a_shelf_that_cannot_be_opened_two_seconds_pass_before_the_next_lo
     manifest.write_bytes(b"{")
     try:
         watched.now += 1
-        watched.look(is_refreshed=True)
+        assert watched.is_opened_anew()
         assert watched.live.problem is not None
         watched.now += 2.2
-        watched.look(is_refreshed=False)
+        assert not watched.is_opened_anew()
         watched.now += 0.1
-        watched.look(is_refreshed=True)
+        assert watched.is_opened_anew()
     finally:
         manifest.write_bytes(whole)
-    assert watched.opened == 2
 
 
 def test_sixteen_connections_are_shared_and_the_main_thread_has_one_to_itself(shelf: Path) -> None:

@@ -17,7 +17,7 @@ from pflow.engine import engine, executors
 from pflow.engine.cancelling import Cancellation
 from pflow.engine.results import RunResult
 from pflow.errors import RepairRefused
-from tests.pflow.engine.flows import SOON_S, Home, chain, joined, node
+from tests.pflow.engine.flows import CODE, NODES, SOON_S, Home, chain, joined, node
 from tests.requirements import requirement
 
 
@@ -96,6 +96,19 @@ def test_an_edited_node_runs_again_and_so_does_what_is_given_something_else_by_i
     (told,) = second.warnings
     assert told.startswith("'b' has effects, had finished in an earlier run, and ran again")
     assert home.runs() == {"start": 1, "c": 1, "a": 2, "b": 2, "end": 2}
+
+
+@requirement("PF-E10")
+def test_a_node_of_another_type_runs_again_though_it_is_given_the_same(
+    home: Home, failed: Callable[..., RunResult]
+) -> None:
+    twins = [{**NODES[0], "type": name} for name in ("twin", "other-twin")]
+    home.add_nodes("counting", [*NODES, *twins], CODE)
+    failed(failing_at_the_end(node("a", "twin", value=1), node("b", value="${a.value}")))
+    second = home.run(failing_at_the_end(node("a", "other-twin", value=1), node("b", value="${a.value}")))
+    assert second.progress.reused == ["b"], "what it gives is the same"
+    assert second.progress.not_reused["a"] == "what it is given changed"
+    assert home.runs() == {"a": 2, "b": 1, "end": 2}
 
 
 def test_an_edit_that_leads_to_the_same_values_runs_nothing_but_the_edited_node(
