@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -135,6 +136,26 @@ def test_other_inputs_run_what_they_reach_and_nothing_else(home: Home, failed: C
     second = home.run(ir, {"x": 1, "y": 2})
     assert second.progress.reused == ["a"]
     assert home.runs("done") == {"a": 1, "b": 2, "end": 1}
+
+
+@requirement("PF-E10")
+@pytest.mark.parametrize("change", ["size", "time", "file"])
+def test_a_file_that_differs_in_size_or_time_or_is_another_one_is_read_again(
+    home: Home, failed: Callable[..., RunResult], change: str
+) -> None:
+    file, other = home.place / "data.txt", home.place / "other.txt"
+    for path in (file, other):
+        path.write_text("one")
+        os.utime(path, ns=(10**18, 10**18))
+    ir = failing_at_the_end(node("r", "reader", file="data.txt"))
+    failed(ir)
+    if change == "file":
+        other.replace(file)
+    else:
+        file.write_text("longer" if change == "size" else "two")
+        os.utime(file, ns=(10**18, 10**18 + (change == "time")))
+    assert home.run(ir).progress.not_reused["r"] == "what it is given changed"
+    assert home.runs()["r"] == 2
 
 
 def test_a_file_that_a_node_reads_is_part_of_what_its_result_follows_from(
