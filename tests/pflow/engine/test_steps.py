@@ -138,6 +138,31 @@ def test_other_inputs_run_what_they_reach_and_nothing_else(home: Home, failed: C
     assert home.runs("done") == {"a": 1, "b": 2, "end": 1}
 
 
+def test_a_parameter_that_only_limits_a_node_does_not_make_it_run_again(
+    home: Home, failed: Callable[..., RunResult]
+) -> None:
+    limited = {"type": "limited", "params": {"patience": {"type": "int"}}, "limits": ["patience"]}
+    home.add_nodes("counting", [*NODES, {**NODES[1], **limited}], CODE)
+    failed(failing_at_the_end(node("a", "limited", value=1, patience=5)))
+    assert home.run(failing_at_the_end(node("a", "limited", value=1, patience=60))).progress.reused == ["a"]
+    failed(failing_at_the_end(node("a", "limited", value=1, patience=5)))
+    assert home.run(failing_at_the_end(node("a", "limited", value=2, patience=5))).progress.reused == []
+
+
+def test_a_node_that_was_not_begun_for_want_of_a_value_leaves_the_world_as_it_was(
+    home: Home, failed: Callable[..., RunResult]
+) -> None:
+    def ir(name: str) -> dict[str, Any]:
+        nodes = [node("start"), node("try", "effect", value=f"${{{name}}}"), node("look", "looker"), node("end")]
+        return joined(nodes, "start>try", "try>look:error", "look>end")
+
+    failed(ir("missing"))
+    second = home.run(ir("missing_too"))
+    assert second.success
+    assert "look" in second.progress.reused
+    assert home.runs() == {"start": 1, "look": 1, "end": 2}
+
+
 @requirement("PF-E10")
 @pytest.mark.parametrize("change", ["size", "time", "file"])
 def test_a_file_that_differs_in_size_or_time_or_is_another_one_is_read_again(
