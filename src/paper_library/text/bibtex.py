@@ -10,6 +10,7 @@ _SPECIAL: Final = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_"} | {"{": 
 _PLACE: Final = re.compile(r"\s*\b(?:file|local-url|bdsk-file-\d+|bdsk-url-\d+)\s*=\s*(?=[{\"\w])", re.IGNORECASE)
 _HEAD: Final = re.compile(r"(?P<begin>\s*@\s*\w+\s*[{(])(?P<key>[^,={}\"()]*),")
 _NOTE: Final = re.compile(r"[\s,{]note\s*=", re.IGNORECASE)
+_PAPER_ID: Final = re.compile(r"\n  paperid = \{[0-9a-f]{32}\},")
 _KINDS: Final = {"article", "inproceedings", "book", "incollection", "phdthesis", "mastersthesis", "techreport"}
 _VENUES: Final = {
     **dict.fromkeys(("inproceedings", "incollection"), "booktitle"),
@@ -27,8 +28,9 @@ def bibtex_entry(metadata: dict[str, Any], own: str) -> str:
     if not own:
         return bibtex_of(metadata)
     entry = _with_key(own, citation_key(metadata))
-    if notice := describe_notices(metadata.get("notices", [])):
-        entry = with_fields(entry, {"addendum" if _NOTE.search(entry) else "note": notice.translate(_SPECIAL)})
+    notice = describe_notices(metadata.get("notices", [])).translate(_SPECIAL)
+    if notice and notice not in entry:
+        entry = with_fields(entry, {"addendum" if _NOTE.search(entry) else "note": notice})
     return entry
 
 
@@ -72,6 +74,11 @@ def with_fields(entry: str, fields: Mapping[str, str]) -> str:
         return entry
     added = "".join(f"\n  {name} = {{{value}}}," for name, value in fields.items())
     return entry[: head.end()] + added + entry[head.end() :]
+
+
+def without_paper_id(entry: str) -> str:
+    """Return `entry` without the id that an export put into it."""
+    return _PAPER_ID.sub("", entry, count=1) if "paperid" in entry else entry
 
 
 def without_places(entry: str) -> str:

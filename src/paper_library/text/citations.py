@@ -79,6 +79,8 @@ def make_reference(metadata: dict[str, Any]) -> Reference:
         pmcid=one_line(ids.get("pmcid")),
         language=one_line(metadata["language"]),
         abstract=one_line(metadata["abstract"]),
+        editors=tuple(metadata.get("editors", ())),
+        retraction=(metadata.get("retraction") or {}).get("status", ""),
         note=describe_notices(metadata.get("notices", [])),
     )
 

@@ -13,6 +13,7 @@ from paper_library.build.readers.files import tells_disk_errors, text_lines
 from paper_library.build.readers.latex import decode, unescape
 from paper_library.build.readers.names import bibtex_names
 from paper_library.retraction import notices_in_note
+from paper_library.text.bibtex import without_paper_id
 
 _NO_PAPERS = frozenset(("control", "ieeetranbstctl", "set", "xdata", "bibnote", "customa"))
 _COLLECTIONS = frozenset(("proceedings", "mvproceedings", "book", "mvbook", "collection", "mvcollection", "periodical"))
@@ -79,7 +80,7 @@ def _entry(block: Block, where: str) -> Entry:
         kind=block.kind,
         language=_text(fields, "language", "langid"),
         notices=[one for name in ("note", "addendum") for one in notices_in_note(_text(fields, name))],
-        bibtex=block.text,
+        bibtex=without_paper_id(block.text),
         origin=where,
     )
 

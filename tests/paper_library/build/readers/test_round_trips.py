@@ -45,6 +45,7 @@ def test_the_complete_export_brings_identifiers_tags_abstracts_and_bibtex(tmp_pa
         sources=["crossref"],
         identifiers={"arxiv": "2301.00001", "pmid": "7"},
         full_text_url="https://example.org",
+        citation_key="lovelace_nd_t",
     )
     (entry,) = entries(read_made(tmp_path, "a.json", export_json(collection(original))))
     assert (entry.abstract, entry.bibtex, entry.language, entry.tags) == ("An abstract.", "@misc{t}", "en", ["review"])
