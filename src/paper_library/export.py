@@ -9,8 +9,8 @@ from paper_library.errors import OutOfBounds
 from paper_library.limits import OFFSET, PAGE_SIZE
 from paper_library.search import engine
 from paper_library.store.shelf import Shelf
-from paper_library.text.bibtex import bibtex_entry, bibtex_of, with_fields
-from paper_library.text.citations import write_citations
+from paper_library.text.bibtex import with_fields
+from paper_library.text.citations import bibtex_entry, make_bibtex, write_citations
 
 Paper = tuple[dict[str, Any], str]
 """The metadata of a paper, and the BibTeX entry of its owner."""
@@ -56,7 +56,7 @@ def _bibtex(papers: Iterable[Paper]) -> Iterator[str]:
         named = {"paperid": metadata["paper_id"]}
         entry = bibtex_entry(metadata, own)
         if (marked := with_fields(entry, named)) == entry:  # an entry without a key has no place for a field
-            marked = with_fields(bibtex_of(metadata), named)
+            marked = with_fields(make_bibtex(metadata), named)
         yield ("\n" if at else "") + marked.strip() + "\n"
 
 

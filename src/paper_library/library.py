@@ -31,8 +31,7 @@ from paper_library.store.layout import DEFAULT_TEMPLATE, FACET_KINDS, SOURCE, SU
 from paper_library.store.live import LiveShelf
 from paper_library.store.shelf import Shelf
 from paper_library.summary import default_summary
-from paper_library.text.bibtex import bibtex_entry
-from paper_library.text.citations import FORMATS, write_citations
+from paper_library.text.citations import FORMATS, bibtex_entry, write_citations
 from paper_library.text.sections import read_section
 from uraniborg.kernel.text import fold, whole_text
 

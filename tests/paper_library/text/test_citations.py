@@ -38,6 +38,7 @@ def test_csl_json_carries_every_known_field() -> None:
     item = written("csl-json", volume="378", issue="6555", pages="355-359", publisher="Macmillan")
     assert item == {
         "id": "mayor1995",
+        "citation-key": "mayor1995",
         "type": "article-journal",
         "title": "A Jupiter-mass companion to a solar-type star",
         "author": [

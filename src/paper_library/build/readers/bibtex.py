@@ -171,4 +171,4 @@ def _text(fields: dict[str, str], *names: str) -> str:
 
 def _identifier(fields: dict[str, str], name: str) -> str:
     value = fields.get(name)
-    return tidy.line(unescape(value)) if value else ""
+    return tidy.line_of_markdown(unescape(value)) if value else ""  # a DOI may hold what looks like a tag
