@@ -1,7 +1,7 @@
 """The command line: build a shelf, look at it, check it, serve it."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -107,6 +107,37 @@ def show(
 
 
 @app.command()
+def export(
+    shelf: ShelfArgument,
+    query: Annotated[
+        list[str] | None, typer.Argument(help="Export what this finds; all if left out. Put -- before -word.")
+    ] = None,
+    format_name: Annotated[
+        str | None, typer.Option("--format", "-f", metavar="FORMAT", help="bibtex, ris, csl-json or json. [bibtex]")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write into this file.")] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="The same as --format json; with --output, print a JSON report.")
+    ] = False,
+) -> None:
+    """Write the papers of a shelf as BibTeX, RIS, CSL-JSON or JSON, in the order of the shelf.
+
+    A shelf built from its BibTeX or JSON has the same papers, ids and BibTeX keys.
+    """
+    from paper_library.library import Library
+
+    if json and output is None and format_name not in (None, "json"):
+        raise InvalidInput("--json prints JSON, and --format another format.", hint="Leave one of them out.")
+    wanted = format_name or ("json" if json and output is None else "bibtex")
+    pieces = Library.open(shelf).export(" ".join(query or []), wanted)
+    if output is None:
+        sys.stdout.writelines(pieces)
+        return
+    _write_file(output, pieces)
+    _print_json({"file": str(output), "format": wanted}) if json else _print(f"Written to {output}.")
+
+
+@app.command()
 def stats(shelf: ShelfArgument, json: Json = False) -> None:
     """Tell what a shelf holds, and what is missing where."""
     from paper_library.library import Library
@@ -207,6 +238,21 @@ def serve(
 
 def run(arguments: Sequence[str]) -> NoReturn:
     run_app(app, arguments, name="paper-library")
+
+
+def _write_file(path: Path, pieces: Iterable[str]) -> None:
+    from uraniborg.kernel.errors import Unavailable, is_out_of_room
+    from uraniborg.kernel.files import shown, write_atomic
+
+    try:
+        write_atomic(path, pieces)
+    except OSError as exc:
+        if is_out_of_room(exc):
+            raise
+        raise Unavailable(
+            f"{shown(path)} could not be written: {exc.strerror}.",
+            hint="Name a file in a folder that you may write to.",
+        ) from exc
 
 
 def _print(text: str) -> None:

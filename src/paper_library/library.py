@@ -7,7 +7,7 @@
 All of it blocks for as long as it takes, some milliseconds as a rule. MCP and REST are two doors to it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -20,6 +20,7 @@ from paper_library.errors import (
     TemplateNotAvailable,
     TranslationNotAvailable,
 )
+from paper_library.export import export_papers
 from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, VALUE_CHARS
 from paper_library.search import engine
 from paper_library.search.compiling import Compiled
@@ -32,8 +33,7 @@ from paper_library.store.layout import DEFAULT_TEMPLATE, FACET_KINDS, SOURCE, SU
 from paper_library.store.live import LiveShelf
 from paper_library.store.shelf import Shelf
 from paper_library.summary import default_summary
-from paper_library.text.bibtex import bibtex_entry
-from paper_library.text.citations import FORMATS, write_citations
+from paper_library.text.citations import FORMATS, bibtex_entry, write_citations
 from paper_library.text.sections import read_section
 from uraniborg.kernel.text import fold, whole_text
 
@@ -195,6 +195,13 @@ class Library:
             return write_citations(((shelf.described(no), shelf.bibtex(no)) for no in numbers), format_name)
 
         return self._on_shelf(written)
+
+    def export(self, query: str = "", format_name: str = "bibtex") -> Iterator[str]:
+        """Return the papers that `query` finds, or all, as bibtex, ris, csl-json or json: pieces of one text.
+
+        The papers come in the order of the shelf, all from the shelf of now.
+        """
+        return export_papers(self.live.current(), query, format_name)
 
     def top_facets(self, category: str, *, limit: int = DEFAULT_FACETS, offset: int = 0) -> dict[str, Any]:
         """The most frequent values of a category, with how many papers have each."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from paper_library.retraction import describe_notices
-from paper_library.text.bibtex import bibtex_entry, citation_key
+from paper_library.text.bibtex import citation_key, has_note, with_fields, with_key
 from uraniborg.kernel.bibliography.references import Reference, split_pages
 from uraniborg.kernel.bibliography.text import one_line
 
@@ -58,6 +58,30 @@ def write_citations(papers: Iterable[tuple[dict[str, Any], str]], format_name: s
     return write_csl_json(references) + "\n"
 
 
+def bibtex_entry(metadata: dict[str, Any], own: str) -> str:
+    """Return the BibTeX entry of a paper: `own`, as its owner wrote it, else one made of the metadata.
+
+    Its key is the one that the shelf gave to the paper, and a note says that the paper is retracted.
+    """
+    if not own:
+        return make_bibtex(metadata)
+    entry = with_key(own, citation_key(metadata))
+    notice = describe_notices(metadata.get("notices", []))
+    if not notice:
+        return entry
+    from uraniborg.kernel.bibliography.latex import encode
+
+    note = encode(one_line(notice))
+    return entry if note in entry else with_fields(entry, {"addendum" if has_note(entry) else "note": note})
+
+
+def make_bibtex(metadata: dict[str, Any]) -> str:
+    """Return a BibTeX entry made of the metadata."""
+    from uraniborg.kernel.bibliography.bibtex import write_bibtex
+
+    return write_bibtex([make_reference(metadata)]) + "\n"
+
+
 def make_reference(metadata: dict[str, Any]) -> Reference:
     """Return the reference to the paper with this metadata."""
     ids: dict[str, str] = metadata["identifiers"]
@@ -79,6 +103,9 @@ def make_reference(metadata: dict[str, Any]) -> Reference:
         pmcid=one_line(ids.get("pmcid")),
         language=one_line(metadata["language"]),
         abstract=one_line(metadata["abstract"]),
+        keywords=tuple(map(one_line, metadata["keywords"])),
+        editors=() if metadata["authors"] else tuple(map(one_line, metadata.get("editors", ()))),
+        retraction=metadata["retraction"]["status"] if metadata.get("retraction") else "",
         note=describe_notices(metadata.get("notices", [])),
     )
 

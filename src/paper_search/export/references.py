@@ -1,10 +1,20 @@
-"""Papers of a collection as references, and the formats that the kernel writes of them: RIS and CSL-JSON."""
+"""Papers of a collection as references, and the formats that the kernel writes of them: BibTeX, RIS and CSL-JSON."""
 
 from paper_search.citation_keys import citation_keys
 from paper_search.models import Paper, PaperCollection, WorkType
 from paper_search.notices import describe_notices
 from uraniborg.kernel.bibliography.references import Reference, split_pages
 from uraniborg.kernel.bibliography.text import clean_names, one_line
+
+
+def export_bibtex(collection: PaperCollection) -> str:
+    """Return one BibTeX entry per paper, a blank line between; no papers give an empty string. Does not raise.
+
+    Keys are `family_year_word` (see `citation_keys`); `write_bibtex` says how the rest is written.
+    """
+    from uraniborg.kernel.bibliography.bibtex import write_bibtex
+
+    return write_bibtex(references(collection))
 
 
 def export_ris(collection: PaperCollection) -> str:

@@ -5,7 +5,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path, PureWindowsPath
 
 from uraniborg.kernel.errors import Conflict, Refused
@@ -23,8 +23,8 @@ class PathRefused(Refused):
     code = "path_refused"
 
 
-def write_atomic(path: Path, data: str | bytes) -> None:
-    """Put `data` at `path`, in the place of what is there.
+def write_atomic(path: Path, data: str | bytes | Iterable[str]) -> None:
+    """Put `data`, or the pieces it consists of, at `path`, in the place of what is there.
 
     Whoever looks, also after a crash, sees all of the old or all of the new. Raises OSError when the disk refuses;
     nothing half-written is left then.
@@ -42,12 +42,12 @@ def create_exclusive(path: Path, data: str | bytes) -> None:
         ) from None
 
 
-def _publish(path: Path, data: str | bytes, place: Callable[[Path, Path], None]) -> None:
-    content = data.encode() if isinstance(data, str) else data
+def _publish(path: Path, data: str | bytes | Iterable[str], place: Callable[[Path, Path], None]) -> None:
+    pieces = [data] if isinstance(data, str | bytes) else data
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as stream:
-            stream.write(content)
+            stream.writelines(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
             stream.flush()
             os.fsync(stream.fileno())
         with contextlib.suppress(FileNotFoundError):

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from paper_library.text.bibtex import bibtex_of, without_places
+from paper_library.text.bibtex import with_fields, with_key, without_paper_id, without_places
+from paper_library.text.citations import make_bibtex
 
 METADATA: dict[str, Any] = {
     "paper_id": "0" * 32,
@@ -15,6 +16,8 @@ METADATA: dict[str, Any] = {
     "kind": "",
     "identifiers": {"doi": "10.1000/xyz"},
     "keywords": ["sea"],
+    "abstract": "",
+    "language": "",
 }
 
 
@@ -27,13 +30,13 @@ def test_an_entry_made_of_metadata_reads_back() -> None:
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "made.bib"
-        path.write_text(bibtex_of(METADATA), encoding="utf-8")
+        path.write_text(make_bibtex(METADATA), encoding="utf-8")
         reader = reader_for(path)
         assert reader is not None
         (entry,) = reader(path, "made.bib")
     assert isinstance(entry, Entry)
     assert (entry.title, entry.authors, entry.year) == (
-        "Fish & Chips: 100% of a_b",
+        "Fish & {Chips}: 100% of a_b",
         ["Ada Lovelace", "Tycho Brahe"],
         1843,
     )
@@ -59,3 +62,25 @@ def test_places_on_the_owners_machine_are_left_out_and_the_rest_is_as_it_was(fie
     left = without_places(entry)
     assert "ada" not in left
     assert left == "@article{k,\n  title = {A {file} of papers},\n  year = 1843\n}"
+
+
+@pytest.mark.parametrize(
+    ("entry", "renamed"),
+    [
+        ("@article{k,\n  year = 1843\n}", "@article{new,\n  year = 1843\n}"),
+        ("@article{ new ,\n  year = 1843\n}", "@article{ new ,\n  year = 1843\n}"),
+        ("  @Misc( a:b , year=1843)", "  @Misc(new, year=1843)"),
+        ("@misc{,title={x}}", "@misc{new,title={x}}"),
+        ("@misc{title={x}}", "@misc{title={x}}"),
+        ("no entry", "no entry"),
+    ],
+)
+def test_a_key_is_replaced_and_the_rest_is_as_it_was(entry: str, renamed: str) -> None:
+    assert with_key(entry, "new") == renamed
+
+
+def test_an_id_that_was_added_is_taken_out_again() -> None:
+    entry = "@article{k,\n  title = {A star},\n  year = 1843\n}"
+    named = with_fields(entry, {"paperid": "0" * 32})
+    assert named == f"@article{{k,\n  paperid = {{{'0' * 32}}},\n  title = {{A star}},\n  year = 1843\n}}"
+    assert without_paper_id(named) == entry

@@ -13,6 +13,7 @@ from paper_library.build.readers.files import tells_disk_errors, text_lines
 from paper_library.build.readers.latex import decode, unescape
 from paper_library.build.readers.names import bibtex_names
 from paper_library.retraction import notices_in_note
+from paper_library.text.bibtex import without_paper_id
 
 _NO_PAPERS = frozenset(("control", "ieeetranbstctl", "set", "xdata", "bibnote", "customa"))
 _COLLECTIONS = frozenset(("proceedings", "mvproceedings", "book", "mvbook", "collection", "mvcollection", "periodical"))
@@ -79,7 +80,7 @@ def _entry(block: Block, where: str) -> Entry:
         kind=block.kind,
         language=_text(fields, "language", "langid"),
         notices=[one for name in ("note", "addendum") for one in notices_in_note(_text(fields, name))],
-        bibtex=block.text,
+        bibtex=without_paper_id(block.text),
         origin=where,
     )
 
@@ -170,4 +171,4 @@ def _text(fields: dict[str, str], *names: str) -> str:
 
 def _identifier(fields: dict[str, str], name: str) -> str:
     value = fields.get(name)
-    return tidy.line(unescape(value)) if value else ""
+    return tidy.line_of_markdown(unescape(value)) if value else ""  # a DOI may hold what looks like a tag

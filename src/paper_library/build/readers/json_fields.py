@@ -9,7 +9,7 @@ from paper_library.build.readers import tidy
 from paper_library.build.readers.dates import month_number, year_and_month, year_number
 from paper_library.build.readers.names import people
 from paper_library.identity import is_paper_id
-from paper_library.retraction import merge_notices, read_notices
+from paper_library.retraction import merge_notices, notices_in_note, read_notices
 
 _ARXIV = re.compile(
     r"(?:arxiv:\s*|https?://arxiv\.org/(?:abs|pdf)/)(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?",
@@ -107,6 +107,10 @@ def _title(entry: Entry, value: Any) -> None:
     entry.title = entry.title or _text_or_first(value)
 
 
+def _title_is_derived(entry: Entry, value: Any) -> None:
+    entry.title_is_derived = value is True
+
+
 def _authors(entry: Entry, value: Any) -> None:
     entry.authors = entry.authors or people(value)
     if isinstance(value, list) and value and isinstance(value[0], dict):
@@ -197,6 +201,11 @@ def _publisher(entry: Entry, value: Any) -> None:
 
 def _notices(entry: Entry, value: Any) -> None:
     entry.notices = merge_notices([*entry.notices, *read_notices(value)])
+
+
+def _note(entry: Entry, value: Any) -> None:
+    """CSL has no field of its own for retractions: a note tells of them."""
+    entry.notices = merge_notices([*entry.notices, *notices_in_note(tidy.scalar(value))])
 
 
 def _bibtex(entry: Entry, value: Any) -> None:
@@ -305,6 +314,7 @@ def _names_of(value: Any) -> Any:
 
 _ALIASES: dict[Callable[[Entry, Any], None], str] = {
     _title: "title paper_title",
+    _title_is_derived: "title_is_derived",
     _authors: "authors author paper_authors",
     _year: "year publication_year pub_year",
     _month: "month publication_month",
@@ -322,6 +332,7 @@ _ALIASES: dict[Callable[[Entry, Any], None], str] = {
     _pages: "pages page",
     _publisher: "publisher",
     _notices: "retraction notices is_retracted",
+    _note: "note",
     _bibtex: "bibtex bibtex_raw",
     _text: "markdown text full_text fulltext source_markdown",
     _source: "source",

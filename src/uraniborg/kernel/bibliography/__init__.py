@@ -1,1 +1,1 @@
-"""Bibliographic data that several parts write: person names, citation keys, references, RIS and CSL-JSON."""
+"""Bibliographic data that several parts write: person names, citation keys, references, BibTeX, RIS and CSL-JSON."""

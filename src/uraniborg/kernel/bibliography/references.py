@@ -29,6 +29,7 @@ class Reference:
     pmcid: str
     language: str
     abstract: str
+    keywords: tuple[str, ...] = ()
     editors: tuple[str, ...] = ()
     """Of a work without authors."""
     retraction: str = ""

@@ -235,3 +235,8 @@ def test_a_hundred_thousand_entries_are_read_one_by_one(tmp_path: Path) -> None:
         assert entry.authors == [f"Jan van Dyke{number}", "Eva Müller"]
         count += 1
     assert count == 100_000
+
+
+def test_what_looks_like_a_tag_in_a_doi_is_part_of_it(tmp_path: Path) -> None:
+    entry = only_entry(read_made(tmp_path, "a.bib", "@misc{a, title={A <b>bold</b> one}, doi={10.1234/17:15<b>3.0}}"))
+    assert (entry.title, entry.identifiers["doi"]) == ("A bold one", "10.1234/17:15<b>3.0")

@@ -7,9 +7,8 @@ from hypothesis import HealthCheck, given, settings
 
 from paper_library.build.entry import Entry
 from paper_library.build.readers import tidy
-from paper_search.export.bibtex import export_bibtex
 from paper_search.export.json_text import export_json
-from paper_search.export.references import export_csl_json, export_ris
+from paper_search.export.references import export_bibtex, export_csl_json, export_ris
 from paper_search.models import Paper, PaperCollection, PaperTag, WorkType
 from tests.paper_library.build.readers.files import entries, read_made
 from tests.paper_search.export.samples import collection, collections, composed, paper

@@ -1,38 +1,36 @@
-"""A collection as BibTeX that parses back to the same titles, authors, years and DOIs."""
+"""References as BibTeX that parses back to the same titles, authors, years and DOIs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
-from paper_search.export.latex import braces_balance, encode
-from paper_search.export.references import references
-from paper_search.models import PaperCollection, WorkType
+from uraniborg.kernel.bibliography.latex import braces_balance, encode
 from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.bibliography.references import Reference
 
-_ENTRY_AND_VENUE_FIELD: dict[str, tuple[str, str]] = {
-    WorkType.ARTICLE: ("article", "journal"),
-    WorkType.CONFERENCE: ("inproceedings", "booktitle"),
-    WorkType.PREPRINT: ("misc", "howpublished"),
-    WorkType.BOOK: ("book", "series"),
-    WorkType.CHAPTER: ("incollection", "booktitle"),
-    WorkType.THESIS: ("phdthesis", "school"),
-    WorkType.DATASET: ("misc", "howpublished"),
-    WorkType.REPORT: ("techreport", "institution"),
-    WorkType.OTHER: ("misc", "howpublished"),
+_ENTRY_AND_VENUE_FIELD = {
+    "article": ("article", "journal"),
+    "conference": ("inproceedings", "booktitle"),
+    "preprint": ("misc", "howpublished"),
+    "book": ("book", "series"),
+    "chapter": ("incollection", "booktitle"),
+    "thesis": ("phdthesis", "school"),
+    "dataset": ("misc", "howpublished"),
+    "report": ("techreport", "institution"),
+    "other": ("misc", "howpublished"),
 }
-_PUBLISHED_BY_THE_VENUE = (WorkType.THESIS, WorkType.REPORT)
+_PUBLISHED_BY_THE_VENUE = ("thesis", "report")
 
 
-def export_bibtex(collection: PaperCollection) -> str:
-    """One BibTeX entry per paper, a blank line between; an empty collection gives an empty string.
+def write_bibtex(references: Iterable[Reference]) -> str:
+    """Return one BibTeX entry per reference, a blank line between; none give an empty string.
 
-    Keys are `family_year_word` (see `citation_keys`). Text is LaTeX-escaped, `doi` and `url` are not. Titles stand in
-    double braces so that no style changes their capitals; a paper without authors has its editors, else it is by
-    `Unknown`; what is missing is left out. A retraction is in `note`. Does not raise.
+    Text is LaTeX-escaped, `doi` and `url` are not. Titles stand in double braces so that no style changes their
+    capitals; a reference without authors has its editors, else it is by `Unknown`; what is missing is left out. A
+    retraction is in `note`. Does not raise.
     """
-    return "\n\n".join(_entry(reference) for reference in references(collection))
+    return "\n\n".join(map(_entry, references))
 
 
 def _entry(reference: Reference) -> str:
@@ -61,6 +59,7 @@ def _fields(reference: Reference, venue_field: str) -> Iterator[tuple[str, str]]
     if reference.arxiv:
         yield "eprint", _verbatim(reference.arxiv)
         yield "archiveprefix", "arXiv"
+    yield "keywords", ", ".join(map(encode, reference.keywords))
     yield "note", encode(reference.note)
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given
 from pylatexenc.latexencode import get_builtin_uni2latex_dict  # pyright: ignore[reportMissingTypeStubs]
 
-from paper_search.export.latex import braces_balance, encode
 from tests.paper_search.export.reading import decode
 from tests.paper_search.export.samples import composed, hostile_text, untimed
 from tests.requirements import requirement
+from uraniborg.kernel.bibliography.latex import braces_balance, encode
 from uraniborg.kernel.bibliography.text import one_line
 
 
