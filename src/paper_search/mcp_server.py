@@ -102,8 +102,10 @@ async def decide(
             'Example: {"queries": [{"boolean_query": "perovskite AND stability"}], "sources": ["arxiv"], '
             '"filters": {"year_from": 2018}}; an empty list of sources means all. '
             "With edit or reject at result_review: feedback for the next round. Example: "
-            '{"marked_relevant": ["p_..."], "marked_irrelevant": ["p_..."], "free_text_feedback": "more on JWST"}. '
-            "With approve: nothing."
+            '{"decisions": {"p_...": {"status": "exclude", "reason": "no data"}}, '
+            '"free_text_feedback": "more on JWST"}; statuses are include, exclude, maybe and undecided; '
+            "marked_relevant and marked_irrelevant are lists of ids to include and to exclude. "
+            "With approve: nothing, or at result_review decisions only."
         ),
     ] = None,
     note: Annotated[

@@ -55,6 +55,32 @@ def combine_statuses(statuses: Iterable[ReviewStatus]) -> ReviewStatus:
     return ReviewStatus.UNDECIDED
 
 
+class UserFeedback(BaseModel):
+    marked_relevant: list[str] = Field(default_factory=list)
+    """Short for decisions with the status include."""
+    marked_irrelevant: list[str] = Field(default_factory=list)
+    """Short for decisions with the status exclude."""
+    free_text_feedback: str | None = None
+    decisions: dict[str, PaperDecision] = Field(default_factory=dict[str, PaperDecision])
+    """By paper id."""
+    reviewer: str | None = Field(default=None, max_length=100)
+    """Whose decisions these are; by default the door through which they came."""
+    note: str | None = None
+    """The note of the decision: a second text, read on its own."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts that are not blank, to be read one by one."""
+        return [text for text in (self.free_text_feedback, self.note) if text and text.strip()]
+
+    @property
+    def statuses(self) -> dict[str, PaperDecision]:
+        """The decisions by paper id, with those that the two lists of marks stand for."""
+        marked = dict.fromkeys(self.marked_relevant, ReviewStatus.INCLUDE)
+        marked |= dict.fromkeys(self.marked_irrelevant, ReviewStatus.EXCLUDE)
+        return {key: PaperDecision(status=status) for key, status in marked.items()} | self.decisions
+
+
 class ExclusionReason(StrEnum):
     """Why a record or a paper is not in the result. The first group applies before screening, the second after."""
 
