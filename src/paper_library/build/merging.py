@@ -74,18 +74,9 @@ def _joined(entries: Sequence[Entry]) -> Entry:
         summaries=dict(entries[0].summaries),
     )
     for other in entries[1:]:
-        for name in (
-            "title",
-            "authors",
-            "year",
-            "venue",
-            "abstract",
-            "kind",
-            "work_type",
-            "language",
-            "bibtex",
-            "source",
-        ):
+        if other.title and (not first.title or first.title_is_derived > other.title_is_derived):
+            first.title, first.title_is_derived = other.title, other.title_is_derived
+        for name in _FIRST_GIVEN:
             if not getattr(first, name):
                 setattr(first, name, getattr(other, name))
         # A month, a volume or a page only means something in the year it was given with.

@@ -53,7 +53,7 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
 def _read_block(block: Block, origin: str) -> Entry | Problem:
     where = f"{origin}:{block.line}"
     entry = _entry(block, where)
-    if not entry.title:
+    if not entry.title and not entry.abstract:
         named = f" {block.key!r}" if block.key else ""
         return Problem(where, "broken", f"The entry{named} has no title. Give it one.")
     return entry

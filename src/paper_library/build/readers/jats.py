@@ -32,7 +32,8 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
         for number, article in enumerate(articles, 1):
             where = origin if len(articles) == 1 else f"{origin}:{number}"
             entry = _entry(article, where)
-            yield entry if entry.title else Problem(where, "broken", "The article has no title. Give it one.")
+            has_words = entry.title or entry.abstract
+            yield entry if has_words else Problem(where, "broken", "The article has no title. Give it one.")
     except ParseError as error:
         line, column = error.position
         yield Problem(origin, "broken", f"It is not well-formed XML at line {line}, column {column}. Correct it there.")

@@ -65,11 +65,11 @@ _TEMPLATE_FREE = frozenset(("template_tag", "prompt_template", "source_path", "s
 
 
 def looks_like_a_paper(item: Any) -> bool:
-    """Whether a JSON value is an object with a title, or with a text or a summary to read."""
+    """Whether a JSON value is an object with a title or an abstract, or with a text or a summary to read."""
     if not isinstance(item, dict):
         return False
     fields = cast("dict[str, Any]", item)
-    if any(isinstance(fields.get(name), str) for name in ("title", "paper_title")):
+    if any(isinstance(fields.get(name), str) for name in ("title", "paper_title", "abstract", "paper_abstract")):
         return not any(key in fields for key in ("dependencies", "$schema", "properties", "compilerOptions", "openapi"))
     return (
         any(isinstance(fields.get(name), str) for name in ("source", "markdown", "full_text")) and "authors" in fields

@@ -132,9 +132,9 @@ def _read_item(item: Any, where: str, template: str = "") -> Entry | Problem:
     if not isinstance(item, dict):
         return Problem(where, "broken", "It is not a JSON object with the fields of a paper.")
     entry = entry_of(cast("dict[str, Any]", item), where, template)
-    if entry.title or entry.source:
+    if entry.title or entry.abstract or entry.source:
         return entry
-    return Problem(where, "broken", "It has neither a title nor a text. Give it a title.")
+    return Problem(where, "broken", "It has no title, abstract or text. Give it a title.")
 
 
 def _bounded(file: BinaryIO) -> bytes:

@@ -59,7 +59,12 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
         found = True
         where = f"{origin}:{record.line}"
         entry = _entry(record, where)
-        yield entry if entry.title else Problem(where, "broken", "The record has no title (TI or T1). Give it one.")
+        if entry.title or entry.abstract:
+            yield entry
+        else:
+            yield Problem(
+                where, "broken", "The record has neither a title (TI or T1) nor an abstract. Give it a title."
+            )
     if not found:
         yield Problem(origin, "skipped", "It has no RIS records. A record begins with a line like TY  - JOUR")
 
