@@ -143,3 +143,14 @@ async def test_after_damage_a_snapshot_helps_and_later_damage_is_found_too(store
     for at in (2, 5):
         altered(at, body=b"{}")(store._kept["u"].log)
     assert await found(store) == [(2, "the entry is not what was written"), (5, "the entry is not what was written")]
+
+
+async def test_after_damage_the_log_is_followed_again_from_the_next_snapshot_on(store: MemoryStore) -> None:
+    kept = store._kept["u"]
+    altered(2, body=b"{}")(kept.log)
+    state = orjson.dumps({**orjson.loads(kept.snapshots[3].state), "time": 7})
+    kept.snapshots[6] = snapshot(6, "u", state)
+    assert await found(store) == [
+        (2, "the entry is not what was written"),
+        (6, "the snapshot differs from the state the log leads to"),
+    ]
