@@ -1,5 +1,7 @@
 """Suggestions come from the shelf's own words."""
 
+from pathlib import Path
+
 import pytest
 
 from paper_library.library import Library
@@ -19,6 +21,13 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 def test_the_more_frequent_of_two_likely_words_is_meant(shelf: Library) -> None:
     assert suggested(shelf, "galaxis", "galaxis") == "galaxies"
+
+
+def test_a_frequent_word_that_is_clearly_less_like_it_is_not_meant(tmp_path: Path) -> None:
+    often = [{"title": f"Temples {number}"} for number in range(5)]
+    library = library_of(tmp_path, {"title": "Templates of old"}, *often)
+    assert suggested(library, "templatez", "templatez") == "templates"
+    assert suggested(library, "templez", "templez") == "temples"
 
 
 def test_only_the_unknown_word_is_put_right_and_the_rest_stays_as_typed(shelf: Library) -> None:

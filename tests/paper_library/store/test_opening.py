@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from paper_library.library import Library
 from paper_library.store.checking import verify
+from paper_library.store.manifest import file_digest, read_manifest
 from paper_library.store.shelf import Shelf
 from tests.paper_library.operations.shelves import (
     HARMS,
@@ -88,12 +89,14 @@ def kinds_told(shelf: Path) -> str | dict[str, type]:
     return {name: type(said[name]) for name in ("built_at", "build_id", "papers")}
 
 
-def test_a_manifest_that_names_files_outside_the_shelf_is_refused(shelf: Path) -> None:
+def test_a_manifest_that_names_files_outside_the_shelf_is_refused_though_their_digests_are_right(shelf: Path) -> None:
     outside = shelf.parent / "outside"
     outside.write_text("not of this shelf")
-    files = {f"../{outside.name}": "0" * 64}
+    files = {**read_manifest(shelf).files, f"../{outside.name}": file_digest(outside)}
     rewrite_manifest(files=files)(shelf)
-    assert refusal(lambda: Shelf.open(shelf)).code == "shelf_damaged"
+    refused = refusal(lambda: Shelf.open(shelf))
+    assert refused.code == "shelf_damaged"
+    assert "is not what a build writes" in refused.message
 
 
 @settings(max_examples=60)
