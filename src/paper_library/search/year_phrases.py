@@ -13,7 +13,15 @@ _SINCE: Final = r"since|as\s+of|starting\s+(?:in|from)|seit|ab|depuis|à\s+parti
 _AFTER: Final = r"after|later\s+than|newer\s+than|post[\s-]|nach|après|después\s+de|depois\s+de"
 _BEFORE: Final = r"before|prior\s+to|earlier\s+than|older\s+than|pre[\s-]|vor|avant|antes\s+de"
 _UNTIL: Final = r"until|till|up\s+to|through|bis|jusqu['’]?\s?(?:à|en)|hasta|até"
-_NOT: Final = r"not|nothing|none|no\s+papers?|nicht|nichts"
+_NOT: Final = (
+    r"not|nothing|none|no|never|without|skip(?:ping)?|exclud(?:e|ing)|ignor(?:e|ing)|omit(?:ting)?|except(?:ing|\s+for)?"
+    r"|drop|leave\s+out|nicht|nichts|keine?|ohne|außer|sauf|sans|aucun|rien|sin|nada|excepto|sem|exceto"
+)
+_BETWEEN: Final = (
+    r"(?:\s+(?:any|anything|things?|the|those|that|which|are|were|ones|all|show|me|include|papers?|articles?|works?"
+    r"|studies|publications?|results?|published|written|dated|from|artikel|arbeiten|articles|artículos|artigos)){0,4}"
+)
+"""The few words between a negation and its year, such as `those published`."""
 _FROM_TO: Final = (
     r"(?:between|zwischen|entre)\s+(?P<first>YEAR)\s+(?:and|und|et|y|e)\s+(?P<last>YEAR)",
     r"(?:from|von|de|desde)\s+(?P<start>YEAR)\s+(?:to|until|till|through|bis|à|a|hasta|até)\s+(?P<end>YEAR)",
@@ -22,9 +30,9 @@ _PHRASE: Final = re.compile(
     r'"[^"]*"|(?<![\w-])(?:(?:published|appeared|dated)\s+)?(?:'
     + "|".join(_FROM_TO).replace("YEAR", _YEAR)
     + rf"|(?:from\s+)?(?P<onwards>{_YEAR})\s+(?:onwards?|on\b|(?:or|and)\s+(?:later|newer|after))"
-    rf"|(?P<back>{_YEAR})\s+(?:or|and)\s+(?:earlier|older|before)"
-    rf"|(?P<negated>(?:{_NOT})\s+)?(?:(?P<since>{_SINCE})|(?P<after>{_AFTER})|(?P<before>{_BEFORE})|(?P<until>{_UNTIL}))"
-    rf"\s*(?P<year>{_YEAR}){_AMOUNT})(?!\w)",
+    rf"|(?P<not_back>(?:{_NOT})\s+)?(?P<back>{_YEAR})\s+(?:or|and)\s+(?:earlier|older|before)"
+    rf"|(?P<negated>(?:{_NOT}){_BETWEEN}\s+)?(?:(?P<since>{_SINCE})|(?P<after>{_AFTER})|(?P<before>{_BEFORE})|(?P<until>{_UNTIL}))"
+    rf"\s*(?P<year>{_YEAR}){_AMOUNT}(?P<excluded>(?:\s+papers?)?\s+excluded)?)(?!\w)",
     re.IGNORECASE,
 )
 
@@ -58,12 +66,14 @@ def _years_of(found: re.Match[str]) -> tuple[int | None, int | None] | None:
     if pair:
         return min(map(int, pair)), max(map(int, pair))
     if found["onwards"] or found["back"]:
+        if found["not_back"]:
+            return int(found["back"]) + 1, None
         return (int(found["onwards"]), None) if found["onwards"] else (None, int(found["back"]))
     return _years_beside(found) if found["year"] else None
 
 
 def _years_beside(found: re.Match[str]) -> tuple[int | None, int | None] | None:
-    year, negated = int(found["year"]), bool(found["negated"])
+    year, negated = int(found["year"]), bool(found["negated"]) != bool(found["excluded"])
     if found["before"]:
         return (year, None) if negated else (None, year - 1)
     if found["after"]:

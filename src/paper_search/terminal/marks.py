@@ -5,6 +5,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, ValidationError
 
 from paper_search.review import PaperDecision
+from paper_search.sessions.store import REVIEWS
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.settings import data_dir
 
@@ -21,7 +22,7 @@ class MarkStore:
     """One file of marks for each session, in the data folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder or data_dir() / "paper_search" / "reviews"
+        self._folder = folder or data_dir() / "paper_search" / REVIEWS
 
     def load(self, session_id: str, checkpoint_id: str) -> Marks:
         """Return the marks stored for the session; none when there are none or the file is damaged.
