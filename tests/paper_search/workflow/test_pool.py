@@ -181,9 +181,10 @@ def test_the_decisions_about_two_papers_that_are_one_are_combined() -> None:
     assert paper.status is MAYBE
 
 
-def test_an_admitted_paper_that_is_one_with_an_excluded_one_stays_admitted() -> None:
+@pytest.mark.parametrize("scores", [(0.1, 0.9), (0.9, 0.1)])
+def test_an_admitted_paper_that_is_one_with_one_below_the_threshold_stays_admitted(scores: tuple[float, float]) -> None:
     pool, telling = two_that_are_one()
-    score(pool, **{PREPRINT: 0.1, JOURNAL: 0.9})
+    score(pool, **dict(zip((PREPRINT, JOURNAL), scores, strict=True)))
     admit(pool, 10)
     add(pool, [telling], 1)
     (paper,) = pool.result
