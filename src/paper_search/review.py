@@ -9,6 +9,8 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 DEFAULT_REVIEWER = "reviewer"
 """The name of a reviewer who gave none."""
+UNNAMED = frozenset({DEFAULT_REVIEWER, "agent", "terminal", "console"})
+"""Reviewers who gave no name are called after the door of their decision, and count as one person."""
 
 
 class ReviewStatus(StrEnum):
@@ -42,6 +44,10 @@ class ReviewDecision(PaperDecision):
     reviewer: str = DEFAULT_REVIEWER
     at: datetime | None = None
     """None in sessions of versions that did not store the time."""
+
+    def is_by_same_reviewer(self, other: "ReviewDecision") -> bool:
+        """Return True if both name one reviewer, or neither names one."""
+        return self.reviewer == other.reviewer or {self.reviewer, other.reviewer} <= UNNAMED
 
 
 def combine_statuses(statuses: Iterable[ReviewStatus]) -> ReviewStatus:

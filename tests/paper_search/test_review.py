@@ -62,3 +62,11 @@ def test_feedback_gives_its_texts_one_by_one_and_its_marks_as_statuses() -> None
     )
     assert feedback.texts == ["more moons"]
     assert {key: given.status for key, given in feedback.statuses.items()} == {"a": INCLUDE, "b": EXCLUDE, "c": MAYBE}
+
+
+def test_decisions_without_a_name_are_one_reviewers_through_any_door() -> None:
+    first, second = (ReviewDecision(status=ReviewStatus.INCLUDE, reviewer=door) for door in ("agent", "terminal"))
+    named = ReviewDecision(status=ReviewStatus.EXCLUDE, reviewer="Ada")
+    assert first.is_by_same_reviewer(second)
+    assert named.is_by_same_reviewer(named)
+    assert not named.is_by_same_reviewer(first)

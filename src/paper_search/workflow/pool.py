@@ -56,7 +56,7 @@ class PooledPaper(BaseModel):
 
     def decide(self, decision: ReviewDecision) -> None:
         """Store the decision in place of the reviewer's earlier one."""
-        self.decisions = [*(other for other in self.decisions if other.reviewer != decision.reviewer), decision]
+        self.decisions = [*(other for other in self.decisions if not other.is_by_same_reviewer(decision)), decision]
         if decision.status in (ReviewStatus.INCLUDE, ReviewStatus.MAYBE):
             self.admitted = True
 
