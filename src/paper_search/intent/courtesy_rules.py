@@ -33,7 +33,8 @@ OPENINGS = (
     r"(?:would|could)\s+you\s+(?:be\s+so\s+kind\s+(?:as\s+to|and)|mind\s+(?:finding|searching|looking))\b",
     r"(?:can|could|would|will|may)\s+(?:you|some(?:one|body)|any(?:one|body)|i\s+(?:ask|have|get))\b",
     r"(?:have\s+you\s+)?got(?=\s+(?:any|some))|do\s+you\s+(?:have|know(?:\s+of)?)\b",
-    r"(?:looking|searching|hunting)\s+for\b|need\s+help\s+(?:finding|with)\b",
+    r"(?:looking|searching|hunting)\s+for\b|(?:need\s+)?help\s+(?:finding|with)\b|help(?=\s+find\b)",
+    r"(?:,\s*)?(?:it\s+|they\s+|(?:the\s+)?papers\s+)?(?:must|should|ha(?:s|ve)\s+to)\s+be\s+(?:about|on)\b",
     r"for\s+(?:my|our|an?)\s+[\w-]+(?:\s+[\w-]+)?,?\s+(?=(?:i|we)\s+(?:need|want|am|are|would|have)\b)",
     r"(?:i|we)\s+(?:have\s+to|need\s+to|must|want\s+to|am\s+going\s+to)\s+(?:write|prepare|give|do|finish)\s+(?:an?|my|our)\s+"
     r"[\w-]+\s+(?:on|about)\b",

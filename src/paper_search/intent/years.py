@@ -38,14 +38,16 @@ def read_years(text: str, today: date) -> YearReading:
     """Return the years a text asks for; several wishes narrow one another, and negated ones are turned round."""
     reading = YearReading(rest=text)
     for rules in rules_for(text):
-        for meaning, pattern, needs_stop in rules.limits:
+        for meaning, pattern, ending in rules.limits:
             position = 0
             while match := pattern.search(reading.rest, position):
                 position = match.end()
-                phrase = rules.phrase_around(match, needs_stop=needs_stop)
+                phrase = rules.phrase_around(match, ending)
                 bounds = _MEANINGS[meaning](phrase, today) if phrase else NO_BOUNDS
                 if phrase and bounds != NO_BOUNDS and _can_be_published(bounds, today):
                     _narrow(reading, phrase, bounds)
+                    if phrase.exclusion:
+                        reading.rest = cut(reading.rest, *phrase.exclusion.span())
                     reading.rest = cut(reading.rest, phrase.start, phrase.end)
                     position = phrase.start + 1
     reading.year_from, reading.year_to, swapped = in_order(reading.year_from, reading.year_to)
@@ -168,6 +170,8 @@ _MEANINGS: dict[str, Callable[[Phrase, date], Bounds]] = {
     "in": _span,
     "in lately": lambda phrase, today: _if_modern(_span(phrase, today)),
     "in unwanted": lambda phrase, today: _span(phrase, today) if phrase.negated else NO_BOUNDS,
+    "after unwanted": lambda phrase, today: _after(phrase, today) if phrase.negated else NO_BOUNDS,
+    "before unwanted": lambda phrase, today: _before(phrase, today) if phrase.negated else NO_BOUNDS,
     "range": _range,
     "bare range": lambda phrase, today: _if_modern(_range(phrase, today)),
     "within": _age,

@@ -68,5 +68,20 @@ def test_a_wish_that_is_all_there_is_becomes_the_subject() -> None:
     assert (intent.topic, intent.preferences) == ("sea ice", [])
 
 
+@pytest.mark.parametrize(
+    ("query", "concepts", "excluded"),
+    [
+        ("no reviews, preferably simulations of galaxies", ["simulations", "galaxies"], ["reviews"]),
+        ("not deep learning; random forests preferred", ["random forests"], ["deep learning"]),
+        ("without Greenland, preferably the Alps", ["Alps"], ["Greenland"]),
+    ],
+)
+def test_a_wish_beside_exclusions_alone_becomes_the_subject(
+    query: str, concepts: list[str], excluded: list[str]
+) -> None:
+    intent = read_query(query, VOCABULARY, TODAY)
+    assert (intent.concepts, intent.excluded, intent.preferences) == (concepts, excluded, [])
+
+
 def test_a_quoted_wish_keeps_its_words() -> None:
     assert read_query('ice, preferably "first-year ice"', VOCABULARY, TODAY).preferences == ["first-year ice"]

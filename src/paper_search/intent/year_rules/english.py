@@ -68,20 +68,23 @@ ENGLISH = Language(
             "until",
             r"\b(?:(?:up\s+)?until|(?:up\s+)?till|up\s+to|through|(?:published|appeared|available)\s+by)\s+(?:and\s+including\s+)?{when}{stop}",
         ),
-        ("since", r"\b(?:published\s+)?after\s+{month}{year}{stop}"),
-        ("until", r"\b(?:from\s+|published\s+)?before\s+{month}{year}{stop}"),
+        ("since", r"\b(?:published\s+)?after\s+{month}{year}{lead}"),
+        ("until", r"\b(?:from\s+|published\s+)?before\s+{month}{year}{lead}"),
         (
             "after",
-            r"\b(?:from\s+|published\s+|dated\s+)?(?:after|(?:later|newer|younger|more\s+recent)\s+than"
-            r"|following|beyond|postdat(?:e[sd]?|ing))\s+{when}{stop}",
+            r"\b(?:from\s+|published\s+|dated\s+)?(?:after|(?:later|newer|younger|more\s+recent)\s+(?:{things}\s+)?than)\s+"
+            r"{when}{lead}",
         ),
+        ("after", r"\b(?:from\s+|published\s+|dated\s+)?(?:following|beyond|postdat(?:e[sd]?|ing))\s+{when}{stop}"),
         (
             "before",
-            r"\b(?:from\s+|published\s+|dated\s+)?(?:before|prior\s+to|(?:earlier|older|(?:go(?:ing|es)?\s+)?(?:further\s+back|back\s+(?:any\s+)?further))\s+than"
-            r"|preced(?:e[sd]?|ing)|predat(?:e[sd]?|ing))\s+{when}{stop}",
+            r"\b(?:from\s+|published\s+|dated\s+)?(?:before|prior\s+to|(?:(?:earlier|older)(?:\s+{things})?|(?:go(?:ing|es)?\s+)?(?:further\s+back|back\s+(?:any\s+)?further))\s+than"
+            r"|preced(?:e[sd]?|ing)|predat(?:e[sd]?|ing))\s+{when}{lead}",
         ),
         ("after", r"\bpost-{year}{stop}"),
         ("before", r"\bpre-{year}{stop}"),
+        ("after unwanted", r"\bpost[-\s]{year}(?=(?:\s+[\w-]+){0,4}?\s+{papers}\b)"),
+        ("before unwanted", r"\bpre[-\s]{year}(?=(?:\s+[\w-]+){0,4}?\s+{papers}\b)"),
         ("in", r"\b(?:published|appeared|presented|written)\s+in\s+{when}"),
         ("in", r"(?:\b(?:in|during|of|from)\s+)?\bthe\s+{decade}"),
         ("in lately", r"\b(?:in|during)\s+{year}{stop}"),
@@ -120,7 +123,7 @@ ENGLISH = Language(
         r"(?:(?:(?:is|are|was|were|to|should|must|can|may|need|has|have)\s+)?(?:not\s+)?(?:be\s+|been\s+)?"
         r"(?:excluded|skipped|ignored|omitted|left\s+out|dropped|removed|discarded|disregarded|filtered\s+out|unwanted"
         r"|irrelevant|not\s+(?:needed|wanted|relevant|interesting|required|allowed|of\s+interest|included|welcome))"
-        r"|(?:need|should|must)\s+not\s+be\s+included|(?:is|are)\s+out(?:\s+of\s+scope)?|\?\s*no"
+        r"|(?:need|should|must)\s+not\s+be\s+included|(?:aside|out)(?=\s*(?:$|[\n,;.!?)]))|(?:is|are)\s+out(?:\s+of\s+scope)?|\?\s*no"
         r"|(?:do\s+not|don['’]t|does\s+not|doesn['’]t)\s+(?:count|matter|interest\s+(?:me|us)))\b"
     ),
     cues=r"[0-9]|year|decade|month|century|recent|latest|newe|\bold|ties\b",
