@@ -187,7 +187,8 @@ def show(session: SessionArgument, json: Json = False) -> None:
         return
     from paper_search.sessions.door import told_in_full
 
-    _print(f"{state['session_id']}\n{state['query']}\n{state['phase']}, round {state['round'] + 1}: {state['summary']}")
+    where = state["phase"] if state["is_complete"] else f"{state['phase']}, round {state['round'] + 1}"
+    _print(f"{state['session_id']}\n{state['query']}\n{where}: {state['summary']}")
     for line in told_in_full(state["checkpoint"]["payload"]) if state["has_pending_checkpoint"] else []:
         _print(f"  {line}".rstrip())
 

@@ -122,8 +122,8 @@ async def decide(
     """Pass on the person's decision about the pending checkpoint of a paper search session.
 
     At strategy_confirmation approve and edit start the search, reject proposes another strategy. At result_review
-    approve ends it; edit and reject lead to another round, in which papers marked relevant are kept and others come
-    back only if they are found again. Answers with the next checkpoint, or with the result when it is complete.
+    approve ends it with all papers that are not excluded; edit and reject lead to another round. A paper found in any
+    round stays in the session with its status. Returns the next checkpoint, or the result when it is complete.
     """
     manager = await _manager()
     from paper_search.sessions.answers import read_action

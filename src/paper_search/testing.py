@@ -111,6 +111,9 @@ class ScriptedScreen:
     def write(self, text: str) -> None:
         self.written += text + "\n"
 
+    def discard_typed(self) -> None:
+        """Do nothing: a script is typed when it is asked for."""
+
     def read_key(self) -> str:
         return _take(self._keys, "key")
 

@@ -16,6 +16,8 @@ class Marks(BaseModel):
     checkpoint_id: str
     decisions: dict[str, PaperDecision] = Field(default_factory=dict[str, PaperDecision])
     position: int = 0
+    reviewer: str | None = None
+    """The name under which the marks were made."""
 
 
 class MarkStore:
@@ -35,7 +37,7 @@ class MarkStore:
             return Marks(checkpoint_id=checkpoint_id)
         if marks.checkpoint_id == checkpoint_id:
             return marks
-        return Marks(checkpoint_id=checkpoint_id, decisions=marks.decisions)
+        return Marks(checkpoint_id=checkpoint_id, decisions=marks.decisions, reviewer=marks.reviewer)
 
     def save(self, session_id: str, marks: Marks) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

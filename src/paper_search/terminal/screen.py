@@ -34,6 +34,8 @@ class Screen(Protocol):
 
     def write(self, text: str) -> None: ...
 
+    def discard_typed(self) -> None: ...
+
     def read_key(self) -> str: ...
 
     def read_line(self, prompt: str) -> str | None: ...
@@ -64,6 +66,11 @@ class TerminalScreen:
     def write(self, text: str) -> None:
         sys.stderr.write(printable(text) + "\n")
         sys.stderr.flush()
+
+    def discard_typed(self) -> None:
+        """Forget keys that were typed before a question was displayed."""
+        if termios is not None:
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
     def read_key(self) -> str:
         """Return one key; Ctrl-C is a key here, so that a person who leaves is told how to come back."""

@@ -94,6 +94,8 @@ class Run:
         self._state = WorkflowState()
         self._logs: list[RoundLog] = []
         self._notes: list[str] = []
+        self._queries_edited_in = 0
+        """The last round in which a person set the queries: feedback from before it is in them or was removed."""
 
     async def finish(self) -> PaperCollection:
         self._tell("intent_parsing")
@@ -142,6 +144,8 @@ class Run:
             return proposed, read_feedback(checkpoint, decision)
         strategy = read_strategy(checkpoint, decision, self._skills.searcher.available)
         if decision.action is DecisionAction.EDIT:
+            if strategy.queries != proposed.queries:
+                self._queries_edited_in = self._round
             strategy = mark_edit(proposed, strategy, self._round)
         return strategy, None
 
@@ -150,7 +154,7 @@ class Run:
             intent=intent,
             previous_strategies=self._state.previous_strategies,
             user_feedback=self._state.latest_feedback,
-            earlier_texts=self._state.feedback_texts(before_last=True),
+            earlier_texts=self._state.feedback_texts(before_last=True, since=self._queries_edited_in),
             person_queries=queries_by_person(last),
             relevant_titles=[paper.title for paper in self._state.accumulated_papers],
             irrelevant_titles=[paper.title for paper in self._state.rejected_papers],

@@ -248,3 +248,21 @@ async def test_the_result_of_a_run_without_reviews_is_logged_too() -> None:
     (log,) = result.metadata.round_logs
     assert (log.identified, log.screened, log.included, log.excluded) == (4, 4, 3, {"below_threshold": 1})
     assert titles(result) != []
+
+
+async def test_feedback_that_a_person_edited_away_does_not_come_back() -> None:
+    plain = {"queries": [{"keywords": ["tidal"], "boolean_query": "tidal AND heating"}]}
+    person = ScriptedDecisions(
+        [
+            APPROVE,
+            Decision(action=DecisionAction.REJECT, revised_data={"free_text_feedback": "without flares"}),
+            Decision(action=DecisionAction.EDIT, revised_data=plain),
+            REJECT,
+            APPROVE,
+            APPROVE,
+        ]
+    )
+    result = await workflow(person).run(QUERY)
+    second, third = (log.strategy.queries for log in result.metadata.round_logs[1:])
+    assert [query.boolean_query for query in second] == ["tidal AND heating"]
+    assert "flare" not in " ".join(query.boolean_query for query in third)
