@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from paper_library.build.entry import origin_file
-from paper_library.build.evidence import Likeness, Record, is_corrected_title
+from paper_library.build.evidence import Likeness, Record
 from paper_library.build.matching import Facts
 from paper_library.build.register import Register
-from paper_library.identity import normalised_title, paper_id
+from paper_library.identity import paper_id
 
-_MOST_COMPARED: Final = 100_000
+_MOST_COMPARED: Final = 20_000
 """Pairs of titles, in one file: more new papers and more lost ones than that are not corrected entries."""
 
 
@@ -95,10 +95,8 @@ def _match_corrected(clusters: Sequence[Cluster], register: Register, result: As
 
 
 def _corrected(clusters: Sequence[Cluster], new: Sequence[int], lost: Sequence[Record]) -> Iterable[tuple[int, Record]]:
-    titles = [normalised_title(record.title) for record in lost]
     for at in new:
-        for record, title in zip(lost, titles, strict=True):
-            facts = clusters[at].facts
-            is_alike = any(is_corrected_title(title, one.title) for one in facts)
-            if is_alike and not Likeness(record, 0, facts).contradicts:
+        for record in lost:
+            likeness = Likeness(record, 0, clusters[at].facts)
+            if likeness.has_corrected_title and not likeness.contradicts:
                 yield at, record

@@ -191,7 +191,8 @@ class _Build:
             if comparison:
                 comparison.note(made, group, is_old=gathering.is_old(group))
             writer.add(made)
-            self._remember(paper, group)
+            record = record_of(paper.paper_id, paper.citation_key, paper.entry, paper.keys, paper.entries)
+            self._register.renew(record, group.absorbed)
             report.with_source += bool(paper.entry.source)
             report.with_abstract += bool(paper.entry.abstract)
             if len(group.numbers) > 1:
@@ -226,11 +227,6 @@ class _Build:
         for lang, text in old.translations(no).items() if not self._prune else ():
             if lang not in paper.entry.translations:
                 paper.entry.translations = {**paper.entry.translations, lang: text}
-
-    def _remember(self, paper: Paper, group: Group) -> None:
-        for absorbed in group.absorbed:
-            self._register.remove(absorbed)
-        self._register.add([record_of(paper.paper_id, paper.citation_key, paper.entry, paper.keys, paper.entries)])
 
 
 def _nothing(report: Report) -> NothingToShelve:

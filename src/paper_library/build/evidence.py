@@ -148,10 +148,10 @@ class Likeness:
             return True
         if self.contradicts:
             # A corrected year or name, in the very entry that had the other.
-            return self._is_corrected if kinds & (KEYED | FILE) else bool(kinds & POSITION) and self._has_title
+            return self.has_corrected_title if kinds & (KEYED | FILE) else bool(kinds & POSITION) and self._has_title
         if kinds & (META | TEXT) or (kinds & KEYED and kinds & BIBKEY):
             return True
-        if kinds & (KEYED | FILE | POSITION) and self._is_corrected:
+        if kinds & (KEYED | FILE | POSITION) and self.has_corrected_title:
             return True
         if (kinds & BIBKEY and self._is_alike) or (kinds & MADE_KEY and self._has_title):
             return True
@@ -163,21 +163,27 @@ class Likeness:
         return bool(self.kinds & (ID | IDENTIFIER | KEYED | FILE | TEXT))
 
     @property
-    def _has_title(self) -> bool:
-        return any(facts.title == self._title for facts in self._facts if facts.title)
+    def has_corrected_title(self) -> bool:
+        """Return True if a title of the paper differs from the record's by less than two titles do."""
+        return self._has_title or any(is_corrected_title(self._title, other) for other in self._titles)
 
     @property
-    def _is_corrected(self) -> bool:
-        return any(is_corrected_title(self._title, facts.title) for facts in self._facts)
+    def _has_title(self) -> bool:
+        return bool(self.kinds & (META | TITLE_META)) or self._title in self._titles
 
     @cached_property
     def _is_alike(self) -> bool:
-        titles = {facts.title for facts in self._facts if facts.title}
-        return any(fuzz.token_set_ratio(self._title, other) >= _SAME_TITLE for other in titles)
+        return any(fuzz.token_set_ratio(self._title, other) >= _SAME_TITLE for other in self._titles)
 
     @cached_property
     def _title(self) -> str:
         return normalised_title(self.record.title)
+
+    @cached_property
+    def _titles(self) -> set[str]:
+        """The titles of the paper, as long as the record's where that was cut."""
+        end = len(self._title) if len(self.record.title) == _TITLE_CHARS else None
+        return {title for facts in self._facts if (title := facts.title[:end].strip())}
 
     @property
     def shares_authors(self) -> bool:
@@ -199,9 +205,7 @@ class Likeness:
 
 
 def is_corrected_title(one: str, other: str) -> bool:
-    """Return True if two normalised titles differ by less than two titles do, and in no number."""
-    if one == other:
-        return bool(one)
+    """Return True if two normalised titles differ little, and in no number."""
     numbers = (sorted(word for word in title.split() if _NUMBER.fullmatch(word)) for title in (one, other))
     return next(numbers) == next(numbers) and fuzz.ratio(one, other) >= _SAME_TITLE
 

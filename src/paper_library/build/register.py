@@ -48,6 +48,8 @@ class Register:
     def __init__(self) -> None:
         self._records: dict[str, Record] = {}
         self._by_key: dict[int, list[str]] = {}
+        self._written: dict[str, bytes] = {}
+        """The lines of papers of this build, which nothing is looked up in any more."""
 
     def __len__(self) -> int:
         return len(self._records)
@@ -73,8 +75,12 @@ class Register:
                 if record.paper_id not in ids:
                     ids.append(record.paper_id)
 
-    def remove(self, paper_id: str) -> Record | None:
-        return self._records.pop(paper_id, None)
+    def renew(self, record: Record, absorbed: Iterable[str]) -> None:
+        """Remember a paper as it is now, in the place of what was known of it and of the papers it absorbed."""
+        known = self._records.pop(record.paper_id, None)
+        self._written[record.paper_id] = _line(known.renewed(record) if known else record)
+        for paper_id in absorbed:
+            self._records.pop(paper_id, None)
 
     def find(self, evidence: dict[str, int]) -> dict[str, int]:
         """Return the ids that the evidence speaks for, and the kinds of evidence that do."""
@@ -118,12 +124,10 @@ class Register:
 
         What a killed build leaves in that folder, the next build clears away.
         """
-        lines = (
-            b"%s:%s" % (orjson.dumps(record.paper_id), orjson.dumps(_facts(record)))
-            for _, record in sorted(self._records.items())
-        )
+        lines = {paper_id: _line(record) for paper_id, record in self._records.items()} | self._written
+        content = b",\n".join(line for _, line in sorted(lines.items()))
         staged = staging / path.name
-        write_atomic(staged, b'%s %d, "papers": {\n%s\n}}\n' % (_MARK, _FORMAT, b",\n".join(lines)))
+        write_atomic(staged, b'%s %d, "papers": {\n%s\n}}\n' % (_MARK, _FORMAT, content))
         with suppress(FileNotFoundError):
             staged.chmod(stat.S_IMODE(path.stat().st_mode))
         staged.replace(path)
@@ -141,7 +145,7 @@ def _parsed(content: bytes) -> dict[str, Any] | None:
     return said if "paper_library_ids" in said and isinstance(said.get("papers"), dict) else None
 
 
-def _facts(record: Record) -> dict[str, Any]:
+def _line(record: Record) -> bytes:
     facts: dict[str, Any] = {
         "key": record.key,
         "title": record.title,
@@ -150,7 +154,8 @@ def _facts(record: Record) -> dict[str, Any]:
         "keys": record.keys,
         "places": record.places,
     }
-    return {name: value for name, value in facts.items() if value}
+    known = orjson.dumps({name: value for name, value in facts.items() if value})
+    return b'"%s":%s' % (record.paper_id.encode(), known)
 
 
 def _record(paper_id: str, facts: Any) -> Record | None:

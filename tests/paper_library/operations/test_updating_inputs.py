@@ -46,7 +46,7 @@ KINDS: dict[str, Callable[[Path, str], object]] = {
     "paper.xml": lambda path, title: path.write_text(jats(title)),
     "scan.pdf": lambda path, title: made_pdf(path, [(24, title), (10, LONG), (10, "More of it.")], Title=title),
 }
-TITLES = ("Notes", "Of a new star seen by all")
+TITLES = ("Notes", "Of a new star seen by all", "Reviews of " + "books on stars, " * 30 + "and more")
 
 
 def write(path: Path, text: str) -> Path:
