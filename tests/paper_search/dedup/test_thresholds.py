@@ -52,7 +52,12 @@ def test_one_word_more_is_forgiven_in_titles_of_six_words_and_more(words: int, i
 
 @pytest.mark.parametrize(
     ("shared", "more", "is_one"),
-    [(4, ["plainly"], True), (3, ["plainly"], False), (5, ["plainly", "anew"], True), (5, ["a1", "b2", "c3"], False)],
+    [
+        (4, ["plainly"], True),
+        (3, ["plainly"], False),
+        (5, ["plainly", "anew"], True),
+        (5, ["plainly", "widely", "deeply"], False),
+    ],
 )
 def test_a_title_reworded_between_preprint_and_article_shares_four_words_and_seven_tenths(
     shared: int, more: list[str], is_one: bool
