@@ -30,6 +30,12 @@ def test_a_frequent_word_that_is_clearly_less_like_it_is_not_meant(tmp_path: Pat
     assert suggested(library, "templez", "templez") == "temples"
 
 
+def test_a_frequent_word_that_is_hardly_less_like_it_is_meant(tmp_path: Path) -> None:
+    often = [{"title": f"Spectroscopes {number}"} for number in range(5)]
+    library = library_of(tmp_path, {"title": "A spectroscope of old"}, *often)
+    assert suggested(library, "spectroscopez", "spectroscopez") == "spectroscopes"
+
+
 def test_only_the_unknown_word_is_put_right_and_the_rest_stays_as_typed(shelf: Library) -> None:
     assert suggested(shelf, "OLD Galaxeis -cold", "galaxeis") == "OLD galaxies -cold"
 

@@ -52,7 +52,12 @@ def test_one_word_more_is_forgiven_in_titles_of_six_words_and_more(words: int, i
 
 @pytest.mark.parametrize(
     ("shared", "more", "is_one"),
-    [(4, ["plainly"], True), (3, ["plainly"], False), (5, ["plainly", "anew"], True), (5, ["a1", "b2", "c3"], False)],
+    [
+        (4, ["plainly"], True),
+        (3, ["plainly"], False),
+        (5, ["plainly", "anew"], True),
+        (5, ["plainly", "widely", "deeply"], False),
+    ],
 )
 def test_a_title_reworded_between_preprint_and_article_shares_four_words_and_seven_tenths(
     shared: int, more: list[str], is_one: bool
@@ -60,3 +65,18 @@ def test_a_title_reworded_between_preprint_and_article_shares_four_words_and_sev
     preprint = paper(titled(shared, *more), identifiers={"arxiv": "2101.00001"})
     article = paper(titled(shared), doi="10.1000/journal", source="crossref", year=2020)
     assert are_one(preprint, article) is is_one
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "is_one"),
+    [
+        ("Craters on old Callisto mapped", "Deep craters on Callisto mapped", True),
+        ("Tides in the mantles of icy moons", "Tides in the oceans of warm moons", False),
+        ("Craters on old Callisto mapped", "Craters on young Ganymede mapped", False),
+    ],
+)
+def test_one_doi_of_strangers_is_trusted_where_titles_are_85_in_a_hundred_alike(
+    left: str, right: str, is_one: bool
+) -> None:
+    one, other = paper(left, "A. Kim", doi="10.1000/x"), paper(right, "C. Roy", doi="10.1000/x", source="dblp")
+    assert are_one(one, other) is is_one

@@ -164,6 +164,45 @@ def test_a_node_that_was_not_begun_for_want_of_a_value_leaves_the_world_as_it_wa
 
 
 @requirement("PF-E10")
+def test_a_node_that_looks_at_the_world_runs_again_once_another_node_with_effects_comes_before_it(
+    home: Home, failed: Callable[..., RunResult]
+) -> None:
+    nodes = [node("start"), node("a", "effect"), node("b", "effect", value=2), node("look", "looker"), node("end")]
+    failed(joined(nodes, "start>a", "start>b", "a>look", "b>end", "look>end"))
+    second = home.run(joined(nodes, "start>a", "start>b", "b>look", "a>end", "look>end"))
+    assert second.progress.not_reused["look"] == "a node before it that changes things ran again"
+    assert home.runs() == {"start": 1, "a": 1, "b": 1, "look": 2, "end": 2}
+
+
+@requirement("PF-E10")
+def test_a_node_that_looks_at_the_world_runs_again_whichever_of_the_nodes_before_it_did(
+    home: Home, failed: Callable[..., RunResult]
+) -> None:
+    def ir(a: int, b: int) -> dict[str, Any]:
+        changing = [node("a", "effect", value=a), node("b", "effect", value=b)]
+        nodes = [node("start"), *changing, node("look", "looker"), node("end")]
+        return joined(nodes, "start>a", "start>b", "a>look", "b>look", "look>end")
+
+    given = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2), (3, 2), (3, 3)]
+    for times, (a, b) in enumerate(given, 1):
+        failed(ir(a, b))
+        assert home.runs()["look"] == times
+
+
+@requirement("PF-E10")
+def test_whether_a_node_had_its_effect_is_uncertain_if_what_it_gave_was_of_no_use(home: Home) -> None:
+    odd = {**NODES[1], "type": "odd", "run": "odd.py:act"}
+    home.add_nodes("odd", [odd], "def act(params, context):\n    return 5\n")
+    first = home.run(chain(node("a", "odd")))
+    assert "not an object of outputs" in str(first.error_body)
+    second = home.run(chain(node("a", "odd")))
+    assert second.uncertain == ["a"]
+    assert second.warnings[0].startswith(
+        "'a' was interrupted in an earlier run: whether it had its effect is uncertain"
+    )
+
+
+@requirement("PF-E10")
 @pytest.mark.parametrize("change", ["size", "time", "file"])
 def test_a_file_that_differs_in_size_or_time_or_is_another_one_is_read_again(
     home: Home, failed: Callable[..., RunResult], change: str

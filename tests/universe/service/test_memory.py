@@ -128,13 +128,14 @@ async def test_a_feed_that_nobody_listens_to_is_forgotten_and_begins_again_where
     service: UniverseService,
 ) -> None:
     async with service.listening("u") as live:
-        live.listen()
+        old = live.listen()
         await service.send("u", TICK)
     service.beat()
     await service.send("u", TICK)
     async with service.listening("u") as live:
         feed = live.listen()
-        assert feed.version == 2
+        assert feed is not old
+        assert (old.version, feed.version) == (1, 2)
         await service.send("u", TICK)
         await until_told(feed, 3)
         assert versions_in(feed, 2) == [3]
