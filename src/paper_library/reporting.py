@@ -111,8 +111,10 @@ def _tell_problems(out: Console, problems: list[Problem]) -> None:
 
 def tell_results(found: dict[str, Any]) -> None:
     out = _console()
+    read = found["interpreted_query"]
+    filters = [f"{name} {', '.join(map(str, values))}" for name, values in read["filters"].items()]
     if not found["results"]:
-        out.print("No paper has these words.")
+        out.print("No paper has these words." if read["terms"] else "No paper fits these filters.")
     for place, hit in enumerate(found["results"], found["offset"] + 1):
         year = f" ({hit['year']})" if hit["year"] else ""
         mark = " [red]retracted[/red]" if hit.get("retracted") else ""
@@ -125,7 +127,9 @@ def tell_results(found: dict[str, Any]) -> None:
         out.print(f"   {hit['paper_id']}", style="dim")
     if meant := found.get("did_you_mean"):
         out.print(f"Did you mean: {escape(meant)}?")
-    for note in found["interpreted_query"]["ignored"]:
+    if filters:
+        out.print(f"Filtered by {escape('; '.join(filters))}", style="dim")
+    for note in read["ignored"]:
         out.print(f"Note: {escape(note)}", style="dim")
     if found["total"] > len(found["results"]):
         out.print(f"{found['total']:,} papers in all; go on with --offset {found['next_offset']}.", style="dim")

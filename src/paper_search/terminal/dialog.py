@@ -22,8 +22,8 @@ _BACK = ("b", "p", "\x1b[D", "\x1b[A")
 _QUIT = ("q", "\x03", "\x04", "")
 
 
-def ask_about_strategy(checkpoint: Checkpoint, screen: Screen) -> Decision | None:
-    """Return the decision about a strategy; None when the person leaves."""
+def ask_about_strategy(checkpoint: Checkpoint, screen: Screen, refused_edit: str | None = None) -> Decision | None:
+    """Return the decision about a strategy; None when the person leaves. An edit starts from the one refused before."""
     assert isinstance(checkpoint.payload, StrategyPayload)
     strategy = checkpoint.payload.strategy
     screen.write(f"\nRound {checkpoint.round + 1}: search like this?\n")
@@ -35,7 +35,8 @@ def ask_about_strategy(checkpoint: Checkpoint, screen: Screen) -> Decision | Non
             return Decision(action=DecisionAction.APPROVE)
         if key == "e":
             try:
-                edited = screen.edit(strategy.model_dump_json(indent=2, exclude={"notes", "origins"}))
+                proposed = strategy.model_dump_json(indent=2, exclude={"notes", "origins"})
+                edited = screen.edit(refused_edit or proposed)
             except InvalidInput as problem:
                 screen.write(f"{problem.message} {problem.hint}")
                 continue

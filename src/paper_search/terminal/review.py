@@ -12,6 +12,7 @@ from paper_search.terminal.dialog import PaperReview, ask_about_strategy
 from paper_search.terminal.marks import MarkStore
 from paper_search.terminal.screen import Screen
 from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload, StrategyPayload
+from uraniborg.kernel.wording import counted
 
 DOOR: Final = "terminal"
 _LOOK_S: Final = 0.2
@@ -28,6 +29,8 @@ class TerminalReview:
         self._reviewer = reviewer
         self._marks = marks or MarkStore()
         self._last = ""
+        self._refused_edit: str | None = None
+        """The person's text of an edit that was refused, to be corrected."""
 
     async def run(self, session_id: str) -> bool:
         """Return True when the session is complete, False when the person left it waiting.
@@ -37,7 +40,8 @@ class TerminalReview:
         while True:
             state = await self._manager.state(session_id)
             if state["is_complete"]:
-                self._screen.write(f"\n{state['summary']}")
+                if "error" not in state:
+                    self._screen.write(f"\nComplete: {counted(state['paper_count'], 'paper')}.")
                 return True
             checkpoint = await self._manager.checkpoint(session_id)
             if checkpoint is None:
@@ -60,7 +64,7 @@ class TerminalReview:
     def _ask(self, session_id: str, checkpoint: Checkpoint) -> Decision | None:
         self._screen.discard_typed()
         if isinstance(checkpoint.payload, StrategyPayload):
-            return ask_about_strategy(checkpoint, self._screen)
+            return ask_about_strategy(checkpoint, self._screen, self._refused_edit)
         if trouble := describe_sources(checkpoint.payload.collection):
             self._screen.write(f"\n{trouble}")
         marks = self._marks.load(session_id, checkpoint.checkpoint_id)
@@ -77,7 +81,9 @@ class TerminalReview:
             )
         except InvalidDecision as refusal:
             self._screen.write(f"\n{refusal.message} {refusal.hint}")
+            self._refused_edit = decision.revised_data if isinstance(decision.revised_data, str) else None
             return
+        self._refused_edit = None
         earlier = reply.get("already_decided")
         if earlier and not earlier["same_as_sent"]:
             self._screen.write(f"\n{earlier['message']} Your marks are stored.")

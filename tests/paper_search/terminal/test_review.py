@@ -67,6 +67,7 @@ async def test_a_refused_edit_is_explained_and_asked_again(house: House, marks: 
         assert await sit(manager, session_id, marks, screen)
     assert "not JSON" in screen.written
     assert "Unknown sources: nowhere" in screen.written
+    assert screen.written.count('"filters": {\n') == 1, "the second edit starts from the person's own text"
 
 
 async def test_another_round_follows_a_reject_with_words(house: House, marks: MarkStore) -> None:
