@@ -1,7 +1,7 @@
 """How well the shelf is searched: ranking against human judgements, through the `search_papers` tool.
 
-Claims: nDCG@10 of at least 0.42 on Cranfield (source documents dropped), 0.475 on CACM, 0.69 on SciFact, and a
-Recall@100 of at least 0.43 on the ACL questions, all with one configuration. The peer in the same run is plain BM25
+Claims: nDCG@10 of at least 0.441 on Cranfield (source documents dropped), 0.512 on CACM, 0.695 on SciFact, and a
+Recall@100 of at least 0.47 on the ACL questions, all with one configuration. The peer in the same run is plain BM25
 over title and abstract (k1 0.9, b 0.4, English stems, no stop words). Queries are cut at the tool's 500 characters.
 """
 
@@ -21,8 +21,8 @@ from paper_library.limits import QUERY_CHARS
 from paper_library.mcp_server import make_mcp_server
 from paper_library.offloading import Threads
 
-TARGETS: Final = {"cranfield": 0.42, "cacm": 0.475, "scifact": 0.69}
-RECALL_TARGET: Final = 0.43
+TARGETS: Final = {"cranfield": 0.441, "cacm": 0.512, "scifact": 0.695}
+RECALL_TARGET: Final = 0.47
 
 Rank = Callable[[str, int], list[str]]
 

@@ -1,7 +1,7 @@
 """The command line: build a shelf, look at it, check it, serve it."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -125,15 +125,17 @@ def export(
     A shelf built from its BibTeX or JSON has the same papers, ids and BibTeX keys.
     """
     from paper_library.library import Library
+    from uraniborg.kernel.files import check_output, write_output
 
     if json and output is None and format_name not in (None, "json"):
         raise InvalidInput("--json prints JSON, and --format another format.", hint="Leave one of them out.")
+    check_output(output)
     wanted = format_name or ("json" if json and output is None else "bibtex")
     pieces = Library.open(shelf).export(" ".join(query or []), wanted)
     if output is None:
         sys.stdout.writelines(pieces)
         return
-    _write_file(output, pieces)
+    write_output(output, pieces)
     _print_json({"file": str(output), "format": wanted}) if json else _print(f"Written to {output}.")
 
 
@@ -238,21 +240,6 @@ def serve(
 
 def run(arguments: Sequence[str]) -> NoReturn:
     run_app(app, arguments, name="paper-library")
-
-
-def _write_file(path: Path, pieces: Iterable[str]) -> None:
-    from uraniborg.kernel.errors import Unavailable, is_out_of_room
-    from uraniborg.kernel.files import shown, write_atomic
-
-    try:
-        write_atomic(path, pieces)
-    except OSError as exc:
-        if is_out_of_room(exc):
-            raise
-        raise Unavailable(
-            f"{shown(path)} could not be written: {exc.strerror}.",
-            hint="Name a file in a folder that you may write to.",
-        ) from exc
 
 
 def _print(text: str) -> None:

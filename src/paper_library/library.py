@@ -24,8 +24,10 @@ from paper_library.export import export_papers
 from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, VALUE_CHARS
 from paper_library.search import engine
 from paper_library.search.compiling import Compiled
-from paper_library.search.engine import SORTS, Hit, Page, Sort
-from paper_library.search.snippets import Matcher
+from paper_library.search.engine import Page
+from paper_library.search.hits import make_hits
+from paper_library.search.query import SORTS, Sort
+from paper_library.search.suggestions import suggest_keywords
 from paper_library.store.assets import Assets
 from paper_library.store.layout import DEFAULT_TEMPLATE, FACET_KINDS, SOURCE, SUMMARY, TRANSLATION
 from paper_library.store.live import LiveShelf
@@ -104,12 +106,12 @@ class Library:
         def found(shelf: Shelf) -> dict[str, Any]:
             ids = [one for kind in ("keyword", "tag") if (one := shelf.facet_id(kind, value)) is not None]
             numbers, total = shelf.with_facet(ids, limit, offset) if ids else ([], 0)
-            matcher = Matcher.of(Compiled.for_snippets(keyword))
-            rows = shelf.rows(numbers)
-            shown = engine.passages(shelf, rows, matcher)
-            hits = [Hit(row, 0.0, text) for row, text in zip(rows, shown, strict=True)]
+            hits = make_hits(shelf, shelf.rows(numbers), [0.0] * len(numbers), Compiled.for_snippets(keyword))
             interpreted: dict[str, Any] = {"terms": [], "filters": {"keyword": [keyword]}, "ignored": []}
-            return Page(hits, total, limit, offset, interpreted).as_dict()
+            page = Page(hits, total, limit, offset, interpreted)
+            if not total:
+                page.suggest(keyword, suggest_keywords(shelf, value))
+            return page.as_dict()
 
         return self._on_shelf(found)
 

@@ -12,6 +12,7 @@ import typer
 
 from uraniborg.kernel.commands import run_app
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.files import check_output
 from uraniborg.kernel.logging import printable
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def run(
     from paper_search.limits import checked_query
 
     chosen = _format(format_name, as_json=json)
+    check_output(output)
     if review and record:
         raise InvalidInput("--record cannot be used with --review.", hint="The session itself stores every answer.")
     config = with_arguments(
@@ -115,6 +117,7 @@ def export(
     - paper-search export 4f1c2a --format prisma-svg -o flow.svg
     """
     chosen = _format(format_name, as_json=json)
+    check_output(output)
 
     async def work() -> None:
         async with _manager() as manager:
@@ -184,7 +187,8 @@ def show(session: SessionArgument, json: Json = False) -> None:
         return
     from paper_search.sessions.door import told_in_full
 
-    _print(f"{state['session_id']}\n{state['query']}\n{state['phase']}, round {state['round'] + 1}: {state['summary']}")
+    where = state["phase"] if state["is_complete"] else f"{state['phase']}, round {state['round'] + 1}"
+    _print(f"{state['session_id']}\n{state['query']}\n{where}: {state['summary']}")
     for line in told_in_full(state["checkpoint"]["payload"]) if state["has_pending_checkpoint"] else []:
         _print(f"  {line}".rstrip())
 
@@ -202,6 +206,7 @@ def resume(
     Example: paper-search sessions resume 4f1c2a --format bibtex -o papers.bib
     """
     chosen = _format(format_name, as_json=json)
+    check_output(output)
 
     async def work() -> None:
         async with _manager() as manager:
@@ -224,7 +229,6 @@ def delete(
 
     Example: paper-search sessions delete 4f1c2a --yes
     """
-    from paper_search.terminal.marks import MarkStore
 
     async def work() -> str | None:
         async with _manager() as manager:
@@ -234,7 +238,6 @@ def delete(
             if not (yes or (sys.stdin.isatty() and await asyncio.to_thread(typer.confirm, question, err=True))):
                 return None
             await asyncio.to_thread(manager.cleanup, session_id)
-            MarkStore().delete(session_id)
             return session_id
 
     deleted = _run_async(work)
@@ -310,6 +313,8 @@ def _format(format_name: str, *, as_json: bool) -> str:
             argument="format",
             allowed=list(FORMATS),
         )
+    if as_json and "json" not in format_name and format_name != "markdown":
+        raise InvalidInput(f"--json prints JSON, and --format {format_name} does not.", hint="Leave one of them out.")
     return "json" if as_json and format_name == "markdown" else format_name
 
 
@@ -330,9 +335,9 @@ def _write(text: str, output: Path | None) -> None:
     if output is None:
         sys.stdout.write(text)
         return
-    from uraniborg.kernel.files import write_atomic
+    from uraniborg.kernel.files import write_output
 
-    write_atomic(output, text)
+    write_output(output, text)
     sys.stderr.write(f"Wrote {printable(str(output))}.\n")
 
 

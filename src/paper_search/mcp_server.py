@@ -102,8 +102,10 @@ async def decide(
             'Example: {"queries": [{"boolean_query": "perovskite AND stability"}], "sources": ["arxiv"], '
             '"filters": {"year_from": 2018}}; an empty list of sources means all. '
             "With edit or reject at result_review: feedback for the next round. Example: "
-            '{"marked_relevant": ["p_..."], "marked_irrelevant": ["p_..."], "free_text_feedback": "more on JWST"}. '
-            "With approve: nothing."
+            '{"decisions": {"p_...": {"status": "exclude", "reason": "no data"}}, '
+            '"free_text_feedback": "more on JWST"}; statuses are include, exclude, maybe and undecided; '
+            "marked_relevant and marked_irrelevant are lists of ids to include and to exclude. "
+            "With approve: nothing, or at result_review decisions only."
         ),
     ] = None,
     note: Annotated[
@@ -120,8 +122,8 @@ async def decide(
     """Pass on the person's decision about the pending checkpoint of a paper search session.
 
     At strategy_confirmation approve and edit start the search, reject proposes another strategy. At result_review
-    approve ends it; edit and reject lead to another round, in which papers marked relevant are kept and others come
-    back only if they are found again. Answers with the next checkpoint, or with the result when it is complete.
+    approve ends it with all papers that are not excluded; edit and reject lead to another round. A paper found in any
+    round stays in the session with its status. Returns the next checkpoint, or the result when it is complete.
     """
     manager = await _manager()
     from paper_search.sessions.answers import read_action

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator, model_validator
 
 from paper_search.notices import EditorialNotice, Retraction, find_retraction
-from paper_search.review import Exclusion, PaperDecision, ReviewDecision, ReviewStatus, combine_statuses
+from paper_search.review import Exclusion, ReviewDecision, ReviewStatus, UserFeedback, combine_statuses
 from uraniborg.kernel.logging import redact
 
 NO_SOURCE_ANSWERED = "No source answered, so this says nothing about what has been published."
@@ -111,32 +111,6 @@ class SearchStrategy(BaseModel):
     notes: list[str] = Field(default_factory=list)
     origins: list[PartOrigin] = Field(default_factory=list[PartOrigin])
     """What is inherited from earlier rounds, what is new, and why. The engine writes it; an edit need not send it."""
-
-
-class UserFeedback(BaseModel):
-    marked_relevant: list[str] = Field(default_factory=list)
-    """Short for decisions with the status include."""
-    marked_irrelevant: list[str] = Field(default_factory=list)
-    """Short for decisions with the status exclude."""
-    free_text_feedback: str | None = None
-    decisions: dict[str, PaperDecision] = Field(default_factory=dict[str, PaperDecision])
-    """By paper id."""
-    reviewer: str | None = Field(default=None, max_length=100)
-    """Whose decisions these are; by default the door through which they came."""
-    note: str | None = None
-    """The note of the decision: a second text, read on its own."""
-
-    @property
-    def texts(self) -> list[str]:
-        """The texts that are not blank, to be read one by one."""
-        return [text for text in (self.free_text_feedback, self.note) if text and text.strip()]
-
-    @property
-    def statuses(self) -> dict[str, PaperDecision]:
-        """The decisions by paper id, with those that the two lists of marks stand for."""
-        marked = dict.fromkeys(self.marked_relevant, ReviewStatus.INCLUDE)
-        marked |= dict.fromkeys(self.marked_irrelevant, ReviewStatus.EXCLUDE)
-        return {key: PaperDecision(status=status) for key, status in marked.items()} | self.decisions
 
 
 class Author(BaseModel):

@@ -9,6 +9,8 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 DEFAULT_REVIEWER = "reviewer"
 """The name of a reviewer who gave none."""
+UNNAMED = frozenset({DEFAULT_REVIEWER, "agent", "terminal", "console"})
+"""Reviewers who gave no name are called after the door of their decision, and count as one person."""
 
 
 class ReviewStatus(StrEnum):
@@ -43,6 +45,10 @@ class ReviewDecision(PaperDecision):
     at: datetime | None = None
     """None in sessions of versions that did not store the time."""
 
+    def is_by_same_reviewer(self, other: "ReviewDecision") -> bool:
+        """Return True if both name one reviewer, or neither names one."""
+        return self.reviewer == other.reviewer or {self.reviewer, other.reviewer} <= UNNAMED
+
 
 def combine_statuses(statuses: Iterable[ReviewStatus]) -> ReviewStatus:
     """Return the one status that several reviewers' statuses amount to; include against exclude is maybe."""
@@ -53,6 +59,32 @@ def combine_statuses(statuses: Iterable[ReviewStatus]) -> ReviewStatus:
         if status in given:
             return status
     return ReviewStatus.UNDECIDED
+
+
+class UserFeedback(BaseModel):
+    marked_relevant: list[str] = Field(default_factory=list)
+    """Short for decisions with the status include."""
+    marked_irrelevant: list[str] = Field(default_factory=list)
+    """Short for decisions with the status exclude."""
+    free_text_feedback: str | None = None
+    decisions: dict[str, PaperDecision] = Field(default_factory=dict[str, PaperDecision])
+    """By paper id."""
+    reviewer: str | None = Field(default=None, max_length=100)
+    """Whose decisions these are; by default the door through which they came."""
+    note: str | None = None
+    """The note of the decision: a second text, read on its own."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts that are not blank, to be read one by one."""
+        return [text for text in (self.free_text_feedback, self.note) if text and text.strip()]
+
+    @property
+    def statuses(self) -> dict[str, PaperDecision]:
+        """The decisions by paper id, with those that the two lists of marks stand for."""
+        marked = dict.fromkeys(self.marked_relevant, ReviewStatus.INCLUDE)
+        marked |= dict.fromkeys(self.marked_irrelevant, ReviewStatus.EXCLUDE)
+        return {key: PaperDecision(status=status) for key, status in marked.items()} | self.decisions
 
 
 class ExclusionReason(StrEnum):

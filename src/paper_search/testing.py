@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -15,6 +16,7 @@ from uraniborg.kernel.errors import Conflict, invalid
 __all__ = ["FakeSource", "FakeTransport", "FrozenClock", "ScriptExhausted", "ScriptedDecisions", "ScriptedScreen"]
 
 Answer = Response | Exception
+T = TypeVar("T")
 
 
 class ScriptExhausted(Conflict):
@@ -97,7 +99,9 @@ class ScriptedScreen:
     `written` holds all that was displayed. Raises ScriptExhausted when more is asked for than was given.
     """
 
-    def __init__(self, keys: str = "", lines: Iterable[str] = (), edits: Iterable[str] = (), width: int = 80) -> None:
+    def __init__(
+        self, keys: str = "", lines: Iterable[str | None] = (), edits: Iterable[str] = (), width: int = 80
+    ) -> None:
         self._keys = list(keys)
         self._lines = list(lines)
         self._edits = list(edits)
@@ -107,10 +111,13 @@ class ScriptedScreen:
     def write(self, text: str) -> None:
         self.written += text + "\n"
 
+    def discard_typed(self) -> None:
+        """Do nothing: a script is typed when it is asked for."""
+
     def read_key(self) -> str:
         return _take(self._keys, "key")
 
-    def read_line(self, prompt: str) -> str:
+    def read_line(self, prompt: str) -> str | None:
         self.write(prompt)
         return _take(self._lines, "line")
 
@@ -119,7 +126,7 @@ class ScriptedScreen:
         return _take(self._edits, "edit")
 
 
-def _take(left: list[str], kind: str) -> str:
+def _take(left: list[T], kind: str) -> T:
     if not left:
         raise ScriptExhausted(f"The script has no {kind} left.", hint=f"Add a {kind}.")
     return left.pop(0)

@@ -21,7 +21,7 @@ from paper_library.errors import (
     TranslationNotAvailable,
 )
 from paper_library.library import Library
-from paper_library.search.engine import SORTS
+from paper_library.search.query import SORTS
 from paper_library.store.layout import FACET_KINDS
 from tests.paper_library.search.shelves import titles
 from tests.requirements import requirement
@@ -71,6 +71,18 @@ def test_a_paper_is_known_by_every_name_it_has(library: Library, name: str) -> N
     assert (said["title"], said["authors"]) == (FISH, ["Ada Lovelace", "Kurt Gödel"])
     assert library.metadata(said["paper_id"]) == said
     assert json.loads(library.metadata_json(name)) == said
+
+
+@pytest.mark.parametrize("blanks", [" {} ", "\t{}\n", "\u00a0{}\u3000", "\ufeff{}\u200b", "{}\r\n"])
+def test_blanks_around_an_id_do_not_matter(library: Library, blanks: str) -> None:
+    paper_id = library.metadata("fish2019")["paper_id"]
+    for name in (paper_id, "10.1000/xyz", "fish2019"):
+        padded = blanks.format(name)
+        assert library.metadata(padded)["paper_id"] == paper_id
+        assert library.source(padded) == SOURCE
+        assert library.summary(padded)
+        assert library.bibtex(padded)
+        assert library.similar(padded)["total"] >= 0
 
 
 def test_a_paper_is_known_by_its_arxiv_id_in_any_version(library: Library) -> None:

@@ -14,10 +14,10 @@ from paper_library.build.building import build_shelf
 from paper_library.config import LibraryConfig
 from paper_library.errors import AssetInvalid
 from paper_library.library import Library
-from paper_library.search.engine import passages
-from paper_library.search.snippets import Matcher
+from paper_library.search.compiling import Compiled
+from paper_library.search.hits import make_hits
 from paper_library.store.assets import Assets
-from paper_library.store.shelf import AssetRef, Row, Shelf
+from paper_library.store.shelf import AssetRef, Row, Shelf, StoredText
 
 MEGABYTE = 1024 * 1024
 NAMES = [f"Observer {letter}. Hven" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXY"]
@@ -69,12 +69,13 @@ def test_two_million_characters_of_full_texts_are_read_for_the_snippets_of_one_p
     allowed: list[int] = []
 
     class Texts:
-        def texts(self, _no: int, most: int) -> Iterator[str]:
+        def texts(self, _no: int, most: int) -> Iterator[StoredText]:
             allowed.append(most)
-            yield "x" * min(most, 1_500_000)
+            yield StoredText("source", "", "x" * min(most, 1_500_000))
 
-    rows = [Row(number, f"id{number}", "A title", None, "", [], "") for number in range(3)]
-    passages(cast("Shelf", Texts()), rows, Matcher(frozenset({"nowhere"}), frozenset(), None))
+    record: dict[str, object] = {"keywords": [], "tags": []}
+    rows = [Row(number, f"id{number}", "A title", None, "", [], "", record) for number in range(3)]
+    make_hits(cast("Shelf", Texts()), rows, [1.0] * 3, Compiled.for_snippets("nowhere"))
     assert allowed == [2_000_000, 500_000, 0]
 
 

@@ -44,7 +44,8 @@ def test_search_answers_with_rows_total_and_how_the_query_was_read(rest: httpx.C
     assert found["interpreted_query"]["terms"] == ["star"]
     (row,) = found["results"]
     assert row["title"] == "The new star"
-    assert {"paper_id", "title", "year", "venue", "snippet_markdown", "authors", "score"} <= row.keys()
+    shown = {"paper_id", "title", "year", "venue", "snippet_markdown", "authors", "score"}
+    assert shown | {"matched_fields", "section", "offset"} == row.keys()
     assert rest.get("search", params={"q": "star", "page_size": 1}).json()["results"] == [row]
 
 

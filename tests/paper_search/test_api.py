@@ -197,9 +197,15 @@ async def test_of_more_identifiers_than_max_results_the_first_are_fetched_and_th
 
 
 async def test_identifiers_of_which_none_is_found_give_no_papers_and_say_which(crossref: FakeTransport) -> None:
+    result = await paper_search.search("10.1000/99", AppConfig())
+    assert result.papers == []
+    assert "Not found, since no source returned it: 10.1000/99." in result.metadata.notes
+
+
+async def test_identifiers_that_no_source_could_look_up_are_not_reported_as_missing(crossref: FakeTransport) -> None:
     result = await paper_search.search("arXiv:1706.03762", AppConfig())
     assert result.papers == []
-    assert "Not found, since no source returned it: arXiv:1706.03762." in result.metadata.notes
+    assert "No source answered in round 1." in result.metadata.notes
 
 
 async def test_a_model_is_not_asked_about_identifiers(crossref: FakeTransport, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,6 +141,9 @@ def test_a_result_is_written_to_a_file(command: Command, tmp_path: Path) -> None
         (("sessions", "delete", "zz", "--yes", "--json"), "session_not_found", 3),
         (("run", "--json", "--review", "--record", "x", "words"), "invalid_argument", 2),
         (("run", "--json", "..."), "invalid_query", 2),
+        (("run", "--json", "-f", "bibtex", "words"), "invalid_argument", 2),
+        (("run", "--json", "-o", "nowhere/papers.md", "words"), "unavailable", 5),
+        (("run", "--json", "-o", ".", "words"), "unavailable", 5),
         (("nonsense", "--json"), "usage", 2),
     ],
 )
@@ -181,3 +184,17 @@ def test_a_session_is_deleted_for_good_once_it_is_confirmed(tmp_path: Path, comm
     assert json.loads(done.stdout) == {"deleted": listed["session_id"]}
     assert json.loads(command("sessions", "list", "--json").stdout)["total"] == 0
     assert command("sessions", "show", listed["session_id"]).returncode == 3
+
+
+def test_an_output_goes_through_links_and_into_pipes_as_they_are(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "real.md").write_text("old")
+    (tmp_path / "link.md").symlink_to("real.md")
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    for name in ("link.md", "pipe"):
+        assert command("run", "-q", "-o", name, "--replay", str(RECORDING), QUERY).returncode == 0
+    assert (tmp_path / "link.md").is_symlink()
+    assert (tmp_path / "real.md").read_text().startswith("| # | Title")
+    assert os.read(reader, 9) == b"| # | Tit"
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()

@@ -13,6 +13,7 @@ from paper_search.limits import check_decision_size, checked_max_results, checke
 from paper_search.llm import provider
 from paper_search.sources import http_source
 from paper_search.sources.base import Request, Response
+from paper_search.sources.boolean import Node, parse
 from paper_search.sources.constraints import LEAST_PER_QUERY
 from paper_search.sources.politeness import SourcePolicy, backoff, refusal
 from paper_search.sources.transport import HttpTransport
@@ -108,3 +109,12 @@ def test_a_decision_has_a_note_of_four_thousand_characters_and_data_of_64000_six
     for data, note in [({"a": [deep]}, None), ("x" * 64_001, ""), (None, "n" * 4_001)]:
         with pytest.raises(InvalidDecision):
             check_decision_size(data, note)
+
+
+def test_brackets_of_a_query_group_up_to_thirty_deep() -> None:
+    def nested(depth: int) -> Node | None:
+        return parse("(" * (depth - 1) + "a AND (b OR c)" + ")" * (depth - 1))
+
+    grouped, flat = parse("a AND (b OR c)"), parse("a AND b OR c")
+    assert (nested(30), nested(31)) == (grouped, flat)
+    assert grouped != flat

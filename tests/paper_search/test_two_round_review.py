@@ -204,7 +204,7 @@ async def test_a_review_of_two_rounds_ends_in_citations_and_loses_nothing(review
     (review.folder / "found.json").write_text(exported["json"])
     (review.folder / "found.bib").write_text(exported["bibtex"])
     check_shelf(review, titles)
-    assert session_id in review.command("paper-search", "sessions", "list")
+    assert session_id[:8] in review.command("paper-search", "sessions", "list")
     assert QUERY in review.command("paper-search", "sessions", "show", session_id)
     for name in ("bibtex", "prisma"):
         assert review.command("paper-search", "export", session_id, "--format", name).strip() == exported[name].strip()

@@ -25,3 +25,11 @@ def test_a_list_or_an_object_of_texts_says_how_many_more_there_are() -> None:
 def test_a_list_or_an_object_of_anything_else_is_merely_cut(one: Any) -> None:
     assert shortened([one] * 5, most=2) == [one, one]
     assert shortened({"a": one, "b": one, "c": one}, most=2) == {"a": one, "b": one}
+
+
+def test_a_text_has_five_hundred_characters_a_list_a_hundred_items_and_a_name_a_hundred_characters() -> None:
+    assert shortened("x" * 500) == "x" * 500
+    assert shortened("x" * 501) == f"{'x' * 500}… (501 characters)"
+    assert shortened(["a"] * 100) == ["a"] * 100
+    assert shortened(["a"] * 101) == [*["a"] * 100, "… 1 more"]
+    assert shortened({"n" * 101: "x"}) == {f"{'n' * 100}… (101 characters)": "x"}

@@ -1,55 +1,35 @@
-"""Searching a shelf: the one place where query, index, database and snippets meet."""
+"""Searches of a shelf: query, index, database and snippets meet here."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, cast
 
-import tantivy
 from tantivy import Occur
 from tantivy import Query as IndexQuery
 
 from paper_library.errors import OutOfBounds
-from paper_library.limits import DEFAULT_PAGE_SIZE, FACETS, OFFSET, PAGE_SIZE, QUERY_CHARS, SNIPPET_CHARS, SNIPPET_READ
+from paper_library.limits import DEFAULT_PAGE_SIZE, FACETS, OFFSET, PAGE_SIZE, QUERY_CHARS
 from paper_library.search import fields
 from paper_library.search.compiling import Compiled, Compiler
-from paper_library.search.query import Query, read_query
-from paper_library.search.snippets import Matcher, snippet
+from paper_library.search.hits import Hit
+from paper_library.search.index_terms import IndexTerms
+from paper_library.search.parser import read_query
+from paper_library.search.query import Query, Sort
+from paper_library.search.ranking import Found, find_page
 from paper_library.search.suggestions import did_you_mean
-from paper_library.store.shelf import Row, Shelf
-from paper_library.text.markdown import escaped
+from paper_library.store.shelf import Shelf
 from uraniborg.kernel.text import fold, terms
 
-Sort = Literal["relevance", "year_desc", "year_asc", "title_asc", "title_desc"]
-SORTS: Final = ("relevance", "year_desc", "year_asc", "title_asc", "title_desc")
 _SIMILAR_TERMS: Final = 25
 _FACET_VALUES: Final = 65_000
 _NO_SUCH_YEAR: Final = 1 << 40
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    row: Row
-    score: float
-    snippet: str
-
-    def as_dict(self) -> dict[str, Any]:
-        row = self.row
-        return {
-            "paper_id": row.paper_id,
-            "title": row.title,
-            "year": row.year,
-            "venue": row.venue,
-            "snippet_markdown": self.snippet,
-            "authors": row.authors,
-            "score": round(self.score, 4),
-            **({"retracted": True} if row.is_retracted else {}),
-        }
+_IDENTIFIERS: Final = ("doi", "arxiv")
 
 
 @dataclass(slots=True)
 class Page:
-    """One page of results, and what was asked to get it."""
+    """One page of results, and the query that was searched."""
 
     hits: list[Hit]
     total: int
@@ -57,9 +37,17 @@ class Page:
     offset: int
     interpreted: dict[str, Any]
     did_you_mean: str | None = None
+    suggestions: list[str] = field(default_factory=list[str])
     facets: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
 
+    def suggest(self, keyword: str, others: list[str]) -> None:
+        """Name `others` in the place of a keyword that no paper has."""
+        self.suggestions, self.did_you_mean = others, others[0] if others else None
+        note = f'No paper has the keyword "{keyword}". search_papers looks for its words in all fields.'
+        self.interpreted["ignored"] = [*self.interpreted["ignored"], note]
+
     def as_dict(self) -> dict[str, Any]:
+        """Return the page as replies carry it."""
         end = self.offset + len(self.hits)
         return {
             "results": [hit.as_dict() for hit in self.hits],
@@ -69,6 +57,7 @@ class Page:
             "next_offset": end if self.hits and end < self.total and end <= OFFSET else None,
             "interpreted_query": self.interpreted,
             **({"did_you_mean": self.did_you_mean} if self.did_you_mean else {}),
+            **({"suggestions": self.suggestions} if self.suggestions else {}),
             **({"facets": self.facets} if self.facets else {}),
         }
 
@@ -122,16 +111,17 @@ def search(
     check_page(limit, offset)
     read = read_query(query)
     compiler = Compiler(shelf.searcher, shelf.schema)
-    restrictions = _restrictions(shelf, compiler, filters or {})
+    restrictions = _restrictions(shelf, compiler.terms, filters or {})
     compiled = compiler.compile(read, restrictions)
-    order = sort if sort != "relevance" or not compiled.is_empty else "title_asc"
-    found = _found(shelf, compiled.query, limit, offset, order)
-    if not _count(found) and (looser := read.relaxed()):
-        read, compiled = looser, compiler.compile(looser, restrictions)
-        found = _found(shelf, compiled.query, limit, offset, order)
-    page = Page(_hits(shelf, found, Matcher.of(compiled)), _count(found), limit, offset, _said(read, compiled))
+    order = _order(sort, read)
+    found = find_page(shelf, compiled, _filtered(read), limit, offset, order)
+    if not found.total and (relaxed := read.relax()):
+        read, compiled = relaxed, compiler.compile(relaxed, restrictions)
+        found = find_page(shelf, compiled, _filtered(read), limit, offset, order)
+    interpreted = _interpret(read, compiled, found, sort)
     if filters:
-        page.interpreted["filters"] = {**page.interpreted["filters"], **{k: [v] for k, v in filters.items()}}
+        interpreted["filters"] = {**interpreted["filters"], **{kind: [value] for kind, value in filters.items()}}
+    page = Page(found.hits, found.total, limit, offset, interpreted)
     if compiled.missing:
         page.did_you_mean = did_you_mean(shelf.searcher, query, compiled.missing)
     if facets:
@@ -158,10 +148,10 @@ def similar(shelf: Shelf, no: int, *, limit: int = DEFAULT_PAGE_SIZE, offset: in
     itself = (Occur.MustNot, IndexQuery.term_query(schema, fields.NUMBER, no))
     clauses = [(Occur.Should, IndexQuery.term_query(schema, fields.ABOUT, term)) for term in chosen]
     query = IndexQuery.boolean_query([(Occur.Must, IndexQuery.boolean_query(clauses)), itself])
-    matched = Compiled(query, stems=set(chosen))
-    found = _found(shelf, query if clauses else IndexQuery.empty_query(), limit, offset, "relevance")
+    alike = Compiled(query if clauses else IndexQuery.empty_query(), stems=set(chosen))
+    found = find_page(shelf, alike, (), limit, offset, "relevance")
     interpreted: dict[str, Any] = {"terms": chosen, "filters": {}, "ignored": []}
-    return Page(_hits(shelf, found, Matcher.of(matched)), _count(found), limit, offset, interpreted)
+    return Page(found.hits, found.total, limit, offset, interpreted)
 
 
 def facet_counts(shelf: Shelf, query: IndexQuery, kinds: Sequence[str], limit: int) -> dict[str, list[dict[str, Any]]]:
@@ -187,15 +177,15 @@ def facet_counts(shelf: Shelf, query: IndexQuery, kinds: Sequence[str], limit: i
     }
 
 
-def _restrictions(shelf: Shelf, compiler: Compiler, filters: Mapping[str, str]) -> list[IndexQuery]:
+def _restrictions(shelf: Shelf, terms: IndexTerms, filters: Mapping[str, str]) -> list[IndexQuery]:
     found: list[IndexQuery] = []
     for kind, value in filters.items():
         if kind == "year":
             start, _, end = value.partition("..")
-            found.append(compiler.years(_year(start), _year(end if ".." in value else start)))
+            found.append(terms.years(_year(start), _year(end if ".." in value else start)))
             continue
         facet = shelf.facet_id(kind, fold(" ".join(value.split())))
-        found.append(IndexQuery.empty_query() if facet is None else compiler.facet(kind, facet))
+        found.append(IndexQuery.empty_query() if facet is None else terms.facet(kind, facet))
     return found
 
 
@@ -207,64 +197,35 @@ def _year(text: str) -> int | None:
     return int(text) if len(text) < 10 else _NO_SUCH_YEAR
 
 
-def _found(shelf: Shelf, query: IndexQuery, limit: int, offset: int, order: Sort) -> tantivy.SearchResult:
-    if order == "relevance":
-        return shelf.searcher.search(query, limit, offset=offset)
-    by = {"year_desc": fields.YEAR, "year_asc": fields.YEAR_OR_LAST}.get(order, fields.NUMBER)
-    way = tantivy.Order.Asc if order.endswith("_asc") else tantivy.Order.Desc
-    return shelf.searcher.search(query, limit, offset=offset, order_by_field=by, order=way)
+def _order(sort: Sort, read: Query) -> Sort:
+    if sort != "relevance":
+        return sort
+    return read.sort or ("title_asc" if read.is_blank else "relevance")
 
 
-def _hits(shelf: Shelf, found: tantivy.SearchResult, matcher: Matcher) -> list[Hit]:
-    numbers = shelf.searcher.fast_field_values(fields.NUMBER, [address for _, address in found.hits])
-    rows = shelf.rows(cast("list[int]", numbers))
-    # In another order than by relevance it says where a paper stands in that order.
-    scores = [score if isinstance(score, float) else 0.0 for score, _ in found.hits]
-    snippets = passages(shelf, rows, matcher)
-    return [Hit(row, score, text) for row, score, text in zip(rows, scores, snippets, strict=True)]
+def _filtered(read: Query) -> list[str]:
+    """Return the fields that match in every paper, by the names that hits use."""
+    names = [group[0].field for group in read.required if len(group) == 1]
+    return ["identifier" if name in _IDENTIFIERS else name for name in names]
 
 
-def _count(found: tantivy.SearchResult) -> int:
-    return cast("Any", found).count  # there, but not in the package's types
-
-
-def passages(shelf: Shelf, rows: Sequence[Row], matcher: Matcher) -> list[str]:
-    """What to show of each paper."""
-    left = SNIPPET_READ
-    shown: list[str] = []
-    for row in rows:
-        text, read = _passage(shelf, row, matcher, left)
-        left -= read
-        shown.append(text)
-    return shown
-
-
-def _passage(shelf: Shelf, row: Row, matcher: Matcher, most: int) -> tuple[str, int]:
-    """What to show of a paper: from its abstract, or from its text if only that has the words, or its title.
-
-    And how many characters of its text were read for that, of `most` that may be.
-    """
-    text, matches = snippet(row.abstract, matcher) if row.abstract else ("", 0)
-    if matches or not (matcher.stems or matcher.words):
-        return text or escaped(row.title[:SNIPPET_CHARS]), 0
-    read = 0
-    for full in shelf.texts(row.no, most):
-        read += len(full)
-        deeper, matches = snippet(full, matcher)
-        if matches:
-            return deeper, read
-        text = text or deeper
-    return text or snippet(row.title, matcher)[0], read
-
-
-def _said(read: Query, compiled: Compiled) -> dict[str, Any]:
-    said = read.interpreted()
+def _interpret(read: Query, compiled: Compiled, found: Found, sort: Sort) -> dict[str, Any]:
+    """Return the reading of the query, with a sentence for each word that was not searched."""
+    reading = read.interpret()
+    notes: list[str] = [*reading.pop("ignored")]
+    notes += [f'No paper has "{name}"; its parts were searched instead.' for name in compiled.split]
     if compiled.unread:
-        said["ignored"] = [*said["ignored"], f"The last {compiled.unread} words were not searched: there are too many."]
-    if compiled.dropped:
-        said["ignored"] = [*said["ignored"], f"Too common to count: {', '.join(compiled.dropped)}."]
-        said["terms"] = [term for term in said["terms"] if term not in compiled.dropped]
-    return said
+        notes.append(f"The last {compiled.unread} words were not searched: there are too many.")
+    if compiled.stop_words:
+        notes.append(f"Too common to count: {', '.join(compiled.stop_words)}.")
+        reading["terms"] = [term for term in reading["terms"] if term not in compiled.stop_words]
+    if dropped := [*compiled.missing, *found.lacking] if found.total else []:
+        reading["dropped"] = dropped
+        fact = "has all the words; the best match lacks" if found.lacking else "has"
+        notes.append(f"No paper {fact}: {', '.join(dropped)}.")
+    if sort != "relevance" and read.sort not in (None, sort):
+        notes.append(f"sort:{read.sort} was not used: the argument sort is {sort}.")
+    return {**reading, "ignored": notes}
 
 
 def _values(shelf: Shelf, ids: Sequence[int]) -> dict[int, str]:

@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from paper_library.limits import SNIPPET_CHARS
 from paper_library.search.compiling import Compiled
@@ -20,6 +20,25 @@ Span = tuple[int, int, str]
 """Where a match begins and ends, and what it matches."""
 
 
+class Snippet(NamedTuple):
+    markdown: str
+    """The passage with the matches in bold."""
+    matches: int
+    """How many different words of the query are in it,"""
+    names: frozenset[str]
+    """and which of them are in the whole text."""
+    text: str
+    """The whole text, with blanks for line breaks."""
+    first: int
+    """Where in it the first match of the passage begins."""
+
+    @property
+    def sentence(self) -> int:
+        """Where the sentence of the first match begins, or the match if that is far away."""
+        start = _sentence_start(self.text, self.first)
+        return self.first if start is None else start
+
+
 @dataclass(frozen=True, slots=True)
 class Matcher:
     """Finds what a query looked for in a text that a person reads."""
@@ -28,10 +47,12 @@ class Matcher:
     words: frozenset[str]
     rough: re.Pattern[str] | None
     """What every match looks like at least, when only plain letters are looked for; else None."""
+    seen: dict[str, str] = field(default_factory=dict[str, str], compare=False)
+    """The words of the texts so far, each with what it matches."""
 
     @classmethod
     def of(cls, compiled: Compiled) -> "Matcher":
-        named = frozenset(compiled.words.union(*compiled.phrases))
+        named = frozenset(compiled.words.union(*map(_telling, compiled.phrases)))
         return cls(frozenset(compiled.stems), named, _rough(frozenset(compiled.stems), named))
 
     def spans(self, text: str) -> list[Span]:
@@ -39,19 +60,25 @@ class Matcher:
         if not self.stems and not self.words:
             return []
         if self.rough is not None and UNFOLDED not in (plain := fold_in_place(text)):
-            found = ((one.start(), one.end(), one.group()) for one in self.rough.finditer(plain))
-            return [(start, end, name) for start, end, word in found if (name := self._named(word))]
+            return [(*one.span(), name) for one in self.rough.finditer(plain) if (name := self._named(one.group()))]
         spans = [span for token in _TOKEN.finditer(text) for span in self._in_token(token.group(), token.start())]
         # A single character of a script without blanks is a part of words only.
         alone = [word for word in self.words if len(word) == 1 and not word.isascii()]
         spans += [(at, at + 1, char) for char in alone for at, found in enumerate(text) if found == char]
         return sorted(spans)
 
+    def names(self, text: str) -> set[str]:
+        """Return the different words of the query in a text."""
+        if self.rough is not None and UNFOLDED not in (plain := fold_in_place(text)):
+            return {name for word in self.rough.findall(plain) if (name := self._named(word))}
+        return {name for _, _, name in self.spans(text)}
+
     def _named(self, word: str) -> str:
-        if word in self.words:
-            return stem(word) or word
-        name = stem(word)
-        return name if name in self.stems else ""
+        name = self.seen.get(word)
+        if name is None:
+            root = stem(word)
+            name = self.seen[word] = (root or word) if word in self.words else root if root in self.stems else ""
+        return name
 
     def _in_token(self, token: str, at: int) -> list[Span]:
         """Matches in a run without blanks: the words of it are found again, in order, by how they fold."""
@@ -65,6 +92,11 @@ class Matcher:
             # Pairs of characters overlap.
             position = start + 1 if start >= 0 else position
         return spans
+
+
+def _telling(phrase: list[str]) -> list[str]:
+    """Return the words of a phrase that are worth showing alone: of `trappist 1` not the number."""
+    return [word for word in phrase if not word.isdecimal()] or phrase
 
 
 def _unfolded(token: str) -> tuple[str, list[int]]:
@@ -82,20 +114,27 @@ def _rough(stems: frozenset[str], named: frozenset[str]) -> re.Pattern[str] | No
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, shortest))})[^\W_]*")
 
 
-def snippet(text: str, matcher: Matcher, *, most: int = SNIPPET_CHARS) -> tuple[str, int]:
-    """The best passage of `text` as markdown with the matches in bold, and how many different ones it has."""
+def snippet(text: str, matcher: Matcher, *, most: int = SNIPPET_CHARS) -> Snippet:
+    """Return the passage of `text` with the most words of the query."""
     text = text if text.isascii() else unicodedata.normalize("NFC", text)
     text = " ".join(text.split()) if "\n" in text or "\r" in text else text
     spans = matcher.spans(text)
     start, end = _window(text, spans, most)
     inside = [span for span in spans if span[0] >= start and span[1] <= end]
+    quote = _unchanged if escaped(text[start:end]) == text[start:end] else escaped
     pieces: list[str] = [_ELLIPSIS] if start > 0 else []
     at = start
     for first, last, _ in _joined([_closed(text, span) for span in inside]):
-        pieces += [escaped(text[at:first]), "**", escaped(text[first:last]), "**"]
+        pieces += [quote(text[at:first]), "**", quote(text[first:last]), "**"]
         at = last
-    pieces += [escaped(text[at:end]), _ELLIPSIS if end < len(text) else ""]
-    return escaped_line("".join(pieces).strip()), len({name for _, _, name in inside})
+    pieces += [quote(text[at:end]), _ELLIPSIS if end < len(text) else ""]
+    matches = len({name for _, _, name in inside})
+    names = frozenset(name for _, _, name in spans)
+    return Snippet(escaped_line("".join(pieces).strip()), matches, names, text, inside[0][0] if inside else start)
+
+
+def _unchanged(text: str) -> str:
+    return text
 
 
 def _window(text: str, spans: list[Span], most: int) -> tuple[int, int]:
@@ -106,13 +145,18 @@ def _window(text: str, spans: list[Span], most: int) -> tuple[int, int]:
         return 0, _word_end(text, most)
     best, best_score = 0, (-1, -1)
     end = 0
-    for place, (first, _, _) in enumerate(spans):
+    inside: dict[str, int] = {}
+    for place, (first, _, name) in enumerate(spans):
+        end = max(end, place)
         while end < len(spans) and spans[end][1] <= first + most * 3 // 4:
+            inside[spans[end][2]] = inside.get(spans[end][2], 0) + 1
             end += 1
-        names = [name for _, _, name in spans[place:end]]
-        score = (len(set(names)), len(names))
-        if score > best_score:
+        if (score := (len(inside), end - place)) > best_score:
             best, best_score = first, score
+        if inside.get(name, 0) > 1:
+            inside[name] -= 1
+        else:
+            inside.pop(name, None)
     start = _passage_start(text, best, most)
     return start, _word_end(text, min(start + most, len(text)))
 
@@ -122,11 +166,16 @@ def _passage_start(text: str, match: int, most: int) -> int:
     earliest = max(0, match - most // 4)
     if earliest == 0:
         return 0
-    starts = [found.end() for found in _SENTENCE_START.finditer(text, max(0, match - most // 2), match + 1)]
-    if starts and match - starts[-1] <= most // 2:
-        return starts[-1]
+    start = _sentence_start(text, match, most)
+    if start is not None:
+        return start
     blank = text.find(" ", earliest, match)
     return blank + 1 if blank >= 0 else match
+
+
+def _sentence_start(text: str, match: int, most: int = SNIPPET_CHARS) -> int | None:
+    starts = [found.end() for found in _SENTENCE_START.finditer(text, max(0, match - most // 2), match + 1)]
+    return starts[-1] if starts else None
 
 
 def _word_end(text: str, end: int) -> int:

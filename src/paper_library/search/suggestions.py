@@ -1,4 +1,4 @@
-"""What a person may have meant by words that no paper has: the index's own words, by likeness and by frequency."""
+"""Suggestions for words and keywords that no paper has, from those that the shelf has: alike, and frequent."""
 
 import re
 from typing import Final
@@ -7,7 +7,8 @@ import tantivy
 from rapidfuzz import fuzz, process
 
 from paper_library.search import fields
-from uraniborg.kernel.text import fold_in_place
+from paper_library.store.shelf import Shelf
+from uraniborg.kernel.text import fold, fold_in_place, terms
 
 _LIKELY: Final = 75.0
 _CANDIDATES: Final = 20
@@ -15,6 +16,24 @@ _SHORTEST: Final = 4
 _MOST_WORDS: Final = 3
 _MOST_KNOWN: Final = 200_000
 """Of the index's words, how many are compared; it is a guess, and must not take long."""
+_MOST_KEYWORDS: Final = 50_000
+_SUGGESTIONS: Final = 5
+
+
+def suggest_keywords(shelf: Shelf, keyword: str) -> list[str]:
+    """Return the keywords and tags that share words with `keyword` or are spelt like it, the most alike first."""
+    known: dict[str, tuple[str, int]] = {}
+    for kind in (fields.KEYWORD, fields.TAG):
+        for value, papers in shelf.top_facets(kind, _MOST_KEYWORDS):
+            known.setdefault(fold(value), (value, papers))
+    likely = process.extract(fold(keyword), known.keys(), scorer=fuzz.ratio, limit=_CANDIDATES, score_cutoff=_LIKELY)
+    alike = {name: score for name, score, _ in likely}
+    wanted = set(terms(keyword))
+    for name in known:
+        if any(word in name for word in wanted) and (shared := wanted & (own := set(terms(name)))):
+            alike[name] = max(alike.get(name, 0.0), 100.0 * len(shared) / len(wanted | own))
+    best = sorted(alike, key=lambda name: (-alike[name], -known[name][1], name))
+    return [known[name][0] for name in best[:_SUGGESTIONS]]
 
 
 def did_you_mean(searcher: tantivy.Searcher, query: str, missing: list[str]) -> str | None:

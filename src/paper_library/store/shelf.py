@@ -3,6 +3,7 @@
 import itertools
 import shutil
 import sqlite3
+import string
 import tempfile
 import threading
 import time
@@ -28,6 +29,7 @@ from paper_library.text.markdown import plain_text, plain_text_of
 from uraniborg.kernel.text import fold, whole_text
 from uraniborg.kernel.wording import counted
 
+_BLANKS: Final = f"{string.whitespace}\u00a0\u2009\u202f\u3000\u200b\ufeff"
 _STEPS_BETWEEN_CHECKS: Final = 10_000
 _LISTED: Final = 5
 """The papers that an ambiguous prefix names."""
@@ -46,7 +48,17 @@ class Row:
     venue: str
     authors: list[str]
     abstract: str
-    is_retracted: bool = False
+    record: dict[str, Any]
+    """The whole reply about the paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredText:
+    """A text of a paper as it is stored, or the beginning of one."""
+
+    kind: str
+    markdown: str
+    plain: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +161,7 @@ class Shelf:
 
         Raises PaperNotFound.
         """
-        given = whole_text(given).strip()
+        given = whole_text(given).strip(_BLANKS)
         if given and len(given) <= VALUE_CHARS and "\0" not in given:
             connection = self.connection()
             keys = lookup_keys(given)
@@ -291,8 +303,8 @@ class Shelf:
             "missing": dict(missing),
         }
 
-    def texts(self, no: int, most: int) -> Iterator[str]:
-        """The plain texts of a paper that lie here: its source, then its translations, then summaries of people.
+    def texts(self, no: int, most: int) -> Iterator[StoredText]:
+        """Yield the texts of a paper in this folder: its source, then its translations, then summaries of people.
 
         No more than `most` characters are read of all of them.
         """
@@ -302,13 +314,14 @@ class Shelf:
                 return
             with suppress(OSError, ValueError):
                 path = self.folder / STATIC / asset_path(ref.kind, ref.sha256)
-                with path.open(encoding="utf-8") as stream:
+                # Line ends stay as they are, so that offsets are those of the stored text.
+                with path.open(encoding="utf-8", newline="") as stream:
                     text = stream.read(most)
                 most -= len(text)
                 if ref.kind != SUMMARY:
-                    yield plain_text(text)
+                    yield StoredText(ref.kind, text, plain_text(text))
                 elif not is_derived(summary := orjson.loads(text)):
-                    yield plain_text_of(summary)
+                    yield StoredText(ref.kind, text, plain_text_of(summary))
 
     def _one(self, query: str, no: int) -> Any:
         return self.connection().execute(query, (no,)).fetchone()[0]
@@ -316,8 +329,7 @@ class Shelf:
 
 def _row(no: int, said: dict[str, Any]) -> Row:
     authors = said["authors"][:AUTHORS_SHOWN]
-    facts = (said["paper_id"], said["title"], said["year"], said["venue"], authors, said["abstract"])
-    return Row(no, *facts, is_retracted=bool(said.get("retraction")))
+    return Row(no, said["paper_id"], said["title"], said["year"], said["venue"], authors, said["abstract"], said)
 
 
 def too_slow(seconds: float) -> QueryTooSlow:

@@ -117,11 +117,12 @@ def _remark(report: SourceReport) -> str:
 def _excluded_papers(exclusions: list[Exclusion]) -> list[str]:
     if not exclusions:
         return []
-    rows = [
-        (cell(e.title[:_TITLE_CHARACTERS]), cell(e.doi), str(e.round + 1), LABELS[e.reason], _detail(e))
-        for e in exclusions
-    ]
+    rows = [(cell(_clip(e.title)), cell(e.doi), str(e.round + 1), LABELS[e.reason], _detail(e)) for e in exclusions]
     return ["## Excluded papers\n\n" + _table(("Title", "DOI", "Round", "Reason", "Detail"), rows)]
+
+
+def _clip(title: str) -> str:
+    return title if len(title) <= _TITLE_CHARACTERS else title[: _TITLE_CHARACTERS - 1] + "…"
 
 
 def _detail(exclusion: Exclusion) -> str:

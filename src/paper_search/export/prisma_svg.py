@@ -18,7 +18,7 @@ _PADDING: Final = 14
 _GAP: Final = 34
 _LEAST_HEIGHT: Final = 116
 """A row is high enough for the name of its stage, which is written upwards."""
-_LINE_CHARACTERS: Final = 48
+_LINE_CHARACTERS: Final = 40
 _MOST_LINES: Final = 12
 _STYLE: Final = (
     "text{font:13px system-ui,sans-serif;fill:#1b2733}"

@@ -11,6 +11,8 @@ one two three four five six seven eight nine ten eleven twelve thirteen fourteen
 eighteen nineteen twenty
 """
 _WORDS = {word: value for value, word in enumerate(_UP_TO_TWENTY.split(), start=1)} | {
+    "dozen": 12,
+    "a dozen": 12,
     "thirty": 30,
     "forty": 40,
     "fifty": 50,

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from paper_search.intent.courtesy_rules import ABOUT, CJK, CLOSINGS, NOUNS_ALONE, OPENINGS, PAPERS
+from paper_search.intent.courtesy_rules import ABOUT, CJK, CLOSINGS, JOINT, NOUNS_ALONE, OPENINGS, PAPERS
 
 BREAK = "\n"
 _FIRST_STAND_IN = 0xE000
@@ -24,9 +24,9 @@ _QUOTED = re.compile(
 _STRAY_QUOTES = re.compile(r'["“”„«»「」『』《》]')
 _JOINERS = "\u200c\u200d"
 
-_OPENING = re.compile(rf"\s*(?:{'|'.join(OPENINGS)})", re.IGNORECASE)
+_OPENING = re.compile(rf"\s*(?:{'|'.join(OPENINGS)})(?!-\w)", re.IGNORECASE)
 _CLOSING = re.compile(rf"[\s,;.]*(?:{'|'.join(CLOSINGS)})[\s.!?]*$", re.IGNORECASE)
-_CJK_COURTESY = re.compile("|".join(CJK))
+_INSIDE = re.compile("|".join((*CJK, JOINT)), re.IGNORECASE)
 _SENTENCE_END = re.compile(rf"({BREAK}|(?<=[;!?])\s|(?<!\b[A-Z]\.)(?<=\.)\s)")
 _NOUN_ALONE = re.compile(
     r"(?<![\w-])(?:(?:scientific|academic|scholarly|research|journal|conference|review|seminal|(?:most|highly)[\s-]cited)\s+)*"
@@ -92,7 +92,7 @@ def joined(text: str) -> str:
 
 def without_politeness(text: str) -> str:
     """Return the text without what is said to a helper rather than about a subject."""
-    pieces = _SENTENCE_END.split(_CJK_COURTESY.sub(BREAK, text))
+    pieces = _SENTENCE_END.split(_INSIDE.sub(BREAK, text))
     bare = "".join(piece if _SENTENCE_END.fullmatch(piece) else _without_courtesy(piece) for piece in pieces)
     return _NOUN_ALONE.sub(BREAK, f"{BREAK}{bare}{BREAK}")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from paper_search.intent.cleaning import BREAK, STAND_IN, restored, set_phrases_aside
 from paper_search.intent.vocabulary import Vocabulary
-from paper_search.intent.wordlists import FILLER, FOREIGN_FUNCTION_WORDS, JOINING, LEADING_FILLER
+from paper_search.intent.wordlists import BEFORE_HELPING, FILLER, FOREIGN_FUNCTION_WORDS, JOINING, LEADING_FILLER
 from paper_search.text import STOP_WORDS
 
 MAX_CONCEPTS = 12
@@ -72,13 +72,28 @@ def _chunks(text: str, vocabulary: Vocabulary, foreign: frozenset[str]) -> Itera
                 yield chunk
                 yield [word]
                 chunk = []
-            elif not any(map(str.isalnum, word)) or is_function_word(word) or word.lower() in foreign:
+            elif (
+                not any(map(str.isalnum, word))
+                or is_function_word(word)
+                or word.lower() in foreign
+                or _is_verb_help(tokens, position)
+            ):
                 yield chunk
                 chunk = []
             else:
                 chunk.append(word)
             position += 1
         yield chunk
+
+
+def _is_verb_help(tokens: list[str], position: int) -> bool:
+    """Return True for "help" in "help us" and "can robots help nurses", False in "barriers to help seeking"."""
+    following = tokens[position + 1].casefold() if position + 1 < len(tokens) else ""
+    return (
+        tokens[position].casefold() == "help"
+        and not following.endswith("ing")
+        and (following in {"me", "us"} or any(word.casefold() in BEFORE_HELPING for word in tokens[:position]))
+    )
 
 
 def _trimmed(token: str) -> str:

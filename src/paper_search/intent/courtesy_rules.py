@@ -11,7 +11,7 @@ KIND = (
 )
 ABOUT = (
     r"(?:about|on|regarding|concerning|relat(?:ed|ing)\s+to|relevant\s+to|dealing\s+with|covering|discussing|describing"
-    r"|addressing|(?:that|which)\s+(?:are\s+about|deals?\s+with|discuss(?:es)?|describes?|covers?|address(?:es)?"
+    r"|addressing|(?:show|suggest|argu|claim|demonstrat|prov|find|report)ing\s+that|(?:that|which)\s+(?:are\s+about|deals?\s+with|discuss(?:es)?|describes?|covers?|address(?:es)?"
     r"|stud(?:y|ies)|uses?|proposes?)|in\s+the\s+(?:field|area)\s+of|where|for|in|of|with|using|that|which)"
 )
 _I_AM = r"(?:i|we)(?:['’]m|['’]re|\s+am|\s+are)"
@@ -24,22 +24,31 @@ _SOME = rf"(?:all|some|any|the|an?\s+(?:list|few|set|selection|collection)|{KIND
 
 OPENINGS = (
     # English
-    r"(?:hi|hello|hey|dear)(?:\s+(?:there|all|everyone|everybody|assistant|librarian|team|sir|madam|friend))*"
+    r"good\s+(?:morning|afternoon|evening|day)[\s,!.]+",
+    r"(?:hi|hello|hey|dear|greetings)(?:\s+(?:there|all|everyone|everybody|assistant|librarian|team|sir|madam|friend))*"
     r"(?=[\s,!.]|$)[\s,!.]*",
     r"(?:many\s+)?(?:thanks|thank\s+you)(?:\s+(?:so|very)\s+much)?(?:\s+in\s+advance(?:\s+for)?|\s+for|(?=[,!.]|\s*$))[\s,!.]*",
     r"(?:please|kindly|ok|okay|also|and|or|but|so|only|just)(?=[\s,!.]|$)[\s,!.]*",
     r"(?:(?:my|our|the|search|research)\s+)*(?:topic|title|query|subject|keywords?|question|theme)(?:\s+(?:is|are))?\s*:",
     r"(?:would|could)\s+you\s+(?:be\s+so\s+kind\s+(?:as\s+to|and)|mind\s+(?:finding|searching|looking))\b",
-    r"(?:can|could|would|will|may)\s+(?:you|i\s+(?:ask|have|get))\b",
+    r"(?:can|could|would|will|may)\s+(?:you|some(?:one|body)|any(?:one|body)|i\s+(?:ask|have|get))\b",
     r"(?:have\s+you\s+)?got(?=\s+(?:any|some))|do\s+you\s+(?:have|know(?:\s+of)?)\b",
-    rf"(?:(?:good|useful|solid|recent)\s+)*{_THINGS}\s+(?:on|about|regarding|concerning|for)\b",
+    r"(?:looking|searching|hunting)\s+for\b|(?:need\s+)?help\s+(?:finding|with)\b|help(?=\s+find\b)",
+    r"(?:,\s*)?(?:it\s+|they\s+|(?:the\s+)?papers\s+)?(?:must|should|ha(?:s|ve)\s+to)\s+be\s+(?:about|on)\b",
+    r"for\s+(?:my|our|an?)\s+[\w-]+(?:\s+[\w-]+)?,?\s+(?=(?:i|we)\s+(?:need|want|am|are|would|have)\b)",
+    r"(?:i|we)\s+(?:have\s+to|need\s+to|must|want\s+to|am\s+going\s+to)\s+(?:write|prepare|give|do|finish)\s+(?:an?|my|our)\s+"
+    r"[\w-]+\s+(?:on|about)\b",
+    r"what\s+do(?:es)?\s+(?:the\s+)?(?:[\w-]+\s+){1,2}(?:say|know|think|write|report)\s+about\b",
+    r"(?:list|show|give|find|get|fetch|return|name)(?=\s*$)",
+    rf"(?:(?:good|useful|solid|recent)\s+)*{_THINGS}(?:\s+new)?\s+(?:on|about|regarding|concerning|for)\b",
     r"(?:how|where)\s+(?:do|can|could|would|should|might)\s+(?:i|we|one)\s+(?=find|search|look|get)",
     rf"{_I_AM}\s+(?:currently\s+)?(?:(?:looking|searching|hunting)\s+for|after)\b",
-    rf"{_I_AM}\s+(?:currently\s+)?(?:interested\s+in|working\s+on|writing\s+(?:(?:an?|my|our)\s+)?[\w-]+\s+(?:on|about))\b",
+    rf"{_I_AM}\s+(?:currently\s+)?(?:interested\s+in|working\s+on|(?:writ|prepar|draft|plann|do|start|finish|conduct|giv)ing\s+"
+    r"(?:(?:an?|my|our|some)\s+)?(?:[\w-]+\s+){0,2}?[\w-]+\s+(?:on|about))\b",
     rf"(?:i|we)(?:['’]d|\s+would)\s+(?:like|love){_LEARN}\b",
     r"(?:i|we)(?:['’]d|\s+would)\s+(?:be\s+)?(?:grateful|glad|happy|thankful|pleased|appreciate)\s+"
     r"(?:for\b|if\s+you\s+(?:could|can|would)\b|(?=all|any|some))",
-    rf"(?:i|we)\s+(?:only\s+|just\s+|really\s+|also\s+)?(?:need|want|seek){_LEARN}\b",
+    rf"(?:i|we)\s+(?:only\s+|just\s+|also\s+|[a-z]+ly\s+)?(?:need|want|seek){_LEARN}\b",
     r"(?:my|our|the)\s+(?:supervisor|boss|professor|advis[oe]r|teacher|colleague|manager|pi|mentor|team)s?\s+(?:ha(?:s|ve)\s+)?"
     r"(?:asked|told|wants?|needs?)(?:\s+(?:me|us))?(?:\s+to)?\b",
     r"let\s+(?:me|us)\s+(?:know|have|see)(?:\s+about)?\b",
@@ -55,6 +64,8 @@ OPENINGS = (
     r"find\s+out(?:\s+(?:about|more\s+about|how|what|whether|if|why))?\b",
     r"(?:dig|pull|look|turn|round|come|put|bring|hunt|track|gather)\s+(?:up|together|out|down|with|up\s+with)\b"
     r"(?:\s+(?:me|us))?",
+    r"(?:compile|prepare|create|make|assemble|put\s+together|draw\s+up|build|produce|write|provide|give)\s+(?:me\s+|us\s+)?"
+    r"(?:an?\s+|the\s+)?(?:[\w-]+\s+)?(?:list|bibliography|overview|summary|collection|selection)\s+(?:of|on|about)\b",
     r"point\s+(?:me|us)\s+(?:to|towards?)\b",
     r"(?:limit|restrict|confine)(?:\s+(?:it|this|yourself|the\s+(?:search|results)|results))?\s+to\b",
     r"(?:to\s+)?(?:find|search\s+for|look\s+for|look\s+up|look\s+into)(?:\s+(?:me|us))?\b",
@@ -66,14 +77,15 @@ OPENINGS = (
     rf"(?:which|what)\s+{KIND}{PAPERS}\b",
     r"(?:has|have|did)\s+any(?:one|body)\b",
     r"what(?:['’]s|\s+is|\s+are)(?=\s)",
-    r"is\s+it\s+possible\s+to\b",
+    r"is\s+it\s+possible\s+to\b|are\s+you\s+able\s+to\b|(?:get|lay)\s+hold\s+of\b",
+    r"my\s+name\s+is\s+[\w-]+(?:\s+[\w-]+)?\s+and\s+i\s+(?:study|research|investigate|work\s+on)\b",
     r"(?:is|are)\s+there\b",
     r"(?:some|all|any|the|more|an?|a\s+few|(?:a\s+)?(?:list|set|selection|collection)\s+of)(?=\s|$)",
     rf"{KIND}{PAPERS}(?:\s+{ABOUT}\b|\s*$)",
     rf"(?!in\s+(?:vitro|vivo|situ|silico)\b){ABOUT}(?=\s|$)",
     # German
     r"(?:hallo|guten\s+tag|bitte|danke|vielen\s+dank)(?=[\s,!.]|$)[\s,!.]*",
-    r"(?:können|könnten|kannst|könntest)\s+(?:sie|du|ihr)\b",
+    r"(?:können|könnten|kannst|könntest)\s+(?:sie|du|ihr)(?:\s+(?:mir|uns))?\b",
     r"(?:ich|wir)\s+(?:suchen?|brauchen?|benötigen?|möchten?|hätten?\s+gerne?)(?:\s+(?:alles|gerne))?(?:\s+(?:über|zu|nach))?\b",
     r"(?:finden?|suchen?|such|zeigen?|zeig|gib|geben|nennen?|liste)(?:\s+(?:sie|mir|uns|bitte|nach|alle|einige|alles)\b)*(?=\s)",
     r"(?:(?:die|einige|alle|aktuelle|neue|neuere|wissenschaftliche|relevante|gute)\s+)*(?:arbeiten|artikel|studien|publikationen"
@@ -108,12 +120,17 @@ CLOSINGS = (
     r"\b(?:(?:best|kind|warm)\s+)?regards\b[\w\s,]{0,30}|\b(?:cheers|sincerely)",
     r"\b(?:if\s+(?:possible|you\s+(?:can|could|may|have\s+time)|you\s+don['’]t\s+mind)|asap|for\s+(?:me|us))",
     r"\b(?:that|which)\s+(?:i|we)\s+(?:can|could|should|may)\s+(?:cite|read|use|download|quote)",
+    rf"\b(?:which|what)(?:\s+{PAPERS})?\s+(?:should|could|can|must)\s+(?:i|we)\s+(?:read|cite|use|know|start\s+with)(?:\s+first)?",
     r"\bfor\s+(?:my|our)\s+(?:[\w-]+\s+)?(?:review|thesis|paper|project|dissertation|proposal|grant|class|course|seminar|report"
     r"|article|study|work|research|talk|lecture|essay|homework)",
+    r"\b(?:please\s+|and\s+)?(?:send|show|give|tell)\s+(?:me|us)\s+(?:what(?:ever)?\s+you\s+(?:have|find|know|can\s+find)|them"
+    r"|everything|it)",
     r"\band\s+(?:send|list|show|give|email|mail|forward|bring)\s+(?:them|it)(?:\s+to)?(?:\s+(?:me|us))?",
-    r"\b(?:and|so)\s+(?:i\s+|we\s+)?(?:(?:am|are)\s+)?(?:need|want|looking\s+for)\s+(?:(?:some|the|more|any)\s+)*"
+    r"\b(?:and|so)\s+(?:i\s+|we\s+)?(?:(?:am|are)\s+)?(?:need|want|looking\s+for|(?:would\s+)?appreciate"
+    r"|would\s+(?:like|love|welcome))\s+(?:(?:some|the|more|any)\s+)*"
     rf"{KIND}{PAPERS}",
     # other languages
+    r"\b(?:suchen|finden|heraussuchen|zeigen)",
     r"\b(?:bitte|danke|vielen\s+dank|merci|s['’]il\s+(?:te|vous)\s+pla[iî]t|por\s+favor|gracias|obrigad[oa])",
 )
 
@@ -124,12 +141,16 @@ CJK = (
     r"(?:^|(?<=[\n,;、。!?\s]))(?:关于|關於|有关|有關|请|請)",
     r"(?:方面的?|相关的?|的)?(?:论文|論文|文献|文獻|文章)(?:吗|呢)?(?=\s*(?:$|[\n,;、。!?]))",
     r"谢谢(?:你|您)?",
+    r"(?<=[\u3400-\u9fff]{2})(?:的|相关|に関する|についての)?研究(?=\s*(?:$|[\n,;、。!?]))",
     r"(?:について|に関して|に関し)(?=\s*(?:$|[\n,;、。!?]))",
     # Japanese
     r"(?:に関する|についての|に関連する|に関連した|の)?(?:論文|文献)(?:を|が|は)?(?:探して|検索して|見つけて|教えて|調べて|紹介して|欲しい|ほしい"
     r"|読みたい)?(?:ください|下さい|います|いる|です)?(?=\s*(?:$|[\n,;、。!?]))",
     r"お願いします|ありがとう(?:ございます)?",
 )
+
+JOINT = r"\bwith\s+(?:an?\s+)?focus\s+on\b"
+"""Joins two topics and is none itself."""
 
 NOUNS_ALONE = (
     r"(?:(?:die|des|les|los|las|os|as)\s+)?(?:arbeiten|artikel|studien|publikationen|veröffentlichungen|articles?|études|travaux"

@@ -19,12 +19,15 @@ _MARKER = re.compile(
 )
 _LABEL = re.compile(
     r"(?:search\s+)?(?:topics?|quer(?:y|ies)|subjects?|keywords?|questions?|limits?|filters?|constraints?|wishes|preferences"
-    r"|dates?|years?|notes?|task|goal)\s*:?\s*",
+    r"|dates?|years?|notes?|task|goal|requests?|search|requirements?|criteria|scope|background)\s*:?\s*",
     re.IGNORECASE,
 )
 _BULLET_INSIDE = re.compile(r"\s*[•‣◦▪]\s*")
 _COMMAS = re.compile(r"(?:,\s*){2,}")
 _OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b")
+_OPEN_YEAR = re.compile(
+    r"\(\s*(?P<years>(?:1[6-9]|2[01])[0-9]{2}(?:\s*-\s*(?:1[6-9]|2[01])[0-9]{2})?)(?=\s*(?:$|[,;.!?](?:\s|$)))"
+)
 _BRACKETS = {")": "(", "]": "["}
 
 
@@ -38,7 +41,10 @@ def fold_markup(text: str) -> str:
 
 
 def close_brackets(text: str) -> str:
-    """Return the text without brackets that have no partner; outside boolean queries a comma parts what they parted."""
+    """Return the text without brackets that have no partner; outside boolean queries a comma parts what they parted.
+
+    A year that a bracket opens at the end of a clause gets its closing bracket: "exoplanets (2015".
+    """
     waiting: dict[str, list[int]] = {opening: [] for opening in _BRACKETS.values()}
     lonely: set[int] = set()
     for position, sign in enumerate(text):
@@ -49,11 +55,15 @@ def close_brackets(text: str) -> str:
                 partners.pop()
             else:
                 lonely.add(position)
-    lonely.update(*waiting.values())
-    if not lonely:
+    years = {year.start(): year.end() for year in _OPEN_YEAR.finditer(text)}
+    closings = {years[position] - 1 for position in waiting["("] if position in years}
+    lonely.update(position for positions in waiting.values() for position in positions if position not in years)
+    if not lonely and not closings:
         return text
     instead = " " if _OPERATOR.search(text) else ", "
-    closed = "".join(instead if position in lonely else sign for position, sign in enumerate(text))
+    closed = "".join(
+        (instead if position in lonely else sign) + ")" * (position in closings) for position, sign in enumerate(text)
+    )
     return _COMMAS.sub(", ", closed)
 
 

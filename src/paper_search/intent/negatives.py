@@ -21,9 +21,11 @@ _CUES = re.compile(
     r"(?:(?:do(?:es)?\s+not|do(?:es)?n['’]t)\s+(?:want|include|need|use|show|care\s+(?:about|for))(?:\s+(?:any|me))?"
     r"|(?:is\s+|are\s+|am\s+|m\s+|re\s+)?not\s+(?:about|on|in(?!\s+(?:vitro|vivo|situ|silico)\b)|related\s+to|including"
     r"|interested\s+in|using|involving|containing|any|the)"
-    r"|excluding|exclude|except(?:\s+for)?|leaving\s+out|ignoring|avoiding|other\s+than|rather\s+than|instead\s+of"
-    rf"|without(?!\s+\w+ing\b)(?:\s+any)?|{_NOT_AFTER}not)(?::\s*|\s+)"
+    r"|excluding|exclude|except(?:\s+for)?|(?<=\S\s)(?:leaving\s+out|ignoring|avoiding)|a(?:part|side)\s+from|nothing\s+(?:about|on|with|involving)|other\s+than|rather\s+than|instead\s+of"
+    rf"|without(?!\s+\w+ing\b(?!\s+(?:papers|articles|studies|publications)\b))(?:\s+any)?|{_NOT_AFTER}not)(?::\s*|\s+)"
     rf"|\b(?:but\s+|and\s+|please\s+)?(?:no|keine|ohne|sans|pas\s+de|sin|sem|{_VERBS})\s+(?:(?:any|all|the)\s+)?(?={_KINDS}\b)"
+    rf"|(?<=[,;.!?(\n] )(?:(?:but|and|please)\s+)?no\s+(?!one\b|matter\b|longer\b|doubt\b|thanks?\b|need\b|more\b"
+    r"|less\b)"
     # At the start of a query "skip connections" are a topic.
     rf"|(?<=[,;.!?(\n] )(?:(?:but|and|please|kindly)\s+)*{_VERBS}\s+(?!connections?\b|lists?\b|grams?\b)"
     r"(?:(?:any|all|the|papers|articles|studies|work|works|results|anything|everything|on|about)\s+)*)"
@@ -37,7 +39,15 @@ _EXCLUDED = re.compile(
 )
 _PIECE = re.compile(rf"{STAND_IN}|[^\s,;:.!?()\[\]\n]+|[,;:.!?()\[\]\n]")
 _BRACKETED = re.compile(r"\(\s*(?P<names>[^()\n]*\w[^()\n]*|" + STAND_IN + r")\)")
+_TRAILING_PAPERS = re.compile(r"(?<=\w)\s+(?:papers?|articles?|publications?|stud(?:y|ies))$", re.IGNORECASE)
+_NEVER_EXCLUDED = STOP_WORDS | {"please", "thanks", "thank"}
 _SEPARATOR = re.compile(r"[,;]|\s(?:and|or)\s", re.IGNORECASE)
+
+
+_CJK_EXCLUDED = re.compile(
+    r"(?:请|請)?(?:不要|排除|不包括|不包含|去掉|剔除)(?P<before>[\u3400-\u9fff]{1,12})"
+    r"|(?P<after>[\u3040-\u30ff\u3400-\u9fff]{1,12})(?:を|は)(?:除く|除外(?:する|して(?:ください)?)?|除いて(?:ください)?|不要)"
+)
 
 
 @dataclass(slots=True)
@@ -51,6 +61,9 @@ def read_negatives(text: str) -> NegativeReading:
     reading = NegativeReading(rest=text)
     while match := _EXCLUDED.search(reading.rest):
         reading.excluded.append(match["kind"] or match["named"])
+        reading.rest = cut(reading.rest, match.start(), match.end())
+    while match := _CJK_EXCLUDED.search(reading.rest):
+        reading.excluded.append(match["before"] or match["after"])
         reading.rest = cut(reading.rest, match.start(), match.end())
     position = 0
     while match := _CUES.search(reading.rest, position):
@@ -80,10 +93,10 @@ def _named_after(text: str, start: int, *, single: bool) -> tuple[list[str], int
         if word in {"and", "or"} and named[-1] and not single:
             named.append([])
             continue
-        if word in f",;:.!?()[]{BREAK}" or folded in STOP_WORDS or (not named[0] and _denies(folded)):
+        if word in f",;:.!?()[]{BREAK}" or folded in _NEVER_EXCLUDED or (not named[0] and _denies(folded)):
             break
         named[-1].append(word)
         end = piece.end()
         if single or len(named[-1]) == MAX_EXCLUDED_WORDS:
             break
-    return [" ".join(words) for words in named if words], end
+    return [_TRAILING_PAPERS.sub("", " ".join(words)) for words in named if words], end

@@ -77,8 +77,8 @@ def plan(given: QueryBuilderInput, vocabulary: Vocabulary, sources: Sequence[str
         *lessons.notes,
         *contradictions,
         *(f"“{name}” was read as an author." for name in news.authors),
-        *(f"“{text}” was added, as asked." for text in lessons.wanted),
-        *(f"“{text}” was learned from the titles marked relevant." for text in learned),
+        *(f"“{text}” was added, as asked." for text in lessons.wanted if _is_in(text, queries)),
+        *(f"“{text}” was learned from the titles marked relevant." for text in learned if _is_in(text, queries)),
     ]
     origins = [_new(f"queries[{index}]", query.boolean_query, reason) for index, query in enumerate(queries)]
     origins += [
@@ -87,6 +87,11 @@ def plan(given: QueryBuilderInput, vocabulary: Vocabulary, sources: Sequence[str
         if news.said_something and value != getattr(limits, name)
     ]
     return SearchStrategy(queries=queries, sources=list(sources), filters=filters, notes=notes, origins=origins)
+
+
+def _is_in(text: str, queries: Sequence[SearchQuery]) -> bool:
+    """Return True if a query has the words of the text, in whatever case."""
+    return any(text.casefold() in query.boolean_query.casefold() for query in queries)
 
 
 def _composer(

@@ -31,7 +31,10 @@ FOLLOWED = (
     r"\b(?:i|we)(?:\s+would|['’]d)\s+rather\s+(?:see|have|read|get)\b",
     r"\b(?:i\s+am|i['’]m|we\s+are|we['’]re)\s+(?:particularly\s+|especially\s+|very\s+)?keen\s+(?:on|to\s+see)\b",
     r"\b(?:with\s+)?(?:give|giving|a(?:\s+(?:clear|strong|slight))?)\s+(?:preference|priority)\s+(?:to|for)\b",
-    r"{clause}priorit(?:is|iz)(?:e|ing)\b",
+    r"{clause}(?:priorit(?:is|iz)(?:e|ing)|favou?r(?:ing)?)\b",
+    r"{clause}(?:priorit(?:y|ies)|preferences?)\s*:",
+    r"{clause}rather(?=\s)(?!\s+than\b)",
+    r"{clause}(?:with\s+(?:an?\s+)?)?(?:(?:main|special|strong)\s+)?focus(?:ing|ed)?\s+(?:mainly\s+|mostly\s+|especially\s+)?on\b",
     r"{clause}(?:a\s+)?(?:bonus|extra)(?:\s+points?)?\s+(?:for|if)\b",
     r"{clause}nice\s+to\s+have\b[,:]?",
     r"\bwith\s+(?:an?\s+)?(?:(?:special|particular|strong|main|extra)\s+)?emphasis\s+on\b",
@@ -54,11 +57,18 @@ FOLLOWED = (
     r"{clause}(?:できれば|可能なら|可能であれば|特に|なるべく|とりわけ)[、,]?",
 )
 
+DISLIKED = (
+    r"\b(?:i\s+am|i['’]m|we\s+are|we['’]re)\s+(?:less|not\s+(?:so|very|that|really|particularly|especially))\s+interested\s+in\b",
+    r"\b(?:i|we)\s+(?:do\s+not|don['’]t)\s+(?:particularly|especially|really)\s+(?:care\s+(?:about|for)|need|want)\b",
+)
+"""Cues of what a person would like least."""
+
 PRECEDED = (
     r"\s+(?:(?:is|are)\s+)?(?:strongly\s+|much\s+)?preferred\b{end}",
     r"\s+(?:would\s+be|is|are)\s+(?:(?:especially|most|very|particularly)\s+)?(?:nice|great|ideal|preferable|welcome|best"
     r"|perfect|appreciated|helpful|a\s+(?:plus|bonus)|(?:the\s+)?most\s+important(?:\s+(?:to|for)\s+(?:me|us))?)\b{end}",
     r"\s+if\s+(?:at\s+all\s+)?possible\b{end}",
+    r"\s+(?:is|are)\s+(?:(?:very|most|more|particularly|especially)\s+)?important(?:\s+(?:to|for)\s+(?:me|us))?\b{end}",
     r"\s+(?:matters?|counts?)\s+(?:the\s+)?most(?:\s+(?:to|for)\s+(?:me|us))?\b{end}",
     r"\s+bevorzugt\b{end}",
     r"を?優先(?:して(?:ください)?)?{end}",

@@ -7,7 +7,7 @@ from datetime import date
 from paper_search.intent.cleaning import BREAK, cut, without_politeness
 from paper_search.intent.concepts import concepts_in
 from paper_search.intent.languages import read_language
-from paper_search.intent.preference_rules import FOLLOWED, PRECEDED, RECENT
+from paper_search.intent.preference_rules import DISLIKED, FOLLOWED, PRECEDED, RECENT
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.wordlists import FOREIGN_FUNCTION_WORDS
 from paper_search.intent.years import RECENT_YEARS, described, read_years
@@ -23,7 +23,10 @@ _LIST_GOES_ON = re.compile(
     r"[\w-]+(?:\s+[\w-]+){0,2}){0,5}\s*,?\s+(?:and|or)\s+[\w-]+(?:\s+[\w-]+){0,2}(?=\s*(?:$|[;.!?)\n]))",
     re.IGNORECASE,
 )
-_OVER = re.compile(r"\s+(?:over|to|rather\s+than|instead\s+of)\s+(?P<less>.+)$", re.IGNORECASE)
+_OVER = re.compile(
+    r"\s+(?:over|rather\s+than|(?<!er\s)(?<!more\s)(?<!less\s)(?<!recent\s)than|instead\s+of)\s+(?P<less>.+)$",
+    re.IGNORECASE,
+)
 _PAPERS_ABOUT = re.compile(
     r"\b(?:papers?|articles?|publications?|stud(?:y|ies)|works?|research|preprints?|literature)\s+"
     r"(?:on|about|regarding|concerning|related\s+to|of|in)\s+(?=\S)",
@@ -33,7 +36,14 @@ _NOT = re.compile(
     r"\s*(?:not|no|without|nicht|keine?|pas|sans|no|sin|não|sem)\s+(?:any\s+|about\s+|on\s+|de\s+)?", re.IGNORECASE
 )
 _PREPOSITION = re.compile(rf"^(?:(?:{'|'.join(sorted({w for words in FOREIGN_FUNCTION_WORDS for w in words}))})\s+)+")
-_FOLLOWED = tuple(re.compile(cue.replace("{clause}", _CLAUSE), re.IGNORECASE) for cue in FOLLOWED)
+_PAPERS_BEHIND = re.compile(
+    r"(?<=\w)\s+(?:papers?|articles?|stud(?:y|ies)|works?|research|publications?)$", re.IGNORECASE
+)
+_FOLLOWED = tuple(
+    (re.compile(cue.replace("{clause}", _CLAUSE), re.IGNORECASE), sign)
+    for cues, sign in ((DISLIKED, "not "), (FOLLOWED, ""))
+    for cue in cues
+)
 _PRECEDED = tuple(re.compile(cue.replace("{end}", _CLAUSE_END), re.IGNORECASE) for cue in PRECEDED)
 _RECENT = tuple(re.compile(cue, re.IGNORECASE) for cue in RECENT)
 
@@ -58,16 +68,17 @@ def read_preferences(text: str, vocabulary: Vocabulary, today: date) -> Preferen
         if match := pattern.search(reading.rest):
             reading.rest = cut(reading.rest, match.start(), match.end())
             reading.preferences.append(described(today.year - RECENT_YEARS, None))
-    for pattern in _FOLLOWED:
+    for pattern, sign in _FOLLOWED:
         while len(reading.wishes) < MAX_PREFERENCES and (match := pattern.search(reading.rest)):
             end = _end_of_clause(reading.rest, match.end())
-            _take(reading, reading.rest[match.end() : end], match.start(), end)
+            _take(reading, sign + reading.rest[match.end() : end], match.start(), end)
     for pattern in _PRECEDED:
         while len(reading.wishes) < MAX_PREFERENCES and (match := pattern.search(reading.rest)):
             start = max((found.end() for found in _ENDS.finditer(reading.rest, 0, match.start())), default=0)
             _take(reading, reading.rest[start : match.start()], start, match.end())
     for wish in reading.wishes:
-        reading.preferences += _preferences_in(wish, vocabulary, today)
+        # A wish that names no concept is kept as it was written, so that nothing vanishes unsaid.
+        reading.preferences += _preferences_in(wish, vocabulary, today) or [wish]
     reading.preferences = list(dict.fromkeys(reading.preferences))[:MAX_PREFERENCES]
     return reading
 
@@ -91,9 +102,9 @@ def _end_of_clause(text: str, start: int) -> int:
 
 def _preferences_in(wish: str, vocabulary: Vocabulary, today: date) -> list[str]:
     wish = _OVER.sub("", wish)
-    if denied := _NOT.match(wish):
-        return [f"not {concept}" for concept in concepts_in(wish[denied.end() :], vocabulary)]
     years = read_years(wish, today)
+    if denied := _NOT.match(years.rest):
+        return [f"not {concept}" for concept in concepts_in(years.rest[denied.end() :], vocabulary)]
     language = read_language(years.rest)
     found: list[str] = []
     if years.year_from is not None or years.year_to is not None:
@@ -101,6 +112,7 @@ def _preferences_in(wish: str, vocabulary: Vocabulary, today: date) -> list[str]
     if language.language:
         found.append(f"written in {english_name(language.language).title()}")
     rest = without_politeness(language.rest)
-    if not rest.replace(BREAK, "").strip():
-        return found
-    return found + [concept for raw in concepts_in(rest, vocabulary) if (concept := _PREPOSITION.sub("", raw))]
+    if not found and not rest.strip(f"{BREAK} "):
+        rest = language.rest  # "preferably review articles" names nothing but papers, and that is the wish
+    bare = (_PAPERS_BEHIND.sub("", _PREPOSITION.sub("", raw)) for raw in concepts_in(rest, vocabulary))
+    return found + [concept for concept in bare if concept]

@@ -77,9 +77,10 @@ def _prepare(query: str) -> tuple[str, list[str], list[str]]:
 
 
 def _read_wishes(text: str, vocabulary: Vocabulary, today: date) -> PreferenceReading:
-    """Return the preferences of a text. Where there is nothing but a wish, the wish is the subject."""
+    """Return the preferences of a text. Where only exclusions stand beside a wish, the wish is the subject."""
     reading = read_preferences(text, vocabulary, today)
-    if reading.wishes and not concepts_in(without_politeness(read_years(reading.rest, today).rest), vocabulary):
+    wanted = read_negatives(read_years(reading.rest, today).rest).rest
+    if reading.wishes and not concepts_in(without_politeness(wanted), vocabulary):
         return PreferenceReading(rest=BREAK.join([reading.rest, *reading.wishes]))
     return reading
 

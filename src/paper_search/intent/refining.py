@@ -60,9 +60,13 @@ def describe_loosening(before: str, after: str) -> list[str]:
     notes: list[str] = []
     for condition in _conditions(split_exclusions(old)[0]):
         if condition not in left:
-            own = set(words(next(terms_of(condition)).text))
-            change = "may now match as separate words" if own <= present else "is no longer required"
-            notes.append(f"Loosened: {render(condition)} {change}.")
+            own = words(next(terms_of(condition)).text)
+            gone = [word for word in own if word not in present]
+            if not gone:
+                notes.append(f"Loosened: {render(condition)} may now match as separate words.")
+            else:
+                dropped = render(condition) if len(gone) == len(own) else " ".join(gone)
+                notes.append(f"Loosened: {dropped} is no longer required.")
     return notes
 
 

@@ -12,7 +12,7 @@ def _each_line(lines: str) -> tuple[str, ...]:
 JOINING = _each("""
     using use used based via regarding concerning related including involving versus like toward towards among along
     across against around behind beside besides despite except inside outside near minus plus per unlike known and/or
-    affect affects affecting cause causes caused improve improves improving enable enables help helps
+    affect affects affecting cause causes caused improve improves improving enable enables helps
     propose proposes proposed introduce introduces introduced investigate investigates investigated examine examines
     examined explore explores explored discuss discusses discussed describe describes described study studied show shows
     showed shown demonstrate demonstrates demonstrated conduct conducted create created establish established adopt
@@ -23,6 +23,9 @@ JOINING = _each("""
     用于 基于 关于 以及 应用于 对于
 """)
 """Words that stand between concepts as function words do."""
+
+BEFORE_HELPING = _each("can could do does did may might must will would should to that which who")
+"""Words after which "help" is a verb."""
 
 FILLER = _each("""
     effect effects role roles impact impacts influence use uses application applications method methods approach

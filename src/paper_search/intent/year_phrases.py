@@ -20,7 +20,8 @@ _WINDOW = 160
 """How many characters before a limit are searched for what negates it."""
 _DENIAL = re.compile(r"\b(?:do\s+not|don['’]t|never|need\s+not)\s+\Z", re.IGNORECASE)
 _BEHIND = re.compile(
-    r"\s+(?:only|nur|seulement|solamente|erschienen(?:\s+sind)?|veröffentlicht(?:\s+wurden)?)\b", re.IGNORECASE
+    r"\s*,?\s+(?:inclusive|included|only|nur|seulement|solamente|erschienen(?:\s+sind)?|veröffentlicht(?:\s+wurden)?)\b",
+    re.IGNORECASE,
 )
 _FOUR = r"(?:1[6-9]|2[01])[0-9]{2}"
 _UNIT_OF_MEASURE = (
@@ -35,7 +36,10 @@ _PART = r"(?:early|mid|late)[\s-]+"
 _SOFT = rf"(?:{_PART})?(?:{_MONTH})?(?:the\s+year\s+)?"
 _LONE = rf"(?<![\w.$€£#/-]){_FOUR}"
 _YEAR = rf"{_SOFT}(?<![\w.$€£#/])(?P<year>{_FOUR})"
-_DECADE = rf"(?:{_PART})?(?P<decade>(?:1[6-9]|20)[0-9]0|['’]?[5-9]0)(?:['’]?s|er(?:\s+jahren?)?)\b"
+_DECADE = (
+    rf"(?:{_PART})?(?:(?P<decade>(?:1[6-9]|20)[0-9]0|['’]?[5-9]0)(?:['’]?s|er(?:\s+jahren?)?)"
+    r"|(?P<spelled>(?:fif|six|seven|eigh|nine)ties))\b"
+)
 _ENGLISH_STOPS = """
 on about for and or but using with of by in at that which from not only please research regarding concerning related
 without excluding except where as is are was were via until till through before after since to onwards topic erschienen
@@ -45,6 +49,17 @@ _STOP_WORDS = "|".join(
     sorted({*_ENGLISH_STOPS.split(), *(w for words in FOREIGN_FUNCTION_WORDS for w in words if len(w) > 1)})
 )
 _STOP = re.compile(rf"\s*(?:$|[\n,;:.!?)\]]|-\s|{STAND_IN}|(?:{PAPERS}|{_STOP_WORDS}|up\s+to)(?![\w-]))", re.IGNORECASE)
+_CLAUSE_START = re.compile(r"(?:^|[,;:.!?(\n]|\s-)\s*\Z")
+_EVENT = re.compile(
+    r"(?:\s+[\w'’-]+){0,3}?\s+(?:elections?|cris[ie]s|earthquakes?|tsunamis?|hurricanes?|floods?|eruptions?|outbreaks?|epidemics?"
+    r"|pandemics?|wars?|attacks?|coups?|revolutions?|uprisings?|protests?|referend(?:um|a)|reforms?|recessions?|olympics|games"
+    r"|summits?|agreements?|accords?|acts?|laws?|agenda|goals|targets|frameworks?)\b",
+    re.IGNORECASE,
+)
+"""Names of events and treaties: "after 2016 elections" is about the year."""
+_SUBJECT = re.compile(rf"(?:\s+[\w-]+){{1,4}}?(?=\s+{PAPERS}\b)", re.IGNORECASE)
+_ENDINGS = ("{stop}", "{lead}")
+"""A limit needs a stop behind it; one marked `{lead}` may instead start a clause: "after 2016 exoplanet papers"."""
 _NUMBER = rf"(?:{NUMBER}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
 _UNIT = "|".join(UNITS.values())
 _LATIN_PLACES = {
@@ -72,14 +87,15 @@ _CJK_PLACES = {
     "{papers}": CJK_PAPERS,
     "{de}": "(?:[发發]表|出版)?(?:的|の)?",
 }
-_ONLY = r"only|nur|ausschließlich|seulement|uniquement|sol[oa]mente|únicamente|solo|sólo|somente|apenas"
+_ONLY = r"only|just|nur|ausschließlich|seulement|uniquement|sol[oa]mente|únicamente|solo|sólo|somente|apenas"
 _AHEAD = re.compile(
-    rf"(?:(?:^|(?<=[,;.:(\n] ))(?:(?:{_ONLY})\s+)?(?:{THINGS}|anything|everything|whatever|all|those|ones|stuff)\s+"
-    r"(?:(?:that|which|from)\s+)?(?:(?:is|are|was|were|has\s+been|have\s+been|came|come)\s+(?:out\s+)?)?)?"
-    r"(?:(?:(?:limited|restricted|confined)\s+to|(?:must|should|has\s+to|have\s+to|needs?\s+to)\s+be"
-    r"|(?:publication\s+)?(?:years?|dates?)\s*:|(?:date|time|year)\s*(?:range|frame|span)\s*:?|period\s*:|published|dated"
-    r"|veröffentlicht(?:e[nr]?)?|erschienene?n?|publiée?s?|parue?s?|publicad[oa]s?"
-    rf"|{_ONLY})\s+){{0,3}}\Z",
+    rf"(?:(?:^|(?<=[,;.:(\n] ))(?:(?:please\s+)?leav(?:e|ing)\s+)?(?:(?:{_ONLY})\s+)?(?:old(?:er)?\s+)?"
+    rf"(?:{THINGS}|anything|everything|whatever|all|those|ones|stuff)(?:\s+from\s+|\s*\(\s*|\s+))?"
+    r"(?:\b(?:that|which)\s+)?(?:\b(?:is|are|was|were|has\s+been|have\s+been|came|come)\s+(?:out\s+)?)?"
+    r"(?:\bin\s+the\s+years?\s+)?(?:\b(?:(?:limit|restrict|confine)(?:ed|d)?(?:\s+(?:it|this|the\s+search|results))?\s+to"
+    r"|(?:must|should|has\s+to|have\s+to|needs?\s+to)\s+be|(?:publication\s+)?(?:years?|dates?)\s*:"
+    r"|(?:date|time|year)\s*(?:range|frame|span)\s*:?|period\s*:|published|written|released|issued|printed|dated|veröffentlicht(?:e[nr]?)?"
+    rf"|erschienene?n?|publiée?s?|parue?s?|publicad[oa]s?|{_ONLY})\s+(?:{THINGS}\s+)?){{0,3}}\Z",
     re.IGNORECASE,
 )
 """Papers that a limit is about, where nothing else is said of them: ", papers before 2012 …"."""
@@ -87,7 +103,7 @@ _CHINESE_OR_JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _KANA = re.compile("[\u3040-\u30ff]")
 # After a lower-case word only: "Tokyo Olympics 2020" names an event.
 _LAST_WORD = rf"(?<=(?-i:[a-z)\n]))[,\s]\s*(?P<year>{_FOUR})[\s.?!]*$"
-_TIME_WORD = re.compile(rf"[0-9]|{_UNIT}|recent|latest|newest|newer|\bold|最近|最新|近", re.IGNORECASE)
+_TIME_WORD = re.compile(rf"[0-9]|{_UNIT}|recent|latest|newest|newer|\bold|ties\b|最近|最新|近", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +116,8 @@ class Phrase:
     negated: bool
     denied: bool
     """The negation is itself denied: "do not skip papers before 2017"."""
+    exclusion: re.Match[str] | None = None
+    """An exclusion behind the subject: "pre-2017 exoplanet papers excluded"."""
 
     @property
     def text(self) -> str:
@@ -114,22 +132,26 @@ class Phrase:
 class Rules:
     """The compiled rules of one language."""
 
-    limits: tuple[tuple[str, re.Pattern[str], bool], ...]
+    limits: tuple[tuple[str, re.Pattern[str], str], ...]
     unwanted: re.Pattern[str]
     excluded: re.Pattern[str]
     stop: re.Pattern[str]
     year_end: re.Pattern[str]
 
-    def phrase_around(self, match: re.Match[str], *, needs_stop: bool) -> Phrase | None:
+    def phrase_around(self, match: re.Match[str], ending: str) -> Phrase | None:
         """Return the phrase a limit belongs to; None where it is no limit: in a measure, or about people's ages."""
         text, start, end = match.string, match.start(), match.end()
         if not all(self.year_end.match(text, match.end(name)) for name in ("year", "second") if _has(match, name)):
             return None
         excluded = self.excluded.match(text, end)
-        if needs_stop and not excluded and not self.stop.match(text, end):
-            return None
         unwanted = self.unwanted.search(text, max(0, start - _WINDOW), start)
         start = unwanted.start() if unwanted else start
+        if ending and not excluded and not self.stop.match(text, end):
+            leads = ending == "{lead}" and _CLAUSE_START.search(text, max(0, start - _WINDOW), start)
+            if not leads or _EVENT.match(text, end):
+                return None
+        subject = None if excluded else _SUBJECT.match(text, end)
+        exclusion = self.excluded.match(text, subject.end()) if subject else None
         denied = _DENIAL.search(text, max(0, start - _WINDOW), start) if unwanted else None
         start = denied.start() if denied else start
         before = text[max(0, start - _WINDOW) : start].split()
@@ -140,7 +162,8 @@ class Rules:
         end = excluded.end() if excluded else end
         if behind := _BEHIND.match(text, end):
             end = behind.end()
-        return Phrase(match, start, end, negated=(unwanted is None) != (excluded is None), denied=denied is not None)
+        negated = (unwanted is None) != ((excluded or exclusion) is None)
+        return Phrase(match, start, end, negated=negated, denied=denied is not None, exclusion=exclusion)
 
 
 def _has(match: re.Match[str], name: str) -> bool:
@@ -172,8 +195,9 @@ def _compile(language: Language, *, cjk: bool = False) -> Rules:
         )
     )
     limits = tuple(
-        (meaning, re.compile(_fill(pattern.removesuffix("{stop}"), places), re.IGNORECASE), pattern.endswith("{stop}"))
+        (meaning, re.compile(_fill(pattern.removesuffix(ending), places), re.IGNORECASE), ending)
         for meaning, pattern in language.rules
+        for ending in (next(filter(pattern.endswith, _ENDINGS), ""),)
     )
     return Rules(limits, unwanted, excluded, _STOP, re.compile("") if cjk else _YEAR_END)
 

@@ -12,7 +12,7 @@ from datetime import date
 from paper_search.intent.amounts import number
 from paper_search.intent.cleaning import cut
 from paper_search.intent.year_phrases import Phrase, rules_for
-from paper_search.intent.year_rules.language import NUMBERS, SINGULAR, UNITS
+from paper_search.intent.year_rules.language import DECADES, NUMBERS, SINGULAR, UNITS
 from paper_search.text import STOP_WORDS
 
 EARLIEST_YEAR = 1600
@@ -38,14 +38,16 @@ def read_years(text: str, today: date) -> YearReading:
     """Return the years a text asks for; several wishes narrow one another, and negated ones are turned round."""
     reading = YearReading(rest=text)
     for rules in rules_for(text):
-        for meaning, pattern, needs_stop in rules.limits:
+        for meaning, pattern, ending in rules.limits:
             position = 0
             while match := pattern.search(reading.rest, position):
                 position = match.end()
-                phrase = rules.phrase_around(match, needs_stop=needs_stop)
+                phrase = rules.phrase_around(match, ending)
                 bounds = _MEANINGS[meaning](phrase, today) if phrase else NO_BOUNDS
                 if phrase and bounds != NO_BOUNDS and _can_be_published(bounds, today):
                     _narrow(reading, phrase, bounds)
+                    if phrase.exclusion:
+                        reading.rest = cut(reading.rest, *phrase.exclusion.span())
                     reading.rest = cut(reading.rest, phrase.start, phrase.end)
                     position = phrase.start + 1
     reading.year_from, reading.year_to, swapped = in_order(reading.year_from, reading.year_to)
@@ -97,7 +99,8 @@ def _can_be_published(bounds: Bounds, today: date) -> bool:
 
 def _span(phrase: Phrase, today: date) -> Bounds:
     """Return the first and the last year of the year or decade that was named; None for an end yet to come."""
-    if decade := phrase.found("decade"):
+    if decade := phrase.found("decade", "spelled"):
+        decade = DECADES.get(decade.casefold(), decade)
         first = int(decade[-4:]) if len(decade) >= 4 else 1900 + int(decade[-2:])
         return first, first + 9 if first + 9 < today.year else None
     if phrase.found("ago"):
@@ -167,12 +170,15 @@ _MEANINGS: dict[str, Callable[[Phrase, date], Bounds]] = {
     "in": _span,
     "in lately": lambda phrase, today: _if_modern(_span(phrase, today)),
     "in unwanted": lambda phrase, today: _span(phrase, today) if phrase.negated else NO_BOUNDS,
+    "after unwanted": lambda phrase, today: _after(phrase, today) if phrase.negated else NO_BOUNDS,
+    "before unwanted": lambda phrase, today: _before(phrase, today) if phrase.negated else NO_BOUNDS,
     "range": _range,
     "bare range": lambda phrase, today: _if_modern(_range(phrase, today)),
     "within": _age,
     "older": _older,
     "aged": lambda phrase, today: (None, _age(phrase, today)[0]),
     "recent": lambda phrase, today: (today.year - RECENT_YEARS, None),
+    "old": lambda phrase, today: (None, today.year - RECENT_YEARS - 1) if phrase.negated else NO_BOUNDS,
     "this year": lambda phrase, today: (today.year, None),
     "this decade": lambda phrase, today: (today.year // 10 * 10, None),
     "at the end": _at_the_end,

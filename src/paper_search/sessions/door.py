@@ -32,7 +32,20 @@ def _strategy(strategy: dict[str, Any]) -> list[str]:
     queries = [f"query    {query['boolean_query']}" for query in strategy["queries"]]
     filters = ", ".join(f"{name} {value}" for name, value in strategy["filters"].items())
     sources = ", ".join(strategy["sources"]) or "all"
-    return [*queries, f"sources  {sources}", f"filters  {filters}", "", f"Edit it with --data, for example: {EXAMPLE}"]
+    return [
+        *queries,
+        f"sources  {sources}",
+        f"filters  {filters}",
+        *_inherited(strategy),
+        "",
+        f"Edit it with --data, for example: {EXAMPLE}",
+    ]
+
+
+def _inherited(strategy: dict[str, Any]) -> list[str]:
+    """Return a line for each part that comes from an earlier round."""
+    origins = [origin for origin in strategy.get("origins", []) if origin["inherited"]]
+    return [f"inherited  {origin['part']}: {origin['value']} ({origin['reason']})" for origin in origins]
 
 
 def _papers(payload: dict[str, Any]) -> list[str]:

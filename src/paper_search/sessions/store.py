@@ -21,6 +21,8 @@ from uraniborg.kernel.files import Lease, sync_folder
 from uraniborg.kernel.settings import data_dir
 from uraniborg.kernel.sqlite import DatabaseMissing, Migration, connect, copies_of, migrate, reading, transaction
 
+REVIEWS: Final = "reviews"
+"""The folder beside that of the sessions with the marks of unfinished reviews."""
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _MIGRATIONS: Final[list[Migration]] = [
     ("steps", "CREATE TABLE steps (step TEXT NOT NULL UNIQUE, value TEXT NOT NULL)"),
@@ -114,6 +116,7 @@ class SessionFiles:
         with _interrupting(session_id):
             for ending in (".db", ".db-wal", ".db-shm", ".new", ".new-wal", ".new-shm", ".lock"):
                 path.with_suffix(ending).unlink(missing_ok=True)
+            (self._folder.parent / REVIEWS / f"{session_id}.json").unlink(missing_ok=True)
             for copy in copies_of(path) if path.parent.is_dir() else ():
                 copy.unlink(missing_ok=True)
 

@@ -231,13 +231,26 @@ def question(checkpoint: Checkpoint) -> str:
     count, troubled = len(collection.papers), _troubled(collection.metadata.sources)
     found = f"Keep these {_papers(count)}?" if count != 1 else "Keep this paper?"
     if not count:
-        answered = any_source_answered(collection.metadata.sources)
-        found = "No papers were found." if answered else NO_SOURCE_ANSWERED
-    trouble = f" Not all sources could answer: {'; '.join(troubled)}." if troubled else ""
+        found = "No papers were found." if any_source_answered(collection.metadata.sources) else NO_SOURCE_ANSWERED
+    trouble = f" {_describe_trouble(collection, troubled)}" if troubled else ""
     return (
         f"{found}{trouble} Approve to finish; or reject (or edit) and say what is missing, or which papers are "
         "relevant and which are not, for another round."
     )
+
+
+def describe_sources(collection: PaperCollection) -> str:
+    """Return which sources of the last round did not answer in full, or "" if all did."""
+    troubled = _troubled(collection.metadata.sources)
+    return _describe_trouble(collection, troubled) if troubled else ""
+
+
+def _describe_trouble(collection: PaperCollection, troubled: list[str]) -> str:
+    listed = "; ".join(troubled)
+    if any_source_answered(collection.metadata.sources):
+        return f"Not all sources could answer: {listed}."
+    earlier = " in this round; these are the papers of earlier rounds" if collection.papers else ""
+    return f"No source answered{earlier}: {listed}."
 
 
 def _troubled(reports: Sequence[SourceReport]) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from paper_search.models import Paper
-from paper_search.review import PaperDecision, ReviewStatus
+from paper_search.review import ExclusionReason, PaperDecision, ReviewStatus
 from paper_search.sessions.edits import EXAMPLE
 from paper_search.terminal import pages
 from paper_search.terminal.marks import Marks
@@ -41,7 +41,9 @@ def ask_about_strategy(checkpoint: Checkpoint, screen: Screen) -> Decision | Non
                 continue
             return Decision(action=DecisionAction.EDIT, revised_data=edited)
         if key == "r":
-            return Decision(action=DecisionAction.REJECT, note=screen.read_line("What is missing or wrong") or None)
+            if (words := screen.read_line("What is missing or wrong")) is not None:
+                return Decision(action=DecisionAction.REJECT, note=words or None)
+            continue
         if key in _QUIT:
             return None
         screen.write(f"{pages.STRATEGY_HELP}\nAn edit may name only what changes, for example: {EXAMPLE}")
@@ -53,6 +55,8 @@ class PaperReview:
     def __init__(self, checkpoint: Checkpoint, marks: Marks, screen: Screen, save: Callable[[Marks], None]) -> None:
         assert isinstance(checkpoint.payload, ResultPayload)
         self._papers = checkpoint.payload.collection.papers
+        exclusions = checkpoint.payload.collection.metadata.exclusions
+        self._excluded = [gone for gone in exclusions if gone.reason is not ExclusionReason.MERGED]
         self._round = checkpoint.round
         self._marks = marks
         self._screen = screen
@@ -69,7 +73,10 @@ class PaperReview:
             if key.lower() == "a":
                 return self._decide(DecisionAction.APPROVE, reviewer)
             if key.lower() == "r":
-                return self._decide(DecisionAction.REJECT, reviewer, self._screen.read_line("What is missing or wrong"))
+                if (words := self._screen.read_line("What is missing or wrong")) is not None:
+                    return self._decide(DecisionAction.REJECT, reviewer, words)
+                self._show_paper()
+                continue
             if key.lower() in _QUIT:
                 return None
             self._handle(key)
@@ -81,6 +88,8 @@ class PaperReview:
             self._move(1)
         elif key in _BACK:
             self._move(-1)
+        elif key.lower() == "x":
+            self._take_back()
         elif key.lower() == "l":
             self._screen.write("\n" + pages.list_page(self._papers, self._marks.decisions, self._screen.width))
         else:
@@ -93,9 +102,21 @@ class PaperReview:
     def _mark(self, paper: Paper, key: str) -> None:
         status = _MARKS[key.lower()]
         with_reason = key == "e" or (key.isupper() and status is not ReviewStatus.UNDECIDED)
-        reason = self._screen.read_line(f"Why {status.value}? (Enter for no reason)").strip() if with_reason else ""
+        reason = self._screen.read_line(f"Why {status.value}? (Enter for no reason)") if with_reason else ""
+        if reason is None:
+            self._show_paper()
+            return
         self._marks.decisions[paper.id] = PaperDecision(status=status, reason=reason or None)
         self._move(1)
+
+    def _take_back(self) -> None:
+        """List the papers that are not in the result, and include the one that the person names."""
+        self._screen.write("\n" + pages.exclusion_page(self._excluded, self._marks.decisions, self._screen.width))
+        number = self._screen.read_line("Number of a paper to include (Enter for none)") if self._excluded else None
+        if number and number.isdigit() and 1 <= int(number) <= len(self._excluded):
+            self._marks.decisions[self._excluded[int(number) - 1].paper_id] = PaperDecision(status=ReviewStatus.INCLUDE)
+            self._save(self._marks)
+        self._show_paper()
 
     def _move(self, step: int) -> None:
         last = len(self._papers) - 1

@@ -5,6 +5,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, ValidationError
 
 from paper_search.review import PaperDecision
+from paper_search.sessions.store import REVIEWS
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.settings import data_dir
 
@@ -15,13 +16,15 @@ class Marks(BaseModel):
     checkpoint_id: str
     decisions: dict[str, PaperDecision] = Field(default_factory=dict[str, PaperDecision])
     position: int = 0
+    reviewer: str | None = None
+    """The name under which the marks were made."""
 
 
 class MarkStore:
     """One file of marks for each session, in the data folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder or data_dir() / "paper_search" / "reviews"
+        self._folder = folder or data_dir() / "paper_search" / REVIEWS
 
     def load(self, session_id: str, checkpoint_id: str) -> Marks:
         """Return the marks stored for the session; none when there are none or the file is damaged.
@@ -34,7 +37,7 @@ class MarkStore:
             return Marks(checkpoint_id=checkpoint_id)
         if marks.checkpoint_id == checkpoint_id:
             return marks
-        return Marks(checkpoint_id=checkpoint_id, decisions=marks.decisions)
+        return Marks(checkpoint_id=checkpoint_id, decisions=marks.decisions, reviewer=marks.reviewer)
 
     def save(self, session_id: str, marks: Marks) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from paper_search.models import Paper, ParsedIntent, SearchStrategy
 from paper_search.notices import describe_notices, mark_title
-from paper_search.review import PaperDecision, ReviewStatus
+from paper_search.review import Exclusion, PaperDecision, ReviewStatus
 from paper_search.sessions.views import clipped
 
 STRATEGY_KEYS = "[a]pprove  [e]dit  [r]eject  [q]uit  [?] help"
 PAPER_KEYS = """\
-[i]nclude  [m]aybe  [e]xclude  [u]ndecided    [n]ext  [b]ack  [l]ist
+[i]nclude  [m]aybe  [e]xclude  [u]ndecided    [n]ext  [b]ack  [l]ist  e[x]cluded
 [a]pprove and finish  [r]e-search  [q]uit  [?] help"""
 STRATEGY_HELP = """\
 a  approve: search with this strategy
@@ -24,6 +24,7 @@ m  maybe            M  maybe, with a reason
 e  exclude; you may give a reason
 u  undecided: take the mark back
 n  next paper (also space)      b  back      l  list all papers
+x  list the excluded papers and take one back
 a  approve: finish with all papers that are not excluded
 r  re-search: send the marks and say what is missing; another round follows
 q  quit: marks are stored; `paper-search sessions resume` continues here"""
@@ -85,6 +86,18 @@ def list_page(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision], w
 
 def _title(paper: Paper) -> str:
     return mark_title(paper.title, paper.retraction and paper.retraction.status)
+
+
+def exclusion_page(exclusions: Sequence[Exclusion], decisions: Mapping[str, PaperDecision], width: int) -> str:
+    """Return one line for each paper that is not in the result: number, mark, reason and title."""
+    if not exclusions:
+        return "No paper is excluded."
+    lines = [
+        f"{number:>4} {_SIGNS[decisions[gone.paper_id].status] if gone.paper_id in decisions else ' '} "
+        f"{gone.reason.value.replace('_', ' ')}: {gone.title}"
+        for number, gone in enumerate(exclusions, 1)
+    ]
+    return "\n".join(clipped(line, width) for line in lines)
 
 
 def count_marks(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision]) -> str:

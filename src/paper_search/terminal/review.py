@@ -7,11 +7,11 @@ from paper_search.errors import InvalidDecision
 from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.session import WorkflowSession
 from paper_search.sessions.state import WAITING
-from paper_search.sessions.views import progress
+from paper_search.sessions.views import describe_sources, progress
 from paper_search.terminal.dialog import PaperReview, ask_about_strategy
 from paper_search.terminal.marks import MarkStore
 from paper_search.terminal.screen import Screen
-from paper_search.workflow.checkpoints import Checkpoint, Decision, StrategyPayload
+from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload, StrategyPayload
 
 DOOR: Final = "terminal"
 _LOOK_S: Final = 0.2
@@ -58,13 +58,17 @@ class TerminalReview:
             self._screen.write(f"{now} ...")
 
     def _ask(self, session_id: str, checkpoint: Checkpoint) -> Decision | None:
+        self._screen.discard_typed()
         if isinstance(checkpoint.payload, StrategyPayload):
             return ask_about_strategy(checkpoint, self._screen)
+        if trouble := describe_sources(checkpoint.payload.collection):
+            self._screen.write(f"\n{trouble}")
         marks = self._marks.load(session_id, checkpoint.checkpoint_id)
+        marks.reviewer = self._reviewer or marks.reviewer
         if marks.decisions:
             self._screen.write(f"\n{len(marks.decisions)} marks of this review were stored and are still here.")
         review = PaperReview(checkpoint, marks, self._screen, lambda given: self._marks.save(session_id, given))
-        return review.ask(self._reviewer)
+        return review.ask(marks.reviewer)
 
     async def _decide(self, session_id: str, checkpoint: Checkpoint, decision: Decision) -> None:
         try:
@@ -77,5 +81,5 @@ class TerminalReview:
         earlier = reply.get("already_decided")
         if earlier and not earlier["same_as_sent"]:
             self._screen.write(f"\n{earlier['message']} Your marks are stored.")
-        else:
+        elif isinstance(checkpoint.payload, ResultPayload):
             await asyncio.to_thread(self._marks.delete, session_id)

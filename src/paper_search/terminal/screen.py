@@ -34,9 +34,11 @@ class Screen(Protocol):
 
     def write(self, text: str) -> None: ...
 
+    def discard_typed(self) -> None: ...
+
     def read_key(self) -> str: ...
 
-    def read_line(self, prompt: str) -> str: ...
+    def read_line(self, prompt: str) -> str | None: ...
 
     def edit(self, text: str) -> str: ...
 
@@ -65,6 +67,11 @@ class TerminalScreen:
         sys.stderr.write(printable(text) + "\n")
         sys.stderr.flush()
 
+    def discard_typed(self) -> None:
+        """Forget keys that were typed before a question was displayed."""
+        if termios is not None:
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
     def read_key(self) -> str:
         """Return one key; Ctrl-C is a key here, so that a person who leaves is told how to come back."""
         if termios is None:
@@ -75,15 +82,18 @@ class TerminalScreen:
                 typed += os.read(stdin, 1)
         return typed.decode("utf-8", "replace")
 
-    def read_line(self, prompt: str) -> str:
-        """Return one line without its end. Ctrl-C gives an empty line."""
+    def read_line(self, prompt: str) -> str | None:
+        """Return one line without its end; None when the person presses Ctrl-C or Ctrl-D instead."""
         if termios is None:
             return typer.prompt(prompt, default="", show_default=False, err=True)
         sys.stderr.write(f"{printable(prompt)}: ")
         sys.stderr.flush()
         with _unsignalled(whole_lines=True) as stdin:
             line = os.read(stdin, _LONGEST_LINE).decode("utf-8", "replace")
-        return "" if line.endswith(_INTERRUPT) else line.strip()
+        if not line or line.endswith(_INTERRUPT):
+            sys.stderr.write("\n")
+            return None
+        return line.strip()
 
     def edit(self, text: str) -> str:
         """Return the text as the user's editor leaves it. Raises InvalidInput when the editor fails."""

@@ -90,7 +90,8 @@ def with_reviewer(data: Any, reviewer: str) -> Any:
         return data
     fields = cast("dict[str, Any]", data)
     decides = any(fields.get(name) for name in ("decisions", "marked_relevant", "marked_irrelevant"))
-    return {**fields, "reviewer": reviewer} if decides and not fields.get("reviewer") else fields
+    is_named = bool(str(fields.get("reviewer") or "").strip())
+    return {**fields, "reviewer": reviewer} if decides and not is_named else fields
 
 
 def _refuse_data(decision: Decision, hint: str) -> None:

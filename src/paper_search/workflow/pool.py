@@ -56,7 +56,7 @@ class PooledPaper(BaseModel):
 
     def decide(self, decision: ReviewDecision) -> None:
         """Store the decision in place of the reviewer's earlier one."""
-        self.decisions = [*(other for other in self.decisions if other.reviewer != decision.reviewer), decision]
+        self.decisions = [*(other for other in self.decisions if not other.is_by_same_reviewer(decision)), decision]
         if decision.status in (ReviewStatus.INCLUDE, ReviewStatus.MAYBE):
             self.admitted = True
 
@@ -78,10 +78,14 @@ class Pool(BaseModel):
         return [entry.paper for entry in self.entries if entry.status is status]
 
     @property
+    def included(self) -> list[PooledPaper]:
+        """The entries that are in the result as things stand."""
+        return [entry for entry in self.entries if entry.exclusion_reason is None]
+
+    @property
     def result(self) -> list[Paper]:
         """The papers that are in the result as things stand, the most relevant first."""
-        included = [entry for entry in self.entries if entry.exclusion_reason is None]
-        return [entry.paper for entry in sorted(included, key=lambda entry: relevance_order(entry.scored))]
+        return [entry.paper for entry in sorted(self.included, key=lambda entry: relevance_order(entry.scored))]
 
     def exclusions(self, threshold: float | None) -> list[Exclusion]:
         """Return every paper that is not in the result, with the reason."""

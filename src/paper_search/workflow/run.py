@@ -1,14 +1,13 @@
 """One search from query to collection: rounds of query, search, merge, score and review."""
 
-import inspect
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel, Field
 
 from paper_search.citation_keys import with_citation_keys
-from paper_search.errors import InvalidDecision
 from paper_search.models import (
     PaperCollection,
     ParsedIntent,
@@ -30,22 +29,24 @@ from paper_search.workflow.checkpoints import (
     Checkpoint,
     CheckpointHandler,
     CheckpointKind,
-    Decision,
     DecisionAction,
     ResultPayload,
     StrategyPayload,
 )
-from paper_search.workflow.decisions import check_decision, read_feedback, read_strategy
+from paper_search.workflow.decisions import read_feedback, read_strategy
 from paper_search.workflow.inheritance import build_on, describe, mark_edit, queries_by_person
 from paper_search.workflow.journal import Journal
 from paper_search.workflow.log import count_stages, log_round, settle_logs
 from paper_search.workflow.pool import trace_members
 from paper_search.workflow.ports import ProgressReporter, Skills
+from paper_search.workflow.questions import Questions, TakenDecision
 from paper_search.workflow.state import WorkflowState
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.logging import get_logger
 
 MAX_ROUNDS = "max_rounds"
+_AT_ONCE = 50
+"""Papers collected without leaving the event loop; more go to a thread."""
 _ANSWERED = (SourceStatus.OK, SourceStatus.EMPTY)
 
 
@@ -56,18 +57,6 @@ class MergedPapers(BaseModel):
     merged: dict[str, int]
     members: list[list[int]] = Field(default_factory=list[list[int]])
     """The positions of the records of each paper; earlier versions did not store them."""
-
-
-class TakenDecision(Decision):
-    """A decision and when it was taken, as the journal keeps it; earlier versions did not store the time."""
-
-    at: datetime | None = None
-
-
-class Moment(BaseModel):
-    """When something was first asked, as the journal keeps it: a run that is continued asks the same question."""
-
-    at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +83,19 @@ class Run:
         clock: Clock,
     ) -> None:
         self._query = query
-        self._run_id = run_id
         self._skills = skills
         self._options = options
-        self._handler = handler
+        self._questions = (
+            Questions(handler, run_id, skills.searcher.available, journal, clock) if handler is not None else None
+        )
         self._progress = progress
         self._journal = journal
         self._clock = clock
         self._state = WorkflowState()
         self._logs: list[RoundLog] = []
         self._notes: list[str] = []
+        self._queries_edited_in = 0
+        """The last round in which a person set the queries: feedback from before it is in them or was removed."""
 
     async def finish(self) -> PaperCollection:
         self._tell("intent_parsing")
@@ -116,12 +108,12 @@ class Run:
                 continue
             latest = await self._search(intent, strategy)
             approved, feedback = await self._review(latest)
-            result_count = len(self._state.pool.result)
+            result_count = len(self._state.pool.included)
             if approved:
                 self._state.record_iteration(strategy, result_count, feedback)
-                return self._complete(latest, reason=None)
+                return await self._complete(latest, reason=None)
             self._close_round(strategy, result_count, feedback)
-        return self._complete(latest or self._unsearched(intent), reason=MAX_ROUNDS)
+        return await self._complete(latest or self._unsearched(intent), reason=MAX_ROUNDS)
 
     async def _read_intent(self) -> ParsedIntent:
         intent = await self._skills.intent_parser.parse(self._query)
@@ -143,16 +135,17 @@ class Run:
         proposed = await self._journal.remember(self._step("strategy"), SearchStrategy, propose)
         if not proposed.origins:  # written by a version that did not store them
             proposed = describe(last, proposed)
-        if self._handler is None or not self._options.ask_about_strategy:
+        if self._questions is None or not self._options.ask_about_strategy:
             return proposed, None
-        checkpoint = await self._checkpoint(
+        checkpoint, decision = await self._ask(
             CheckpointKind.STRATEGY_CONFIRMATION, StrategyPayload(intent=intent, strategy=proposed)
         )
-        decision = await self._ask(self._handler, checkpoint)
         if decision.action is DecisionAction.REJECT:
             return proposed, read_feedback(checkpoint, decision)
         strategy = read_strategy(checkpoint, decision, self._skills.searcher.available)
         if decision.action is DecisionAction.EDIT:
+            if strategy.queries != proposed.queries:
+                self._queries_edited_in = self._round
             strategy = mark_edit(proposed, strategy, self._round)
         return strategy, None
 
@@ -161,7 +154,7 @@ class Run:
             intent=intent,
             previous_strategies=self._state.previous_strategies,
             user_feedback=self._state.latest_feedback,
-            earlier_texts=self._state.feedback_texts(before_last=True),
+            earlier_texts=self._state.feedback_texts(before_last=True, since=self._queries_edited_in),
             person_queries=queries_by_person(last),
             relevant_titles=[paper.title for paper in self._state.accumulated_papers],
             irrelevant_titles=[paper.title for paper in self._state.rejected_papers],
@@ -223,8 +216,13 @@ class Run:
         """The relevance that the organizer asks for, if it says so."""
         return getattr(self._skills.result_organizer, "min_relevance", None)
 
-    def _collection(self, latest: SearchMetadata, rounds: int) -> PaperCollection:
+    async def _collection(self, latest: SearchMetadata, rounds: int) -> PaperCollection:
         """Return the papers of all rounds as they stand, with the log of all rounds."""
+        if len(self._state.pool.entries) <= _AT_ONCE:
+            return self._collected(latest, rounds)
+        return await asyncio.to_thread(self._collected, latest, rounds)
+
+    def _collected(self, latest: SearchMetadata, rounds: int) -> PaperCollection:
         papers = with_citation_keys(self._state.pool.result)
         exclusions = self._state.pool.exclusions(self._threshold)
         logs = settle_logs(self._logs, papers, exclusions)
@@ -244,42 +242,27 @@ class Run:
 
     async def _review(self, latest: SearchMetadata) -> tuple[bool, UserFeedback]:
         """Return whether the result is approved, and what the person said about it."""
-        if self._handler is None:
+        if self._questions is None:
             return True, UserFeedback()
-        collection = self._collection(latest, self._round + 1)
+        collection = await self._collection(latest, self._round + 1)
         payload = ResultPayload(collection=collection, accumulated_papers=self._state.accumulated_papers)
-        checkpoint = await self._checkpoint(CheckpointKind.RESULT_REVIEW, payload)
-        decision = await self._ask(self._handler, checkpoint, paper_count=len(collection.papers))
+        checkpoint, decision = await self._ask(
+            CheckpointKind.RESULT_REVIEW, payload, paper_count=len(collection.papers)
+        )
         feedback = read_feedback(checkpoint, decision)
         self._state.decide(feedback, decision.at or datetime.fromisoformat(checkpoint.timestamp))
         return decision.action is DecisionAction.APPROVE, feedback
 
-    async def _ask(self, handler: CheckpointHandler, checkpoint: Checkpoint, **facts: Any) -> TakenDecision:
-        self._tell("waiting_checkpoint", checkpoint_kind=checkpoint.kind.value, iteration=self._round, **facts)
-
-        async def answer() -> TakenDecision:
-            decision = await _answer(handler, checkpoint)
-            check_decision(checkpoint, decision, self._skills.searcher.available)
-            return TakenDecision(**dict(decision), at=self._clock.now())
-
-        decision = await self._journal.remember(f"decision-{self._state.decisions_taken}", TakenDecision, answer)
-        self._state.decisions_taken += 1
-        return decision
-
-    async def _checkpoint(self, kind: CheckpointKind, payload: StrategyPayload | ResultPayload) -> Checkpoint:
+    async def _ask(
+        self, kind: CheckpointKind, payload: StrategyPayload | ResultPayload, **facts: Any
+    ) -> tuple[Checkpoint, TakenDecision]:
+        assert self._questions is not None
         number = self._state.decisions_taken
-        asked = await self._journal.remember(f"asked-{number}", Moment, self._now)
-        return Checkpoint(
-            kind=kind,
-            payload=payload,
-            run_id=self._run_id,
-            iteration=number,
-            round=self._round,
-            timestamp=asked.at,
-        )
-
-    async def _now(self) -> Moment:
-        return Moment(at=self._clock.now().isoformat())
+        checkpoint = await self._questions.put(kind, payload, number, self._round)
+        self._tell("waiting_checkpoint", checkpoint_kind=kind.value, iteration=self._round, **facts)
+        decision = await self._questions.take_answer(checkpoint)
+        self._state.decisions_taken += 1
+        return checkpoint, decision
 
     def _close_round(self, strategy: SearchStrategy, result_count: int, feedback: UserFeedback) -> None:
         self._state.record_iteration(strategy, result_count, feedback)
@@ -294,10 +277,11 @@ class Run:
             notes=list(intent.notes),
         )
 
-    def _complete(self, latest: SearchMetadata, reason: str | None) -> PaperCollection:
+    async def _complete(self, latest: SearchMetadata, reason: str | None) -> PaperCollection:
         """Return the result: on approval and after the last round alike, all papers that are not excluded."""
         self._state.is_complete = True
-        collection = self._collection(latest.model_copy(update={"reason": reason}), self._state.current_iteration)
+        ended = latest.model_copy(update={"reason": reason})
+        collection = await self._collection(ended, self._state.current_iteration)
         facts = {"reason": reason} if reason else {}
         self._tell("completed", iteration=self._round, paper_count=len(collection.papers), **facts)
         return collection
@@ -319,19 +303,6 @@ class Run:
             self._progress(phase, facts)
         except Exception:
             get_logger(__name__).exception("progress reporter failed", phase=phase)
-
-
-async def _answer(handler: CheckpointHandler, checkpoint: Checkpoint) -> Decision:
-    answering = cast(
-        "object", handler.handle(checkpoint)
-    )  # whatever the handler is typed as, people pass what they have
-    decision = await answering if inspect.isawaitable(answering) else answering
-    if not isinstance(decision, Decision):
-        raise InvalidDecision(
-            f"The checkpoint handler answered with {type(decision).__name__}, not with a Decision.",
-            hint="Return Decision(action=DecisionAction.APPROVE), or another action.",
-        )
-    return decision
 
 
 def _no_answer(round_number: int, has_papers: bool) -> str:

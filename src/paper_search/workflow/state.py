@@ -45,9 +45,9 @@ class WorkflowState(BaseModel):
     def latest_feedback(self) -> UserFeedback | None:
         return self.history[-1].feedback if self.history else None
 
-    def feedback_texts(self, *, before_last: bool = False) -> list[str]:
-        """Return every text of every feedback, the oldest first; or those before the latest feedback."""
-        records = self.history[:-1] if before_last else self.history
+    def feedback_texts(self, *, before_last: bool = False, since: int = 0) -> list[str]:
+        """Return what people wrote in all rounds from `since` on, with or without the last one."""
+        records = self.history[since : -1 if before_last else None]
         return [text for record in records if record.feedback for text in record.feedback.texts]
 
     @property

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path, PureWindowsPath
 
-from uraniborg.kernel.errors import Conflict, Refused
+from uraniborg.kernel.errors import Conflict, Refused, Unavailable, is_out_of_room
 
 
 class AlreadyExists(Conflict):
@@ -24,12 +24,50 @@ class PathRefused(Refused):
 
 
 def write_atomic(path: Path, data: str | bytes | Iterable[str]) -> None:
-    """Put `data`, or the pieces it consists of, at `path`, in the place of what is there.
+    """Replace the file at `path` with `data`, or the pieces it consists of.
 
-    Whoever looks, also after a crash, sees all of the old or all of the new. Raises OSError when the disk refuses;
+    A reader sees all of the old or all of the new file, also after a crash. Raises OSError when the disk refuses;
     nothing half-written is left then.
     """
     _publish(path, data, os.replace)
+
+
+def check_output(path: Path | None) -> None:
+    """Raise Unavailable if a file at `path` cannot be written, before any work is done for it. None is stdout."""
+    if path is None:
+        return
+    folder = path.parent
+    if not folder.is_dir():
+        raise _unwritable(path, f"the folder '{shown(folder)}' does not exist")
+    if path.is_dir():
+        raise _unwritable(path, "it is a folder")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise _unwritable(path, "permission denied")
+
+
+def write_output(path: Path, data: str | bytes | Iterable[str]) -> None:
+    """Write a file that the user named: whole or not at all, through links, and into devices and pipes as they are.
+
+    Raises Unavailable when the file cannot be written.
+    """
+    target = path.resolve()
+    try:
+        if not target.exists() or target.is_file():
+            write_atomic(target, data)
+            return
+        with target.open("wb") as stream:
+            pieces = [data] if isinstance(data, str | bytes) else data
+            stream.writelines(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
+    except OSError as exc:
+        if is_out_of_room(exc):
+            raise
+        raise _unwritable(path, exc.strerror or "the disk failed") from exc
+
+
+def _unwritable(path: Path, reason: str) -> Unavailable:
+    return Unavailable(
+        f"'{shown(path)}' could not be written: {reason}.", hint="Name a file in a folder that you may write to."
+    )
 
 
 def create_exclusive(path: Path, data: str | bytes) -> None:

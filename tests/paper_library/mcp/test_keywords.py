@@ -64,3 +64,17 @@ def test_ten_come_unless_told_otherwise_newest_first(library: Caller) -> None:
 def test_an_unknown_keyword_is_no_error(library: Caller) -> None:
     page = library.answer("search_papers_by_keyword", keyword="phlogiston")
     assert (page["results"], page["total"], page["next_offset"]) == ([], 0, None)
+    assert any("search_papers" in note for note in page["interpreted_query"]["ignored"])
+
+
+@requirement("PL-9")
+@pytest.mark.parametrize(
+    ("keyword", "meant"),
+    [("transformers", "transformer"), ("radar", "rain radar"), ("photobleeching", "photobleaching")],
+)
+def test_a_keyword_without_papers_gets_suggestions(library: Caller, keyword: str, meant: str) -> None:
+    page = library.answer("search_papers_by_keyword", keyword=keyword)
+    assert (page["results"], page["total"]) == ([], 0)
+    assert page["did_you_mean"].lower() == meant
+    assert page["suggestions"][0] == page["did_you_mean"]
+    assert library.answer("search_papers_by_keyword", keyword=page["did_you_mean"])["total"] > 0

@@ -152,7 +152,8 @@ async def test_template_not_available(library: Caller) -> None:
     assert result.isError
     error = json_of(result)["error"]
     assert error["code"] == "template_not_available"
-    assert "deep_read" in error["available_summary_templates"]
+    assert set(error["available_summary_templates"]) == {"default", "deep_read", "brief"}
+    assert error["template"] == "haiku"
     assert caught.value.error.data == {"error": error}
 
 

@@ -9,7 +9,18 @@ from tests.paper_library.mcp import material
 from tests.paper_library.mcp.speaking import Caller
 from tests.requirements import requirement
 
-ROW = {"paper_id", "title", "year", "venue", "snippet_markdown", "authors", "score"}
+ROW = {
+    "paper_id",
+    "title",
+    "year",
+    "venue",
+    "snippet_markdown",
+    "authors",
+    "score",
+    "matched_fields",
+    "section",
+    "offset",
+}
 PAGE = {"results", "total", "limit", "offset", "next_offset", "interpreted_query"}
 PORTING = "Porting C++ and C# kernels to .NET: an O(n²) story"
 ATTENTION = "Attention for Weather: Transformers on Rain Radar"
@@ -173,3 +184,36 @@ def test_a_snippet_is_short_and_cannot_break_out_of_its_line(library: Caller) ->
 def test_a_search_is_answered_the_same_each_time(library: Caller) -> None:
     first = library.answer("search_papers", query="gravel study")
     assert library.answer("search_papers", query="gravel study") == first
+
+
+def test_words_that_were_dropped_are_named(library: Caller) -> None:
+    page = library.answer("search_papers", query="silent orbits zebra")
+    assert titles(page)[0] == SILENT
+    assert page["interpreted_query"]["dropped"] == ["zebra"]
+    assert "dropped" not in library.answer("search_papers", query="silent orbits")["interpreted_query"]
+
+
+def test_a_hit_names_its_fields_and_the_offset_leads_to_the_passage_in_the_source(library: Caller) -> None:
+    (row,) = library.answer("search_papers", query="optical flow author:öztürk")["results"]
+    assert (row["matched_fields"], row["section"]) == (["author", "full_text"], "Introduction")
+    text = library.call("get_paper_source", paper_id=row["paper_id"], offset=row["offset"])["content"][0]["text"]
+    assert text.startswith("A transformer with local attention predicts")
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("SILENT AND ORBITS", SILENT),
+        ("author: Oeztuerk rain", ATTENTION),
+        ("autor:Smith orbits", SILENT),
+        ("SELECT * FROM papers WHERE author LIKE '%Kovács%'", SILENT),
+        ("silent orbits before 2005", SILENT),
+    ],
+)
+def test_queries_as_people_write_them_are_understood(library: Caller, query: str, found: str) -> None:
+    assert titles(library.answer("search_papers", query=query))[0] == found
+
+
+def test_ten_thousand_characters_are_refused(library: Caller) -> None:
+    error = library.failure("search_papers", query="silent orbits " * 715)
+    assert (error["code"], error["argument"]) == ("invalid_argument", "query")

@@ -9,7 +9,7 @@ import pytest
 from paper_library.build.building import build_shelf
 from paper_library.identity import is_paper_id, normalised_arxiv, normalised_doi
 from paper_library.library import Library
-from paper_library.search import engine
+from paper_library.search import engine, hits
 from paper_library.source import ShelfSource
 from paper_library.store.shelf import Shelf
 
@@ -82,7 +82,7 @@ def test_full_texts_are_read_for_snippets_up_to_a_bound(tmp_path: Path, monkeypa
     build_shelf([*tmp_path.glob("*.md")], tmp_path / "shelf")
     library = Library.open(tmp_path / "shelf")
     assert all("**dugong**" in hit["snippet_markdown"] for hit in library.search("dugong")["results"])
-    monkeypatch.setattr(engine, "SNIPPET_READ", 3_000)
+    monkeypatch.setattr(hits, "SNIPPET_READ", 3_000)
     shown = [hit["snippet_markdown"] for hit in library.search("dugong")["results"]]
     assert sum("**dugong**" in text for text in shown) == 1
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from paper_library.library import Library
+from tests.paper_library.search import sky as sky_papers
 from tests.paper_library.search.shelves import library_of
 
 PAPERS: list[dict[str, Any]] = [
@@ -58,3 +59,8 @@ PAPERS: list[dict[str, Any]] = [
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     return library_of(tmp_path_factory.mktemp("small"), *PAPERS)
+
+
+@pytest.fixture(scope="session")
+def sky(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return library_of(tmp_path_factory.mktemp("sky"), *sky_papers.PAPERS)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from paper_library.search.query import FIELDS, Query, Unit, read_query
+from paper_library.search.parser import read_query
+from paper_library.search.query import FIELDS, Query, Unit
 from uraniborg.kernel.text import words
 
 PIECES = st.one_of(
@@ -22,11 +23,12 @@ TYPED = st.lists(PIECES, max_size=15).map(" ".join) | st.lists(PIECES, max_size=
 
 
 def units(query: Query) -> list[Unit]:
-    return [*query.wanted, *(unit for group in query.required for unit in group), *query.excluded]
+    groups = [*query.wanted, *query.required]
+    return [*(unit for group in groups for unit in group), *query.boosting, *query.excluded]
 
 
 def said_of(text: str) -> dict[str, Any]:
-    return read_query(text).interpreted()
+    return read_query(text).interpret()
 
 
 def read(text: str) -> dict[str, Any]:
@@ -39,6 +41,7 @@ def read(text: str) -> dict[str, Any]:
 @example('"' * 500)
 @example("-" * 500)
 @example("(" * 250 + ")" * 250)
+@example("AND FISH 🐟 NOT -the the*")
 def test_any_text_is_read_and_every_word_of_it_is_searched_or_told_of(text: str) -> None:
     query = read_query(text)
     known = "".join([*(f"{unit.field} {unit.text}" for unit in units(query)), *query.ignored]).lower()
@@ -81,6 +84,12 @@ def test_500_characters_of_junk_are_read(text: str) -> None:
         ("year:2021", {"filters": {"year": ["2021"]}}),
         ("year:2019..2023 fish", {"terms": ["fish"], "filters": {"year": ["2019..2023"]}}),
         ("fish and birds or not", {"terms": ["fish", "and", "birds", "or", "not"]}),
+        ("FISH AND BIRDS", {"terms": ["fish", "and", "birds"]}),
+        ("FISH NOT BIRDS", {"terms": ["fish", "not", "birds"]}),
+        ("deep-sea fish", {"terms": ["deep", "sea", "fish"]}),
+        ("GJ-1214b fish", {"terms": ["gj", "1214b", "fish"], "phrases": ["gj 1214b"]}),
+        ("fish since 2015", {"terms": ["fish"], "filters": {"year": ["2015.."]}}),
+        ("fish sort:year", {"terms": ["fish"], "sort": "year_desc"}),
         ("", {}),
     ],
 )
@@ -120,7 +129,7 @@ def test_every_form_of_years_is_understood(typed: str, years: tuple[int | None, 
 @pytest.mark.parametrize("typed", ["abc", "20", "20199", "2019..x", "..", ">", "2019..2020..2021", "20192020"])
 def test_years_that_are_none_are_searched_as_words_and_told_of(typed: str) -> None:
     query = read_query(f"fish year:{typed}")
-    assert [unit.text for unit in query.wanted][:2] == ["fish", "year"]
+    assert [unit.text for (unit,) in query.wanted][:2] == ["fish", "year"]
     assert not query.required
     assert len(query.ignored) == 1
 
@@ -166,7 +175,6 @@ def test_an_operator_with_nothing_to_join_is_left_out_and_told_of(typed: str, te
 @pytest.mark.parametrize(
     ("typed", "terms"),
     [
-        ("foo:bar", ["foo", "bar"]),
         ("https://example.org/a", ["https", "example", "org", "a"]),
         ("well-known", ["well", "known"]),
         ("C++ C# .NET", ["c++", "c#", ".net"]),
@@ -182,6 +190,12 @@ def test_an_operator_with_nothing_to_join_is_left_out_and_told_of(typed: str, te
 )
 def test_what_is_no_construct_is_words(typed: str, terms: list[str]) -> None:
     assert read(typed) == {"terms": terms}
+
+
+def test_a_field_that_does_not_exist_is_searched_as_a_word_and_named() -> None:
+    said = said_of("foo:bar")
+    assert said["terms"] == ["foo", "bar"]
+    assert any("foo: is not a field" in note for note in said["ignored"])
 
 
 @pytest.mark.parametrize(

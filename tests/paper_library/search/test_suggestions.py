@@ -1,9 +1,11 @@
 """Suggestions come from the shelf's own words."""
 
+from pathlib import Path
+
 import pytest
 
 from paper_library.library import Library
-from paper_library.search.suggestions import did_you_mean
+from paper_library.search.suggestions import did_you_mean, suggest_keywords
 from tests.paper_library.search.shelves import library_of
 
 
@@ -21,6 +23,19 @@ def test_the_more_frequent_of_two_likely_words_is_meant(shelf: Library) -> None:
     assert suggested(shelf, "galaxis", "galaxis") == "galaxies"
 
 
+def test_a_frequent_word_that_is_clearly_less_like_it_is_not_meant(tmp_path: Path) -> None:
+    often = [{"title": f"Temples {number}"} for number in range(5)]
+    library = library_of(tmp_path, {"title": "Templates of old"}, *often)
+    assert suggested(library, "templatez", "templatez") == "templates"
+    assert suggested(library, "templez", "templez") == "temples"
+
+
+def test_a_frequent_word_that_is_hardly_less_like_it_is_meant(tmp_path: Path) -> None:
+    often = [{"title": f"Spectroscopes {number}"} for number in range(5)]
+    library = library_of(tmp_path, {"title": "A spectroscope of old"}, *often)
+    assert suggested(library, "spectroscopez", "spectroscopez") == "spectroscopes"
+
+
 def test_only_the_unknown_word_is_put_right_and_the_rest_stays_as_typed(shelf: Library) -> None:
     assert suggested(shelf, "OLD Galaxeis -cold", "galaxeis") == "OLD galaxies -cold"
 
@@ -36,3 +51,45 @@ def test_names_of_people_are_suggested(shelf: Library) -> None:
 @pytest.mark.parametrize("word", ["zzzzzz", "old2", "abc", "2019", "fi*"])
 def test_what_is_like_nothing_or_says_too_little_gets_no_suggestion(shelf: Library, word: str) -> None:
     assert suggested(shelf, word, word) is None
+
+
+@pytest.fixture(scope="module")
+def keywords(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    papers = [{"title": f"Paper {number}", "keywords": ["Exoplanet atmospheres"]} for number in range(4)]
+    other = {"title": "Other", "keywords": ["Exoplanets", "Résumé", "stellar flares"], "tags": ["JWST data"]}
+    return library_of(tmp_path_factory.mktemp("keywords"), other, *papers)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "others"),
+    [
+        ("exoplanet", ["Exoplanets", "Exoplanet atmospheres"]),
+        ("exoplannets", ["Exoplanets"]),
+        ("EXOPLANET ATMOSPHERE", ["Exoplanet atmospheres", "Exoplanets"]),
+        ("jwst", ["JWST data"]),
+        ("resumee", ["Résumé"]),
+        ("flare", ["stellar flares"]),
+        ("phlogiston", []),
+        ("🪐", []),
+        ("the", []),
+    ],
+)
+def test_a_keyword_that_no_paper_has_gets_those_most_like_it(
+    keywords: Library, keyword: str, others: list[str]
+) -> None:
+    assert suggest_keywords(keywords.live.current(), keyword) == others
+    page = keywords.search_by_keyword(keyword)
+    assert (page["results"], page.get("suggestions", []), page.get("did_you_mean")) == (
+        [],
+        others,
+        (others or [None])[0],
+    )
+    assert any("search_papers" in note for note in page["interpreted_query"]["ignored"])
+
+
+def test_a_suggested_keyword_finds_papers(keywords: Library) -> None:
+    (first, *_) = keywords.search_by_keyword("exoplanet")["suggestions"]
+    page = keywords.search_by_keyword(first)
+    assert page["total"] == 1
+    assert "suggestions" not in page
+    assert "did_you_mean" not in page

@@ -1,5 +1,7 @@
 """A shelf that is not whole is not opened, and the error says why and what to do."""
 
+# pyright: reportPrivateUsage=false
+
 import os
 import shutil
 import stat
@@ -14,7 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paper_library.library import Library
+from paper_library.store import shelf as shelf_module
 from paper_library.store.checking import verify
+from paper_library.store.manifest import file_digest, read_manifest
 from paper_library.store.shelf import Shelf
 from tests.paper_library.operations.shelves import (
     HARMS,
@@ -24,6 +28,7 @@ from tests.paper_library.operations.shelves import (
     forget_database,
     put,
     rewrite_manifest,
+    shelve,
     shelve_readable,
 )
 from tests.requirements import requirement
@@ -88,12 +93,14 @@ def kinds_told(shelf: Path) -> str | dict[str, type]:
     return {name: type(said[name]) for name in ("built_at", "build_id", "papers")}
 
 
-def test_a_manifest_that_names_files_outside_the_shelf_is_refused(shelf: Path) -> None:
+def test_a_manifest_that_names_files_outside_the_shelf_is_refused_though_their_digests_are_right(shelf: Path) -> None:
     outside = shelf.parent / "outside"
     outside.write_text("not of this shelf")
-    files = {f"../{outside.name}": "0" * 64}
+    files = {**read_manifest(shelf).files, f"../{outside.name}": file_digest(outside)}
     rewrite_manifest(files=files)(shelf)
-    assert refusal(lambda: Shelf.open(shelf)).code == "shelf_damaged"
+    refused = refusal(lambda: Shelf.open(shelf))
+    assert refused.code == "shelf_damaged"
+    assert "is not what a build writes" in refused.message
 
 
 @settings(max_examples=60)
@@ -239,3 +246,25 @@ def test_a_shelf_opens_though_its_folder_of_links_cannot_be_removed(
 def test_whoever_may_read_the_folder_may_read_every_file_of_a_shelf(shelf: Path) -> None:
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in shelf.rglob("*") if path.is_file()}
     assert {name for name, mode in modes.items() if not mode & stat.S_IRGRP or not mode & stat.S_IROTH} == set()
+
+
+def test_a_shelf_replaced_while_it_is_opened_is_opened_again_and_not_made_of_two(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    shelve(other, "Another star")
+    build_id = read_manifest(other).build_id
+    assert read_manifest(shelf).build_id != build_id
+    opened = shelf_module._opened_index
+
+    def replaced(*given: Any) -> Any:
+        index = opened(*given)
+        if other.exists():
+            shelf.rename(tmp_path / "old")
+            other.rename(shelf)
+        return index
+
+    monkeypatch.setattr(shelf_module, "_opened_index", replaced)
+    found = Shelf.open(shelf)
+    assert found.build_id == found.manifest.build_id == build_id
+    assert [row.title for row in found.rows([0])] == ["Another star"]

@@ -4,14 +4,17 @@
     python -m tests.paper_search.intent.phrasings tuning     # the failures of one slice, too
 
 The hash of a phrasing decides whether it belongs to the tuning half or the check half. Look at failures of the tuning
-half only while you change rules. The second opinion was written after the rules and then used to improve them; the
-held-out slice was written after that, and no rule was changed for it.
+half only while you change rules.
+
+The held-out slice is three batches of sixty phrasings, each written after the rules and before it was run. At that
+first run 43 of 60 were read without any problem in every batch, and the years of 58, 56 and 55. The rules were then
+fixed for what each batch showed, so the figures printed now do not say how an unseen phrasing fares.
 """
 
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -26,8 +29,7 @@ from paper_search.sources.boolean import parse, positive_words
 from paper_search.text import terms
 
 TODAY = date(2026, 6, 15)
-SLICES = ("tuning", "check", "second opinion", "held-out")
-_FILES = {"second opinion": "second_opinion.jsonl", "held-out": "held_out.jsonl"}
+SLICES = ("tuning", "check", "held-out")
 _FOLDER = Path(__file__).parent
 _VOCABULARY = Vocabulary(get_domain("general").synonyms)
 
@@ -35,8 +37,8 @@ _VOCABULARY = Vocabulary(get_domain("general").synonyms)
 @cache
 def load_slice(name: str) -> tuple[dict[str, Any], ...]:
     """Return the rows of one slice."""
-    if name in _FILES:
-        return tuple(_rows(_FILES[name]))
+    if name == "held-out":
+        return tuple(_rows("held_out.jsonl"))
     return tuple(row for row in _rows("phrasings.jsonl") if slice_of(row["q"]) == name)
 
 
@@ -99,12 +101,22 @@ def _meaning(preferences: list[str]) -> list[str]:
     )
 
 
+def _by_field(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the share of rows without a problem in each field."""
+    wrong = [{problem.partition(":")[0] for problem in find_problems(row)} for row in rows]
+    fields = {"years": {"from", "to"}, "terms": {"missing", "intruding"}, "preferences": {"preferences"}}
+    fields["phrases and exclusions"] = {"phrases", "excluded"}
+    return ", ".join(
+        f"{field} {sum(not problems & names for problems in wrong) / len(rows):.1%}" for field, names in fields.items()
+    )
+
+
 def _main(shown: list[str]) -> None:
     for name in SLICES:
         rows = load_slice(name)
         if not rows:
             continue
-        print(f"{name}: {measure_accuracy(name):.1%} of {len(rows)}")
+        print(f"{name}: {measure_accuracy(name):.1%} of {len(rows)}; by field: {_by_field(rows)}")
         for row in rows if name in shown else ():
             if problems := find_problems(row):
                 print(f"  {row['q']!r}")

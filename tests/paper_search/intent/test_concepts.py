@@ -1,10 +1,13 @@
 """What a text is about."""
 
+from datetime import date
+
 import pytest
 
 from paper_search.domains import get_domain
 from paper_search.intent.cleaning import normalised, restored, set_phrases_aside, without_politeness
 from paper_search.intent.concepts import acronyms, alternatives, concepts_in
+from paper_search.intent.reading import read_query
 from paper_search.intent.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(get_domain("general").synonyms)
@@ -147,3 +150,19 @@ def test_a_text_without_its_phrases_can_be_made_whole_again() -> None:
 
 def test_normalising_removes_what_would_break_things_downstream() -> None:
     assert normalised("CO₂\x00\ud800 soft\u00adhyphen\u202e \ue000x\n２０２０") == "CO2 softhyphen x 2020"
+
+
+@pytest.mark.parametrize(
+    ("query", "concepts"),
+    [
+        ("Find me papers on help seeking behaviour", ["help seeking behaviour"]),
+        ("barriers to help seeking", ["barriers", "help seeking"]),
+        ("help me find papers on ice", ["ice"]),
+        ("please help find papers on ice", ["ice"]),
+        ("can mindfulness help patients", ["mindfulness", "patients"]),
+        ("must be about glaciers", ["glaciers"]),
+        ("ideally open data, must be about glaciers", ["glaciers"]),
+    ],
+)
+def test_courtesy_is_told_from_a_topic(query: str, concepts: list[str]) -> None:
+    assert read_query(query, VOCABULARY, date(2024, 6, 15)).concepts == concepts

@@ -53,6 +53,9 @@ def test_markup_is_folded(text: str, expected: str) -> None:
         ("((ice) snow", ", (ice) snow"),
         ("[ice (snow]", "[ice , snow]"),
         ("(ice AND snow", " ice AND snow"),
+        ("exoplanets (2015", "exoplanets (2015)"),
+        ("exoplanets (2015-2018; transits", "exoplanets (2015-2018); transits"),
+        ("exoplanets (2015, transits (hot))", "exoplanets (2015, transits (hot))"),
     ],
 )
 def test_brackets_without_a_partner_go(text: str, expected: str) -> None:

@@ -14,7 +14,7 @@ def test_the_table_holds_two_hundred_phrasings_in_two_halves_that_share_none() -
     assert min(len(tuning), len(check)) >= 80
 
 
-@pytest.mark.parametrize("name", ["tuning", "check"])
+@pytest.mark.parametrize("name", ["tuning", "check", "held-out"])
 def test_nearly_all_phrasings_are_read_as_a_person_means_them(name: str) -> None:
     accuracy = measure_accuracy(name)
     print(f"{name}: {accuracy:.1%} of {len(load_slice(name))} phrasings")

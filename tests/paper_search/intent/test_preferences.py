@@ -27,6 +27,10 @@ TODAY = date(2024, 6, 15)
         ("ice, preferably since 2020", ["published in 2020 or later"], ["ice,"]),
         ("ice, preferably in German", ["written in German"], ["ice,"]),
         ("ice, preferably not reviews", ["not reviews"], ["ice,"]),
+        ("ice, ideally not older than 2020", ["published in 2020 or later"], ["ice,"]),
+        ("ice, preferably review articles", ["review"], ["ice,"]),
+        ("ice, preferably related to albedo", ["albedo"], ["ice,"]),
+        ("ice, ideally with those", ["with those"], ["ice,"]),
         ("ice, the newer the better", ["published in 2019 or later"], ["ice,"]),
         ("preferably experimental papers on ice", ["experimental"], ["ice"]),
         ("Eis, vorzugsweise in der Arktis", ["Arktis"], ["Eis,"]),
@@ -62,6 +66,21 @@ def test_a_preference_is_no_condition_of_any_query_and_the_notes_say_so() -> Non
 def test_a_wish_that_is_all_there_is_becomes_the_subject() -> None:
     intent = read_query("I care most about sea ice", VOCABULARY, TODAY)
     assert (intent.topic, intent.preferences) == ("sea ice", [])
+
+
+@pytest.mark.parametrize(
+    ("query", "concepts", "excluded"),
+    [
+        ("no reviews, preferably simulations of galaxies", ["simulations", "galaxies"], ["reviews"]),
+        ("not deep learning; random forests preferred", ["random forests"], ["deep learning"]),
+        ("without Greenland, preferably the Alps", ["Alps"], ["Greenland"]),
+    ],
+)
+def test_a_wish_beside_exclusions_alone_becomes_the_subject(
+    query: str, concepts: list[str], excluded: list[str]
+) -> None:
+    intent = read_query(query, VOCABULARY, TODAY)
+    assert (intent.concepts, intent.excluded, intent.preferences) == (concepts, excluded, [])
 
 
 def test_a_quoted_wish_keeps_its_words() -> None:

@@ -52,6 +52,7 @@ def test_what_was_loosened_or_tightened_is_said() -> None:
     before = '"sea ice" AND albedo AND NOT hail'
     assert describe_loosening(before, '"sea ice" AND NOT hail') == ["Loosened: albedo is no longer required."]
     assert describe_loosening('"sea ice"', "sea AND ice") == ['Loosened: "sea ice" may now match as separate words.']
+    assert describe_loosening('tidal AND "icy moons"', "tidal AND icy") == ["Loosened: moons is no longer required."]
     assert describe_tightening("ice", "ice AND snow") == ["Tightened: snow is required."]
     assert describe_loosening("", "ice") == describe_tightening("ice", "") == []
 

@@ -87,6 +87,9 @@ def years_of(query: str) -> tuple[int | None, int | None]:
         ("ice older than 2000", None, 1999),
         ("papers published 1650-1700", 1650, 1700),
         ("up to 2015 ice sheets", None, 2015),
+        ("after 2016 exoplanet papers", 2017, None),
+        ("ice; after 2016 exoplanet papers", 2017, None),
+        ("before 2010 graphene", None, 2009),
     ],
 )
 def test_a_word_of_time_gives_years(query: str, year_from: int | None, year_to: int | None) -> None:
@@ -112,6 +115,10 @@ def test_a_word_of_time_gives_years(query: str, year_from: int | None, year_to: 
         "2019-nCoV",
         "after 2019-nCoV infection",
         "Tokyo Olympics 2020",
+        "before and after 2016 elections",
+        "after 2016 presidential elections",
+        "voters after 2016 exit polls",
+        "post-2020 global biodiversity framework papers",
         "ice in the crisis of 2008",
         "ice 1914",
         "witch trials 1650-1700",
@@ -140,6 +147,12 @@ def test_a_number_without_a_reason_is_no_year(query: str) -> None:
         ("ice excluding papers before 2017", 2017, None),
         ("ice, no papers older than 2017", 2017, None),
         ("ice, pre-2017 excluded", 2017, None),
+        ("pre-2017 exoplanet papers excluded", 2017, None),
+        ("omit pre 2017 exoplanet papers", 2017, None),
+        ("not earlier than 2017 exoplanets", 2017, None),
+        ("no older papers than 2015", 2015, None),
+        ("leave papers before 2017 aside", 2017, None),
+        ("ice, please leave papers before 2017 out", 2017, None),
         ("ice without those published before 2017", 2017, None),
         ("ice, ignore papers before 2017", 2017, None),
         ("ice, not older than five years", 2019, None),
@@ -189,6 +202,21 @@ def test_what_was_read_is_cut_out_and_said() -> None:
     reading = read_years("ice since 2020 on Mars", TODAY)
     assert reading.rest.split() == ["ice", "on", "Mars"]
     assert reading.notes == ["“since 2020” was read as published in 2020 or later."]
+
+
+@pytest.mark.parametrize(
+    ("query", "rest"),
+    [
+        ("after 2016 exoplanet papers", ["exoplanet", "papers"]),
+        ("pre-2017 exoplanet papers excluded", ["exoplanet"]),
+        ("omit pre 2017 exoplanet papers", ["exoplanet", "papers"]),
+        ("not earlier than 2017 exoplanets", ["exoplanets"]),
+        ("no older papers than 2015", []),
+        ("leave papers before 2017 aside", []),
+    ],
+)
+def test_a_year_phrase_before_its_subject_leaves_the_subject(query: str, rest: list[str]) -> None:
+    assert read_years(query, TODAY).rest.split() == rest
 
 
 def test_recent_is_said_with_the_year_it_was_read_as() -> None:

@@ -48,6 +48,19 @@ async def test_queries_that_come_down_to_one_request_send_it_once() -> None:
     assert (titles, report.calls, len(report.requests)) == (["A"], 1, 1)
 
 
+async def test_different_queries_that_come_down_to_one_request_send_it_once() -> None:
+    titles, report = await titles_and_report({"a": page("A", total=1)}, "a AND b", "a OR b", "a")
+    assert (titles, report.calls, len(report.requests)) == (["A"], 1, 1)
+
+
+async def test_a_source_whose_budget_ended_after_it_was_asked_has_failed_and_was_not_skipped() -> None:
+    spent = CallLimitError("The call budget of tiny (1) is used up.", calls=0)
+    _, asked = await titles_and_report({"a": page(follow=[f"{URL}/2"]), "2": spent}, "a")
+    assert (asked.status, asked.calls) == (SourceStatus.FAILED, 1)
+    _, unasked = await titles_and_report({"a": spent}, "a")
+    assert (unasked.status, unasked.calls) == (SourceStatus.SKIPPED, 0)
+
+
 async def test_no_matches_are_empty_and_not_failed() -> None:
     titles, report = await titles_and_report({"a": page(total=0)}, "a")
     assert (titles, report.status, report.found, report.reason) == ([], SourceStatus.EMPTY, 0, None)

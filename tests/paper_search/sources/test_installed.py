@@ -160,3 +160,10 @@ def test_entry_points_are_listed_by_name_without_being_loaded(monkeypatch: pytes
 
     monkeypatch.setattr("paper_search.sources.installed.entry_points", entry_points)
     assert list(installed_sources()) == ["shelf", "zettel"]
+
+
+async def test_an_installed_source_is_searched_for_identifiers_and_only_these_works_are_kept() -> None:
+    shelf = Shelf([{"title": "A", "doi": "10.5555/a"}, {"title": "B", "doi": "10.5555/b"}, {"title": "C"}])
+    result = await source(lambda: shelf).search_reported(strategy('"10.5555/b" OR "PMID:7"'))
+    assert [paper.title for paper in result.papers] == ["B"]
+    assert shelf.asked[0]["queries"][0]["keywords"] == ["10.5555/b", "PMID:7"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from paper_search.review import PaperDecision, ReviewDecision, ReviewStatus
+from paper_search.review import Exclusion, ExclusionReason, PaperDecision, ReviewDecision, ReviewStatus
 from paper_search.terminal import pages
 from paper_search.terminal.dialog import PaperReview, ask_about_strategy
 from paper_search.terminal.marks import Marks
@@ -15,14 +15,14 @@ from tests.paper_search.workflow.samples import paper, review_checkpoint, strate
 TITLES = ("Icy moons", "Dusty rings", "Hot springs")
 
 
-def review(keys: str, *lines: str, marks: Marks | None = None, titles: tuple[str, ...] = TITLES) -> "Sitting":
+def review(keys: str, *lines: str | None, marks: Marks | None = None, titles: tuple[str, ...] = TITLES) -> "Sitting":
     return Sitting(review_checkpoint(*titles), keys, lines, marks)
 
 
 class Sitting:
     """One sitting of a review, with everything that was displayed and saved."""
 
-    def __init__(self, checkpoint: Checkpoint, keys: str, lines: tuple[str, ...], marks: Marks | None) -> None:
+    def __init__(self, checkpoint: Checkpoint, keys: str, lines: tuple[str | None, ...], marks: Marks | None) -> None:
         self.checkpoint = checkpoint
         self.screen = ScriptedScreen(keys, lines)
         self.saved: list[Marks] = []
@@ -74,7 +74,7 @@ def test_any_other_key_displays_the_help_and_asks_again() -> None:
     screen = ScriptedScreen("x?a")
     assert ask_about_strategy(strategy_checkpoint(), screen) is not None
     assert screen.written.count(pages.STRATEGY_HELP) == 2
-    assert review("xa").screen.written.count(pages.PAPER_HELP) == 1
+    assert review("za").screen.written.count(pages.PAPER_HELP) == 1
 
 
 def test_each_paper_is_marked_with_one_key_and_a_reason_where_asked() -> None:
@@ -179,3 +179,45 @@ def test_no_line_of_a_page_is_wider_than_the_terminal(width: int) -> None:
 def test_the_scripted_screen_says_when_its_script_is_too_short() -> None:
     with pytest.raises(ScriptExhausted, match="no key left"):
         review("")
+
+
+def test_a_question_that_is_cancelled_decides_nothing() -> None:
+    screen = ScriptedScreen("rra", [None, None])
+    assert ask_about_strategy(strategy_checkpoint(), screen) == Decision(action=DecisionAction.APPROVE)
+    assert review("ra", None).decision == Decision(action=DecisionAction.APPROVE)
+    sitting = review("eia", None)
+    assert sitting.statuses == {sitting.ids[0]: {"status": "include"}}
+
+
+def test_an_empty_line_rejects_without_words() -> None:
+    decision = ask_about_strategy(strategy_checkpoint(), ScriptedScreen("r", [""]))
+    assert decision == Decision(action=DecisionAction.REJECT)
+
+
+def excluded_checkpoint() -> Checkpoint:
+    checkpoint = review_checkpoint(*TITLES)
+    assert isinstance(checkpoint.payload, ResultPayload)
+    checkpoint.payload.collection.metadata.exclusions = [
+        Exclusion(paper_id="p_old", title="Cold seas", reason=ExclusionReason.BY_PERSON),
+        Exclusion(paper_id="p_low", title="Warm winds", reason=ExclusionReason.BELOW_THRESHOLD, score=0.1),
+        Exclusion(paper_id="p_gone", title="Same as another", reason=ExclusionReason.MERGED),
+    ]
+    return checkpoint
+
+
+def test_excluded_papers_are_listed_and_one_can_be_taken_back() -> None:
+    sitting = Sitting(excluded_checkpoint(), "xa", ("1",), None)
+    assert "   1   by person: Cold seas" in sitting.screen.written
+    assert "   2   below threshold: Warm winds" in sitting.screen.written
+    assert "Same as another" not in sitting.screen.written
+    assert sitting.statuses == {"p_old": {"status": "include"}}
+    assert [marks.decisions.keys() for marks in sitting.saved] == [{"p_old"}]
+
+
+@pytest.mark.parametrize("line", ["", "0", "3", "x", None])
+def test_any_other_answer_takes_no_paper_back(line: str | None) -> None:
+    assert Sitting(excluded_checkpoint(), "xa", (line,), None).statuses == {}
+
+
+def test_without_excluded_papers_the_list_says_so() -> None:
+    assert "No paper is excluded." in review("xa").screen.written

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from paper_search.errors import NonRetryableError
 from paper_search.review import PaperDecision, ReviewStatus
 from paper_search.sessions import SessionManager
 from paper_search.terminal.marks import Marks, MarkStore
@@ -117,3 +118,34 @@ def test_damaged_and_foreign_marks_are_no_marks(tmp_path: Path) -> None:
     store.delete("s")
     store.delete("s")
     assert store.load("s", "c").decisions == {}
+
+
+async def test_marks_survive_a_decision_about_the_next_strategy(house: House, marks: MarkStore) -> None:
+    async with house.open() as manager:
+        session_id = (await opened(manager))["session_id"]
+        assert not await sit(manager, session_id, marks, ScriptedScreen("aiq"))
+        await manager.decide(session_id, Decision(action=DecisionAction.REJECT, note="more"), door="console")
+        screen = ScriptedScreen("aa")
+        assert await sit(manager, session_id, marks, screen)
+        result = await manager.result(session_id)
+    assert "1 marks of this review were stored" in screen.written
+    assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 1
+
+
+async def test_marks_stay_those_of_the_reviewer_who_made_them(house: House, marks: MarkStore) -> None:
+    async with house.open() as manager:
+        session_id = (await opened(manager))["session_id"]
+        assert not await sit(manager, session_id, marks, ScriptedScreen("aiq"))
+        async with asyncio.timeout(20):
+            assert await TerminalReview(manager, ScriptedScreen("a"), None, marks).run(session_id)
+        result = await manager.result(session_id)
+    assert [decision.reviewer for paper in result.papers for decision in paper.decisions] == ["Ada"]
+
+
+async def test_sources_that_failed_are_named_above_the_papers(tmp_path: Path, marks: MarkStore) -> None:
+    shut = FakeSource("beta", error=NonRetryableError("It is shut."))
+    async with House(tmp_path / "house", FakeSource("alpha", moons(2)), shut).open() as manager:
+        session_id = (await opened(manager))["session_id"]
+        screen = ScriptedScreen("aa")
+        assert await sit(manager, session_id, marks, screen)
+    assert "Not all sources could answer: beta (failed)." in screen.written

@@ -180,6 +180,7 @@ def test_the_reviewer_is_the_one_named_or_else_the_door() -> None:
     assert with_reviewer(marks, "terminal") == {**marks, "reviewer": "terminal"}
     assert with_reviewer(json.dumps(marks), "terminal") == {**marks, "reviewer": "terminal"}
     assert with_reviewer({**marks, "reviewer": "mira"}, "terminal") == {**marks, "reviewer": "mira"}
+    assert with_reviewer({**marks, "reviewer": "  "}, "terminal") == {**marks, "reviewer": "terminal"}
 
 
 @pytest.mark.parametrize("data", [None, {}, {"free_text_feedback": "more"}, {"queries": []}, [1], "not json", 7])

@@ -6,7 +6,7 @@ import pytest
 
 from paper_search.dedup import deduplicate
 from paper_search.models import RawPaper, ScoredPaper
-from paper_search.review import ExclusionReason, PaperDecision, ReviewStatus, combine_statuses
+from paper_search.review import ExclusionReason, PaperDecision, ReviewStatus
 from paper_search.workflow.pool import Additions, Pool, trace_members
 from tests.paper_search.workflow.samples import raw
 
@@ -51,27 +51,6 @@ def two_that_are_one(rounds: tuple[int, int] = (0, 0)) -> tuple[Pool, RawPaper]:
     add(pool, [raw(JOURNAL, doi="10.1000/europa")], rounds[1])
     telling = raw(JOURNAL, source="beta", doi="10.1000/europa", identifiers={"arxiv": "2101.00001"})
     return pool, telling
-
-
-@pytest.mark.parametrize(
-    ("statuses", "combined"),
-    [
-        ([], UNDECIDED),
-        ([UNDECIDED], UNDECIDED),
-        ([INCLUDE], INCLUDE),
-        ([INCLUDE, UNDECIDED], INCLUDE),
-        ([INCLUDE, MAYBE], INCLUDE),
-        ([EXCLUDE], EXCLUDE),
-        ([EXCLUDE, UNDECIDED], EXCLUDE),
-        ([EXCLUDE, MAYBE], MAYBE),
-        ([INCLUDE, EXCLUDE], MAYBE),
-        ([INCLUDE, EXCLUDE, MAYBE], MAYBE),
-        ([MAYBE, UNDECIDED], MAYBE),
-    ],
-)
-def test_the_statuses_of_several_reviewers_amount_to_one(statuses: list[ReviewStatus], combined: ReviewStatus) -> None:
-    assert combine_statuses(statuses) is combined
-    assert combine_statuses(reversed(statuses)) is combined
 
 
 def test_a_paper_found_again_is_a_duplicate_of_an_earlier_round_and_keeps_its_round() -> None:
@@ -202,9 +181,10 @@ def test_the_decisions_about_two_papers_that_are_one_are_combined() -> None:
     assert paper.status is MAYBE
 
 
-def test_an_admitted_paper_that_is_one_with_an_excluded_one_stays_admitted() -> None:
+@pytest.mark.parametrize("scores", [(0.1, 0.9), (0.9, 0.1)])
+def test_an_admitted_paper_that_is_one_with_one_below_the_threshold_stays_admitted(scores: tuple[float, float]) -> None:
     pool, telling = two_that_are_one()
-    score(pool, **{PREPRINT: 0.1, JOURNAL: 0.9})
+    score(pool, **dict(zip((PREPRINT, JOURNAL), scores, strict=True)))
     admit(pool, 10)
     add(pool, [telling], 1)
     (paper,) = pool.result

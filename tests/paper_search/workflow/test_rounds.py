@@ -1,5 +1,7 @@
 """Reviews of several rounds: the pool only grows, and every paper has a status."""
 
+import contextlib
+import json
 from typing import Any
 
 import pytest
@@ -7,8 +9,9 @@ import pytest
 from paper_search.errors import InvalidDecision, NonRetryableError, RetryableError
 from paper_search.models import PaperCollection, RawPaper
 from paper_search.review import ExclusionReason, ReviewStatus
-from paper_search.testing import FakeSource, ScriptedDecisions
+from paper_search.testing import FakeSource, ScriptedDecisions, ScriptExhausted
 from paper_search.workflow import Decision, DecisionAction
+from paper_search.workflow.journal import MemoryJournal
 from tests.paper_search.workflow.runs import (
     APPROVE,
     CLOCK,
@@ -194,6 +197,43 @@ async def test_the_log_holds_the_queries_requests_and_sources_of_every_round() -
     assert [[report.name for report in log.sources] for log in result.metadata.round_logs] == [["alpha"], ["alpha"]]
 
 
+NEW_FIELDS = {
+    *("members", "at", "origins", "received", "removed", "round_logs", "exclusions", "decisions", "found_in_round"),
+    "other_ids",
+}
+
+
+def as_of_the_version_before(journal: MemoryJournal, marked: set[str]) -> None:
+    """Turn the journal into one of the version that forgot all papers of round 1 but the marked ones."""
+
+    def without_new(found: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in found.items() if key not in NEW_FIELDS}
+
+    for step, text in journal.entries.items():
+        if step.startswith("asked-"):
+            continue
+        entry = json.loads(text, object_hook=without_new)
+        if step in ("round-1/dedup", "round-1/score", "round-1/organize"):
+            entry["papers"] = [paper for paper in entry["papers"] if paper.get("paper", paper)["id"] in marked]
+        journal.entries[step] = json.dumps(entry)
+
+
+@pytest.mark.parametrize("answered", range(1, 5))
+async def test_a_session_of_the_version_before_is_resumed_with_all_its_papers(answered: int) -> None:
+    liked, disliked = MANY[0].id, MANY[9].id
+    marks = reject_with(marked_relevant=[liked], marked_irrelevant=[disliked])
+    script = [APPROVE, marks, APPROVE, APPROVE]
+    journal, source = MemoryJournal(), RoundsSource("alpha", [MANY, MANY[:1]])
+    with contextlib.suppress(ScriptExhausted):
+        await workflow(ScriptedDecisions(script[:answered]), [source], journal=journal).run(QUERY, run_id="r")
+    as_of_the_version_before(journal, {liked})
+    rest = ScriptedDecisions(script[answered:])
+    result = await workflow(rest, [source], journal=journal).run(QUERY, run_id="r")
+    assert ids(result) == {paper.id for paper in MANY} - {disliked}
+    assert [(log.identified, log.screened) for log in result.metadata.round_logs] == [(24, 24), (1, 0)]
+    assert {exclusion.paper_id for exclusion in result.metadata.exclusions} == {disliked}
+
+
 async def test_titles_marked_in_any_round_teach_the_next_strategy() -> None:
     liked = raw("Tidal heating of icy moons by obliquity", doi="10.1/obliquity")
     again = raw("Obliquity tides and the heating of icy moons", doi="10.1/obliquity.2")
@@ -208,3 +248,21 @@ async def test_the_result_of_a_run_without_reviews_is_logged_too() -> None:
     (log,) = result.metadata.round_logs
     assert (log.identified, log.screened, log.included, log.excluded) == (4, 4, 3, {"below_threshold": 1})
     assert titles(result) != []
+
+
+async def test_feedback_that_a_person_edited_away_does_not_come_back() -> None:
+    plain = {"queries": [{"keywords": ["tidal"], "boolean_query": "tidal AND heating"}]}
+    person = ScriptedDecisions(
+        [
+            APPROVE,
+            Decision(action=DecisionAction.REJECT, revised_data={"free_text_feedback": "without flares"}),
+            Decision(action=DecisionAction.EDIT, revised_data=plain),
+            REJECT,
+            APPROVE,
+            APPROVE,
+        ]
+    )
+    result = await workflow(person).run(QUERY)
+    second, third = (log.strategy.queries for log in result.metadata.round_logs[1:])
+    assert [query.boolean_query for query in second] == ["tidal AND heating"]
+    assert "flare" not in " ".join(query.boolean_query for query in third)

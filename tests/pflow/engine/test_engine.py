@@ -432,6 +432,19 @@ def test_a_secret_in_bytes_that_a_node_gives_is_not_kept_either(home: Home) -> N
     assert traces(home) == []
 
 
+def test_a_secret_in_the_action_that_a_node_answers_with_is_not_kept_either(home: Home) -> None:
+    home.tell("fail-end")
+    result = home.run(joined([node("a", action="${api_key}"), node("b")], "a>b:other"), {"api_key": SECRET})
+    assert result.success
+    failing = joined([node("start"), node("a", action="${api_key}"), node("end")], "start>a", "start>end")
+    assert home.run(failing, {"api_key": SECRET}).failed_node == "end"
+    assert traces(home) == []
+    home.untell()
+    again = home.run(failing, {"api_key": SECRET}).reply()
+    assert SECRET not in json.dumps(again)
+    assert "a" not in again["reused_nodes"], "its outputs were not kept"
+
+
 def test_a_secret_that_is_a_number_is_a_secret(home: Home) -> None:
     ir = chain(node("a", echo="${pin_secret}"), node("end"))
     home.tell("fail-end")

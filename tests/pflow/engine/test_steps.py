@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -17,7 +18,7 @@ from pflow.engine import engine, executors
 from pflow.engine.cancelling import Cancellation
 from pflow.engine.results import RunResult
 from pflow.errors import RepairRefused
-from tests.pflow.engine.flows import SOON_S, Home, chain, joined, node
+from tests.pflow.engine.flows import CODE, NODES, SOON_S, Home, chain, joined, node
 from tests.requirements import requirement
 
 
@@ -98,6 +99,19 @@ def test_an_edited_node_runs_again_and_so_does_what_is_given_something_else_by_i
     assert home.runs() == {"start": 1, "c": 1, "a": 2, "b": 2, "end": 2}
 
 
+@requirement("PF-E10")
+def test_a_node_of_another_type_runs_again_though_it_is_given_the_same(
+    home: Home, failed: Callable[..., RunResult]
+) -> None:
+    twins = [{**NODES[0], "type": name} for name in ("twin", "other-twin")]
+    home.add_nodes("counting", [*NODES, *twins], CODE)
+    failed(failing_at_the_end(node("a", "twin", value=1), node("b", value="${a.value}")))
+    second = home.run(failing_at_the_end(node("a", "other-twin", value=1), node("b", value="${a.value}")))
+    assert second.progress.reused == ["b"], "what it gives is the same"
+    assert second.progress.not_reused["a"] == "what it is given changed"
+    assert home.runs() == {"a": 2, "b": 1, "end": 2}
+
+
 def test_an_edit_that_leads_to_the_same_values_runs_nothing_but_the_edited_node(
     home: Home, failed: Callable[..., RunResult]
 ) -> None:
@@ -122,6 +136,90 @@ def test_other_inputs_run_what_they_reach_and_nothing_else(home: Home, failed: C
     second = home.run(ir, {"x": 1, "y": 2})
     assert second.progress.reused == ["a"]
     assert home.runs("done") == {"a": 1, "b": 2, "end": 1}
+
+
+def test_a_parameter_that_only_limits_a_node_does_not_make_it_run_again(
+    home: Home, failed: Callable[..., RunResult]
+) -> None:
+    limited = {"type": "limited", "params": {"patience": {"type": "int"}}, "limits": ["patience"]}
+    home.add_nodes("counting", [*NODES, {**NODES[1], **limited}], CODE)
+    failed(failing_at_the_end(node("a", "limited", value=1, patience=5)))
+    assert home.run(failing_at_the_end(node("a", "limited", value=1, patience=60))).progress.reused == ["a"]
+    failed(failing_at_the_end(node("a", "limited", value=1, patience=5)))
+    assert home.run(failing_at_the_end(node("a", "limited", value=2, patience=5))).progress.reused == []
+
+
+def test_a_node_that_was_not_begun_for_want_of_a_value_leaves_the_world_as_it_was(
+    home: Home, failed: Callable[..., RunResult]
+) -> None:
+    def ir(name: str) -> dict[str, Any]:
+        nodes = [node("start"), node("try", "effect", value=f"${{{name}}}"), node("look", "looker"), node("end")]
+        return joined(nodes, "start>try", "try>look:error", "look>end")
+
+    failed(ir("missing"))
+    second = home.run(ir("missing_too"))
+    assert second.success
+    assert "look" in second.progress.reused
+    assert home.runs() == {"start": 1, "look": 1, "end": 2}
+
+
+@requirement("PF-E10")
+def test_a_node_that_looks_at_the_world_runs_again_once_another_node_with_effects_comes_before_it(
+    home: Home, failed: Callable[..., RunResult]
+) -> None:
+    nodes = [node("start"), node("a", "effect"), node("b", "effect", value=2), node("look", "looker"), node("end")]
+    failed(joined(nodes, "start>a", "start>b", "a>look", "b>end", "look>end"))
+    second = home.run(joined(nodes, "start>a", "start>b", "b>look", "a>end", "look>end"))
+    assert second.progress.not_reused["look"] == "a node before it that changes things ran again"
+    assert home.runs() == {"start": 1, "a": 1, "b": 1, "look": 2, "end": 2}
+
+
+@requirement("PF-E10")
+def test_a_node_that_looks_at_the_world_runs_again_whichever_of_the_nodes_before_it_did(
+    home: Home, failed: Callable[..., RunResult]
+) -> None:
+    def ir(a: int, b: int) -> dict[str, Any]:
+        changing = [node("a", "effect", value=a), node("b", "effect", value=b)]
+        nodes = [node("start"), *changing, node("look", "looker"), node("end")]
+        return joined(nodes, "start>a", "start>b", "a>look", "b>look", "look>end")
+
+    given = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2), (3, 2), (3, 3)]
+    for times, (a, b) in enumerate(given, 1):
+        failed(ir(a, b))
+        assert home.runs()["look"] == times
+
+
+@requirement("PF-E10")
+def test_whether_a_node_had_its_effect_is_uncertain_if_what_it_gave_was_of_no_use(home: Home) -> None:
+    odd = {**NODES[1], "type": "odd", "run": "odd.py:act"}
+    home.add_nodes("odd", [odd], "def act(params, context):\n    return 5\n")
+    first = home.run(chain(node("a", "odd")))
+    assert "not an object of outputs" in str(first.error_body)
+    second = home.run(chain(node("a", "odd")))
+    assert second.uncertain == ["a"]
+    assert second.warnings[0].startswith(
+        "'a' was interrupted in an earlier run: whether it had its effect is uncertain"
+    )
+
+
+@requirement("PF-E10")
+@pytest.mark.parametrize("change", ["size", "time", "file"])
+def test_a_file_that_differs_in_size_or_time_or_is_another_one_is_read_again(
+    home: Home, failed: Callable[..., RunResult], change: str
+) -> None:
+    file, other = home.place / "data.txt", home.place / "other.txt"
+    for path in (file, other):
+        path.write_text("one")
+        os.utime(path, ns=(10**18, 10**18))
+    ir = failing_at_the_end(node("r", "reader", file="data.txt"))
+    failed(ir)
+    if change == "file":
+        other.replace(file)
+    else:
+        file.write_text("longer" if change == "size" else "two")
+        os.utime(file, ns=(10**18, 10**18 + (change == "time")))
+    assert home.run(ir).progress.not_reused["r"] == "what it is given changed"
+    assert home.runs()["r"] == 2
 
 
 def test_a_file_that_a_node_reads_is_part_of_what_its_result_follows_from(

@@ -128,6 +128,12 @@ def test_what_has_no_json_form_is_a_failure_of_the_node(value: Any) -> None:
         as_json({"it": value})
 
 
+def test_what_is_not_plain_is_nested_two_hundred_levels_deep_at_most() -> None:
+    assert as_json({"it": [10**30, deep(198)]})
+    with pytest.raises(NodeFailed, match="nested deeper than 200 levels"):
+        as_json({"it": [10**30, deep(199)]})
+
+
 @pytest.mark.parametrize("levels", [100, 190, 240, 254, 300, 900])
 def test_what_is_nested_deep_comes_back_or_is_refused_and_never_breaks_a_reader(levels: int) -> None:
     for leaf in (1, 10**30):

@@ -44,3 +44,11 @@ async def test_data_passes_through() -> None:
 async def test_more_than_fits_a_value_is_refused(count: int) -> None:
     with pytest.raises(NodeFailed, match="`count`"):
         await echo({"message": "x", "count": count}, CONTEXT)
+
+
+async def test_an_echo_has_ten_million_characters_at_most() -> None:
+    fits = await echo({"message": "x" * 9, "count": 1_000_000}, CONTEXT)
+    assert len(fits["echo"]) == 9_999_999
+    for message, count in (("x" * 10, 1_000_000), ("x" * 9, 1_000_001), ("x", -1)):
+        with pytest.raises(NodeFailed, match=f"`count` is {count}"):
+            await echo({"message": message, "count": count}, CONTEXT)

@@ -21,6 +21,35 @@ SHOP = [
 ]
 
 
+TREES = [
+    "alder",
+    "birch",
+    "cedar",
+    "dogwood",
+    "elder",
+    "fir",
+    "ginkgo",
+    "hazel",
+    "ironwood",
+    "juniper",
+    "kapok",
+    "larch",
+    "maple",
+    "neem",
+    "oak",
+    "pine",
+    "quince",
+    "rowan",
+    "spruce",
+    "teak",
+    "umbrella",
+    "viburnum",
+    "willow",
+    "yew",
+    "zelkova",
+]
+
+
 def keys(query: str, documents: list[Document] = SHOP, limit: int | None = None) -> list[str]:
     return [hit.key for hit in ranked(query, documents, limit=limit)]
 
@@ -171,6 +200,13 @@ def test_a_text_without_end_is_cut_and_not_waited_for() -> None:
     started = time.process_time()
     assert keys(endless, [document("a", description=endless, keys=[endless], tags=[endless])]) == ["a"]
     assert time.process_time() - started < 2
+
+
+def test_the_first_twenty_four_words_of_the_first_thousand_characters_are_searched() -> None:
+    told = [document(f"n{number}", description=tree) for number, tree in enumerate(TREES)]
+    assert sorted(keys(" ".join(TREES), told)) == sorted(f"n{number}" for number in range(24))
+    assert keys(f"alder {'-' * 988} birch", told) == ["n0", "n1"]
+    assert keys(f"alder {'-' * 994} birch", told) == ["n0"]
 
 
 @requirement("PF-N1")

@@ -201,6 +201,18 @@ async def test_a_branch_begins_as_the_universe_was_and_goes_its_own_way(lasting:
     assert await state_of(lasting, present.id) == states[7]
 
 
+async def test_what_a_branch_began_with_cannot_be_undone(service: UniverseService) -> None:
+    await service.send("u", add_star("sun"))
+    branch = await service.branch("u")
+    await service.send(branch.id, add_star("earth", "sun"))
+    await service.undo(branch.id)
+    began = await state_of(service, branch.id)
+    assert list(began["stars"]) == ["sun"]
+    with pytest.raises(NothingToUndo):
+        await service.undo(branch.id)
+    assert await state_of(service, branch.id) == began
+
+
 async def test_a_branch_outlives_the_universe_it_came_from(service: UniverseService) -> None:
     states = await recorded(service)
     branch = await service.branch("u", version=3)

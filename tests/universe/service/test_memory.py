@@ -10,6 +10,7 @@ import pytest
 from tests.universe.domain.samples import add_star
 from tests.universe.service.speaking import assert_whole, soon, state_of, until_told, version_of, versions_in
 from tests.universe.service.stores import TroubledStore
+from tests.universe.store.material import LATER, entries, record
 from universe.service import universes as universes_module
 from universe.service.universes import UniverseService
 from universe.store.rebuilding import rebuild
@@ -127,13 +128,29 @@ async def test_a_feed_that_nobody_listens_to_is_forgotten_and_begins_again_where
     service: UniverseService,
 ) -> None:
     async with service.listening("u") as live:
-        live.listen()
+        old = live.listen()
         await service.send("u", TICK)
     service.beat()
     await service.send("u", TICK)
     async with service.listening("u") as live:
         feed = live.listen()
-        assert feed.version == 2
+        assert feed is not old
+        assert (old.version, feed.version) == (1, 2)
         await service.send("u", TICK)
         await until_told(feed, 3)
         assert versions_in(feed, 2) == [3]
+
+
+async def test_a_universe_deleted_and_made_anew_elsewhere_ends_the_feed_of_the_old_one(
+    service: UniverseService, store: TroubledStore
+) -> None:
+    await service.send("u", [TICK] * 3)
+    async with service.listening("u") as live:
+        feed = live.listen()
+        await store.delete("u")
+        await store.create(record("u", 5, LATER), entries(1, 5))
+        async with asyncio.timeout(20):
+            while not feed.is_closed:
+                await feed.wait()
+        assert feed.version == 3, "what happens to the new one is not told as if it went on"
+    assert await version_of(service) == 5

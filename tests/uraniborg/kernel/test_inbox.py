@@ -228,6 +228,24 @@ def test_the_revision_differs_after_every_change_made_here(inbox: InboxPort) -> 
     assert len(set(seen)) == len(changes) + 1
 
 
+def test_of_the_entries_that_begin_alike_the_first_hundred_are_listed_and_no_others(inbox: InboxPort) -> None:
+    names = [f"dec_{number:03}" for number in range(101)]
+    for name in (*names, "other_1", "DEC_1"):
+        ask(inbox, name)
+    assert [entry.id for entry in inbox.beginning_with("dec_")] == names[:100]
+    assert [entry.id for entry in inbox.beginning_with("dec_1")] == ["dec_100"]
+    assert [entry.id for entry in inbox.beginning_with("%")] == []
+
+
+def test_the_revision_differs_after_the_file_was_closed_and_opened_again(tmp_path: Path) -> None:
+    with closing(Inbox(tmp_path / "inbox.db")) as inbox, closing(Inbox(tmp_path / "inbox.db")) as other:
+        ask(inbox)
+        seen = inbox.revision()
+        inbox.close()
+        other.decide("dec_1", APPROVE, "elsewhere")
+        assert inbox.revision() != seen, "it was decided while nobody looked"
+
+
 def test_the_revision_stays_while_nothing_is_decided(inbox: InboxPort) -> None:
     ask(inbox)
     before = inbox.revision()

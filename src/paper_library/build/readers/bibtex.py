@@ -128,7 +128,7 @@ def _arxiv(fields: dict[str, str]) -> str:
             return value
     eprint = _identifier(fields, "eprint")
     archive = (fields.get("archiveprefix") or fields.get("eprinttype") or "").strip(" {}").lower()
-    if eprint and (archive == "arxiv" or (not archive and "primaryclass" in fields and _ARXIV_ID.fullmatch(eprint))):
+    if eprint and (archive == "arxiv" or (not archive and _ARXIV_ID.fullmatch(eprint))):
         return eprint
     for name in ("journal", "journaltitle", "howpublished", "url"):
         if match := _ARXIV_IN_TEXT.search(fields.get(name, "")):

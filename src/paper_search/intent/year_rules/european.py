@@ -62,7 +62,7 @@ FRENCH = Language(
     unwanted=(
         r"(?:\b(?:mais|et)\s+)?\b(?:aucune?s?|(?:ne\s+)?pas(?:\s+inclure)?|rien|sans|sauf|except[ée]|hormis|exclu(?:re|ant|ez|s)|en\s+excluant"
         r"|ignor(?:er|ez|e)|évit(?:er|ez)|jamais|non)"
-        r"(?:\s+(?:d['’]|de|des|les|ceux|celles|tous?|toutes?|rien|{papers}|qui|sont|ont|été|publiée?s?|parue?s?|dat[ée]e?s?"
+        r"(?:\s+(?:d['’](?=\s)|(?:d['’])?{things}|de|des|les|ceux|celles|tous?|toutes?|rien|{papers}|qui|sont|ont|été|publiée?s?|parue?s?|dat[ée]e?s?"
         r"|datant)){0,6}\s+"
     ),
     excluded=(

@@ -48,6 +48,8 @@ def _numbers() -> dict[str, int]:
 NUMBERS = _numbers()
 """Numbers as words, beside the English ones."""
 
+DECADES = {"fifties": "1950", "sixties": "1960", "seventies": "1970", "eighties": "1980", "nineties": "1990"}
+
 UNITS = {
     "year": r"years?|yrs?|jahre?n?|ann?(?:[ée]e)?s|ans?|années?|años?|anos?|年度?",
     "decade": r"decades?|jahrzehnte?n?|décennies?|décadas?",

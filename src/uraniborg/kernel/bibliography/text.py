@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
+_UNWRITABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 _LETTERS_WITHOUT_DECOMPOSITION = str.maketrans(
     {
@@ -17,10 +18,13 @@ _LETTERS_WITHOUT_DECOMPOSITION = str.maketrans(
 
 
 def one_line(text: str | None) -> str:
-    """The text on one line: control characters and runs of white space become one space, lone surrogates U+FFFD."""
+    """Return the text on one line: control characters and runs of white space become one space.
+
+    Lone surrogates and U+FFFE and U+FFFF, which XML cannot hold, become U+FFFD.
+    """
     if not text:
         return ""
-    return " ".join(SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text)).split())
+    return " ".join(_UNWRITABLE.sub("\ufffd", _CONTROL.sub(" ", text)).split())
 
 
 def clean_names(names: Iterable[str]) -> tuple[str, ...]:

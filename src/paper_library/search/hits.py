@@ -1,0 +1,239 @@
+"""What a search result says of a paper: the passage, the fields that matched, and where the passage stands."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from tantivy import Occur
+from tantivy import Query as IndexQuery
+
+from paper_library.limits import OUTLINE_SHOWN, SNIPPET_CHARS, SNIPPET_READ
+from paper_library.search import fields
+from paper_library.search.compiling import Compiled
+from paper_library.search.index_terms import any_of
+from paper_library.search.snippets import Matcher, Snippet, snippet
+from paper_library.store.layout import SOURCE
+from paper_library.store.shelf import Row, Shelf
+from paper_library.text.markdown import escaped, outline
+from uraniborg.kernel.text import stem, words
+
+FULL_TEXT: Final = "full_text"
+MATCHED_FIELDS: Final = (
+    "title", "abstract", "keyword", "tag", "author", "venue", "institution", "identifier", FULL_TEXT,
+)  # fmt: skip
+"""The names in `matched_fields`, in their order there."""
+_WORD: Final = re.compile(r"\w+")
+_WORDS_COMPARED: Final = 8
+_GAP: Final = 300
+"""How much markup may stand between two words of a passage."""
+_TRIES: Final = 500
+_BETWEEN: Final = " . "
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    row: Row
+    score: float
+    snippet: str
+    matched_fields: list[str] = field(default_factory=list[str])
+    section: str | None = None
+    """The heading of the section of the source that the snippet comes from."""
+    offset: int | None = None
+    """Where the sentence of the first match begins in the source, in characters."""
+    names: frozenset[str] = frozenset()
+    """The words of the query, as stems, and its phrases, in what is known of the paper."""
+
+    def as_dict(self) -> dict[str, Any]:
+        row = self.row
+        return {
+            "paper_id": row.paper_id,
+            "title": row.title,
+            "year": row.year,
+            "venue": row.venue,
+            "snippet_markdown": self.snippet,
+            "authors": row.authors,
+            "score": round(self.score, 4),
+            "matched_fields": self.matched_fields,
+            "section": self.section,
+            "offset": self.offset,
+            **({"retracted": True} if row.record.get("retraction") else {}),
+        }
+
+
+def make_hits(
+    shelf: Shelf, rows: Sequence[Row], scores: Sequence[float], compiled: Compiled, filtered: Sequence[str] = ()
+) -> list[Hit]:
+    """Return a hit for each of `rows`; `filtered` names the fields that matched them all."""
+    matcher = Matcher.of(compiled)
+    fields_of = _FieldMatcher(matcher, compiled, filtered)
+    with_words = _with_words_in_full_text(shelf, [row.no for row in rows], compiled)
+    left = SNIPPET_READ
+    hits: list[Hit] = []
+    for row, score in zip(rows, scores, strict=True):
+        in_full_text = row.no in with_words
+        in_abstract = not in_full_text or fields_of.has_phrases(row.abstract)
+        passage = _find_passage(shelf, row, matcher, left, in_abstract=in_abstract)
+        left -= passage.read
+        offset = passage.locate()
+        matched, names = fields_of.find(row, passage.abstract_names, in_full_text)
+        section = None if offset is None else _section(row, passage.source, offset)
+        hits.append(Hit(row, score, passage.snippet.markdown, matched, section, offset, names))
+    return hits
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    snippet: Snippet
+    abstract_names: frozenset[str]
+    """The words of the query in the abstract."""
+    source: str = ""
+    """The source as it is stored, for a passage of it."""
+    read: int = 0
+    """How many characters of full texts were read for the passage."""
+
+    def locate(self) -> int | None:
+        """Return where in the source the sentence of the first match begins."""
+        if not self.source:
+            return None
+        start = self.snippet.sentence
+        return locate(self.source, self.snippet.text[start : start + SNIPPET_CHARS], start)
+
+
+def _find_passage(shelf: Shelf, row: Row, matcher: Matcher, most: int, *, in_abstract: bool) -> _Passage:
+    """Return a passage of the abstract, or of a full text if only that has the words or phrases, or the title."""
+    shown = snippet(row.abstract, matcher) if row.abstract else None
+    names = shown.names if shown else frozenset[str]()
+    if shown and names and in_abstract:
+        return _Passage(shown, names)
+    title = row.title[:SNIPPET_CHARS]
+    if not (matcher.stems or matcher.words):
+        return _Passage(shown or Snippet(escaped(title), 0, names, title, 0), names)
+    read = 0
+    for text in shelf.texts(row.no, most):
+        read += len(text.plain)
+        deeper = snippet(text.plain, matcher)
+        if deeper.matches:
+            return _Passage(deeper, names, text.markdown if text.kind == SOURCE else "", read)
+        shown = shown or (deeper if deeper.markdown else None)
+    return _Passage(shown or snippet(row.title, matcher), names, read=read)
+
+
+def locate(source: str, passage: str, near: int) -> int | None:
+    """Return where `passage`, which begins at `near` in the plain text, begins in its markdown source.
+
+    Markup only adds characters, so the passage stands at `near` or later. Return None if it is not found.
+    """
+    parts = _WORD.findall(passage[: 40 * _WORDS_COMPARED])[:_WORDS_COMPARED]
+    if not parts:
+        return None
+    length = passage.find(parts[-1]) + len(parts[-1])
+    best: tuple[int, int] | None = None
+    start = source.find(parts[0], max(0, near - _GAP))
+    for _ in range(_TRIES):
+        if start < 0:
+            break
+        end = _end_of(source, parts, start)
+        if end is not None and (best is None or end - start < best[0]):
+            best = end - start, start
+            if end - start <= length:
+                break
+        start = source.find(parts[0], start + 1)
+    return best[1] if best else None
+
+
+def _end_of(source: str, parts: list[str], start: int) -> int | None:
+    end = start
+    for part in parts:
+        found = source.find(part, end, end + _GAP + len(part))
+        if found < 0:
+            return None
+        end = found + len(part)
+    return end
+
+
+def _section(row: Row, source: str, offset: int) -> str | None:
+    """Return the last heading at or before `offset`."""
+    listed = [(heading["offset"], heading["title"]) for heading in row.record["outline"]]
+    if len(listed) >= OUTLINE_SHOWN:
+        listed = [(heading.offset, heading.title) for heading in outline(source)]
+    return next((title for start, title in reversed(listed) if start <= offset), None)
+
+
+def _with_words_in_full_text(shelf: Shelf, numbers: list[int], compiled: Compiled) -> set[int]:
+    """Return which of these papers have words of the query in their full text."""
+    if not compiled.in_full_text or not numbers:
+        return set()
+    papers = any_of([IndexQuery.term_query(shelf.schema, fields.NUMBER, number) for number in numbers])
+    query = IndexQuery.boolean_query([(Occur.Must, papers), (Occur.Must, any_of(compiled.in_full_text))])
+    found = shelf.searcher.search(IndexQuery.const_score_query(query, 1.0), len(numbers))
+    addresses = [address for _, address in found.hits]
+    return set(cast("list[int]", shelf.searcher.fast_field_values(fields.NUMBER, addresses)))
+
+
+class _FieldMatcher:
+    """Finds the fields of a paper that have words or phrases of the query."""
+
+    def __init__(self, matcher: Matcher, compiled: Compiled, filtered: Sequence[str]) -> None:
+        self._matcher = matcher
+        self._words = compiled.words
+        self._phrases = [" ".join(phrase) for phrase in compiled.phrases]
+        self._only_phrases = not (compiled.words or compiled.stems)
+        self._filtered = filtered
+        self._named = {
+            name
+            for name, where in (("author", fields.AUTHOR), ("venue", fields.VENUE), ("identifier", fields.IDENTIFIER))
+            if where in compiled.matched
+        }
+
+    def find(self, row: Row, in_abstract: frozenset[str], in_full_text: bool) -> tuple[list[str], frozenset[str]]:
+        """Return the fields, and the words and phrases of the query in all of them but the full text.
+
+        `in_abstract` are the words in the abstract.
+        """
+        names = {"title": self._matcher.names(row.title), "abstract": {*in_abstract}}
+        for name, listed in (("keyword", row.record["keywords"]), ("tag", row.record["tags"])):
+            if listed:
+                names[name] = self._matcher.names(_BETWEEN.join(listed))
+        for name in self._named:
+            names[name] = {stem(word) or word for word in self._find_words(_texts_of(row, name))}
+        if self._phrases:
+            for name, found in names.items():
+                self._add_phrases(_texts_of(row, name), found)
+        found = {name for name, here in names.items() if here}.union(
+            self._filtered, [FULL_TEXT] if in_full_text else []
+        )
+        return [name for name in MATCHED_FIELDS if name in found], frozenset[str]().union(*names.values())
+
+    def has_phrases(self, text: str) -> bool:
+        """Return True if the query has no phrase, or `text` has one of its phrases."""
+        return not self._phrases or bool(self._find_phrases(text))
+
+    def _add_phrases(self, texts: Sequence[str], found: set[str]) -> None:
+        phrases = {phrase for text in texts for phrase in self._find_phrases(text)}
+        if self._only_phrases:
+            # Their words alone are no match.
+            found.clear()
+        found |= phrases
+
+    def _find_words(self, texts: list[str]) -> set[str]:
+        """Return the very words of the query in names or identifiers."""
+        return self._words.intersection((*words(_BETWEEN.join(texts)), *map(str.lower, texts)))
+
+    def _find_phrases(self, text: str) -> list[str]:
+        said = f" {' '.join(words(text))} "
+        return [phrase for phrase in self._phrases if f" {phrase} " in said]
+
+
+def _texts_of(row: Row, field_name: str) -> list[str]:
+    match field_name:
+        case "title":
+            return [row.title]
+        case "abstract":
+            return [row.abstract]
+        case "venue":
+            return [row.venue]
+        case "identifier":
+            return list(map(str, row.record["identifiers"].values()))
+        case _:
+            return row.record[f"{field_name}s"]

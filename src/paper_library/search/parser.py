@@ -1,0 +1,256 @@
+"""From the text of a query to a `Query`. No text makes it fail."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from paper_library.search.query import FIELDS, SORTS, Kind, Query, Unit, telling_parts
+from paper_library.search.spellings import spell_words
+from paper_library.search.sql import rewrite_sql
+from paper_library.search.vocabulary import SORT_FIELD, rename_fields, sort_of
+from paper_library.search.year_phrases import take_years
+from uraniborg.kernel.text import fold, stem, whole_text, words
+
+PROSE_WORDS: Final = 8
+"""A text of this many content words is prose: its quotation marks and dashes are punctuation."""
+_OPERATORS: Final = ("AND", "OR", "NOT")
+_UNIT: Final = re.compile(
+    r"(?P<minus>-(?=[^\s-]))?(?:[(\[{]*"
+    rf"(?P<field>{'|'.join((*FIELDS, SORT_FIELD))}):(?P<value>\"[^\"]*\"|[^\s\"]+)"
+    r"|\"(?P<phrase>[^\"]*)\"|(?P<run>[^\s\"]+))"
+    r"|(?P<stray>\")",
+    re.IGNORECASE,
+)
+_SIGNS: Final = str.maketrans(dict.fromkeys("“”„‟«»＂", '"') | {"：": ":", "\0": " "})
+_PREFIX: Final = re.compile(r"([^\W_]{2,})\*")
+_HYPHENATED: Final = re.compile(r"[\w.]+(?:-[\w.]+)+")
+_PUNCTUATION: Final = "()[]{},;:.!?'"
+_YEARS: Final = re.compile(r"(?P<from>\d{4})?(?P<to_>\.\.|-|–)?(?P<to>\d{4})?")
+_COMPARED: Final = re.compile(r"(?P<how>[<>]=?)(?P<year>\d{4})")
+_GROUP: Final = re.compile(r"(?<!\w)[(\[{]")
+_GROUP_OF: Final = re.compile(r"(?:(?<!\S)-|:)[(\[{]")
+_ORDER_OF_GROWTH: Final = re.compile(r"\b[oO]\([^()\n]{1,30}\)")
+
+
+def read_query(text: str) -> Query:
+    """Return the query that `text` means. Never raises."""
+    return _Reading(text).query
+
+
+class _Reading:
+    """One pass over the text, with the operator that the next unit obeys."""
+
+    def __init__(self, text: str) -> None:
+        self.query = Query()
+        self._groups: list[list[Unit]] = []
+        self._must: set[int] = set()
+        self._placed: list[int] = []
+        self._operator = ""
+        self._negated = False
+        self._joins = False
+        plain = self._rewrite(text)
+        tokens = list(_UNIT.finditer(plain))
+        self._is_prose = self._has_prose(tokens)
+        for token in tokens:
+            self._take(token)
+        self._finish(plain)
+
+    def _rewrite(self, text: str) -> str:
+        """Return `text` in the query language proper, and keep its years and whether it has operators."""
+        plain = whole_text(text).translate(_SIGNS)
+        # Blanks inside make one word for a reader several for the index.
+        plain = _ORDER_OF_GROWTH.sub(lambda found: "".join(found[0].split()), plain)
+        note = self.query.ignored.append
+        plain = rewrite_sql(plain, note)
+        self.query.is_blank = not plain.strip()
+        self._has_operators = _has_operators(plain)
+        plain, phrases = take_years(rename_fields(plain, note))
+        for phrase in phrases:
+            years = phrase.first, phrase.last
+            self.query.required.append([Unit("years", str(phrase), "year", years=years, typed=phrase.typed)])
+        return plain
+
+    def _has_prose(self, tokens: list[re.Match[str]]) -> bool:
+        if not any(token["minus"] or token["phrase"] for token in tokens):
+            return False
+        if self._has_operators and any(token["run"] in _OPERATORS for token in tokens):
+            return False
+        outside = sum(_count_content(token["run"]) for token in tokens if token["run"])
+        quoted = sum(_count_content(token["phrase"]) for token in tokens if token["phrase"])
+        return outside > 0 and outside + quoted >= PROSE_WORDS
+
+    def _take(self, token: re.Match[str]) -> None:
+        if token["stray"]:
+            self.query.ignored.append("A quotation mark without its partner was left out.")
+            return
+        if self._has_operators and (run := token["run"]) in _OPERATORS and not token["minus"]:
+            self._operate(run)
+            return
+        units = list(self._units(token))
+        negated = bool(token["minus"]) or self._negated
+        self._negated = False
+        if not units:
+            return
+        if len(units) > 1 and (negated or self._operator == "OR") and units[0].kind == "word":
+            # The parts of one run stand and fall together.
+            units = [Unit("phrase", " ".join(unit.text for unit in units))]
+        if self._is_prose and not token["field"]:
+            if negated or units[0].kind == "phrase":
+                self._note_once("In a text this long, quotation marks and dashes do not filter.")
+            self.query.boosting += [unit for unit in units if unit.kind == "phrase"]
+            self._place([word for unit in units for word in _loosen(unit)])
+        elif negated:
+            self._exclude(units)
+        else:
+            self._place(units)
+
+    def _note_once(self, sentence: str) -> None:
+        if sentence not in self.query.ignored:
+            self.query.ignored.append(sentence)
+
+    def _operate(self, operator: str) -> None:
+        self._joins = True
+        if operator == "NOT":
+            self._negated = True
+        elif self._groups:
+            self._operator = operator
+        else:
+            self.query.ignored.append(f"{operator} at the beginning has nothing to join.")
+
+    def _exclude(self, units: list[Unit]) -> None:
+        self._operator = ""
+        for unit in map(_as_phrase, units):
+            if _is_stop_word(unit):
+                self.query.ignored.append(f"{unit.text} is too common to be excluded.")
+            else:
+                self.query.excluded.append(unit)
+
+    def _place(self, units: list[Unit]) -> None:
+        if self._operator == "OR":
+            self._groups[-1] += units
+            placed = [len(self._groups) - 1]
+        else:
+            placed = list(range(len(self._groups), len(self._groups) + len(units)))
+            self._groups += [[unit] for unit in units]
+        if self._operator == "AND":
+            self._must.update((*self._placed, *placed))
+        self._placed, self._operator = placed, ""
+
+    def _finish(self, plain: str) -> None:
+        query = self.query
+        if _GROUP.search(plain) and (self._joins or _GROUP_OF.search(plain)):
+            query.ignored.append("Brackets do not group; they were left out.")
+        if self._operator or self._negated:
+            query.ignored.append(f"{self._operator or 'NOT'} at the end has nothing to join.")
+        if not (self._groups or query.required or query.excluded or query.is_blank or query.ignored or query.sort):
+            query.ignored.append("There are no words in it to search for.")
+        query.is_blank = query.is_blank or not (self._groups or query.required or query.excluded or not query.sort)
+        for place, group in enumerate(self._groups):
+            telling = [unit if len(group) == 1 else _as_phrase(unit) for unit in group if not _is_stop_word(unit)]
+            is_filter = any(unit.kind not in ("word", "prefix", "name") for unit in telling)
+            if telling and (place in self._must or is_filter):
+                query.required.append(list(map(_as_phrase, telling)))
+            else:
+                query.wanted.append(group)
+
+    def _units(self, token: re.Match[str]) -> Iterator[Unit]:
+        if token["field"]:
+            yield from self._filter(token["field"].lower(), token["value"])
+        elif token["phrase"] is not None:
+            if spelled := spell_words(token["phrase"]):
+                unit = _joined("phrase", spelled)
+                yield Unit("word", unit.text) if _is_stop_word(unit) else unit
+        elif prefix := _PREFIX.fullmatch(token["run"].strip("()[]{},;")):
+            yield Unit("prefix", fold(prefix[1]))
+        else:
+            spelled = spell_words(token["run"])
+            if len(spelled) > 1 and _is_name(token["run"], " ".join(word for word, _ in spelled)):
+                yield _joined("name", spelled)
+            else:
+                yield from (Unit("word", word, spellings=others) for word, others in spelled)
+
+    def _filter(self, name: str, value: str) -> Iterator[Unit]:
+        quoted = value.startswith('"')
+        bare = value.strip('"').strip()
+        spelled = spell_words(bare)
+        if name == SORT_FIELD:
+            self._sort(bare)
+            return
+        if name == "year":
+            if years := _years(bare.rstrip(",;)")):
+                yield Unit("years", bare, name, years=years)
+                return
+        elif name in ("doi", "arxiv"):
+            if bare:
+                yield Unit("field", bare, name)
+                return
+        elif name == "title" and spelled and not any(stem(word) for word, _ in spelled):
+            self.query.ignored.append(f"title:{bare} is too common to be required.")
+            yield from (Unit("word", word) for word, _ in spelled)
+            return
+        elif spelled:
+            unit = _joined("field", spelled)
+            yield Unit("field", unit.text, name, quoted, spellings=unit.spellings)
+            return
+        self.query.ignored.append(f"{name}: takes another value than {bare}; it was searched as words.")
+        yield from (Unit("word", word) for word in words(f"{name} {bare}"))
+
+    def _sort(self, name: str) -> None:
+        order = sort_of(name)
+        if order is None:
+            self.query.ignored.append(f"sort:{name} is not an order. Orders: {', '.join(SORTS)}.")
+        else:
+            self.query.sort = order
+
+
+def _has_operators(text: str) -> bool:
+    """Return False for a text in capitals, in which AND, OR and NOT are words like the others."""
+    if any(char.islower() for char in text):
+        return True
+    return not any(char.isupper() for word in text.split() if word not in _OPERATORS for char in word)
+
+
+def _count_content(text: str) -> float:
+    """Return how many content words `text` has; of scripts without blanks the index has overlapping pairs."""
+    return sum(1 if len(word) != 2 or word.isascii() else 0.5 for word in words(text) if stem(word))
+
+
+def _is_name(run: str, parts: str) -> bool:
+    """Return True for `TRAPPIST-1` and `GJ-1214b`, False for `well-known` and `2019-2020`."""
+    if not any(map(str.isdecimal, parts)) or not telling_parts(parts):
+        return False
+    return _HYPHENATED.fullmatch(fold(run).strip(_PUNCTUATION)) is not None
+
+
+def _joined(kind: Kind, spelled: list[tuple[str, tuple[str, ...]]]) -> Unit:
+    """Return one unit of several words, with one other spelling for each rank of their own."""
+    most = max(len(others) for _, others in spelled)
+    texts = [" ".join((word, *others)[min(rank, len(others))] for word, others in spelled) for rank in range(most + 1)]
+    return Unit(kind, texts[0], spellings=tuple(texts[1:]))
+
+
+def _is_stop_word(unit: Unit) -> bool:
+    return unit.kind in ("word", "phrase") and " " not in unit.text and not stem(unit.text)
+
+
+def _as_phrase(unit: Unit) -> Unit:
+    """Return a name as the phrase that it is where an operator or a dash refers to it."""
+    return Unit("phrase", unit.text, spellings=unit.spellings) if unit.kind == "name" else unit
+
+
+def _loosen(unit: Unit) -> list[Unit]:
+    return [Unit("word", word) for word in unit.text.split()] if unit.kind == "phrase" else [unit]
+
+
+def _years(text: str) -> tuple[int | None, int | None] | None:
+    if compared := _COMPARED.fullmatch(text):
+        year, how = int(compared["year"]), compared["how"]
+        return (year + (how == ">"), None) if how[0] == ">" else (None, year - (how == "<"))
+    found = _YEARS.fullmatch(text)
+    if not found or not (found["from"] or found["to"]):
+        return None
+    start = int(found["from"]) if found["from"] else None
+    end = int(found["to"]) if found["to"] else None
+    if not found["to_"]:
+        return (start, start) if end is None else None
+    return (start, end) if start is None or end is None or start <= end else (end, start)

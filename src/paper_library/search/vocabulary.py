@@ -1,0 +1,91 @@
+"""Names that people use for the fields and the orders of the query language."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from rapidfuzz.distance import OSA
+
+from paper_library.search.query import FIELDS, Sort
+from uraniborg.kernel.text import STOP_WORDS, fold
+
+SORT_FIELD: Final = "sort"
+_NAMES: Final = {
+    "title": "titles titel titre titulo titolo 标题 题名 タイトル",
+    "author": "authors autor autores autoren auteur auteurs autore autori verfasser writer 作者 著者",
+    "venue": "venues journal journals conference zeitschrift revue revista rivista booktitle 期刊",
+    "keyword": "keywords schlagwort stichwort mot-cle mots-cles palabra-clave palavra-chave 关键词 キーワード",
+    "tag": "tags",
+    "institution": "institutions institute institut affiliation affiliations university universitat universite",
+    "doi": "dois",
+    "arxiv": "eprint arxivid",
+    "year": "years jahr annee ano anno date published 年 年份",
+    SORT_FIELD: "sortby sort_by sort-by order orderby order_by sortieren tri",
+}
+_FIELD_OF: Final = {name: name for name in (*FIELDS, SORT_FIELD)} | {
+    name: field for field, names in _NAMES.items() for name in names.split()
+}
+_SORT_NAMES: Final[dict[Sort, str]] = {
+    "relevance": "score best rank",
+    "year_desc": "year date newest recent latest -year year:desc",
+    "year_asc": "oldest +year year:asc",
+    "title_asc": "title name alphabetical title:asc",
+    "title_desc": "-title title:desc",
+}
+_SORT_OF: Final[dict[str, Sort]] = {
+    name: sort for sort, names in _SORT_NAMES.items() for name in (sort, *names.split())
+}
+_SHORTEST_GUESS: Final = 4
+_NAMED: Final = re.compile(
+    r'"[^"]*"'
+    r"|(?<![^\s(\[{-])(?P<name>[^\W\d][\w-]{0,24})"
+    r"(?P<sign>\s?:(?![:/])\s*|\s*(?:[<>]=?|==?)\s*)(?=(?P<value>\"|[^\s\"]+))"
+)
+_SIGN: Final = re.compile("[:<>=]")
+_YEARS: Final = re.compile(r"[<>]?=?(?=\S*\d{4})(?:\d{4})?(?:\.\.|[-–])?(?:\d{4})?[,;.)]?")
+
+
+def sort_of(name: str) -> Sort | None:
+    """Return the order that a person calls `name`, or None."""
+    return _SORT_OF.get(fold(name).strip("\"'"))
+
+
+def rename_fields(text: str, note: Callable[[str], None]) -> str:
+    """Return `text` with every field in its one spelling: `Autor : Zhang` and `author = Zhang` as `author:Zhang`.
+
+    Quoted text stays as it is. `note` receives a sentence for each name that is misspelt or not a field.
+    """
+
+    def rename(found: re.Match[str]) -> str:
+        if found["name"] is None:
+            return found[0]
+        name, is_filter = fold(found["name"]), found["sign"] == ":"
+        field = _FIELD_OF.get(name)
+        if field is None and ":" in found["sign"] and (field := _nearest_field(name)):
+            note(f"{found['name']}: is not a field; it was read as {field}:.")
+        if field is None:
+            if is_filter and len(name) > 1:
+                note(f"{found['name']}: is not a field; it was searched as a word. Fields: {', '.join(FIELDS)}.")
+            return found[0]
+        if not is_filter and not _is_meant(field, found["sign"].strip(), found["value"]):
+            # A heading above pasted text names no word of it.
+            return "" if field == "title" and ":" in found["sign"] else found[0]
+        return f"{field}:{found['sign'].strip(' :=') and found['sign'].strip()}"
+
+    return _NAMED.sub(rename, text) if _SIGN.search(text) else text
+
+
+def _nearest_field(name: str) -> str | None:
+    """Return the field that `name` misspells by one letter, or None."""
+    if len(name) < _SHORTEST_GUESS:
+        return None
+    return next((field for field in FIELDS if OSA.distance(name, field, score_cutoff=1) <= 1), None)
+
+
+def _is_meant(field: str, sign: str, value: str) -> bool:
+    """Return True if a field, a sign and a value that stand apart are a filter and not running text."""
+    if field == "year":
+        return _YEARS.fullmatch(value) is not None
+    if field == SORT_FIELD:
+        return sort_of(value) is not None
+    return sign in (":", "=", "==") and value.casefold() not in STOP_WORDS

@@ -1,0 +1,103 @@
+"""Names of fields and orders in other words and languages."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paper_library.search.vocabulary import rename_fields, sort_of
+
+
+def renamed(text: str) -> tuple[str, list[str]]:
+    notes: list[str] = []
+    return rename_fields(text, notes.append), notes
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("author: Zhang", "author:Zhang"),
+        ("Author : Zhang", "author:Zhang"),
+        ("authors:Zhang", "author:Zhang"),
+        ("autor:Zhang", "author:Zhang"),
+        ("Autor: Zhang", "author:Zhang"),
+        ("auteur:Zhang", "author:Zhang"),
+        ("author=Zhang", "author:Zhang"),
+        ("author = Zhang", "author:Zhang"),
+        ("-autor:Zhang", "-author:Zhang"),
+        ("(autor:Zhang)", "(author:Zhang)"),
+        ("titre:lune", "title:lune"),
+        ("Título: luna", "title:luna"),
+        ("année:2015", "year:2015"),
+        ("year > 2015", "year:>2015"),
+        ("year>=2015", "year:>=2015"),
+        ("year = 2015", "year:2015"),
+        ("date: 2015..2018", "year:2015..2018"),
+        ("mots-clés:lune", "keyword:lune"),
+        ("作者:王伟", "author:王伟"),
+        ("sort by: x order:year", "sort by: x sort:year"),
+        ("Title: The moon", "The moon"),
+    ],
+)
+def test_a_name_becomes_the_field(typed: str, expected: str) -> None:
+    assert renamed(typed) == (expected, [])
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"), [("auhtor:Zhang", "author:Zhang"), ("tilte: moon", "title:moon"), ("venu:x", "venue:x")]
+)
+def test_a_misspelt_name_becomes_the_nearest_field_and_a_note_says_so(typed: str, expected: str) -> None:
+    found, (note,) = renamed(typed)
+    assert found == expected
+    assert f"it was read as {expected.partition(':')[0]}:" in note
+
+
+@pytest.mark.parametrize("typed", ["colour:red", "lang:de", "type:review", "xy:1"])
+def test_a_name_that_is_no_field_stays_and_a_note_lists_the_fields(typed: str) -> None:
+    found, (note,) = renamed(typed)
+    assert found == typed
+    assert "Fields: title, author" in note
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "year: the best",
+        "order: 3 tensors",
+        "author: the unknown",
+        "date = tomorrow",
+        "p < 0.05",
+        "n = 20",
+        "https://example.org/title:x",
+        "std::vector",
+        '"autor: Zhang"',
+        "a:b",
+        "10:30",
+        ":)",
+        "colour: red",
+    ],
+)
+def test_running_text_stays_as_it_is(text: str) -> None:
+    assert renamed(text) == (text, [])
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_read(text: str) -> None:
+    found, _ = renamed(text)
+    assert isinstance(found, str)
+
+
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [
+        ("year", "year_desc"),
+        ("Newest", "year_desc"),
+        ("year_asc", "year_asc"),
+        ("oldest", "year_asc"),
+        ("title", "title_asc"),
+        ("relevance", "relevance"),
+        ("citations", None),
+        ("", None),
+    ],
+)
+def test_orders_go_by_several_names(name: str, order: str | None) -> None:
+    assert sort_of(name) == order

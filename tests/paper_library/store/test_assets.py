@@ -1,0 +1,167 @@
+"""An asset that cannot be had is a structured error: which paper, which template, what is wrong, and nothing else."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from paper_library.app import make_app
+from paper_library.build.building import build_shelf
+from paper_library.config import LibraryConfig
+from paper_library.errors import AssetFetchFailed, AssetInvalid
+from paper_library.store.assets import Assets
+from paper_library.store.layout import asset_path
+from paper_library.store.shelf import AssetRef
+from tests.requirements import requirement
+
+TEXT = b"# Deep fish"
+SOURCE = AssetRef("source", "", hashlib.sha256(TEXT).hexdigest(), len(TEXT), len(TEXT))
+SUMMARY = AssetRef("summary", "deep_read", SOURCE.sha256, len(TEXT), len(TEXT))
+FETCH_HINT = "The shelf says it exists. Trying again may help; `paper-library verify` lists what a shelf has lost."
+
+Answer = Callable[[httpx.Request], httpx.Response]
+
+
+def refuse(error: Exception) -> Answer:
+    def answer(_request: httpx.Request) -> httpx.Response:
+        raise error
+
+    return answer
+
+
+def answer(status: int = 200, content: bytes = TEXT, headers: dict[str, str] | None = None) -> Answer:
+    return lambda _: httpx.Response(status, content=iter([content]), headers=headers)
+
+
+def test_what_was_shelved_is_read_from_a_static_server(tmp_path: Path) -> None:
+    assets = Assets("https://static.example/papers/", transport=httpx.MockTransport(answer()))
+    assert assets.read(tmp_path, SOURCE, "p1") == TEXT.decode()
+
+
+def failure_of(answered: Answer, ref: AssetRef, folder: Path) -> AssetFetchFailed | AssetInvalid:
+    assets = Assets("https://static.example/papers", transport=httpx.MockTransport(answered))
+    with pytest.raises((AssetFetchFailed, AssetInvalid)) as caught:
+        assets.read(folder, ref, "p1")
+    assert caught.value.__cause__ is None, "the address is in it"
+    return caught.value
+
+
+@requirement("PL-16")
+@pytest.mark.parametrize(
+    ("answered", "reason"),
+    [
+        (answer(404), "missing"),
+        (answer(410), "missing"),
+        (answer(401), "http_401"),
+        (answer(500), "http_500"),
+        (answer(302, headers={"Location": "https://elsewhere.example/"}), "redirect"),
+        (refuse(httpx.ReadTimeout("slow")), "timeout"),
+        (refuse(httpx.ConnectTimeout("slow")), "timeout"),
+        (refuse(httpx.ConnectError("gone")), "unreachable"),
+        (refuse(httpx.RemoteProtocolError("odd")), "unreachable"),
+    ],
+)
+@pytest.mark.parametrize("ref", [SOURCE, SUMMARY], ids=["source", "summary"])
+def test_a_fetch_that_fails_says_why_and_of_which_paper_and_template(
+    tmp_path: Path, answered: Answer, reason: str, ref: AssetRef
+) -> None:
+    error = failure_of(answered, ref, tmp_path)
+    template = {"template": "deep_read"} if ref is SUMMARY else {}
+    assert error.body() == {
+        "error": {
+            "code": "asset_fetch_failed",
+            "message": f"The {ref.kind} of this paper could not be fetched ({reason}).",
+            "hint": FETCH_HINT,
+            "reason": reason,
+            "paper_id": "p1",
+            **template,
+        }
+    }
+
+
+@requirement("PL-16")
+@pytest.mark.parametrize(
+    "answered",
+    [
+        answer(content=b"# Deep bird"),
+        answer(content=TEXT + b"!"),
+        answer(content=TEXT[:-1]),
+        answer(content=b""),
+        answer(headers={"Content-Encoding": "br"}),
+    ],
+    ids=["other", "longer", "shorter", "empty", "compressed"],
+)
+def test_an_answer_that_is_not_the_asset_is_invalid(tmp_path: Path, answered: Answer) -> None:
+    error = failure_of(answered, SUMMARY, tmp_path)
+    assert error.code == "asset_invalid"
+    assert error.ids == {"paper_id": "p1", "template": "deep_read"}
+    assert "not what was put on the shelf" in error.message
+
+
+@requirement("PL-16")
+def test_text_that_cannot_be_decoded_is_invalid(tmp_path: Path) -> None:
+    ref = AssetRef("source", "", hashlib.sha256(b"\xff\xfe").hexdigest(), 2, 2)
+    error = failure_of(answer(content=b"\xff\xfe"), ref, tmp_path)
+    assert (error.code, error.ids) == ("asset_invalid", {"paper_id": "p1"})
+
+
+@requirement("PL-16")
+def test_a_file_that_cannot_be_read_is_unreadable_and_not_fetched_from_elsewhere(tmp_path: Path) -> None:
+    blocked = (tmp_path / "static" / asset_path("source", SOURCE.sha256)).parent
+    blocked.parent.mkdir(parents=True)
+    blocked.write_text("a file where a folder should be")
+    error = failure_of(answer(), SOURCE, tmp_path)
+    assert (error.code, error.ids["reason"]) == ("asset_fetch_failed", "unreadable")
+
+
+@requirement("PL-16")
+def test_without_a_static_server_a_file_that_is_lost_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(AssetFetchFailed) as caught:
+        Assets().read(tmp_path, SOURCE, "p1")
+    assert caught.value.ids == {"reason": "missing", "paper_id": "p1"}
+
+
+@pytest.fixture(scope="module")
+def lost(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A shelf that has lost its source, and whose summary was changed into one that cannot be parsed."""
+    folder = tmp_path_factory.mktemp("lost")
+    (folder / "sums" / "deep_read").mkdir(parents=True)
+    (folder / "fish.md").write_text("---\ntitle: Deep Fish of the North\n---\n\n# Deep fish\n\nThey swim.\n")
+    (folder / "sums" / "deep_read" / "fish.json").write_text('{"summary": "They swim."}')
+    build_shelf([folder / "fish.md"], folder / "shelf", summaries=folder / "sums")
+    shutil.rmtree(folder / "shelf" / "static" / "source")
+    for path in (folder / "shelf" / "static" / "summary").rglob("*.json"):
+        path.write_bytes(b"{" * path.stat().st_size)
+    return folder / "shelf"
+
+
+@requirement("PL-16")
+def test_rest_tools_and_resources_answer_with_the_same_structured_error(lost: Path) -> None:
+    with TestClient(make_app(LibraryConfig(shelf=lost)), base_url="http://localhost") as client:
+
+        def called(method: str, **params: Any) -> dict[str, Any]:
+            message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            headers = {"Accept": "application/json, text/event-stream"}
+            return client.post("/mcp", json=message, headers=headers).json()
+
+        paper = client.get("/api/v1/search", params={"q": "fish"}).json()["results"][0]["paper_id"]
+        for path, tool, arguments, code in [
+            ("source", "get_paper_source", {}, "asset_fetch_failed"),
+            ("summary/deep_read", "get_paper_summary", {"template": "deep_read"}, "asset_invalid"),
+        ]:
+            rest = client.get(f"/api/v1/papers/{paper}/{path}")
+            result = called("tools/call", name=tool, arguments={"paper_id": paper, **arguments})["result"]
+            read = called("resources/read", uri=f"paper://{paper}/{path}")["error"]
+            assert (rest.status_code, result["isError"]) == (503, True)
+            assert rest.json() == json.loads(result["content"][0]["text"]) == read["data"]
+            error = rest.json()["error"]
+            assert (error["code"], error["paper_id"]) == (code, paper)
+            assert error.get("template") == arguments.get("template")
+            assert error["message"] == read["message"]
+            assert str(lost) not in rest.text

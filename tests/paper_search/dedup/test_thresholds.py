@@ -1,0 +1,82 @@
+"""Where one paper ends and two begin: each threshold from both of its sides."""
+
+import pytest
+
+from tests.paper_search.dedup.papers import TITLE, anonymous, are_one, paper
+
+WORDS = "tidal dissipation mantles icy moons plumes craters auroras".split()  # noqa: SIM905 - a title is words
+
+
+def titled(count: int, *more: str) -> str:
+    """A title of so many telling words."""
+    return " ".join([*WORDS[:count], *more])
+
+
+@pytest.mark.parametrize(("apart", "is_one"), [(0, True), (1, True), (2, False), (3, False)])
+@pytest.mark.parametrize("venue", ["", "Icarus"])
+def test_published_records_are_one_paper_up_to_a_year_apart(apart: int, is_one: bool, venue: str) -> None:
+    left = paper(TITLE, year=2019, venue=venue)
+    assert are_one(left, paper(TITLE, year=2019 + apart, venue=venue, source="dblp")) is is_one
+
+
+@pytest.mark.parametrize(("apart", "is_one"), [(3, True), (4, False)])
+def test_a_preprint_and_its_article_are_one_paper_up_to_three_years_apart(apart: int, is_one: bool) -> None:
+    preprint = paper(TITLE, year=2019 - apart, identifiers={"arxiv": "2101.00001"})
+    assert are_one(preprint, paper(TITLE, year=2019, doi="10.1000/journal", source="crossref")) is is_one
+
+
+@pytest.mark.parametrize(
+    ("words", "years", "is_one"),
+    [
+        (4, (2019, 2019), True),
+        (3, (2019, 2019), False),
+        (6, (2019, None), True),
+        (5, (2019, None), False),
+        (6, (None, None), True),
+        (5, (None, None), False),
+        (8, (2019, 2020), False),
+    ],
+)
+def test_without_authors_a_title_needs_four_words_and_the_year_or_six_and_no_year(
+    words: int, years: tuple[int | None, int | None], is_one: bool
+) -> None:
+    left, right = (anonymous(titled(words), year=year, source=source) for year, source in zip(years, "ab", strict=True))
+    assert are_one(left, right) is is_one
+
+
+@pytest.mark.parametrize(("words", "is_one"), [(6, True), (5, False)])
+def test_one_word_more_is_forgiven_in_titles_of_six_words_and_more(words: int, is_one: bool) -> None:
+    left, right = paper(titled(words)), paper(titled(words, "everywhere"), source="dblp")
+    assert are_one(left, right) is is_one
+
+
+@pytest.mark.parametrize(
+    ("shared", "more", "is_one"),
+    [
+        (4, ["plainly"], True),
+        (3, ["plainly"], False),
+        (5, ["plainly", "anew"], True),
+        (5, ["plainly", "widely", "deeply"], False),
+    ],
+)
+def test_a_title_reworded_between_preprint_and_article_shares_four_words_and_seven_tenths(
+    shared: int, more: list[str], is_one: bool
+) -> None:
+    preprint = paper(titled(shared, *more), identifiers={"arxiv": "2101.00001"})
+    article = paper(titled(shared), doi="10.1000/journal", source="crossref", year=2020)
+    assert are_one(preprint, article) is is_one
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "is_one"),
+    [
+        ("Craters on old Callisto mapped", "Deep craters on Callisto mapped", True),
+        ("Tides in the mantles of icy moons", "Tides in the oceans of warm moons", False),
+        ("Craters on old Callisto mapped", "Craters on young Ganymede mapped", False),
+    ],
+)
+def test_one_doi_of_strangers_is_trusted_where_titles_are_85_in_a_hundred_alike(
+    left: str, right: str, is_one: bool
+) -> None:
+    one, other = paper(left, "A. Kim", doi="10.1000/x"), paper(right, "C. Roy", doi="10.1000/x", source="dblp")
+    assert are_one(one, other) is is_one

@@ -1,0 +1,156 @@
+"""Reading a whole log again finds every kind of damage, and names the entry it begins with."""
+
+# pyright: reportPrivateUsage=false
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.universe.domain.samples import add_star
+from tests.universe.store.material import snapshot
+from universe.errors import UniverseNotFound
+from universe.service.universes import UniverseService
+from universe.store.checking import verify
+from universe.store.memory import MemoryStore
+from universe.store.port import Entry, Snapshot
+
+Log = list[Entry]
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[MemoryStore]:
+    """A universe `u` at version 6, with five bodies, a tick and a snapshot at 3."""
+    made = MemoryStore()
+    async with UniverseService(made, snapshot_every=3).running() as service:
+        await service.create("Hven", universe_id="u")
+        for number in range(3):
+            await service.send("u", add_star(f"s{number}"))
+        await service._live["u"].settle()
+        await service.send("u", [add_star("s3"), add_star("s4"), {"type": "tick", "dt": 2}])
+        await service._live["u"].settle()
+        assert await made.snapshot_versions("u") == [3, 6]
+        made._kept["u"].snapshots.pop(6)
+        yield made
+
+
+async def found(store: MemoryStore) -> list[tuple[int, str]]:
+    verdict = await verify(store, "u")
+    assert verdict.is_whole is (verdict.problems == [])
+    return [(problem["sequence"], problem["problem"]) for problem in verdict.problems]
+
+
+async def test_a_whole_log_is_whole_and_all_of_it_was_read(store: MemoryStore) -> None:
+    told: list[tuple[int, int]] = []
+
+    def tell(done: int, of: int) -> None:
+        told.append((done, of))
+
+    verdict = await verify(store, "u", tell)
+    assert verdict.as_dict() == {"universeId": "u", "ok": True, "entries": 6, "snapshots": 1, "problems": []}
+    assert told == [(6, 6)]
+
+
+async def test_a_universe_that_is_not_there_cannot_be_verified(store: MemoryStore) -> None:
+    with pytest.raises(UniverseNotFound):
+        await verify(store, "nobody")
+
+
+def altered(at: int, **changes: Any) -> Callable[[Log], None]:
+    def alter(log: Log) -> None:
+        log[at - 1] = log[at - 1]._replace(**changes)
+
+    return alter
+
+
+def without(first: int, last: int) -> Callable[[Log], None]:
+    def remove(log: Log) -> None:
+        del log[first - 1 : last]
+
+    return remove
+
+
+def resealed(at: int, command: dict[str, Any]) -> Callable[[Log], None]:
+    """Another command in the place of the one that was written, with a digest that fits."""
+
+    def alter(log: Log) -> None:
+        old = log[at - 1]
+        log[at - 1] = Entry.sealed("u", at, old.kind, orjson.dumps(command), old.events, old.at)
+
+    return alter
+
+
+@pytest.mark.parametrize(
+    ("damage", "problems"),
+    [
+        (altered(5, body=b'{"type":"tick","dt":9}'), [(5, "the entry is not what was written")]),
+        (altered(2, events=b"[]"), [(2, "the entry is not what was written")]),
+        (without(5, 5), [(5, "the entry is missing")]),
+        (without(2, 3), [(2, "the entry is missing"), (3, "the entry is missing")]),
+        (without(6, 6), [(6, "the log ends at 5, the universe is at 6")]),
+        (without(1, 6), [(1, "the log ends at 0, the universe is at 6")]),
+        (resealed(2, {"type": "tick", "dt": 5}), [(3, "the snapshot differs from the state the log leads to")]),
+    ],
+    ids=["body", "events", "one gone", "two gone", "last gone", "all gone", "other command"],
+)
+async def test_damage_in_the_log_is_found_where_it_is(
+    store: MemoryStore, damage: Callable[[Log], None], problems: list[tuple[int, str]]
+) -> None:
+    damage(store._kept["u"].log)
+    assert await found(store) == problems
+
+
+async def test_a_log_that_goes_on_after_the_universe_ends_is_found(store: MemoryStore) -> None:
+    kept = store._kept["u"]
+    kept.record = kept.record._replace(version=5)
+    assert await found(store) == [(6, "the log goes on, but the universe is at 5")]
+
+
+async def test_a_change_while_the_log_is_read_is_no_damage(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, record = store._kept["u"], store.record
+    first = [kept.record._replace(version=5)]
+
+    async def grown(universe_id: str) -> Any:
+        return first.pop() if first else await record(universe_id)
+
+    monkeypatch.setattr(store, "record", grown)
+    assert await found(store) == []
+
+
+async def test_a_snapshot_that_was_altered_is_found(store: MemoryStore) -> None:
+    snapshots = store._kept["u"].snapshots
+    snapshots[3] = snapshots[3]._replace(state=b"{}")
+    assert await found(store) == [(3, "the snapshot is not what was written")]
+
+
+async def test_a_snapshot_of_another_state_is_found(store: MemoryStore) -> None:
+    state = orjson.dumps({**orjson.loads(store._kept["u"].snapshots[3].state), "time": 7})
+    store._kept["u"].snapshots[3] = Snapshot(3, state, Snapshot.digest_of("u", 3, state))
+    assert await found(store) == [(3, "the snapshot differs from the state the log leads to")]
+
+
+async def test_a_state_that_is_served_without_any_entry_that_led_to_it_is_found(store: MemoryStore) -> None:
+    kept = store._kept["u"]
+    kept.log.clear()
+    kept.record = kept.record._replace(version=0)
+    state = kept.snapshots.pop(3).state
+    kept.snapshots[0] = snapshot(0, "u", state)
+    assert await found(store) == [(0, "the state served differs from the one the log leads to")]
+
+
+async def test_after_damage_a_snapshot_helps_and_later_damage_is_found_too(store: MemoryStore) -> None:
+    for at in (2, 5):
+        altered(at, body=b"{}")(store._kept["u"].log)
+    assert await found(store) == [(2, "the entry is not what was written"), (5, "the entry is not what was written")]
+
+
+async def test_after_damage_the_log_is_followed_again_from_the_next_snapshot_on(store: MemoryStore) -> None:
+    kept = store._kept["u"]
+    altered(2, body=b"{}")(kept.log)
+    state = orjson.dumps({**orjson.loads(kept.snapshots[3].state), "time": 7})
+    kept.snapshots[6] = snapshot(6, "u", state)
+    assert await found(store) == [
+        (2, "the entry is not what was written"),
+        (6, "the snapshot differs from the state the log leads to"),
+    ]

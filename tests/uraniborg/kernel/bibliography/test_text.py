@@ -1,0 +1,23 @@
+"""Foreign text becomes one line that every format can hold."""
+
+import pytest
+
+from uraniborg.kernel.bibliography.text import clean_names, one_line
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (None, ""),
+        (" a\n\tb\u2028c ", "a b c"),
+        ("a\x00b\x1b[31m", "a b [31m"),
+        ("a\ud800b", "a\ufffdb"),
+        ("a\ufffeb\uffffc", "a\ufffdb\ufffdc"),
+    ],
+)
+def test_a_text_is_one_line_without_what_xml_cannot_hold(text: str | None, line: str) -> None:
+    assert one_line(text) == line
+
+
+def test_names_are_cleaned_and_empty_ones_left_out() -> None:
+    assert clean_names(["Ada\nByron", " ", "", "Grace Hopper"]) == ("Ada Byron", "Grace Hopper")
