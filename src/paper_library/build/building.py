@@ -85,6 +85,8 @@ def _no_search_for_cycles() -> Generator[None]:
 
 
 class _Build:
+    """One build, from its inputs to the shelf in its place."""
+
     def __init__(
         self,
         inputs: Sequence[Path],
