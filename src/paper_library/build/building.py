@@ -85,6 +85,8 @@ def _no_search_for_cycles() -> Generator[None]:
 
 
 class _Build:
+    """One build, from its inputs to the shelf in its place."""
+
     def __init__(
         self,
         inputs: Sequence[Path],
@@ -137,11 +139,10 @@ class _Build:
 
     def _read_register(self, old: OldShelf | None) -> None:
         """Learn the ids of all papers that had one: from the registers, and from shelves that have none yet."""
-        paths = [register_path(self._target)]
-        if self._update and (path := register_path(self._update)) not in paths:
-            paths.insert(0, path)
-        for path in paths:
-            for problem in self._register.read(path):
+        own = register_path(self._target)
+        others = [path for path in (register_path(self._update),) if path != own] if self._update else []
+        for path in (*others, own):
+            for problem in self._register.read(path, is_own=path == own):
                 self._report.note(problem)
         if old:
             self._register.add(old.records(is_kept=not self._prune))

@@ -116,8 +116,9 @@ def evidence_of(entry: Entry, keys: Keys) -> dict[str, int]:
     if entry.title:
         found[f"meta:{keys.meta[:24]}"] = META if entry.authors and entry.year else TITLE_META
     found |= dict.fromkeys(_text_keys(entry), TEXT)
-    kind = FILE if entry.origin == origin_file(entry.origin) else KEYED if _names(entry) else POSITION
-    return found | dict.fromkeys(map(place_key, _places(entry)), kind)
+    found |= dict.fromkeys(map(place_key, _places(entry)), KEYED)
+    found[place_key(entry.origin)] = FILE if entry.origin == origin_file(entry.origin) else POSITION
+    return found
 
 
 def place_key(place: str) -> str:
@@ -220,7 +221,7 @@ def text_key(sha256: str) -> str:
 
 
 def _places(entry: Entry) -> list[str]:
-    """Return where in the inputs an entry stands: its file, and in a file of many its names there, else its line."""
+    """Return where in the inputs an entry stands: its file, and in a file of many its names there and its line."""
     if entry.origins:  # all of a paper, from a shelf that did not store its entries
         return [place for origin in entry.origins for place in _places_at(origin, _names(entry))]
     return _places_at(entry.origin, _names(entry))
@@ -228,7 +229,7 @@ def _places(entry: Entry) -> list[str]:
 
 def _places_at(origin: str, names: list[str]) -> list[str]:
     file = origin_file(origin)
-    return [f"{file}#{name}" for name in names] if names and file != origin else [origin]
+    return [*(f"{file}#{name}" for name in names if file != origin), origin]
 
 
 def _names(entry: Entry) -> list[str]:

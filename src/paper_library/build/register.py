@@ -90,10 +90,11 @@ class Register:
                 found[paper_id] = found.get(paper_id, 0) | kind
         return found
 
-    def read(self, path: Path) -> Iterator[Problem]:
+    def read(self, path: Path, *, is_own: bool) -> Iterator[Problem]:
         """Take in the file at `path`, if there is one; yield what of it cannot be used.
 
-        A file that cannot be used at all is put aside as `NAME.damaged`. Raises RegisterTooNew, and OSError.
+        A file that cannot be used at all is put aside as `NAME.damaged` if `is_own`: no other build may write it then.
+        Raises RegisterTooNew, and OSError.
         """
         try:
             content = path.read_bytes()
@@ -102,9 +103,10 @@ class Register:
         document = _parsed(content)
         if document is None:
             aside = path.with_name(f"{path.name}.damaged")
-            path.replace(aside)
-            reason = f"It is damaged and was put aside as {aside.name}. Papers have the ids of the shelf, or new ones."
-            yield Problem(path.name, "broken", reason)
+            if is_own:
+                path.replace(aside)
+            where = f" and was put aside as {aside.name}" if is_own else ""
+            yield Problem(path.name, "broken", f"It is damaged{where}. Papers have the ids of the shelf, or new ones.")
             return
         version = document["paper_library_ids"]
         if not isinstance(version, int) or version > _FORMAT:

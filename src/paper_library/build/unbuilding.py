@@ -1,6 +1,6 @@
 """A shelf taken apart into the entries it could be built from again, so that it can be updated."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -99,20 +99,22 @@ class OldShelf:
 
     def added_summaries(self, no: int) -> dict[str, Any]:
         """Return the summaries that did not come with an entry; a shelf of schema 1 does not know which, so all."""
-        known = self.metadata(no)
-        names = self._shelf.added_summaries(no) if self.has_entries else known["available_summary_templates"]
-        texts = self._texts(no, SUMMARY)
-        summaries = {name: orjson.loads(text) for name, text in texts.items() if name in names}
+        if self.has_entries:
+            names = self._shelf.added_summaries(no)
+        else:
+            names = self.metadata(no)["available_summary_templates"]
+        summaries = {name: orjson.loads(text) for name, text in self._texts(no, SUMMARY, names).items()}
         return {name: summary for name, summary in summaries.items() if not is_derived(summary)}
 
     def translations(self, no: int) -> dict[str, str]:
+        """Return the translations of a paper by language."""
         return self._texts(no, TRANSLATION)
 
-    def _texts(self, no: int, kind: str) -> dict[str, str]:
-        """Return the texts of one kind by name; those that are lost are told with the paper's entries."""
+    def _texts(self, no: int, kind: str, names: Collection[str] | None = None) -> dict[str, str]:
+        """Return texts of one kind by name; those that are lost are reported with the paper's entries."""
         found: dict[str, str] = {}
-        for ref in self._shelf.assets(no):
-            if ref.kind == kind:
+        for ref in self._shelf.assets(no) if names is None or names else ():
+            if ref.kind == kind and (names is None or ref.name in names):
                 with suppress(AssetFetchFailed, AssetInvalid):
                     found[ref.name] = self._assets.read(self._shelf.folder, ref, str(no))
         return found

@@ -138,3 +138,21 @@ def test_the_id_in_a_search_result_is_the_id_of_the_paper(library: Caller) -> No
         assert [said[key] for key in ("paper_id", "title", "year", "venue")] == [
             row[key] for key in ("paper_id", "title", "year", "venue")
         ]
+
+
+@requirement("PL-10")
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "doi.org/10.5555/weather.2021.17",
+        "urn:doi:10.5555/WEATHER.2021.17",
+        "https://doi.org/10.5555/weather.2021.17?utm=1",
+        " 10.5555/weather.2021.17/ ",
+        "<https://dx.doi.org/10.5555%2Fweather.2021.17#abstract>",
+    ],
+)
+def test_every_spelling_of_a_doi_is_understood_wherever_a_paper_is_named(library: Caller, spelled: str) -> None:
+    said = library.answer("get_paper_metadata", paper_id=spelled)
+    assert said["identifiers"]["doi"] == material.ATTENTION_DOI
+    assert said["citation_key"]
+    assert library.text("get_paper_source", paper_id=spelled, max_chars=50)

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from paper_library.build import building
 from paper_library.build.building import build_shelf
@@ -231,6 +233,60 @@ def test_an_update_elsewhere_takes_the_ids_along(folder: Path, tmp_path: Path) -
     build_shelf([write(tmp_path / "new.bib", WITH_DOI)], tmp_path / "new", update=tmp_path / "old")
     assert ids(tmp_path / "new") == ids(tmp_path / "old")
     assert remembered(tmp_path / "new").keys() == remembered(tmp_path / "old").keys()
+
+
+def test_a_damaged_file_of_another_shelf_is_left_where_it_is(folder: Path, tmp_path: Path) -> None:
+    build_shelf([folder], tmp_path / "old")
+    write(tmp_path / "old.ids.json", "{")
+    report = build_shelf([folder], tmp_path / "new", update=tmp_path / "old")
+    assert [one.origin for one in report.problems] == ["old.ids.json"]
+    assert (tmp_path / "old.ids.json").read_text() == "{"
+    assert ids(tmp_path / "new") == ids(tmp_path / "old")
+
+
+WORDS = st.sampled_from(["star", "comet", "new", "old", "moon"])
+
+
+@st.composite
+def records(draw: st.DrawFn) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "authors": draw(st.sampled_from([["Tycho Brahe"], ["Sophie Brahe"], ["Johannes Kepler", "Tycho Brahe"]])),
+        "year": draw(st.integers(1570, 1572)),
+        "doi": draw(st.sampled_from(["10.1000/a", "10.1000/b"])),
+        "bibkey": draw(st.sampled_from(["k", "brahe_1570_star", "l"])),
+        "id": draw(st.sampled_from(["1", "2", "3"])),
+        "abstract": draw(st.sampled_from(["Short.", LONG])),
+    }
+    chosen = draw(st.sets(st.sampled_from(sorted(facts))))
+    title = " ".join(draw(st.lists(WORDS, min_size=1, max_size=4)))
+    return {"title": title, **{name: facts[name] for name in chosen}}
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(records(), min_size=1, max_size=8), st.lists(records(), max_size=4))
+def test_any_inputs_give_the_same_shelf_again_by_rebuilding_and_by_updating(
+    tmp_path_factory: pytest.TempPathFactory, one: list[dict[str, Any]], two: list[dict[str, Any]]
+) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    shelf = folder / "shelf"
+    write(folder / "in" / "one.jsonl", "\n".join(map(json.dumps, one)))
+    write(folder / "in" / "two.json", json.dumps(two))
+    build_shelf([folder / "in"], shelf)
+    before, register, known = bytes_of(shelf), (folder / "shelf.ids.json").read_bytes(), all_ids(shelf)
+    for update in (None, shelf):
+        build_shelf([folder / "in"], shelf, update=update)
+        assert bytes_of(shelf) == before
+        assert (folder / "shelf.ids.json").read_bytes() == register
+    build_shelf([folder / "in" / "two.json"], shelf, update=shelf)
+    assert all_ids(shelf) == known
+
+
+def all_ids(shelf: Path) -> set[str]:
+    opened = Shelf.open(shelf)
+    try:
+        return {opened.described(no)["paper_id"] for no in range(opened.manifest.papers)}
+    finally:
+        opened.close()
 
 
 def test_the_files_that_remember_ids_are_no_inputs(folder: Path) -> None:
