@@ -6,7 +6,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from paper_search.intent.amounts import NUMBER
 from paper_search.intent.cleaning import STAND_IN
@@ -182,7 +182,7 @@ def rules_for(text: str) -> Iterator[Rules]:
     yield _compile(_LAST)
 
 
-@cache
+@lru_cache(maxsize=64)
 def _compile(language: Language, *, cjk: bool = False) -> Rules:
     places = _CJK_PLACES if cjk else _LATIN_PLACES
     # Spanish and Portuguese share phrases, so one of their rules may meet the other's negation.

@@ -66,5 +66,8 @@ def _latex(char: str) -> str:
 
 
 def _is_letter_or_sign(char: str) -> bool:
-    # Cyrillic macros need a font encoding that most documents do not load; UTF-8 needs nothing.
-    return unicodedata.category(char) in ("Lu", "Ll", "Sm") and not "\u0400" <= char <= "\u052f"
+    # Cyrillic macros need a font encoding that most documents do not load; UTF-8 needs nothing. Macros of mathematical
+    # letters (U+1D400 and on) lose the letter's style when others read them.
+    if "\u0400" <= char <= "\u052f" or "\U0001d400" <= char <= "\U0001d7ff":
+        return False
+    return unicodedata.category(char) in ("Lu", "Ll", "Sm")

@@ -73,3 +73,7 @@ def test_any_text_is_read_back_as_it_was(text: str) -> None:
     latex = encode(one_line(text))
     assert braces_balance(latex)
     assert composed(decode(latex)) == clean
+
+
+def test_mathematical_letters_stay_as_they_are_since_their_macros_lose_the_style() -> None:
+    assert encode("the field 𝐀 and 𝔉") == "the field 𝐀 and 𝔉"
