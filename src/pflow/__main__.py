@@ -1,6 +1,9 @@
 """`pflow`, and `python -m pflow`: looks at its arguments first, and loads no more than they need."""
 
+import os
 import sys
+import threading
+from contextlib import suppress
 
 
 def main() -> None:
@@ -8,6 +11,22 @@ def main() -> None:
         _start(sys.argv[1:])
     except KeyboardInterrupt:  # before anything was there to tell of it
         sys.exit(130)
+    except SystemExit as ended:
+        if isinstance(ended.code, int):
+            _exit_past_running_nodes(ended.code)
+        raise
+
+
+def _exit_past_running_nodes(code: int) -> None:
+    """End the process at once if a node that timed out still runs in its thread.
+
+    Python aborts when such a thread prints while the interpreter shuts down.
+    """
+    if any(thread.name.startswith("pflow-") for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
 
 
 def _start(arguments: list[str]) -> None:
