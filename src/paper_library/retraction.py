@@ -46,8 +46,8 @@ def read_notices(value: Any) -> list[Notice]:
     status = _SYNONYMS.get(status, status)
     if not status or len(status) > _LONGEST:
         return []
-    told = {name: text for name in _FIELDS if isinstance(text := fields.get(name), str) and text.strip()}
-    return [{"status": status, **{name: " ".join(text.split())[:_LONGEST] for name, text in told.items()}}]
+    given = {name: text for name in _FIELDS if isinstance(text := fields.get(name), str) and text.strip()}
+    return [{"status": status, **{name: " ".join(text.split())[:_LONGEST] for name, text in given.items()}}]
 
 
 def notices_in_note(note: str) -> list[Notice]:

@@ -1,4 +1,4 @@
-"""Default arguments that can be told apart from the same values given explicitly.
+"""Default arguments that differ from the same values given explicitly.
 
 A call that leaves out `max_results` uses the configuration; a call that says `max_results=100` means 100.
 """

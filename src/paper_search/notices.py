@@ -80,7 +80,7 @@ def merge_notices(notices: Iterable[EditorialNotice]) -> list[EditorialNotice]:
     """Return each notice once, the earliest first, whatever order they came in.
 
     Notices of one status with one DOI are one notice, and the most exactly dated listing of it stays. Notices
-    without a DOI are told apart by source, date and label.
+    without a DOI are distinguished by source, date and label.
     """
     best: dict[tuple[str | None, ...], EditorialNotice] = {}
     for notice in sorted(notices, key=lambda notice: (-len(notice.date or ""), *_order(notice))):

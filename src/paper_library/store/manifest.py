@@ -71,7 +71,7 @@ def read_manifest(folder: Path) -> Manifest:
 def _is_sound(facts: dict[str, Any]) -> bool:
     kinds = {"build_id": str, "papers": int, "files": dict, "software": str, "built_at": str}
     version = facts["schema_version"]
-    # True equals 1, and is no version.
+    # True equals 1 and is not a version.
     if not isinstance(version, int) or isinstance(version, bool) or not READABLE_SINCE <= version <= SCHEMA_VERSION:
         return False
     if not all(isinstance(facts[name], kind) for name, kind in kinds.items()):

@@ -62,9 +62,9 @@ class _Draft:
 
     def choose(self, name: str, worth: Callable[[Any], Any], records: Sequence[Record] | None = None) -> None:
         """Take the worthiest value there is, the first of equals."""
-        told = [record for record in records or self.records if getattr(record.paper, name)]
-        if told:
-            best = max(told, key=lambda record: worth(getattr(record.paper, name)))
+        having = [record for record in records or self.records if getattr(record.paper, name)]
+        if having:
+            best = max(having, key=lambda record: worth(getattr(record.paper, name)))
             self.fields[name] = getattr(best.paper, name)
             self.note(name, best)
 

@@ -73,7 +73,7 @@ class TerminalScreen:
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
     def read_key(self) -> str:
-        """Return one key; Ctrl-C is a key here, so that a person who leaves is told how to come back."""
+        """Return one key. Ctrl-C is a key here, so that the review can end with the command that resumes it."""
         if termios is None:
             return typer.getchar()
         with _unsignalled(whole_lines=False) as stdin:

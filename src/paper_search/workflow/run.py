@@ -19,6 +19,7 @@ from paper_search.models import (
     SourceReport,
     SourceStatus,
     UserFeedback,
+    any_source_answered,
 )
 from paper_search.review import ReviewStatus
 from paper_search.skills.relevance_scorer import ScoringOutcome
@@ -47,7 +48,6 @@ from uraniborg.kernel.logging import get_logger
 MAX_ROUNDS = "max_rounds"
 _AT_ONCE = 50
 """Papers collected without leaving the event loop; more go to a thread."""
-_ANSWERED = (SourceStatus.OK, SourceStatus.EMPTY)
 
 
 class MergedPapers(BaseModel):
@@ -167,8 +167,7 @@ class Run:
             self._step("search"), SearchOutcome, lambda: self._skills.searcher.run(strategy, self._tell_source)
         )
         await self._merge(strategy, outcome)
-        silent = outcome.reports and not any(report.status in _ANSWERED for report in outcome.reports)
-        answered = bool(outcome.papers) or not silent
+        answered = bool(outcome.papers) or not outcome.reports or any_source_answered(outcome.reports)
         scoring = await self._score(intent) if answered else ScoringOutcome(papers=[])
         hidden = {entry.id for entry in self._state.pool.entries if not entry.admitted}
         candidates = [scored for scored in scoring.papers if scored.paper.id in hidden]
