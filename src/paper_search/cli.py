@@ -8,11 +8,10 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from paper_search.api import with_arguments
 from paper_search.config import AppConfig, load_config
-from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from paper_search.limits import checked_query
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, any_source_answered
+from paper_search.options import Domain, MaxResults, Quiet, Record, Replay, Source
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.commands import run_app
 from uraniborg.kernel.errors import InvalidInput, Unavailable
@@ -29,18 +28,12 @@ def search_command(
     ris: Annotated[bool, typer.Option("--ris", help="Print RIS.")] = False,
     csl: Annotated[bool, typer.Option("--csl-json", help="Print CSL-JSON.")] = False,
     log: Annotated[bool, typer.Option("--search-log", help="Print the counts in and out of every stage.")] = False,
-    source: Annotated[
-        list[str] | None, typer.Option("--source", help="Search only this source; may be given several times.")
-    ] = None,
-    max_results: Annotated[
-        int | None, typer.Option(help="How many papers to return at most.", show_default="100, or the setting")
-    ] = None,
-    domain: Annotated[
-        str | None, typer.Option(help="general or materials_science.", show_default="general, or the setting")
-    ] = None,
-    record: Annotated[Path | None, typer.Option(help="Keep every answer in this folder.")] = None,
-    replay: Annotated[Path | None, typer.Option(help="Use the answers kept in this folder, and no network.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
+    source: Source = None,
+    max_results: MaxResults = None,
+    domain: Domain = None,
+    record: Record = None,
+    replay: Replay = None,
+    quiet: Quiet = False,
 ) -> None:
     """Search for papers and print them, best first. Everything is approved; nothing is asked.
 
@@ -49,11 +42,7 @@ def search_command(
     chosen = [name for name, wanted in _choices(json, bibtex, ris, csl, log) if wanted]
     if len(chosen) > 1:
         raise InvalidInput(f"Choose one output format, not {' and '.join(chosen)}.", hint="Markdown is the default.")
-    config = with_arguments(
-        configure(record, replay),
-        DEFAULT_MAX_RESULTS if max_results is None else max_results,
-        DEFAULT_DOMAIN if domain is None else domain,
-    )
+    config = configure(max_results, domain, record, replay)
     words = checked_query(" ".join(query or []) or _recorded_query(replay))
     result = asyncio.run(run_search(words, config, source, quiet=quiet))
     if not quiet:
@@ -70,11 +59,10 @@ def _choices(json: bool, bibtex: bool, ris: bool, csl: bool, log: bool) -> list[
     return [("json", json), ("bibtex", bibtex), ("ris", ris), ("csl-json", csl), ("prisma", log)]
 
 
-def configure(record: Path | None, replay: Path | None) -> AppConfig:
-    """Return the configuration, with the folders to record into and to replay from."""
-    config = load_config()
-    given = {"record_dir": record, "replay_dir": replay}
-    return config.model_copy(update={name: folder for name, folder in given.items() if folder})
+def configure(max_results: int | None, domain: str | None, record: Path | None, replay: Path | None) -> AppConfig:
+    """Return the configuration with the options that were given in place of its settings."""
+    given = {"default_max_results": max_results, "domain": domain, "record_dir": record, "replay_dir": replay}
+    return load_config().model_copy(update={name: value for name, value in given.items() if value is not None})
 
 
 def _recorded_query(replay: Path | None) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
-from uraniborg.kernel.errors import InvalidInput, MissingExtra
+from uraniborg.kernel.errors import MissingExtra
 from uraniborg.kernel.greeting import Greeting
 from uraniborg.kernel.stdio import greet, require_client
 from uraniborg.kernel.terminal import fail
@@ -144,15 +144,9 @@ async def export_results(
     prisma-svg its flow diagram.
     """
     manager = await _manager()
-    from paper_search.export import FORMATS, export
+    from paper_search.export import check_format, export
 
-    if format not in FORMATS:
-        raise InvalidInput(
-            f"There is no export format {format[:80]!r}.",
-            hint=f"Use one of: {', '.join(FORMATS)}.",
-            argument="format",
-            allowed=list(FORMATS),
-        )
+    check_format(format)  # before the session is looked up
     return await asyncio.to_thread(export, await manager.result(session_id), format)
 
 

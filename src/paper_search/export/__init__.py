@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS",
+    "check_format",
     "citation_keys",
     "export",
     "export_bibtex",
@@ -75,12 +76,17 @@ FORMATS: "Mapping[str, Callable[[PaperCollection], str]]" = MappingProxyType(
 
 
 def export(collection: "PaperCollection", format_name: str) -> str:
-    """The collection in the format named. Raises InvalidInput, naming the formats there are, for any other name."""
-    if (write := FORMATS.get(format_name)) is None:
+    """Return the collection in the format named. Raises InvalidInput for an unknown format."""
+    check_format(format_name)
+    return FORMATS[format_name](collection)
+
+
+def check_format(format_name: str) -> None:
+    """Raise InvalidInput, which names the formats, for an unknown one."""
+    if format_name not in FORMATS:
         raise InvalidInput(
-            f"There is no export format {format_name!r}.",
+            f"There is no export format {format_name[:80]!r}.",
             hint=f"Use one of: {', '.join(FORMATS)}.",
-            format=format_name,
+            argument="format",
             allowed=list(FORMATS),
         )
-    return write(collection)

@@ -132,11 +132,12 @@ class SessionManager:
         """A page of the papers under review, or of the result. Raises SessionNotFound, NoPapersYet or SessionFailed."""
         return await self._home.run(self._papers(session_id, offset))
 
-    def resolve(self, beginning: str) -> str:
-        """Return the id of the one session that begins so. Raises SessionNotFound or InvalidInput. Blocks."""
-        found = [name for name in self._ground.store.last_used() if beginning and name.startswith(beginning)]
-        if len(found) == 1 or beginning in found:
-            return beginning if beginning in found else found[0]
+    async def resolve(self, beginning: str) -> str:
+        """Return the id of the one session that begins so. Raises SessionNotFound or InvalidInput."""
+        names = await asyncio.to_thread(self._ground.store.last_used)
+        found = [name for name in names if beginning and name.startswith(beginning)]
+        if len(found) == 1:
+            return found[0]
         if not found:
             raise SessionNotFound(beginning)
         raise InvalidInput(

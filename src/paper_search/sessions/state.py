@@ -113,7 +113,7 @@ def stored_state(store: SessionStore, inbox: InboxPort, session_id: str) -> Sess
     steps = store.steps(session_id)
     asked = read_step(store, session_id, "session", Asked)
     state = SessionState(session_id, asked.query, asked.at, asked.max_rounds)
-    last = max((_number(step) for step in steps if step.startswith("checkpoint-")), default=None)
+    last = _last_checkpoint(steps)
     if "ended" in steps:
         ended = read_step(store, session_id, "ended", Ended)
         return replace(
@@ -166,7 +166,7 @@ def summarize_session(store: SessionStore, inbox: InboxPort, session_id: str, la
         ended = read_step(store, session_id, "ended", Ended)
         outcome = {"paper_count": ended.paper_count} if ended.error is None else {"error": ended.error}
         return summary.model_copy(update={"phase": FAILED if ended.error else COMPLETED, **outcome})
-    last = max((_number(step) for step in steps if step.startswith("checkpoint-")), default=None)
+    last = _last_checkpoint(steps)
     if last is not None and f"decision-{last}" not in steps:
         pending = [entry for entry in inbox.beginning_with(f"{session_id}:{last}:") if entry.state == "pending"]
         if pending:
@@ -180,8 +180,10 @@ def reports_of(checkpoint: Checkpoint) -> list[SourceReport]:
     return payload.collection.metadata.sources if isinstance(payload, ResultPayload) else []
 
 
-def _number(step: str) -> int:
-    return int(step.removeprefix("checkpoint-"))
+def _last_checkpoint(steps: list[str]) -> int | None:
+    """Return the number of the last checkpoint among the steps, or None."""
+    prefix = "checkpoint-"
+    return max((int(step.removeprefix(prefix)) for step in steps if step.startswith(prefix)), default=None)
 
 
 def _is_pending(inbox: InboxPort, checkpoint_id: str) -> bool:

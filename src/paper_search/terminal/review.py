@@ -3,6 +3,7 @@
 import asyncio
 from typing import Final
 
+from paper_search.config import AppConfig
 from paper_search.errors import InvalidDecision
 from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.session import WorkflowSession
@@ -31,6 +32,12 @@ class TerminalReview:
         self._last = ""
         self._refused_edit: str | None = None
         """The person's text of an edit that was refused, to be corrected."""
+
+    async def open(self, query: str, config: AppConfig) -> str:
+        """Open a session and return its id. Raises as `SessionManager.start`."""
+        session_id = (await self._manager.start(query, config, tell=self.report))["session_id"]
+        self._screen.write(f"Session {session_id[:8]}. Leave with q; nothing is lost.")
+        return session_id
 
     async def run(self, session_id: str) -> bool:
         """Return True when the session is complete, False when the person left it waiting.

@@ -153,12 +153,14 @@ class Pool(BaseModel):
             self.merged.append(exclusion.model_copy(update={"round": found_in_round}))
         best = max(members, key=lambda entry: entry.scored.relevance_score)
         former = dict.fromkeys(name for entry in members for name in (*entry.other_ids, entry.id))
-        said = sorted((d for entry in members for d in entry.decisions), key=lambda d: d.at or _EARLIEST)
+        decisions = sorted((d for entry in members for d in entry.decisions), key=lambda d: d.at or _EARLIEST)
         one.other_ids = [name for name in former if name != paper.id]
         one.scored = best.scored.model_copy(update={"paper": paper})
         one.found_in_round = first
         one.admitted = any(entry.admitted for entry in members)
-        one.decisions = list({decision.reviewer: decision for decision in said}.values())
+        one.decisions = []
+        for decision in decisions:
+            one.decide(decision)
         if gone:
             self.entries = [entry for entry in self.entries if not any(entry is other for other in gone)]
 

@@ -1,0 +1,195 @@
+"""The `paper-search sessions` commands, and what other commands need of sessions: open, review and export them."""
+
+import asyncio
+import json as json_text
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from paper_search.options import Format, Json, Output, Reviewer, Session
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.files import check_output, write_output
+from uraniborg.kernel.logging import printable
+from uraniborg.kernel.wording import counted
+
+if TYPE_CHECKING:
+    from paper_search.config import AppConfig
+    from paper_search.sessions import SessionManager
+    from paper_search.terminal.review import TerminalReview
+
+app = typer.Typer(no_args_is_help=True, help="List, show, resume and delete search sessions.")
+
+
+@app.command("list")
+def list_sessions(
+    limit: Annotated[int, typer.Option(min=1, help="How many sessions to list.")] = 20, json: Json = False
+) -> None:
+    """List the sessions, the one used last first.
+
+    Example: paper-search sessions list
+    """
+
+    async def work() -> dict[str, Any]:
+        async with open_manager() as manager:
+            return await manager.sessions(limit)
+
+    found = asyncio.run(work())
+    if json:
+        print_json(found)
+        return
+    for line in found["sessions"]:
+        papers = counted(line["paper_count"], "paper") if "paper_count" in line else ""
+        print_line(
+            f"{line['session_id'][:8]}  {line['phase']:<18} {line.get('checkpoint_kind') or line.get('error', papers)}"
+        )
+        print_line(f"          {line.get('query', '')}")
+    rest = found["total"] - len(found["sessions"])
+    print_line(f"\n{rest} more; use --limit." if rest else "" if found["sessions"] else "There are no sessions.")
+
+
+@app.command()
+def show(session: Session, json: Json = False) -> None:
+    """Show the state of a session, and what it asks.
+
+    Example: paper-search sessions show 4f1c2a
+    """
+
+    async def work() -> dict[str, Any]:
+        async with open_manager() as manager:
+            return await manager.state(await manager.resolve(session))
+
+    state = asyncio.run(work())
+    if json:
+        print_json(state)
+        return
+    from paper_search.sessions.door import told_in_full
+
+    where = state["phase"] if state["is_complete"] else f"{state['phase']}, round {state['round'] + 1}"
+    print_line(f"{state['session_id']}\n{state['query']}\n{where}: {state['summary']}")
+    for line in told_in_full(state["checkpoint"]["payload"]) if state["has_pending_checkpoint"] else []:
+        print_line(f"  {line}".rstrip())
+
+
+@app.command()
+def resume(
+    session: Session,
+    reviewer: Reviewer = None,
+    format_name: Format = "markdown",
+    json: Json = False,
+    output: Output = None,
+) -> None:
+    """Continue the review of a session at the terminal, and print the papers when it is complete.
+
+    Example: paper-search sessions resume 4f1c2a --format bibtex -o papers.bib
+    """
+    chosen = choose_format(format_name, as_json=json)
+    check_output(output)
+
+    async def work() -> None:
+        async with open_manager() as manager:
+            session_id = await manager.resolve(session)
+            is_complete = (await manager.state(session_id))["is_complete"]
+            if is_complete or await start_review(manager, reviewer).run(session_id):
+                await export_session(manager, session_id, chosen, output)
+
+    asyncio.run(work())
+
+
+@app.command()
+def delete(
+    session: Session,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: Json = False,
+) -> None:
+    """Delete a session with its papers and decisions, for good.
+
+    Example: paper-search sessions delete 4f1c2a --yes
+    """
+
+    async def work() -> str | None:
+        async with open_manager() as manager:
+            session_id = await manager.resolve(session)
+            query = (await manager.state(session_id))["query"]
+            question = f"Delete session {session_id[:8]} ({printable(query[:60])})?"
+            if not (yes or (sys.stdin.isatty() and await asyncio.to_thread(typer.confirm, question, err=True))):
+                return None
+            await asyncio.to_thread(manager.cleanup, session_id)
+            return session_id
+
+    deleted = asyncio.run(work())
+    if deleted is None:
+        raise InvalidInput("The session was not deleted.", hint="Confirm, or use --yes.")
+    if json:
+        print_json({"deleted": deleted})
+    else:
+        print_line(f"Deleted session {deleted}.")
+
+
+@asynccontextmanager
+async def open_manager() -> "AsyncGenerator[SessionManager]":
+    """Give the sessions of the data folder."""
+    from paper_search.config import load_config
+    from paper_search.sessions import SessionManager
+
+    manager = SessionManager(settings=load_config().sessions)
+    try:
+        yield manager
+    finally:
+        await manager.aclose()
+
+
+def start_review(manager: "SessionManager", reviewer: str | None) -> "TerminalReview":
+    """Return a review at this terminal. Raises InvalidInput when there is none."""
+    from paper_search.terminal.review import TerminalReview
+    from paper_search.terminal.screen import TerminalScreen
+
+    return TerminalReview(manager, TerminalScreen.require(), reviewer)
+
+
+async def review_new_session(
+    query: str, config: "AppConfig", reviewer: str | None, format_name: str, output: Path | None
+) -> None:
+    """Open a session, review it at the terminal, and write its papers when it is complete."""
+    async with open_manager() as manager:
+        review = start_review(manager, reviewer)
+        session_id = await review.open(query, config)
+        if await review.run(session_id):
+            await export_session(manager, session_id, format_name, output)
+
+
+async def export_session(manager: "SessionManager", session_id: str, format_name: str, output: Path | None) -> None:
+    """Write the papers of a complete session. Raises SessionNotComplete or SessionFailed."""
+    from paper_search.cli import render
+
+    write_text(await asyncio.to_thread(render, await manager.result(session_id), format_name), output)
+
+
+def choose_format(format_name: str, *, as_json: bool) -> str:
+    """Return the format to write. Raises InvalidInput for an unknown one, or one that --json contradicts."""
+    from paper_search.export import check_format
+
+    check_format(format_name)
+    if as_json and "json" not in format_name and format_name != "markdown":
+        raise InvalidInput(f"--json prints JSON, and --format {format_name} does not.", hint="Leave one of them out.")
+    return "json" if as_json and format_name == "markdown" else format_name
+
+
+def write_text(text: str, output: Path | None) -> None:
+    """Write to the file, or to stdout if there is none."""
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        write_output(output, text)
+        sys.stderr.write(f"Wrote {printable(str(output))}.\n")
+
+
+def print_line(line: str) -> None:
+    sys.stdout.write(printable(line) + "\n")
+
+
+def print_json(value: Any) -> None:
+    sys.stdout.write(json_text.dumps(value, ensure_ascii=False) + "\n")
