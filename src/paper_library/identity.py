@@ -131,7 +131,7 @@ def normalised_doi(text: str | None) -> str | None:
 
 
 def normalised_arxiv(text: str | None) -> str | None:
-    """Return `https://arxiv.org/abs/2301.00001v3` as `2301.00001`; None for what is no arXiv id."""
+    """Return `https://arxiv.org/abs/2301.00001v3` as `2301.00001`; or None if the text is not an arXiv id."""
     if not text or len(text) > _LONGEST:
         return None
     bare = _unwrapped(text)
@@ -149,7 +149,7 @@ def without_subject_class(arxiv: str) -> str:
 
 
 def normalised_pmid(text: str | None) -> str | None:
-    """Return the digits of a PubMed id; None for what is no such id."""
+    """Return the digits of a PubMed id; or None if the text is not one."""
     found = _PMID.fullmatch(text.strip()) if text and len(text) <= _LONGEST else None
     return found["id"] if found else None
 

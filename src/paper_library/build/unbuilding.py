@@ -21,16 +21,6 @@ _SINCE_2: Final = ("volume", "issue", "pages", "publisher", "work_type")
 """Texts that shelves of schema 1 do not have."""
 
 
-def entries_of_shelf(folder: Path) -> Iterator[Entry | Problem]:
-    """Every entry of every paper of the shelf in `folder`. Raises as `Shelf.open` does."""
-    shelf = OldShelf(folder)
-    try:
-        for no in range(shelf.papers):
-            yield from shelf.entries(no)
-    finally:
-        shelf.close()
-
-
 class OldShelf:
     """The shelf that is being updated."""
 

@@ -139,7 +139,7 @@ class Rules:
     year_end: re.Pattern[str]
 
     def phrase_around(self, match: re.Match[str], ending: str) -> Phrase | None:
-        """Return the phrase a limit belongs to; None where it is no limit: in a measure, or about people's ages."""
+        """Return the phrase a limit belongs to; or None if it is not a limit (a measure, or the age of people)."""
         text, start, end = match.string, match.start(), match.end()
         if not all(self.year_end.match(text, match.end(name)) for name in ("year", "second") if _has(match, name)):
             return None

@@ -1,5 +1,6 @@
 """A shelf that is added to keeps what it had."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from paper_library.build.building import build_shelf
 from paper_library.build.entry import Entry, Problem
-from paper_library.build.unbuilding import entries_of_shelf
+from paper_library.build.unbuilding import OldShelf
 from paper_library.errors import ShelfNotFound
 from paper_library.library import Library
 
@@ -16,6 +17,16 @@ BIB = """
   journal={Sea}, doi={10.1000/XYZ}, keywords={fish, cold}, abstract={About fish.}}
 """
 BIRD = "@book{bird2020, title={High Birds of the South}, author={Noether, Emmy}, year={2020}}\n"
+
+
+def entries_of_shelf(folder: Path) -> Iterator[Entry | Problem]:
+    """Give every entry of every paper of the shelf in `folder`."""
+    shelf = OldShelf(folder)
+    try:
+        for no in range(shelf.papers):
+            yield from shelf.entries(no)
+    finally:
+        shelf.close()
 
 
 def put(folder: Path, name: str, content: str) -> Path:
