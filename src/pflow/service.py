@@ -1,6 +1,7 @@
 """The five operations, for agents and people alike. Everything is made anew for each of them: nothing is shared."""
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -164,7 +165,6 @@ class Service:
         only: str | None = None,
     ) -> list[dict[str, Any]]:
         """What `run` would do. Raises InvalidWorkflow, TemplateUnresolved or InvalidInputs."""
-        from pflow.engine.checkpoints import Checkpoints
         from pflow.engine.past import Past
         from pflow.engine.planning import plan
         from pflow.engine.spool import spool_of
@@ -174,8 +174,7 @@ class Service:
         workflow = sound(self.check(document, registry), name)
         if only is not None:
             workflow = part_for(workflow, only)
-        checkpoints = Checkpoints(self.home / "checkpoints", name, hours=self.settings.checkpoint_hours)
-        past = Past({}, {}, set(), None, []) if fresh else checkpoints.peek()
+        past = Past({}, {}, set(), None, []) if fresh else self._checkpoints(name).peek()
         context = Context("", name, "", self.home, self.folder, spool_of(self.home, "planned"))
         return plan(workflow, inputs or {}, registry.load(), past, context, self._child(registry))
 
@@ -211,7 +210,14 @@ class Service:
     def _checkpoints(self, name: str) -> "Checkpoints":
         from pflow.engine.checkpoints import Checkpoints
 
-        return Checkpoints(self.home / "checkpoints", name, hours=self.settings.checkpoint_hours)
+        log = self.log()
+
+        def has_succeeded(run_id: str) -> bool:
+            with closing(log):
+                return log.has_succeeded(run_id)
+
+        folder, hours = self.home / "checkpoints", self.settings.checkpoint_hours
+        return Checkpoints(folder, name, hours=hours, has_succeeded=has_succeeded)
 
     def _load(self, name: str) -> Any:
         return find(self.home, name, self.folder).stored.ir

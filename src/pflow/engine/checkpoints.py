@@ -4,13 +4,24 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 import orjson
 
-from pflow.engine.journals import Entries, Journal, Key, Result, key_of, read_journal, result_of, taken, waiting_for
+from pflow.engine.journals import (
+    Entries,
+    Journal,
+    Key,
+    Result,
+    key_of,
+    read_header,
+    read_journal,
+    result_of,
+    taken,
+    waiting_for,
+)
 from pflow.engine.past import IsSecret, Past, joined, latest_of, past_of, used_now, without_secrets
 from pflow.engine.recorder import Recorder
 from pflow.engine.values import from_json
@@ -23,26 +34,33 @@ _HEAD: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*(\d+)')
 """How checkpoints and journals begin."""
 _HEAD_BYTES: Final = 40
 
+HasSucceeded = Callable[[str], bool]
+"""Return True for the id of a run that is logged as a success."""
+
 
 class Checkpoints:
     """The checkpoint of one workflow, in `folder`: a file of results, and the journals of the runs that live."""
 
-    def __init__(self, folder: Path, name: str, *, hours: float = HOURS) -> None:
+    def __init__(
+        self, folder: Path, name: str, *, hours: float = HOURS, has_succeeded: HasSucceeded = lambda _: False
+    ) -> None:
         self._folder = folder
         self._name = name
         self._file = folder / f"{name}.json"
         self._seconds = hours * 3600
+        self._has_succeeded = has_succeeded
 
-    def begin(self, run_id: str, *, fresh: bool = False) -> Recorder:
-        """Begin a run that goes on from what is left, or, if `fresh`, from nothing.
+    def begin(self, run_id: str, *, fresh: bool = False, keep_results: bool = False) -> Recorder:
+        """Begin a run that resumes from earlier results, or, if `fresh`, from nothing.
 
+        With `keep_results`, the results of the run are resumed from even if the run succeeds.
         Raises OSError if nothing can be written down, and CheckpointUnusable if something is left all the same, or was
         left by a newer version: to run without it would be to have effects twice.
         """
         if not fresh:
             self._refuse_newer()
         try:
-            return self._begun(run_id, fresh)
+            return self._begun(run_id, fresh, keep_results)
         except OSError as exc:
             if fresh or not (self._file.exists() or any(self._files(".journal"))):
                 raise
@@ -54,11 +72,15 @@ class Checkpoints:
     def peek(self) -> Past:
         """What is left, without beginning anything. Raises OSError or CheckpointUnusable."""
         self._refuse_newer()
-        past = self._read()
+        past, cleared = self._read(), self._succeeded_lineages()
+        if past.lineage in cleared:
+            past = past_of({}, set(), None, past.notices)
         for path in self._files(".journal"):
             with contextlib.suppress(FileNotFoundError):
-                if _is_dead(path) and not self._is_old(path.stat().st_mtime):
-                    past = self._with(past, read_journal(path))
+                if _is_dead(path) and read_header(path).get("lineage") not in cleared:
+                    entries = read_journal(path)
+                    if not self._is_too_old(path, entries):
+                        past = self._with(past, entries)
         return past
 
     def rename(self, name: str) -> None:
@@ -69,7 +91,7 @@ class Checkpoints:
         self._refuse_newer()
         if self._folder.exists():
             with self._alone(), contextlib.suppress(FileNotFoundError):
-                self._gathered(self._read())
+                self._gathered()
                 os.replace(self._file, self._folder / f"{name}.json")
 
     def settle(self, recorder: Recorder, *, keep: bool, is_secret: IsSecret) -> None:
@@ -80,22 +102,29 @@ class Checkpoints:
         path = recorder.journal.path
         with contextlib.closing(recorder.journal), self._alone():
             # Who goes on from the same run will look here for what was done by this one.
-            if keep or any(not _is_dead(other) for other, _ in self._others(recorder)):
+            if keep or any(not _is_dead(other) for other in self._journals(recorder.lineage, but=path)):
                 is_changed = self._stamp() != recorder.stamp
                 left = joined(recorder.past, self._read()) if is_changed else recorder.past
                 past = self._with(left, read_journal(path))
-                waiting = frozenset(past.waiting | recorder.waiting) - past.results.keys()
                 past = used_now(without_secrets(past, is_secret), recorder.used, time.time())
-                self._write(past._replace(waiting=waiting, run=recorder.run_id))
-            elif self._read().lineage in (None, recorder.lineage):
-                self._forget(recorder)
+                self._write(past._replace(run=recorder.run_id))
+            else:
+                # The run's own journal goes last: as long as it is there, the next run sees that this one succeeded.
+                for other in self._journals(recorder.lineage, but=path):
+                    other.unlink(missing_ok=True)
+                if self._read().lineage in (None, recorder.lineage):
+                    self._forget(path)
             path.unlink(missing_ok=True)
 
     def elsewhere(self, recorder: Recorder, key: Key) -> tuple[Result | None, bool]:
         """The result that another run, which goes on from the same one, has for the same node since; or whether it was
         interrupted there."""
         was_interrupted = False
-        for _, entries in self._others(recorder):
+        for path in self._journals(recorder.lineage, but=recorder.journal.path):
+            try:
+                entries = read_journal(path)
+            except FileNotFoundError:
+                continue
             found = next((result for result in entries.finished if result.key == key), None)
             if found is not None:
                 return found, False
@@ -109,15 +138,17 @@ class Checkpoints:
         """Wait until nobody else who goes on from the same run is at the same effect."""
         return waiting_for(self._folder / f".{self._name}.{key[1]}.effect", leaves_file=False)
 
-    def _begun(self, run_id: str, fresh: bool) -> Recorder:
+    def _begun(self, run_id: str, fresh: bool, keep_results: bool) -> Recorder:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with self._alone():
-            past = self._gathered(self._read())
+            past = self._gathered()
             if fresh:
                 self._forget()
                 past = past_of({}, set(), None)
             lineage = past.lineage or run_id
             header = {"format": _FORMAT, "run": run_id, "lineage": lineage, "at": time.time()}
+            if keep_results:
+                header["keeps_results"] = True
             journal = Journal(self._folder / f"{self._name}.{run_id}.journal", header)
             return Recorder(self, journal, past, run_id, lineage, self._stamp())
 
@@ -150,27 +181,60 @@ class Checkpoints:
                 if path.suffix == suffix and path.stem.rpartition(".")[0].removeprefix(".") == self._name:
                     yield path
 
-    def _others(self, recorder: Recorder) -> Iterator[tuple[Path, Entries]]:
-        """The journals of others who go on from the same run, and what they say."""
+    def _journals(self, lineage: str, *, but: Path) -> Iterator[Path]:
+        """Yield the journals of the other runs that resume from the same run."""
         for path in self._files(".journal"):
-            if path != recorder.journal.path:
-                with contextlib.suppress(FileNotFoundError):
-                    entries = read_journal(path)
-                    if entries.header.get("lineage") == recorder.lineage:
-                        yield path, entries
+            with contextlib.suppress(FileNotFoundError):
+                if path != but and read_header(path).get("lineage") == lineage:
+                    yield path
 
-    def _gathered(self, past: Past) -> Past:
-        """The same with what runs that died have left in their journals."""
+    def _succeeded_lineages(self) -> dict[str, str]:
+        """Return the lineages whose last run succeeded and was killed before it had cleared their results, each with
+        the id of that run. A lineage in which another run lives, or was interrupted, is not among them."""
+        succeeded: dict[str, str] = {}
+        unfinished: set[str] = set()
+        for path in self._files(".journal"):
+            with contextlib.suppress(FileNotFoundError):
+                header = read_header(path)
+                lineage, run = str(header.get("lineage")), str(header.get("run"))
+                if not header.get("keeps_results") and _is_dead(path) and self._has_succeeded(run):
+                    succeeded[lineage] = run
+                else:
+                    unfinished.add(lineage)
+        return {lineage: run for lineage, run in succeeded.items() if lineage not in unfinished}
+
+    def _clear_succeeded(self) -> list[str]:
+        """Remove the results of runs that succeeded and were killed before they could, and return a notice for each."""
+        cleared = self._succeeded_lineages()
+        if cleared and self._read().lineage in cleared:
+            self._forget()
+        for path in self._files(".journal") if cleared else ():
+            # After the results: without the journal, the next run would resume from these.
+            with contextlib.suppress(FileNotFoundError):
+                if read_header(path).get("lineage") in cleared:
+                    path.unlink()
+        return [
+            f"An earlier run of '{self._name}', {run}, succeeded, and its process ended before it was done: "
+            f"this run starts over. `pflow show {run}` shows what the earlier one did."
+            for run in cleared.values()
+        ]
+
+    def _gathered(self) -> Past:
+        """Return what is left by earlier runs, after adding what runs that died left in their journals."""
+        notices = self._clear_succeeded()
+        past = self._read()
+        past.notices.extend(notices)
         for path in self._files(".journal"):
             with contextlib.suppress(FileNotFoundError), taken(path) as is_dead:
                 if is_dead:
-                    if self._is_old(path.stat().st_mtime):
+                    entries = read_journal(path)
+                    if self._is_too_old(path, entries):
                         past.notices.append(f"What a run of '{self._name}' left is too old to be used.")
                     else:
-                        past = self._with(past, read_journal(path))
+                        past = self._with(past, entries)
                         self._write(past)
                     path.unlink()
-                elif read_journal(path).header.get("lineage") != past.lineage:
+                elif read_header(path).get("lineage") != past.lineage:
                     run_id = path.stem.rpartition(".")[2]
                     past.notices.append(
                         f"Another run of '{self._name}' is under way, {run_id}: this one knows nothing of what it does."
@@ -191,7 +255,8 @@ class Checkpoints:
         if entries.is_damaged:
             past.notices.append(f"The journal of a run of '{self._name}' was damaged: what it told of may run again.")
         run = entries.header.get("run") or past.run
-        return past_of(results, uncertain, lineage, past.notices)._replace(waiting=past.waiting, run=run)
+        waiting = (past.waiting | entries.waiting) - results.keys()
+        return past_of(results, uncertain, lineage, past.notices)._replace(waiting=waiting, run=run)
 
     def _write(self, past: Past) -> None:
         head = {"format": _FORMAT, "workflow": self._name, "lineage": past.lineage, "run": past.run}
@@ -200,15 +265,12 @@ class Checkpoints:
         told = orjson.dumps(head)[:-1] + b',"uncertain":%b' % orjson.dumps(sorted(past.uncertain))
         _write_private(self._file, told + b',"results":[\n%b\n]}\n' % lines)
 
-    def _forget(self, recorder: Recorder | None = None) -> None:
-        if recorder is not None:
-            for path, _ in self._others(recorder):  # all of them dead
-                path.unlink(missing_ok=True)
+    def _forget(self, own: Path | None = None) -> None:
+        """Remove the results, and the locks of effects unless a run other than that of the journal `own` has one."""
         with contextlib.suppress(FileNotFoundError):
             self._file.unlink()
             sync_folder(self._folder)
-        is_own = recorder.journal.path if recorder else None
-        if all(path == is_own for path in self._files(".journal")):  # nobody is there to wait for these
+        if all(path == own for path in self._files(".journal")):
             for path in self._files(".effect"):
                 path.unlink(missing_ok=True)
 
@@ -245,6 +307,9 @@ class Checkpoints:
     def _is_old(self, at: float) -> bool:
         # A clock that went back makes it younger than nothing, and no reason to drop it.
         return time.time() - at > self._seconds
+
+    def _is_too_old(self, journal: Path, entries: Entries) -> bool:
+        return not entries.waiting and self._is_old(journal.stat().st_mtime)
 
     def _unused(self, why: str) -> Past:
         return past_of({}, set(), None, [f"The checkpoint of '{self._name}' {why}: every node runs."])

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -218,9 +218,11 @@ class _Run:
         if not self.engine.keeps_checkpoints:
             return None
         folder = self.engine.home / "checkpoints"
-        checkpoints = Checkpoints(folder, self.name, hours=self.engine.checkpoint_hours)
+        log = self.engine.log
+        logged = {"has_succeeded": log.has_succeeded} if log else {}
+        checkpoints = Checkpoints(folder, self.name, hours=self.engine.checkpoint_hours, **logged)
         try:
-            recorder = checkpoints.begin(self.run_id, fresh=self._fresh)
+            recorder = checkpoints.begin(self.run_id, fresh=self._fresh, keep_results=self._keep)
         except OSError as exc:
             self.warnings.append(f"This run cannot be gone on with later: {exc.strerror} in the pflow home.")
             return None
@@ -245,18 +247,30 @@ class _Run:
         self.engine.output.node_said(node, self.secrets.masked(text))
 
     def _ended(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
-        """Write down how it ended, and tell."""
-        is_resumable = False
+        """Log how the run ended, then keep or clear its results.
+
+        In this order: a run that is killed in between is logged as a success, and the next run clears the results. The
+        other way round, the log would call a run interrupted of which nothing is left, and to run it again would repeat
+        every effect.
+        """
+        result = self._result(error, outputs)
+        self._log.finish(result, is_waiting=isinstance(error, ApprovalRequired))
+        result.warnings.extend(self._log.notices)
+        if self._recorder is None:
+            return result
+        is_kept = self._recorder.end(keep=error is not None or self._keep, is_secret=self.secrets.are_in)
+        if self._recorder.problem:
+            result.warnings.append(f"What this run did could not all be written down: {self._recorder.problem}.")
+        return replace(result, is_resumable=error is not None and is_kept)
+
+    def _result(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
+        """Return the result of the run, with secrets masked."""
         resumed_from = None
         progress = self._graph.progress if self._graph else Progress()
         uncertain = self._frame.uncertain if self._frame else []
         if self._recorder is not None:
             resumed_from = self._recorder.past.run or self._recorder.past.lineage
             uncertain = [*uncertain, *sorted({node for node, _ in self._recorder.under_way} - set(uncertain))]
-            is_kept = self._recorder.end(keep=error is not None or self._keep, is_secret=self.secrets.are_in)
-            is_resumable = error is not None and is_kept
-            if self._recorder.problem:
-                self.warnings.append(f"What this run did could not all be written down: {self._recorder.problem}.")
         self.warnings += scrub(spool_of(self.engine.home, self.run_id), self.secrets)
         body = self.secrets.masked(error.body()["error"]) if error else None
         if body is not None:
@@ -266,7 +280,7 @@ class _Run:
         shown = self.secrets.masked(outputs, guess=False)  # who asked for them wants them as they are
         if shown != outputs:
             self.warnings.append(f"Secrets in the outputs are shown as {MASK}.")
-        result = RunResult(
+        return RunResult(
             run_id=self.run_id,
             workflow=self.name,
             success=error is None,
@@ -278,10 +292,6 @@ class _Run:
             warnings=self.secrets.masked(self.warnings),
             hashes=self._frame.hashes if self._frame else {},
             uncertain=uncertain,
-            is_resumable=is_resumable,
             resumed_from=resumed_from,
             is_cancelled=isinstance(error, RunCancelled),
         )
-        self._log.finish(result, is_waiting=isinstance(error, ApprovalRequired))
-        result.warnings.extend(self._log.notices)
-        return result

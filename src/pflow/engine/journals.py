@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 import orjson
 
 from pflow.engine.values import as_json, from_json
+from uraniborg.kernel.files import sync_folder
 
 Key = tuple[str, str]
 """A node and a fingerprint."""
@@ -53,6 +54,8 @@ class Entries(NamedTuple):
     header: dict[str, Any]
     finished: list[Result]
     started: set[Key]
+    waiting: frozenset[Key]
+    """Nodes that wait for a person."""
     is_damaged: bool
     """Whether there are lines that say nothing. One that was cut off at the end is none of them."""
 
@@ -63,6 +66,8 @@ class Journal:
     def __init__(self, path: Path, header: dict[str, Any]) -> None:
         self.path = path
         self._size = 0
+        self._is_in_folder = False
+        """Whether the entry of the file in its folder survives a power cut."""
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -73,13 +78,20 @@ class Journal:
             raise
 
     def started(self, node: str, fingerprint: str) -> None:
-        """Say, before it begins, that a node with effects will; it is on disk when this returns."""
+        """Record, before a node with effects begins, that it does. The record is on disk when this returns."""
         self._write(orjson.dumps({"started": [node, fingerprint]}) + b"\n")
         os.fsync(self._file)
+        if not self._is_in_folder:
+            sync_folder(self.path.parent)
+            self._is_in_folder = True
 
     def failed(self, node: str, fingerprint: str) -> None:
         """Say that a node that had started ended without its effect, or with an error that says so."""
         self._write(orjson.dumps({"failed": [node, fingerprint]}) + b"\n")
+
+    def waits(self, node: str, fingerprint: str) -> None:
+        """Record that a node waits for a person."""
+        self._write(orjson.dumps({"waiting": [node, fingerprint]}) + b"\n")
 
     def finished(self, result: Result) -> None:
         self._write(result.line())
@@ -106,6 +118,7 @@ def read_journal(path: Path) -> Entries:
     header: dict[str, Any] = {}
     finished: dict[Key, Result] = {}
     started: set[Key] = set()
+    waiting: set[Key] = set()
     is_damaged = False
     for text in _whole_lines(path):
         try:
@@ -118,11 +131,22 @@ def read_journal(path: Path) -> Entries:
                 started.add(key_of(line["started"]))
             elif "failed" in line:
                 started.discard(key_of(line["failed"]))
+            elif "waiting" in line:
+                waiting.add(key_of(line["waiting"]))
             else:
                 header = dict(line)
         except (ValueError, KeyError, TypeError):
             is_damaged = True
-    return Entries(header, list(finished.values()), started, is_damaged)
+    return Entries(header, list(finished.values()), started, frozenset(waiting), is_damaged)
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """Return the first line of a journal; an empty object if it cannot be read. Raises OSError."""
+    with path.open("rb") as stream:
+        try:
+            return dict(from_json(stream.readline()))
+        except (ValueError, TypeError):
+            return {}
 
 
 def result_of(line: Any) -> Result:

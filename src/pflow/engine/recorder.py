@@ -36,8 +36,6 @@ class Recorder:
         self.took = past.took()
         self.used: set[Key] = set()
         """Results of earlier runs that stood for a node."""
-        self.waiting: set[Key] = set()
-        """Nodes that wait for a person."""
         self.problem = ""
         """Why what this run does cannot be written down any more."""
 
@@ -66,6 +64,10 @@ class Recorder:
     def failed(self, node: str, fingerprint: str) -> None:
         self.under_way.discard((node, fingerprint))
         self._written(lambda: self.journal.failed(node, fingerprint))
+
+    def waits(self, node: str, fingerprint: str) -> None:
+        """Record that a node waits for a person: until the person decides, no result is too old to be reused."""
+        self._written(lambda: self.journal.waits(node, fingerprint))
 
     def finished(self, result: Result) -> None:
         self.under_way.discard(result.key)

@@ -19,8 +19,9 @@ from pflow.engine.output import NodeStatus
 from pflow.engine.runlog_file import RunLogFile
 from pflow.errors import RunNotFound
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION
+from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import printable, redact
-from uraniborg.kernel.sqlite import DatabaseUnusable, transaction
+from uraniborg.kernel.sqlite import DatabaseUnusable, durably, transaction
 
 Ending = Literal["success", "failed", "cancelled", "waiting"]
 Plain = dict[str, Any]
@@ -125,15 +126,24 @@ class RunLog:
         reused: int = 0,
         outputs: Any = None,
     ) -> None:
-        """The run has ended. One that already had keeps its first ending."""
+        """Record durably that the run has ended. One that already had keeps its first ending."""
         failed_node = failed_node and _whole(failed_node)
         ending = (status, ended_at, duration_ms, failed_node, _json(error), reused, _json(outputs))
         succeeded, failed = status == "success", status == "failed"
-        with self.file.used() as connection, transaction(connection):
+        with self.file.used() as connection, durably(connection), transaction(connection):
             number = _number(connection, run_id)
             if connection.execute(_FINISH, (*ending, number)).rowcount:
                 took = duration_ms if succeeded or failed else 0
                 connection.execute(_COUNT_OUTCOME, (succeeded, failed, took, number))
+
+    def has_succeeded(self, run_id: str) -> bool:
+        """Return True if the run is logged as a success, False also if the log cannot be read."""
+        query = "SELECT 1 FROM runs WHERE id = ? AND status = 'success'"
+        try:
+            with self.file.used() as connection:
+                return connection.execute(query, (_whole(run_id),)).fetchone() is not None
+        except UraniborgError:
+            return False
 
     @_again_if_damaged
     def statistics(self, workflow: str) -> Plain:

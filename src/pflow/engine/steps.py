@@ -246,7 +246,7 @@ async def _run(frame: Frame, job: _Job, by: str = "") -> Step:
         if recorder and job.is_effectful and not isinstance(exc, (NodeTimedOut, Unusable)):
             recorder.failed(job.key, job.fingerprint)
         if recorder and isinstance(exc, ApprovalRequired):
-            recorder.waiting.add(job.id)
+            recorder.waits(job.key, job.fingerprint)
         raise
     text = as_json(outcome.outputs)
     if len(text) > LONGEST:

@@ -388,7 +388,7 @@ def test_what_was_interrupted_is_so_whatever_it_is_given_now_and_an_item_whereve
 def test_what_waits_for_a_person_does_not_grow_too_old(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoints = Checkpoints(folder, "flow", hours=1)
     first = finish(checkpoints.begin("run_1"), result("a"))
-    first.waiting.add(("ask", "f"))
+    first.waits("ask", "f")
     first.end(keep=True)
     at = json.loads((folder / "flow.json").read_bytes())["at"]
     monkeypatch.setattr("time.time", lambda: at + 30 * 86_400)
@@ -401,6 +401,60 @@ def test_what_waits_for_a_person_does_not_grow_too_old(folder: Path, monkeypatch
     finish(third, result("ask")).end(keep=True)
     monkeypatch.setattr("time.time", lambda: at + 90 * 86_400)
     assert is_nothing(checkpoints.begin("run_4").past)
+
+
+def test_what_waits_for_a_person_does_not_grow_too_old_in_the_journal_of_a_run_that_died(folder: Path) -> None:
+    checkpoints = Checkpoints(folder, "flow", hours=1)
+    died = finish(checkpoints.begin("run_1"), result("a"))
+    died.waits("ask", "f")
+    dies(died)
+    (journal,) = folder.glob("*.journal")
+    os.utime(journal, (0, 0))
+    assert nodes(checkpoints.peek()) == {"a"}
+    assert nodes(checkpoints.begin("run_2").past) == {"a"}
+
+
+def logged(folder: Path, *succeeded: str) -> Checkpoints:
+    """The checkpoints where these runs are logged as successes."""
+    return Checkpoints(folder, "flow", has_succeeded=lambda run: run in succeeded)
+
+
+@requirement("PF-E10")
+def test_a_run_that_is_logged_as_a_success_is_not_resumed(folder: Path) -> None:
+    left(Checkpoints(folder, "flow"), result("a"), run="run_1")
+    dies(finish(Checkpoints(folder, "flow").begin("run_2"), result("b")))
+    assert is_nothing(logged(folder, "run_2").peek())
+    third = logged(folder, "run_2").begin("run_3")
+    assert not third.is_resuming
+    assert [told for told in third.past.notices if "run_2, succeeded" in told]
+    dies(third)
+    assert nodes(logged(folder).begin("run_4").past) == set()
+
+
+def test_a_run_that_kept_its_results_on_purpose_is_resumed_although_it_is_logged_as_a_success(folder: Path) -> None:
+    dies(finish(Checkpoints(folder, "flow").begin("run_1", keep_results=True), result("a")))
+    assert nodes(logged(folder, "run_1").peek()) == {"a"}
+    assert nodes(logged(folder, "run_1").begin("run_2").past) == {"a"}
+
+
+def test_a_success_leaves_the_results_of_runs_that_did_not_resume_from_the_same_one(folder: Path) -> None:
+    other = finish(Checkpoints(folder, "flow").begin("run_1"), result("a"))
+    dies(finish(Checkpoints(folder, "flow").begin("run_2"), result("b")))
+    dies(other)
+    assert nodes(logged(folder, "run_2").peek()) == {"a"}
+    assert nodes(logged(folder, "run_2").begin("run_3").past) == {"a"}
+
+
+@pytest.mark.parametrize("lives", [True, False])
+def test_a_success_leaves_the_results_that_an_unfinished_run_shares_with_it(folder: Path, lives: bool) -> None:
+    left(Checkpoints(folder, "flow"), result("a"), run="run_1")
+    unfinished = finish(Checkpoints(folder, "flow").begin("run_2"), result("c"))
+    dies(finish(Checkpoints(folder, "flow").begin("run_3"), result("b")))
+    if not lives:
+        dies(unfinished)
+    expected = {"a", "b"} if lives else {"a", "b", "c"}
+    assert nodes(logged(folder, "run_3").peek()) == expected
+    assert nodes(logged(folder, "run_3").begin("run_4").past) == expected
 
 
 def test_what_is_left_goes_along_when_a_workflow_is_given_another_name(folder: Path) -> None:

@@ -17,6 +17,7 @@ from uraniborg.kernel.sqlite import (
     DatabaseNewer,
     DatabaseUnusable,
     connect,
+    durably,
     migrate,
     reading,
     transaction,
@@ -49,6 +50,13 @@ def test_a_connection_makes_its_folder_and_sets_what_it_promises(
         assert pragma(connection, "foreign_keys") == 1
         assert pragma(connection, "busy_timeout") == 3000
         assert pragma(connection, "synchronous") == synchronous
+
+
+def test_inside_durably_a_connection_waits_for_the_disk_and_after_it_no_more(tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "x.db")) as connection:
+        with durably(connection):
+            assert pragma(connection, "synchronous") == 2
+        assert pragma(connection, "synchronous") == 1
 
 
 def test_a_read_only_connection_reads_what_others_write_and_cannot_write(tmp_path: Path) -> None:

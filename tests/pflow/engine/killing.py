@@ -1,0 +1,113 @@
+"""Runs in processes of their own that are killed: before a chosen step of ending the run, or at any instant."""
+
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any, Final
+
+from tests.forking import Forked, template
+from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED
+
+STEPS: Final = {
+    *("open", "os.remove", "os.rename", "os.mkdir", "os.chmod", "os.truncate", "fcntl.flock", "fsync", "write"),
+    *("sqlite3.connect", "execute", "executemany", "end"),
+}
+PRELOADED: Final = (
+    *("pflow.service", "pflow.engine.engine", "pflow.engine.runlog", "pflow.engine.checkpoints", "pflow.engine.spool"),
+    *("pflow.cli.app", "pflow.cli.running", "pflow.mcp_server", "pflow.nodes.shell", "pflow.nodes.approval"),
+    *("uraniborg.kernel.inbox", "uraniborg.kernel.mcp.stdio", "mcp.server.fastmcp"),
+)
+
+
+def start(place: Path, surface: str, *arguments: Any, moment: int = 0) -> Forked:
+    """Start a run of the draft `flow` as the Python API, the command or the MCP server runs it.
+
+    `moment` is the step of ending the run before which the process is killed; without one it is not.
+    """
+    loaded = template(f"{__name__}:main", *PRELOADED)
+    running = loaded.start(surface, str(moment), *map(str, arguments), env=environment(place), cwd=place)
+    if surface == "mcp":
+        call = {"name": "execute", "arguments": {"name": "flow"}}
+        messages = [INITIALIZE, INITIALIZED, {"id": 7, "method": "tools/call", "params": call}]
+        lines = [json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in messages]
+        running.stdin.write("".join(lines).encode())
+        running.stdin.flush()
+    else:
+        running.stdin.close()
+    return running
+
+
+def environment(place: Path) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": str(place), "PFLOW_HOME": str(place / "home"), **house(place)}
+
+
+def house(place: Path) -> dict[str, str]:
+    """Where the questions to people are."""
+    return {"URANIBORG_HOME": str(place / "house")}
+
+
+def main() -> None:
+    surface, moment, *arguments = sys.argv[1:]
+    die_before_step_of_ending(int(moment))
+    if surface == "api":
+        run_as_python_does(Path.cwd(), *arguments)
+    else:
+        from pflow.__main__ import main as run_command
+
+        sys.argv = ["pflow", *(["mcp", "serve"] if surface == "mcp" else ["run", "flow", "--json", *arguments])]
+        run_command()
+
+
+def run_as_python_does(place: Path, only: str | None = None) -> None:
+    from pflow.config import Settings
+    from pflow.service import Service
+
+    service = Service(Settings(home=place / "home"), folder=place)
+    if only is None:
+        service.execute("flow")
+        return
+    ir = json.loads((place / "home" / "workflows" / "drafts" / "flow.json").read_text())
+    service.run(ir, name="flow", only=only)
+
+
+def die_before_step_of_ending(moment: int) -> None:
+    """Have this process killed before the step with this number: whatever may change a file, from when the run is over
+    until all is written down. The file `steps` has their count, if there are fewer."""
+    import uraniborg.kernel.sqlite as sqlite
+    from pflow.engine import engine
+
+    run: Any = engine._Run  # pyright: ignore[reportPrivateUsage]
+    connection: Any = sqlite._Named  # pyright: ignore[reportPrivateUsage]
+    end_run, ending, steps = run._ended, 0, 0
+
+    def step(event: str, _: object = None) -> None:
+        nonlocal steps
+        if ending == threading.get_ident() and event in STEPS:
+            steps += 1
+            if steps == moment:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def counted(name: str, function: Any) -> Any:
+        def call(*arguments: Any, **more: Any) -> Any:
+            step(name)
+            return function(*arguments, **more)
+
+        return call
+
+    def watched(*arguments: Any) -> Any:
+        nonlocal ending
+        ending = threading.get_ident()
+        try:
+            return end_run(*arguments)
+        finally:
+            step("end")
+            ending = 0
+            Path("steps").write_text(str(steps))
+
+    run._ended = watched
+    for place, name in ((os, "fsync"), (os, "write"), (connection, "execute"), (connection, "executemany")):
+        setattr(place, name, counted(name, getattr(place, name)))
+    sys.addaudithook(step)
