@@ -19,6 +19,10 @@ from uraniborg.kernel.errors import UraniborgError
 
 MOST_NESTED: Final = 10
 _NAMED: Final = 12
+_LISTED_TYPES: Final = 20
+_NEAR_TYPES: Final = 5
+_SEARCHED_TYPES: Final = 20
+"""How many unknown types of one workflow are searched by meaning: each takes a search of the whole registry."""
 _TOOL: Final = "mcp-"
 _TOOLS: Final = (
     "Tools of MCP servers are nodes `mcp-SERVER-TOOL` once `pflow mcp add SERVER` has written the server down and "
@@ -35,6 +39,10 @@ class Interfaces(Protocol):
     def get(self, type: str, /) -> Interface | None: ...  # noqa: A002 - what it is called everywhere
 
     def types(self) -> list[str]: ...
+
+    def similar(self, type: str, /) -> list[str]:  # noqa: A002 - what it is called everywhere
+        """Return the types whose name or purpose is like that of `type`, the nearest first."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,7 @@ class _Checker:
         self._interfaces = interfaces
         self._load = load
         self._types: list[str] | None = None
-        self._meant: dict[str, str | None] = {}
+        self._near: dict[str, tuple[str | None, list[str]]] = {}
         self._open: list[str] = []
         self._heights: dict[str, int] = {}
         """How many levels of workflows there are from one that was checked, itself included."""
@@ -113,12 +121,35 @@ class _Checker:
             return []
         if self._types is None:
             self._types = self._interfaces.types()
-        if kind not in self._meant:
-            self._meant[kind] = nearest(kind, self._types)
-        meant = self._meant[kind]
-        hint = _TOOLS if kind.startswith(_TOOL) else "`browse_components`, or `pflow browse`, lists what there is."
-        more = {"hint": hint, "available": tuple(self._types[:20]), "nearest": meant, "example": meant}
-        return [error("unknown_type", f"{path}.type", f"There is no node type '{kind}'.", node=node.id, **more)]
+        if kind not in self._near:
+            self._near[kind] = self._nearest_types(kind, self._types)
+        meant, near = self._near[kind]
+        listed = near or self._types[:_LISTED_TYPES]
+        others = len(self._types) - len(listed)
+        hint = f"`browse_components`, or `pflow browse`, lists all {len(self._types):,} node types."
+        if near:
+            hint = f"Nearest: {', '.join(near)}. `browse_components`, or `pflow browse`, lists {others:,} more."
+        return [
+            error(
+                "unknown_type",
+                f"{path}.type",
+                f"There is no node type '{kind}'.",
+                hint=_TOOLS if kind.startswith(_TOOL) else hint,
+                available=tuple(listed),
+                more_available=others,
+                nearest=meant,
+                example=meant,
+                node=node.id,
+            )
+        ]
+
+    def _nearest_types(self, kind: str, types: list[str]) -> tuple[str | None, list[str]]:
+        """Return the type that was probably meant, and up to five that are near by spelling or by meaning."""
+        spelt = nearest(kind, types)
+        similar = self._interfaces.similar(kind) if len(self._near) < _SEARCHED_TYPES else []
+        near = [*([spelt] if spelt else []), *(one for one in similar if one != spelt)][:_NEAR_TYPES]
+        meant = spelt if spelt or kind.startswith(_TOOL) else next(iter(near), None)
+        return meant, near
 
     def _check_nested(self, node: Node, path: str, depth: int) -> list[Diagnostic]:
         """A workflow within is checked as if it were run alone."""
