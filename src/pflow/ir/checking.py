@@ -6,10 +6,11 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Final, Protocol, cast
 
+from pflow.ir.actions import check_actions
 from pflow.ir.constants import Constants
 from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
 from pflow.ir.graph import Graph
-from pflow.ir.model import ERROR_ACTION, Edge, Node, Workflow
+from pflow.ir.model import Edge, Node, Workflow
 from pflow.ir.params import check_params
 from pflow.ir.reading import edge_places_of, places_of, read_workflow
 from pflow.ir.references import check_references
@@ -71,6 +72,9 @@ class _Edges:
     def places(self) -> dict[Edge, int]:
         return edge_places_of(self._document)
 
+    def index_of(self, edge: Edge) -> int:
+        return self.places[edge]
+
 
 def check(document: Any, interfaces: Interfaces, *, load: Loader | None = None) -> Checked:
     """Check a workflow as it was read from its file. `load` finds the workflows that it runs."""
@@ -110,7 +114,7 @@ class _Checker:
                 continue
             found += check_params(node, interface, path)
             found += constants.check(node, interface, path)
-            found += _check_actions(node, interface, graph, edges)
+            found += check_actions(node, interface, graph.leaving[node.id], edges.index_of)
             if node.type == NESTED:
                 found += self._check_nested(node, path, depth)
         found += check_references(workflow, graph, places, known)
@@ -289,24 +293,3 @@ def _before(workflow: Workflow, node: str) -> str:
     order = list(workflow.nodes)
     place = order.index(node)
     return order[place - 1] if place else workflow.start
-
-
-def _check_actions(node: Node, interface: Interface, graph: Graph, edges: _Edges) -> list[Diagnostic]:
-    if interface.open_actions or node.batch is not None:
-        return []
-    known = tuple(dict.fromkeys([*interface.actions, ERROR_ACTION]))
-    unknown: dict[str, int] = {}
-    for edge in graph.leaving[node.id]:
-        if edge.action not in known:
-            unknown.setdefault(edge.action, edges.places[edge])
-    return [
-        warning(
-            "unknown_action",
-            f"edges[{place}].action",
-            f"'{node.id}' never answers with '{action[:80]}'; edges for that are never taken.",
-            available=interface.actions,
-            nearest=nearest(action, known),
-            node=node.id,
-        )
-        for action, place in sorted(unknown.items())
-    ]
