@@ -163,7 +163,7 @@ class Service:
         told = [one.message for one in checked.warnings]
         more = [f"And {len(told) - _LISTED_WARNINGS} more warnings: `pflow check` lists them."]
         told = told if len(told) <= _LISTED_WARNINGS else told[:_LISTED_WARNINGS] + more
-        result.warnings[:0] = [*(warnings or []), *told]
+        result.warnings[:] = dict.fromkeys([*(warnings or []), *told, *result.warnings])
         prune(self.home)
         return result
 
