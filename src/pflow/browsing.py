@@ -62,7 +62,13 @@ def _workflows(home: Path, query: str, counts: Mapping[str, int]) -> list[dict[s
     for one in list_workflows(home).workflows:
         summaries.setdefault(one.name, one)
     documents = [
-        document(one.name, description=one.description, keys=one.inputs, uses=counts.get(one.name, 0))
+        document(
+            one.name,
+            description=one.description,
+            keys=one.inputs,
+            tags=one.node_types,
+            uses=counts.get(one.name, 0),
+        )
         for one in summaries.values()
     ]
     told: list[dict[str, Any]] = []

@@ -2,7 +2,7 @@
 
 PflowError
 ├── SecurityError        a name that is none, or a path that leads out of its folder     SecurityError
-├── WorkflowNotFound     neither in the library nor among the drafts                      FileNotFoundError
+├── WorkflowNotFound     neither in the library nor among the drafts; a FileNotFoundError FileNotFoundError
 ├── RunNotFound          not in the log of runs                                           FileNotFoundError
 ├── WorkflowExists       the name is taken; nothing is overwritten                        already_exists
 ├── LibraryUnwritable    the disk refused; what was there is there still                  execution_error
@@ -23,6 +23,7 @@ PflowError
 └── UsageError, InvalidServer, UnknownServer, ServerExists: of the command line and of `mcp-servers.json`, beside these
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -44,9 +45,17 @@ class SecurityError(PflowError, Refused):
     type = "SecurityError"
 
 
-class WorkflowNotFound(PflowError, NotFound):
+class WorkflowNotFound(PflowError, NotFound, FileNotFoundError):
     code = "workflow_not_found"
     type = "FileNotFoundError"
+
+    def add_node_type(self, name: str, description: str, params: Any) -> None:
+        """Describe the node type that has the name of the missing workflow, with a node of a workflow as example."""
+        self.message = f"Workflow not found: '{name}' is a node type. {description}"
+        self.args = (self.message,)
+        node = {"id": f"{name}-1", "type": name, "params": params}
+        self.hint = f"Use it as a node of a workflow: {json.dumps(node, ensure_ascii=False)}"
+        self.ids["node_type"] = {"type": name, "description": description, "example": node}
 
 
 class RunNotFound(PflowError, NotFound):

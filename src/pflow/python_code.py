@@ -1,23 +1,69 @@
-"""Whether a text is Python, as the compiler sees it."""
+"""What can be known of a text as Python code without running it: whether it compiles, and which names it assigns."""
 
+import re
+import symtable
 import threading
 import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Final
 
+NO_RESULT: Final = "the code assigns no `result`, so it gives null. Assign one; for none at all, write `result = None`."
+"""The warning for a python node, checked or run."""
+_UNCOMPILABLE: Final = (RecursionError, MemoryError, OverflowError, UnicodeError)
+_DYNAMIC: Final = re.compile(
+    r"\b(?:exec|eval|globals|locals|vars|setattr|__dict__|__main__|__import__|import_module|runpy)\b|\bimport\s*\*"
+)
 _one_at_a_time: Final = threading.Lock()
 
 
 def syntax_error_of(code: str) -> SyntaxError | None:
-    """What the compiler has against the code. What it cannot take for its depth is left to who runs it."""
-    # What it warns of is not for our stderr; to silence it is for one thread at a time.
-    with _one_at_a_time, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    """Return the error of the compiler, or None. Code that is too deep for the compiler is left to the run."""
+    with _silent():
         try:
             compile(code, "<code>", "exec", dont_inherit=True)
         except SyntaxError as exc:
             return exc
-        except (RecursionError, MemoryError, OverflowError, UnicodeError):
+        except _UNCOMPILABLE:
             return None
         except ValueError as exc:
             return SyntaxError(str(exc))
     return None
+
+
+def never_assigns(code: str, *names: str) -> bool:
+    """Return True if the code, whatever it does, ends without a global variable of any of these names.
+
+    False for code that does not compile or that may assign names dynamically, as `exec` does.
+    """
+    if _DYNAMIC.search(code):
+        return False
+    with _silent():
+        try:
+            module = symtable.symtable(code, "<code>", "exec")
+        except (SyntaxError, ValueError, *_UNCOMPILABLE):
+            return False
+        return not any(_assigns(module, name) for name in names)
+
+
+def _assigns(module: symtable.SymbolTable, name: str) -> bool:
+    """Return True if the module assigns the name, or a function or comprehension in it declares it global."""
+    waiting = [module]
+    while waiting:
+        table = waiting.pop()
+        waiting += table.get_children()
+        if name not in table.get_identifiers():
+            continue
+        symbol = table.lookup(name)
+        is_ours = table is module or symbol.is_declared_global()
+        if is_ours and (symbol.is_assigned() or symbol.is_imported() or symbol.is_declared_global()):
+            return True
+    return False
+
+
+@contextmanager
+def _silent() -> Generator[None]:
+    """Keep the compiler's warnings from stderr, which only one thread at a time can do."""
+    with _one_at_a_time, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

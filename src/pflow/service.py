@@ -12,7 +12,7 @@ from pflow.describing import described
 from pflow.engine.cancelling import Cancellation
 from pflow.engine.output import NullOutput, Output
 from pflow.engine.results import RunResult
-from pflow.errors import InvalidWorkflow, RepairRefused
+from pflow.errors import InvalidWorkflow, RepairRefused, WorkflowNotFound
 from pflow.ir.checking import Checked, check
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.graph import part_for
@@ -69,8 +69,21 @@ class Service:
         return [one for one in list_workflows(self.home).workflows if one.source == "draft"]
 
     def describe(self, name: str) -> dict[str, Any]:
-        """All there is to say of a workflow. Raises WorkflowNotFound, SecurityError or InvalidWorkflow."""
-        return self.describe_found(find(self.home, name, self.folder))
+        """Return the description of a workflow. Raises WorkflowNotFound, SecurityError or InvalidWorkflow."""
+        return self.describe_found(self.find(name))
+
+    def find(self, name: str) -> Found:
+        """Return the workflow of this name.
+
+        Raises SecurityError, InvalidWorkflow, and WorkflowNotFound, which describes the node type of the name if there
+        is one.
+        """
+        try:
+            return find(self.home, name, self.folder)
+        except WorkflowNotFound as missing:
+            if interface := Registry(self.home).get(name):
+                missing.add_node_type(interface.type, interface.description, interface.example)
+            raise
 
     def describe_found(self, found: Found) -> dict[str, Any]:
         """The same of a workflow that is at hand."""
@@ -92,7 +105,7 @@ class Service:
         """
         if enable_repair:
             raise RepairRefused("Workflows are repaired by whoever wrote them.", hint="Leave `enable_repair` out.")
-        found = find(self.home, name, self.folder)
+        found = self.find(name)
         return self.run(
             found.stored.ir,
             inputs,
@@ -151,7 +164,7 @@ class Service:
         told = [one.message for one in checked.warnings]
         more = [f"And {len(told) - _LISTED_WARNINGS} more warnings: `pflow check` lists them."]
         told = told if len(told) <= _LISTED_WARNINGS else told[:_LISTED_WARNINGS] + more
-        result.warnings[:0] = [*(warnings or []), *told]
+        result.warnings[:] = dict.fromkeys([*(warnings or []), *told, *result.warnings])
         prune(self.home)
         return result
 
@@ -190,8 +203,8 @@ class Service:
         checked_name(final_name)
         checked = self.check(find_draft(self.home, draft_name, self.folder)[1].ir)
         sound(checked, draft_name)
-        save_to_library(self.home, draft_name, final_name, description, folder=self.folder)
-        warnings = [one.message for one in checked.warnings]
+        saved = save_to_library(self.home, draft_name, final_name, description, folder=self.folder)
+        warnings = [*saved.warnings, *(one.message for one in checked.warnings)]
         log = self.log()
         try:
             if not log.statistics(draft_name)["success_count"]:

@@ -8,6 +8,8 @@ import pytest
 
 from pflow.config import Settings
 from pflow.engine.runlog import Ending, RunLog
+from pflow.errors import WorkflowNotFound
+from pflow.registry.registry import Registry
 from pflow.service import Service
 from tests.requirements import requirement
 
@@ -53,3 +55,25 @@ def test_runs_that_neither_succeeded_nor_failed_are_counted_by_how_they_ended(tm
     figures = service.describe("x")["statistics"]
     assert (figures["execution_count"], figures["success_count"], figures["failure_count"]) == (4, 1, 1)
     assert figures["other_endings"] == {ending: 2}
+
+
+def test_a_node_type_is_not_found_as_a_workflow_and_is_described_with_an_example(tmp_path: Path) -> None:
+    service = _draft(tmp_path, _chain(1))
+    for ask in (service.describe, service.execute):
+        with pytest.raises(WorkflowNotFound) as caught:
+            ask("shell")
+        error = caught.value.body()["error"]
+        assert (error["type"], error["code"]) == ("FileNotFoundError", "workflow_not_found")
+        known = Registry(tmp_path).load()["shell"]
+        node = {"id": "shell-1", "type": "shell", "params": known.example}
+        assert error["node_type"] == {"type": "shell", "description": known.description, "example": node}
+        assert error["message"] == f"Workflow not found: 'shell' is a node type. {known.description}"
+        assert json.loads(error["hint"].partition(": ")[2]) == node
+        assert "x" in error["available"]
+        assert service.check({"nodes": [node]}).errors == []
+
+
+def test_a_name_that_is_neither_a_workflow_nor_a_node_type_is_not_described(tmp_path: Path) -> None:
+    with pytest.raises(WorkflowNotFound) as caught:
+        _draft(tmp_path, _chain(1)).describe("shel")
+    assert "node_type" not in caught.value.ids

@@ -79,7 +79,8 @@ def _message(error: UraniborgError) -> str:
 
 
 def _hint(error: UraniborgError, given: str) -> str:
-    if isinstance(error, WorkflowNotFound) and not error.ids.get("nearest") and not names_a_file(given):
+    has_better = error.ids.get("nearest") or error.ids.get("node_type")
+    if isinstance(error, WorkflowNotFound) and not has_better and not names_a_file(given):
         return f"`pflow list` lists what there is; `pflow new {given}` makes a draft."
     if isinstance(error, TemplateUnresolved) and all(map(_NAME.fullmatch, error.missing)):
         return f"pflow run {given} {' '.join(f'{name}=…' for name in error.missing)}"

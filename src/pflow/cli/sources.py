@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pflow.errors import WorkflowNotFound
 from pflow.library.document import read_document
-from pflow.library.finding import Found, draft_places, find, not_found
+from pflow.library.finding import Found, draft_places, not_found
 from pflow.library.manager import Stored, WorkflowManager
 from pflow.library.names import SUFFIX
 from pflow.service import Service
@@ -61,7 +61,7 @@ def source_of(service: Service, given: str) -> Source:
     """Raises WorkflowNotFound, SecurityError, InvalidWorkflow."""
     if names_a_file(given):
         return _file_source(given)
-    found = find(service.home, given, service.folder)
+    found = service.find(given)
     return Source(given, found, found.stored.source)
 
 

@@ -85,6 +85,9 @@ def _outcome(given: Any, node: Node) -> Outcome:
         )
     if not isinstance(action, str) or not action.isprintable() or len(action) > _LONGEST_ACTION:
         raise Unusable(f"'{node.id}' answered with an action that is no word.", hint="Use one such as `default`.")
+    warnings = cast("Any", outcome.warnings)
+    if not isinstance(warnings, tuple) or not all(isinstance(one, str) for one in cast("tuple[Any, ...]", warnings)):
+        raise Unusable(f"'{node.id}' gave warnings that are not a tuple of texts.", hint="Use ('One sentence.',).")
     if action == ERROR_ACTION:
         message = str(outcome.outputs.get("error") or f"'{node.id}' answered with an error.")
         raise NodeFailed(message, outputs=outcome.outputs)

@@ -65,7 +65,8 @@ class ClusterExecutor:
         if "error" in told:
             raise _raised(told["error"])
         outputs = told["outputs"]
-        return Outcome(from_json(outputs) if isinstance(outputs, bytes) else outputs, told["action"])
+        plain = from_json(outputs) if isinstance(outputs, bytes) else outputs
+        return Outcome(plain, told["action"], tuple(told.get("warnings", ())))
 
     async def close(self) -> None:
         await self._local.close()
@@ -227,7 +228,11 @@ def run_remotely(parcel: Parcel) -> dict[str, Any]:
         given = asyncio.run(_in_time(function(params, context), context)) if is_async else function(params, context)
         outcome = given if isinstance(given, Outcome) else Outcome({} if given is None else given)
         action: Any = outcome.action
-        return {"outputs": _portable(outcome.outputs), "action": action if isinstance(action, str) else None}
+        return {
+            "outputs": _portable(outcome.outputs),
+            "action": action if isinstance(action, str) else None,
+            "warnings": [str(one) for one in outcome.warnings],
+        }
     except UraniborgError as exc:
         return {"error": _plain(as_pflow_error(exc))}
     except BaseException as exc:  # one that ends processes must not end the worker

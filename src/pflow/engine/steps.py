@@ -283,6 +283,8 @@ async def _attempts(frame: Frame, job: _Job) -> Outcome:
         else:
             if count > 1:
                 frame.warnings.append(f"'{job.key}' went well at attempt {count} of {job.retry.attempts}.")
+            warned = (f"'{job.node.id}': {warning}" for warning in outcome.warnings)
+            frame.warnings.extend([one for one in warned if one not in frame.warnings])
             return outcome
         count += 1
         if wait := job.retry.wait_before(count):

@@ -6,10 +6,11 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Final, Protocol, cast
 
+from pflow.ir.actions import check_actions
 from pflow.ir.constants import Constants
 from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
 from pflow.ir.graph import Graph
-from pflow.ir.model import ERROR_ACTION, Edge, Node, Workflow
+from pflow.ir.model import Edge, Node, Workflow
 from pflow.ir.params import check_params
 from pflow.ir.reading import edge_places_of, places_of, read_workflow
 from pflow.ir.references import check_references
@@ -19,6 +20,10 @@ from uraniborg.kernel.errors import UraniborgError
 
 MOST_NESTED: Final = 10
 _NAMED: Final = 12
+_LISTED_TYPES: Final = 20
+_NEAR_TYPES: Final = 5
+_SEARCHED_TYPES: Final = 20
+"""How many unknown types of one workflow are searched by meaning: each takes a search of the whole registry."""
 _TOOL: Final = "mcp-"
 _TOOLS: Final = (
     "Tools of MCP servers are nodes `mcp-SERVER-TOOL` once `pflow mcp add SERVER` has written the server down and "
@@ -35,6 +40,10 @@ class Interfaces(Protocol):
     def get(self, type: str, /) -> Interface | None: ...  # noqa: A002 - what it is called everywhere
 
     def types(self) -> list[str]: ...
+
+    def similar(self, type: str, /) -> list[str]:  # noqa: A002 - what it is called everywhere
+        """Return the types whose name or purpose is like that of `type`, the nearest first."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,9 @@ class _Edges:
     def places(self) -> dict[Edge, int]:
         return edge_places_of(self._document)
 
+    def index_of(self, edge: Edge) -> int:
+        return self.places[edge]
+
 
 def check(document: Any, interfaces: Interfaces, *, load: Loader | None = None) -> Checked:
     """Check a workflow as it was read from its file. `load` finds the workflows that it runs."""
@@ -76,7 +88,7 @@ class _Checker:
         self._interfaces = interfaces
         self._load = load
         self._types: list[str] | None = None
-        self._meant: dict[str, str | None] = {}
+        self._near: dict[str, tuple[str | None, list[str]]] = {}
         self._open: list[str] = []
         self._heights: dict[str, int] = {}
         """How many levels of workflows there are from one that was checked, itself included."""
@@ -102,7 +114,7 @@ class _Checker:
                 continue
             found += check_params(node, interface, path)
             found += constants.check(node, interface, path)
-            found += _check_actions(node, interface, graph, edges)
+            found += check_actions(node, interface, graph.leaving[node.id], edges.index_of)
             if node.type == NESTED:
                 found += self._check_nested(node, path, depth)
         found += check_references(workflow, graph, places, known)
@@ -113,12 +125,35 @@ class _Checker:
             return []
         if self._types is None:
             self._types = self._interfaces.types()
-        if kind not in self._meant:
-            self._meant[kind] = nearest(kind, self._types)
-        meant = self._meant[kind]
-        hint = _TOOLS if kind.startswith(_TOOL) else "`browse_components`, or `pflow browse`, lists what there is."
-        more = {"hint": hint, "available": tuple(self._types[:20]), "nearest": meant, "example": meant}
-        return [error("unknown_type", f"{path}.type", f"There is no node type '{kind}'.", node=node.id, **more)]
+        if kind not in self._near:
+            self._near[kind] = self._nearest_types(kind, self._types)
+        meant, near = self._near[kind]
+        listed = near or self._types[:_LISTED_TYPES]
+        others = len(self._types) - len(listed)
+        hint = f"`browse_components`, or `pflow browse`, lists all {len(self._types):,} node types."
+        if near:
+            hint = f"Nearest: {', '.join(near)}. `browse_components`, or `pflow browse`, lists {others:,} more."
+        return [
+            error(
+                "unknown_type",
+                f"{path}.type",
+                f"There is no node type '{kind}'.",
+                hint=_TOOLS if kind.startswith(_TOOL) else hint,
+                available=tuple(listed),
+                more_available=others,
+                nearest=meant,
+                example=meant,
+                node=node.id,
+            )
+        ]
+
+    def _nearest_types(self, kind: str, types: list[str]) -> tuple[str | None, list[str]]:
+        """Return the type that was probably meant, and up to five that are near by spelling or by meaning."""
+        spelt = nearest(kind, types)
+        similar = self._interfaces.similar(kind) if len(self._near) < _SEARCHED_TYPES else []
+        near = [*([spelt] if spelt else []), *(one for one in similar if one != spelt)][:_NEAR_TYPES]
+        meant = spelt if spelt or kind.startswith(_TOOL) else next(iter(near), None)
+        return meant, near
 
     def _check_nested(self, node: Node, path: str, depth: int) -> list[Diagnostic]:
         """A workflow within is checked as if it were run alone."""
@@ -258,24 +293,3 @@ def _before(workflow: Workflow, node: str) -> str:
     order = list(workflow.nodes)
     place = order.index(node)
     return order[place - 1] if place else workflow.start
-
-
-def _check_actions(node: Node, interface: Interface, graph: Graph, edges: _Edges) -> list[Diagnostic]:
-    if interface.open_actions or node.batch is not None:
-        return []
-    known = tuple(dict.fromkeys([*interface.actions, ERROR_ACTION]))
-    unknown: dict[str, int] = {}
-    for edge in graph.leaving[node.id]:
-        if edge.action not in known:
-            unknown.setdefault(edge.action, edges.places[edge])
-    return [
-        warning(
-            "unknown_action",
-            f"edges[{place}].action",
-            f"'{node.id}' never answers with '{action[:80]}'; edges for that are never taken.",
-            available=interface.actions,
-            nearest=nearest(action, known),
-            node=node.id,
-        )
-        for action, place in sorted(unknown.items())
-    ]

@@ -1,15 +1,15 @@
-"""Constants with which a node is bound to fail: told before anything runs."""
+"""Constants with which a node is bound to fail, or to give nothing: reported before anything runs."""
 
 import re
 from typing import Any, Final
 
 from pflow.ir.code import CODE
 from pflow.ir.coercion import coerced
-from pflow.ir.diagnostics import Diagnostic, error
+from pflow.ir.diagnostics import Diagnostic, error, warning
 from pflow.ir.model import Node
 from pflow.ir.params import shown
 from pflow.ir.uses import is_template
-from pflow.python_code import syntax_error_of
+from pflow.python_code import NO_RESULT, never_assigns, syntax_error_of
 from pflow.registry.interface import Interface
 from pflow.templates.parsing import templates_in
 
@@ -50,9 +50,12 @@ class Constants:
         if len(code) > min(_LONGEST_CODE, self._code_left):
             return None
         self._code_left -= len(code)
-        wrong = syntax_error_of(code.replace("$${", "${"))
+        code = code.replace("$${", "${")
+        wrong = syntax_error_of(code)
         if wrong is None:
-            return None
+            # Code that only chooses an edge has its answer in `action`.
+            is_without = never_assigns(code, "result", "action")
+            return warning("no_result", path, f"'{node.id}': {NO_RESULT}", node=node.id) if is_without else None
         line = f" (line {wrong.lineno})" if wrong.lineno else ""
         text = shown("line", (wrong.text or "").strip()[:_LINE])
         message = f"The code of '{node.id}' is no Python: {wrong.msg}{line}."

@@ -27,6 +27,8 @@ class Diagnostic:
     nearest: str | None = None
     example: Any = None
     node: str | None = None
+    more_available: int = 0
+    """How many more values there are than `available` lists."""
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it. What there is nothing to say of is left out."""
@@ -40,6 +42,7 @@ class Diagnostic:
             "node": self.node,
             "hint": self.hint,
             "available": list(self.available[:_SHOWN]),
+            "more_available": self.more_available or None,
             "nearest": self.nearest,
             "example": self.example,
         }

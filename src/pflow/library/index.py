@@ -14,7 +14,7 @@ from uraniborg.kernel.ids import content_id
 Entry = dict[str, Any]
 """What is known of one file: its `stamp`, and either a `problem` or what a summary says."""
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _SETTLED_NS: Final = 100_000_000
 """A file is remembered once it has been left alone this long: a clock tick may hide a second change."""
 

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -19,15 +20,18 @@ LIBRARY: Final = "workflows"
 DRAFTS: Final = "workflows/drafts"
 INDEX: Final = "cache/library.json"
 _LONGEST_PATTERN: Final = 500
+_LONGEST_TYPE: Final = 100
+_MOST_TYPES: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """`inputs` are names; `path` is relative to the home."""
+    """`inputs` are names, `node_types` the types of the nodes; `path` is relative to the home."""
 
     name: str
     description: str
     inputs: tuple[str, ...]
+    node_types: tuple[str, ...]
     updated_at: str
     source: Source
     path: str
@@ -133,9 +137,26 @@ def _said(name: str, kind: Source, document: Document) -> dict[str, Any]:
         "name": name,
         "description": document.description[:LONGEST_DESCRIPTION],
         "inputs": list(cast("dict[str, Any]", declared)) if isinstance(declared, dict) else [],
+        "node_types": _node_types(document.ir.get("nodes")),
         "updated_at": document.updated_at,
         "source": source_of(kind, document),
     }
+
+
+def _node_types(nodes: Any) -> list[str]:
+    """Return the types of the nodes, each once, also of the node that a `batch` runs. The file is unchecked."""
+    found: dict[str, None] = {}
+    waiting = deque(cast("list[Any]", nodes) if isinstance(nodes, list) else ())
+    while waiting and len(found) < _MOST_TYPES:
+        node = waiting.popleft()
+        if not isinstance(node, dict):
+            continue
+        plain = cast("dict[str, Any]", node)
+        if isinstance(kind := plain.get("type"), str):
+            found[kind[:_LONGEST_TYPE]] = None
+        if isinstance(params := plain.get("params"), dict):
+            waiting.append(cast("dict[str, Any]", params).get("node"))
+    return list(found)
 
 
 def source_of(kind: Source, document: Document) -> Source:
@@ -149,8 +170,9 @@ def _listing(entries: Mapping[str, Entry], problems: list[Problem]) -> Listing:
         if "problem" in entry:
             problems.append(Problem(path, entry["problem"]))
         else:
-            inputs, source = tuple(entry["inputs"]), entry["source"]
-            summaries.append(Summary(entry["name"], entry["description"], inputs, entry["updated_at"], source, path))
+            inputs, types = tuple(entry["inputs"]), tuple(entry["node_types"])
+            about = (entry["name"], entry["description"], inputs, types, entry["updated_at"], entry["source"])
+            summaries.append(Summary(*about, path))
     summaries.sort(key=lambda one: (one.name, one.source != "library", one.path))
     problems.sort(key=lambda one: one.path)
     return Listing(tuple(summaries), tuple(problems))

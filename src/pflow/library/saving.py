@@ -1,10 +1,11 @@
 """A draft becomes a saved workflow: at every moment, also when killed, there is the draft, the saved one, or both."""
 
-import contextlib
+import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pflow.errors import LibraryUnwritable, PflowError
+from pflow.errors import LibraryUnwritable, PflowError, WorkflowNotFound
 from pflow.library.document import checked_description, wrapped
 from pflow.library.finding import find_draft
 from pflow.library.manager import Stored, WorkflowManager
@@ -15,13 +16,21 @@ _LOCK: Final = ".saving.lock"
 _PATIENCE_S: Final = 10.0
 
 
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The file of a saved workflow, and a warning if its draft is still there."""
+
+    path: Path
+    warnings: tuple[str, ...] = ()
+
+
 def save_to_library(
     home: Path, draft_name: str, final_name: str, description: str, *, folder: Path | None = None
-) -> Path:
-    """Wrap the draft into the library under its final name, and remove it. Nothing of anybody else is overwritten.
+) -> Saved:
+    """Wrap the draft into the library under its final name, and remove it. No other file is overwritten.
 
-    A draft of the project's own folder is left there, and so is one that was edited meanwhile. Raises SecurityError,
-    InvalidInputs, WorkflowNotFound, InvalidWorkflow, WorkflowExists, LibraryUnwritable, Locked.
+    A draft stays, with a warning, if it lies in the project's folder, was edited meanwhile, or cannot be removed.
+    Raises SecurityError, InvalidInputs, WorkflowNotFound, InvalidWorkflow, WorkflowExists, LibraryUnwritable, Locked.
     """
     checked_name(final_name)
     checked_description(description)
@@ -33,21 +42,38 @@ def save_to_library(
         with locked(library.folder / _LOCK, _PATIENCE_S):
             place, draft = find_draft(home, draft_name, folder)
             return _move(place, draft, library, final_name, description)
+    except WorkflowNotFound:  # an OSError too
+        raise
     except OSError as exc:
         raise LibraryUnwritable(library.told(final_name), exc) from exc
 
 
-def _move(place: WorkflowManager, draft: Stored, library: WorkflowManager, name: str, description: str) -> Path:
+def _move(place: WorkflowManager, draft: Stored, library: WorkflowManager, name: str, description: str) -> Saved:
     path = library.get_path(name)
     if place.get_path(draft.name) == path:
         _replace(path, wrapped(name, draft.ir, description))
-        return path
+        return Saved(path)
     library.save(name, draft.ir, description)
-    # What may not or cannot be removed, or is not what was saved, stays; whoever runs the name is told of both.
-    with contextlib.suppress(PflowError):
-        if place.load(draft.name) == draft:
-            place.delete(draft.name)
-    return path
+    if reason := _remove_draft(place, draft):
+        file = place.told(draft.name)
+        return Saved(path, (f"The draft stays at {file}: {reason}. Delete it unless you want both workflows.",))
+    return Saved(path)
+
+
+def _remove_draft(place: WorkflowManager, draft: Stored) -> str:
+    """Remove the draft that was saved; return the reason if it is still there."""
+    if place.is_read_only:
+        return "pflow changes no files of a project's folder"
+    try:
+        if place.load(draft.name) != draft:
+            return "it was edited while it was saved"
+        place.delete(draft.name)
+    except PflowError as exc:
+        if not os.path.lexists(place.get_path(draft.name)):
+            return ""
+        cause = exc.__cause__
+        return f"it cannot be removed ({cause.strerror})" if isinstance(cause, OSError) else "it is not the saved one"
+    return ""
 
 
 def _replace(path: Path, content: bytes) -> None:

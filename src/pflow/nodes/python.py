@@ -20,6 +20,7 @@ from pflow.nodes.given import seconds_of, whole
 from pflow.nodes.printed import in_words
 from pflow.nodes.processes import run
 from pflow.nodes.python_failures import EXAMPLE, failure, still_running
+from pflow.python_code import NO_RESULT
 
 RESULT_BYTES: Final = 32 << 20
 """The largest result, as JSON."""
@@ -51,7 +52,8 @@ async def python(params: dict[str, Any], context: Context) -> Outcome:
         )
     if "result" not in told or finished.exit_code:
         raise failure(told, finished, params, context, printed)
-    return Outcome({"result": told["result"], **printed}, told["action"] or DEFAULT_ACTION)
+    warnings = () if told["is_assigned"] else (NO_RESULT,)
+    return Outcome({"result": told["result"], **printed}, told["action"] or DEFAULT_ACTION, warnings)
 
 
 def _job(params: Mapping[str, Any], context: Context, timeout: float | None) -> bytes:

@@ -80,7 +80,8 @@ def _answer(names: dict[str, Any]) -> dict[str, Any]:
         _check(names.get("result"), None, 0)
     except _NotJsonError as exc:
         return exc.told
-    return {"result": names.get("result"), "action": action}
+    is_assigned = "result" in names or action is not None
+    return {"result": names.get("result"), "action": action, "is_assigned": is_assigned}
 
 
 def _check(value: Any, place: Place, depth: int) -> None:

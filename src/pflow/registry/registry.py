@@ -87,6 +87,10 @@ class Registry:
         hits = ranked(query, documents, limit=limit)
         return [Match(hit.key, hit.score, hit.matched, self._interfaces) for hit in hits]
 
+    def similar(self, type: str) -> list[str]:  # noqa: A002 - what the IR calls it
+        """Return the types that a search for the words of `type` finds, the nearest first; none for no match."""
+        return [match.type for match in self.search(type) if match.score > 0]
+
     def function(self, interface: Interface) -> "Function":
         """The function of a node type, whose module is imported now. Raises NodeFailed if it cannot be."""
         from pflow.registry.loading import function_of  # only runs need it

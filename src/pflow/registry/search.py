@@ -180,15 +180,23 @@ def _ordered(
             covered[place] = covered.get(place, 0.0) + rare
             matched.setdefault(place, []).append(asked[term])
     name = _squeezed(query)
+    alike = synonyms_of(next(iter(asked))) if len(asked) == 1 else ()
     hits: list[tuple[float, int, Hit]] = []
     for place, score in scores.items():
         one = documents[place]
         worth = score * (0.4 + 0.6 * covered[place] / whole) * (1 + _USED * _habit(one.uses))
-        worth = round(worth + (_SAME_NAME if _squeezed(one.key) == name else 0.0), 4)
+        worth = round(worth + _name_bonus(_squeezed(one.key), name, alike), 4)
         hits.append((-worth, -one.uses, Hit(one.key, worth, tuple(matched[place]))))
     hits.sort(key=lambda hit: (hit[0], hit[1], hit[2].key))
     least = _FLOOR * hits[0][2].score if hits else 0.0
     return [hit for _, _, hit in hits if hit.score >= least]
+
+
+def _name_bonus(key: str, asked: str, alike: Sequence[str]) -> float:
+    """Return what a document gains whose whole name is the query, or another word for it: for `bash`, `shell`."""
+    if key == asked:
+        return _SAME_NAME
+    return _SAME_NAME * _SYNONYM if alike and stem(key) in alike else 0.0
 
 
 def _habit(uses: int) -> float:

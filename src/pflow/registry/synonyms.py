@@ -15,7 +15,7 @@ folder directory
 list enumerate
 search find lookup query discover
 run execute invoke call
-shell bash terminal command cli
+shell bash sh zsh terminal command cmd cli subprocess exec
 python script code program
 llm ai gpt prompt model summarize summary
 loop batch iterate foreach map

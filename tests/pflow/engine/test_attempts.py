@@ -15,7 +15,7 @@ def answer(params, context):
     with open(context.home.parent / "answers", "a") as file:
         file.write(context.node_id)
     outputs = {name: params[name] for name in ("error", "half") if name in params}
-    return Outcome(outputs, params.get("action", "error"))
+    return Outcome(outputs, params.get("action", "error"), params.get("warnings", ()))
 """
 ANSWERING: dict[str, Any] = {
     "type": "answering",
@@ -104,3 +104,9 @@ def test_a_node_that_answers_with_the_action_error_is_tried_as_often_as_it_may_b
     reply = home.run(joined([retried])).reply()
     assert (reply["error"]["message"], reply["error"]["attempts"]) == ("busy", 3)
     assert answers(home) == "aaa"
+
+
+@pytest.mark.parametrize("warnings", ["text", 5, None, ["a list"]])
+def test_warnings_that_are_not_a_tuple_of_texts_fail_the_node(home: Home, warnings: Any) -> None:
+    reply = home.run(joined([node("a", "answering", action="default", warnings=warnings)])).reply()
+    assert reply["error"]["message"] == "'a' gave warnings that are not a tuple of texts."

@@ -121,14 +121,31 @@ def test_the_same_workflow_is_always_told_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "meant"), [("shel", "shell"), ("Shell", "shell"), ("git_log", "git-log"), ("zzzzz", None)]
+    ("kind", "meant"), [("shel", "shell"), ("Shell", "shell"), ("git_log", "git-log"), ("bash", "shell")]
 )
-def test_a_type_that_is_none_is_told_with_those_there_are(kind: str, meant: str | None) -> None:
+def test_an_unknown_type_lists_the_nearest_types_and_counts_the_rest(kind: str, meant: str) -> None:
     told = the(checked({"nodes": [{"id": "a", "type": kind}]}), "unknown_type")
     assert (told.severity, told.path, told.node) == ("error", "nodes[0].type", "a")
     assert (told.nearest, told.example) == (meant, meant)
+    assert told.available == (meant,)
+    assert told.more_available == told.plain()["more_available"] == len(INTERFACES) - 1
+    assert told.hint == f"Nearest: {meant}. `browse_components`, or `pflow browse`, lists {len(INTERFACES) - 1} more."
+
+
+def test_an_unknown_type_that_is_like_none_lists_those_there_are() -> None:
+    told = the(checked({"nodes": [{"id": "a", "type": "zzzzz"}]}), "unknown_type")
+    assert (told.nearest, told.example) == (None, None)
     assert set(told.available) == set(INTERFACES)
-    assert "browse_components" in told.hint
+    assert "more_available" not in told.plain()
+    assert told.hint == f"`browse_components`, or `pflow browse`, lists all {len(INTERFACES)} node types."
+
+
+def test_a_thousand_unknown_types_search_the_registry_a_few_times_only() -> None:
+    types = Types()
+    nodes = [{"id": f"n{number}", "type": f"bash {number}"} for number in range(1000)]
+    found = checked({"nodes": nodes, "edges": [{"from": "n0", "to": f"n{n}"} for n in range(1, 1000)]}, types=types)
+    assert codes(found) == ["unknown_type"] * 1000
+    assert types.searched == 20
 
 
 def test_a_tool_of_a_server_that_is_not_known_is_told_how_servers_and_their_tools_become_known() -> None:

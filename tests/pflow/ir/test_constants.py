@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pflow.ir.checking import Checked, check
+from pflow.python_code import NO_RESULT
 from pflow.registry.registry import Registry
 from tests.pflow.ir.workflows import Plain, codes, the
 
@@ -45,12 +46,11 @@ def test_code_that_is_no_python_is_told_with_its_line(
     "code",
     [
         "result = 1",
-        "",
         "result = '$${x}'",
         "assert (1, 'x')\nresult = 1 is 1\ns = '\\d'",
         "-" * 10_000 + "1",
         "a" + ".a" * 9_000,
-        "x = '\ud800'",
+        "result = '\ud800'",
     ],
 )
 def test_code_that_compiles_or_is_left_to_the_run_is_fine_and_prints_nothing(
@@ -58,6 +58,17 @@ def test_code_that_compiles_or_is_left_to_the_run_is_fine_and_prints_nothing(
 ) -> None:
     assert told_of(registry, "python", {"code": code}).diagnostics == []
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("kind", ["python", "code"])
+def test_code_that_never_assigns_a_result_is_a_warning(registry: Registry, kind: str) -> None:
+    found = the(told_of(registry, kind, {"code": "print('$${x}')"}), "no_result")
+    assert (found.severity, found.path, found.node) == ("warning", "nodes[0].params.code", "a")
+    assert found.message == f"'a': {NO_RESULT}"
+
+
+def test_code_that_only_chooses_an_edge_needs_no_result(registry: Registry) -> None:
+    assert told_of(registry, "python", {"code": "action = 'big'"}).diagnostics == []
 
 
 def test_a_nul_in_code_is_told(registry: Registry) -> None:
@@ -76,7 +87,7 @@ def test_much_code_is_checked_in_time(registry: Registry) -> None:
     nodes.append({"id": "long", "type": "python", "params": {"code": "x = (\n" * 1_000_000}})
     edges = [{"from": "n0", "to": node["id"]} for node in nodes[1:]]
     began = time.process_time()
-    assert check({"nodes": nodes, "edges": edges}, registry).diagnostics == []
+    assert set(codes(check({"nodes": nodes, "edges": edges}, registry))) == {"no_result"}
     assert time.process_time() - began < 20
 
 

@@ -8,6 +8,7 @@ from pflow.ir.checking import Checked, Loader, check
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.reading import read_workflow
 from pflow.registry.interface import Interface, Out, Param
+from pflow.registry.search import document, ranked
 
 Plain = dict[str, Any]
 
@@ -60,11 +61,12 @@ INTERFACES = {
 
 
 class Types:
-    """A registry in memory. It counts how often all of its types are asked for."""
+    """A registry in memory. It counts how often all of its types are asked for, and how often they are searched."""
 
     def __init__(self, interfaces: Mapping[str, Interface] = INTERFACES) -> None:
         self._interfaces = interfaces
         self.listed = 0
+        self.searched = 0
 
     def get(self, type: str, /) -> Interface | None:  # noqa: A002 - what it is called everywhere
         return self._interfaces.get(type)
@@ -72,6 +74,11 @@ class Types:
     def types(self) -> list[str]:
         self.listed += 1
         return sorted(self._interfaces)
+
+    def similar(self, type: str, /) -> list[str]:  # noqa: A002 - what it is called everywhere
+        self.searched += 1
+        documents = [document(one.type, description=one.description) for one in self._interfaces.values()]
+        return [hit.key for hit in ranked(type, documents) if hit.score > 0]
 
 
 def echo(name: str, message: Any = "hi", **more: Any) -> Plain:

@@ -35,10 +35,12 @@ def local(project: Path, name: str, content: Any = IR) -> Path:
 
 
 def refused(home: Path, name: str) -> WorkflowNotFound:
-    with pytest.raises(WorkflowNotFound) as caught:
+    with pytest.raises(FileNotFoundError) as caught:  # as the specification names it
         find(home, name)
-    assert caught.value.type == "FileNotFoundError"
-    return caught.value
+    missing = caught.value
+    assert isinstance(missing, WorkflowNotFound)
+    assert (missing.type, str(missing), missing.errno) == ("FileNotFoundError", missing.message, None)
+    return missing
 
 
 @requirement("PF-R8")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -45,6 +46,18 @@ def names(home: Path) -> list[tuple[str, str]]:
     return [(one.name, one.source) for one in list_workflows(home).workflows]
 
 
+NODE_TYPES: list[tuple[Any, tuple[str, ...]]] = [
+    ([{"type": "github"}, {"type": "echo"}, {"type": "github"}], ("github", "echo")),
+    ([{"type": "batch", "params": {"node": {"type": "read-file", "params": {}}}}], ("batch", "read-file")),
+    ([{"type": "x" * 1000}], ("x" * 100,)),
+    ([{"type": str(number)} for number in range(1000)], tuple(str(number) for number in range(50))),
+    ([None, 3, "echo", {}, {"type": 5}, {"type": ["a"], "params": {"node": 1}}, {"params": []}], ()),
+    ("github", ()),
+    ({"type": "github"}, ()),
+    (None, ()),
+]
+
+
 @requirement("PF-R4")
 def test_saved_workflows_and_drafts_are_listed_with_what_they_take(tmp_path: Path) -> None:
     saved(tmp_path, "b", "Greets people.")
@@ -57,9 +70,16 @@ def test_saved_workflows_and_drafts_are_listed_with_what_they_take(tmp_path: Pat
     assert names(tmp_path) == [("a", "draft"), ("b", "library"), ("b", "draft"), ("c", "draft")]
     inputs = ("who", "times")
     moment = "2026-02-03T04:05:06.000000Z"
-    assert told.workflows[1] == Summary("b", "Greets people.", inputs, moment, "library", "workflows/b.json")
+    assert told.workflows[1] == Summary("b", "Greets people.", inputs, ("echo",), moment, "library", "workflows/b.json")
     assert told.workflows[0].description == "Wrapped."
-    assert told.workflows[3] == Summary("c", "", (), "2001-09-09T01:46:40.000000Z", "draft", "workflows/c.json")
+    assert told.workflows[3] == Summary("c", "", (), (), "2001-09-09T01:46:40.000000Z", "draft", "workflows/c.json")
+
+
+@pytest.mark.parametrize(("nodes", "types"), NODE_TYPES)
+def test_the_types_of_the_nodes_are_listed_whatever_the_file_holds(tmp_path: Path, nodes: Any, types: Any) -> None:
+    draft(tmp_path, "x", {"nodes": nodes})
+    for _ in range(2):  # read, then remembered
+        assert list_workflows(tmp_path).workflows[0].node_types == types
 
 
 def test_a_home_without_workflows_lists_none(tmp_path: Path) -> None:
@@ -194,11 +214,11 @@ def corruptions(index: bytes) -> dict[str, bytes]:
         "noise": os.urandom(200),
         "another kind": b"[]",
         "a number": b"7",
-        "no entries": b'{"format": 1, "digest": "", "files": 3}',
-        "older": index.replace(b'"format":1', b'"format":0'),
+        "no entries": b'{"format": 2, "digest": "", "files": 3}',
+        "older": index.replace(b'"format":2', b'"format":1'),
         "flipped": index.replace(b"Greets", b"Groots"),
         "edited": orjson.dumps(changed),
-        "entries of another shape": b'{"format":1,"digest":"x","files":{"workflows/a.json":{}}}',
+        "entries of another shape": b'{"format":2,"digest":"x","files":{"workflows/a.json":{}}}',
     }
 
 
@@ -275,6 +295,7 @@ def test_a_pattern_that_is_too_long_is_refused() -> None:
 LIST = """
 import sys
 from pathlib import Path
+from typing import Any
 from time import process_time
 from pflow.library.listing import list_workflows
 heavy = {"pydantic", "typer", "rich", "httpx", "mcp", "platformdirs", "filelock", "rapidfuzz"} & set(sys.modules)

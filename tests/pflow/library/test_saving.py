@@ -38,7 +38,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("final", ["x", "y"])
 def test_a_draft_is_in_the_library_and_no_draft_any_more(home: Path, final: str) -> None:
     draft(home, "x")
-    path = save_to_library(home, "x", final, "Greets people.")
+    path = save_to_library(home, "x", final, "Greets people.").path
     assert path == home / "workflows" / f"{final}.json"
     assert set(files(home)) == {f"workflows/{final}.json"}
     stored = WorkflowManager.for_library(home).load(final)
@@ -70,7 +70,11 @@ def test_a_raw_file_in_the_library_saved_under_another_name_is_moved(home: Path)
 
 def test_a_projects_own_draft_is_saved_and_left_where_it_is(home: Path, tmp_path: Path) -> None:
     file = put(tmp_path / "project", ".pflow/workflows/x.json")
-    save_to_library(home, "x", "x", "")
+    outcome = save_to_library(home, "x", "x", "")
+    assert outcome.warnings == (
+        "The draft stays at .pflow/workflows/x.json: pflow changes no files of a project's folder. "
+        "Delete it unless you want both workflows.",
+    )
     assert said(file) == IR
     assert find(home, "x").stored.source == "library"
     assert ".pflow/workflows/x.json" in find(home, "x").warnings[0]
@@ -236,9 +240,41 @@ def test_a_draft_that_was_edited_while_it_was_saved_is_kept(home: Path, monkeypa
         draft(home, "x", OTHER)
 
     monkeypatch.setattr(os, "link", link_and_edit)
-    save_to_library(home, "x", "y", "")
+    outcome = save_to_library(home, "x", "y", "")
+    assert "workflows/drafts/x.json: it was edited while it was saved." in outcome.warnings[0]
     assert WorkflowManager.for_library(home).load("y").ir == IR
     assert WorkflowManager.for_drafts(home).load("x").ir == OTHER
+
+
+def test_a_draft_that_was_broken_while_it_was_saved_stays_with_a_warning(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft(home, "x")
+    link = os.link
+
+    def link_and_edit(source: Path, target: Path) -> None:
+        link(source, target)
+        draft(home, "x", "{")
+
+    monkeypatch.setattr(os, "link", link_and_edit)
+    outcome = save_to_library(home, "x", "y", "")
+    assert "workflows/drafts/x.json: it is not the saved one." in outcome.warnings[0]
+    assert WorkflowManager.for_library(home).load("y").ir == IR
+
+
+def test_a_draft_that_somebody_removed_while_it_was_saved_is_no_warning(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = draft(home, "x")
+    link = os.link
+
+    def link_and_remove(source: Path, target: Path) -> None:
+        link(source, target)
+        file.unlink()
+
+    monkeypatch.setattr(os, "link", link_and_remove)
+    assert save_to_library(home, "x", "y", "").warnings == ()
+    assert set(files(home)) == {"workflows/y.json"}
 
 
 def test_a_draft_that_cannot_be_removed_is_saved_all_the_same(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,6 +287,7 @@ def test_a_draft_that_cannot_be_removed_is_saved_all_the_same(home: Path, monkey
         unlink(path, **more)
 
     monkeypatch.setattr(os, "unlink", keep)
-    save_to_library(home, "x", "x", "")
+    outcome = save_to_library(home, "x", "x", "")
+    assert "workflows/drafts/x.json: it cannot be removed (Permission denied)." in outcome.warnings[0]
     found = find(home, "x")
     assert (found.stored.source, len(found.warnings)) == ("library", 1)

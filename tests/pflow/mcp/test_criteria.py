@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 from mcp.server.fastmcp import FastMCP
 
 from pflow import mcp_server
-from tests.pflow.library.homes import draft, files, said, saved
-from tests.pflow.mcp.agents import COMMAND, SERVE, agent, executed, failed, said_by, told
+from tests.pflow.library.homes import draft, files, put, said, saved
+from tests.pflow.mcp.agents import COMMAND, SERVE, agent, executed, failed, said_by, told, workplace
 from tests.pflow.mcp.gates import gate
 from tests.pflow.mcp.material import (
     HELLO,
@@ -32,6 +32,10 @@ from tests.requirements import requirement
 SECRET = "t0p-s3cret-v4lue"
 SMALL_FILES_ONLY = ("sh", "-c", 'ulimit -f 200; exec "$@"', "sh")
 """In front of a command: the system refuses to write more than 100 KB to one file, as a full disk does."""
+PR_ANALYZER = chain(
+    {"id": "pulls", "type": "github", "params": {"operation": "list-prs", "repo": "${repo}"}},
+    {"id": "count", "type": "echo", "params": {"message": "${pulls.prs}"}},
+)
 TOOLS = {"browse_components", "list_library", "describe_workflow", "execute", "save_to_library"}
 
 
@@ -54,7 +58,7 @@ async def test_02_browsing_for_github_finds_the_github_node_with_its_interface(h
         found = await told(client, "browse_components", query="github", include_workflows=True)
     node = found["nodes"][0]
     assert node["type"] == "github"
-    assert node["description"]
+    assert node["description"].startswith("GitHub operations")
     (repo,) = [one for one in node["inputs"] if one["key"] == "repo"]
     assert repo.keys() >= {"key", "type", "required", "default", "description"}
     assert repo["type"] == "str"
@@ -66,15 +70,19 @@ async def test_02_browsing_for_github_finds_the_github_node_with_its_interface(h
 
 @requirement("PF-R3")
 async def test_03_browsing_tells_of_workflows_unless_asked_not_to(home: Path) -> None:
-    saved(home, "pr-analyzer", "Analyzes pull requests on GitHub.")
+    saved(home, "pr-analyzer", "Analyzes PRs", PR_ANALYZER)
     draft(home, "github-notes")
+    saved(home, "greeter", "Greets people.", HELLO)
     async with agent(home) as client:
         with_them = await told(client, "browse_components", query="github", include_workflows=True)
         by_default = await told(client, "browse_components", query="github")
         without = await told(client, "browse_components", query="github", include_workflows=False)
     workflows = {one["name"]: one for one in with_them["workflows"]}
     assert workflows.keys() == {"pr-analyzer", "github-notes"}
-    assert workflows["pr-analyzer"]["description"] == "Analyzes pull requests on GitHub."
+    assert {key: workflows["pr-analyzer"][key] for key in ("name", "description")} == {
+        "name": "pr-analyzer",
+        "description": "Analyzes PRs",
+    }, "the specification's first example: nothing but its node type has the word"
     assert (workflows["pr-analyzer"]["source"], workflows["github-notes"]["source"]) == ("library", "draft")
     assert by_default["workflows"] == with_them["workflows"]
     assert "workflows" not in without
@@ -284,6 +292,16 @@ async def test_15_saving_removes_the_draft_and_only_when_it_has_saved(home: Path
         assert (await told(client, "describe_workflow", name="free"))["source"] == "library"
         reply = await failed(client, "execute", name="greeter")
     assert reply["error"]["type"] == "FileNotFoundError"
+
+
+@requirement("PF-R15")
+async def test_15_a_draft_that_stays_because_it_is_a_projects_own_is_a_warning(home: Path) -> None:
+    path = put(workplace(home), ".pflow/workflows/greeter.json", HELLO)
+    async with agent(home) as client:
+        reply = await told(client, "save_to_library", draft_name="greeter", final_name="greeter", description="Greets.")
+    assert reply["success"] is True
+    assert reply["warnings"][0].startswith("The draft stays at .pflow/workflows/greeter.json: ")
+    assert (path.exists(), (home / "workflows/greeter.json").exists()) == (True, True)
 
 
 @requirement("PF-R16", "PF-E1")

@@ -12,11 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pflow.config import Settings
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context, Outcome
 from pflow.nodes import python as node
 from pflow.nodes.python import python
+from pflow.python_code import NO_RESULT
 from pflow.registry.interface import Interface, interface_from
+from pflow.service import Service
 from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
 
 
@@ -53,7 +56,24 @@ async def test_inputs_are_variables_and_result_comes_back(context: Context) -> N
 
 
 async def test_code_without_a_result_gives_null(context: Context) -> None:
-    assert (await run(context, "x = 1")).outputs["result"] is None
+    outcome = await run(context, "x = 1")
+    assert (outcome.outputs["result"], outcome.warnings) == (None, (NO_RESULT,))
+
+
+@pytest.mark.parametrize("code", ["result = None", "action = 'small'", "exec('result = 1')", "globals()['result'] = 1"])
+async def test_code_that_assigns_a_result_or_an_action_is_without_a_warning(context: Context, code: str) -> None:
+    assert (await run(context, code)).warnings == ()
+
+
+def test_a_run_warns_once_of_code_that_assigned_no_result(tmp_path: Path) -> None:
+    maybe = {"code": "if n > 5: result = n", "inputs": {"n": "${item}"}}
+    nodes = [
+        {"id": "never", "type": "python", "params": {"code": "x = 1"}},
+        {"id": "maybe", "type": "python", "params": maybe, "batch": {"items": [1, 2, 9]}},
+    ]
+    document = {"nodes": nodes, "edges": [{"from": "never", "to": "maybe"}]}
+    result = Service(Settings(home=tmp_path), folder=tmp_path).run(document, name="x")
+    assert result.warnings == [f"'never': {NO_RESULT}", f"'maybe': {NO_RESULT}"]
 
 
 async def test_code_chooses_the_edge_to_follow(context: Context) -> None:
