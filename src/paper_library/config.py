@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from uraniborg.kernel.settings import data_dir, load_settings
+from uraniborg.kernel.settings import LoadedSettings, data_dir, read_settings
 
 SECTION: Final = "library"
 
@@ -41,8 +41,13 @@ class LibraryConfig(BaseModel):
 
 
 def load_config() -> LibraryConfig:
-    """Raises InvalidConfig."""
-    return load_settings(LibraryConfig, section=SECTION)
+    """Return the settings. Raises InvalidConfig."""
+    return read_config().settings
+
+
+def read_config() -> LoadedSettings[LibraryConfig]:
+    """Return the settings with the origin of each; a `.env` file sets none of them. Raises InvalidConfig."""
+    return read_settings(LibraryConfig, section=SECTION)
 
 
 def sample_shelf_path() -> Path:

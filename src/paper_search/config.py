@@ -1,9 +1,13 @@
 """How a search is set up. Constructing these reads nothing; `load_config` reads environment and settings file."""
 
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.settings import LoadedSettings
 
 
 class LLMConfig(BaseModel):
@@ -105,6 +109,14 @@ _ALIASES = {
     "RELEVANCE_BATCH_SIZE": "relevance_batch_size",
     "RELEVANCE_MAX_CONCURRENCY": "relevance_max_concurrency",
 }
+_FROM_DOTENV = (
+    *("llm.provider", "llm.model", "llm.api_key", "llm.temperature", "llm.max_tokens", "llm.timeout_s"),
+    *("sources.*.api_key", "sources.*.enabled", "sources.*.rate_limit", "sources.*.max_calls"),
+    *("default_max_results", "domain", "max_rounds", "min_relevance"),
+    *("relevance_batch_size", "relevance_max_concurrency", "contact_email"),
+    *("timeout_s", "source_deadline_s", "cache_ttl_s", "sessions.idle_s", "sessions.reply_within_s"),
+)
+"""What a `.env` in the working directory may set: no address, no folder, and nothing that deletes."""
 _PROVIDER_KEYS = {
     "openai": ("OPENAI_API_KEY",),
     "anthropic": ("ANTHROPIC_API_KEY", "CLAUDE_API_KEY"),
@@ -115,18 +127,30 @@ _PROVIDER_KEYS = {
 
 
 def load_config(env_path: str | Path | None = None) -> AppConfig:
-    """The configuration from the environment, `env_path` (or `.env`), and the settings file.
+    """Return the configuration from the environment, `env_path` (or `.env`), and the settings file.
 
     Raises InvalidConfig for unknown keys and values that do not fit; values are never repeated in the message.
     """
-    from uraniborg.kernel.settings import load_settings  # constructing a config must stay cheap
+    return read_config(env_path).settings
 
-    def load(aliases: dict[str, str]) -> AppConfig:
+
+def read_config(env_path: str | Path | None = None) -> "LoadedSettings[AppConfig]":
+    """Return the configuration with the origin of each setting. Raises InvalidConfig."""
+    from uraniborg.kernel.settings import OriginKind, read_settings  # constructing a config must stay cheap
+
+    def read(aliases: dict[str, str], from_dotenv: Collection[str] = _FROM_DOTENV) -> "LoadedSettings[AppConfig]":
         env_file = Path(env_path) if env_path else None
-        return load_settings(AppConfig, section="paper_search", aliases=aliases, env_file=env_file)
+        return read_settings(
+            AppConfig, section="paper_search", aliases=aliases, env_file=env_file, from_dotenv=from_dotenv
+        )
 
-    config = load(_ALIASES)
-    if config.llm.api_key.get_secret_value():
-        return config
+    loaded = read(_ALIASES)
+    if loaded.settings.llm.api_key.get_secret_value():
+        kinds = [loaded.origin_of(name).kind for name in ("llm.provider", "llm.api_key")]
+        if not env_path and kinds[0] is OriginKind.DOTENV and kinds[1] is not OriginKind.DOTENV:
+            # The provider decides where the key is sent, and this key is not from the same file.
+            return read(_ALIASES, [name for name in _FROM_DOTENV if name != "llm.provider"])
+        return loaded
     # Only the chosen provider's own variable may serve as its key: another provider's key must not be sent to it.
-    return load({**_ALIASES, **dict.fromkeys(_PROVIDER_KEYS.get(config.llm.provider, ()), "llm.api_key")})
+    own = _PROVIDER_KEYS.get(loaded.settings.llm.provider, ())
+    return read({**_ALIASES, **dict.fromkeys(own, "llm.api_key")})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from uraniborg.kernel.settings import load_settings
+from uraniborg.kernel.settings import LoadedSettings, read_settings
 
 SECTION: Final = "pflow"
 ALIASES: Final = {"PFLOW_HOME": "home", "PFLOW_TIMEOUT": "timeout", "PFLOW_CLUSTER": "cluster"}
@@ -27,5 +27,11 @@ class Settings:
 
 
 def load(env: Mapping[str, str] | None = None) -> Settings:
-    """Raises InvalidConfig."""
-    return load_settings(Settings, section=SECTION, aliases=ALIASES, env=os.environ if env is None else env)
+    """Return the settings. Raises InvalidConfig."""
+    return read_config(env).settings
+
+
+def read_config(env: Mapping[str, str] | None = None) -> LoadedSettings[Settings]:
+    """Return the settings with the origin of each. Raises InvalidConfig."""
+    env = os.environ if env is None else env
+    return read_settings(Settings, section=SECTION, aliases=ALIASES, env=env, from_dotenv=("timeout",))

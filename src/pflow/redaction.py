@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from pflow.templates.resolving import texts_within
-from uraniborg.kernel.redaction import SHORTEST_SECRET, Redactor, is_sensitive
+from uraniborg.kernel.child_environment import register_environment_secrets
+from uraniborg.kernel.redaction import SHORTEST_SECRET, Redactor, is_sensitive, redact
 
 __all__ = ["SHORTEST", "Secrets", "is_sensitive", "secret_params"]
 
@@ -15,16 +16,26 @@ SHORTEST: Final = SHORTEST_SECRET
 
 
 class Secrets:
-    """The secret values of one run. The log knows them while `masking(secrets.redactor)` is in force."""
+    """The secret values of one run. The log knows them while `masking(secrets.redactor)` is in force.
+
+    Secrets of the process are secrets of every run: those of sensitive variables of its environment, and keys that
+    nodes and servers were given.
+    """
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
-        self.redactor = Redactor()
+        register_environment_secrets()
+        self.redactor = Redactor(base=redact)
         self._short: set[str] = set()
         self.add(values)
 
     @property
     def values(self) -> frozenset[str]:
         """All that are long enough to be told from other text."""
+        return self.redactor.secrets | redact.secrets
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Those that the workflow was given, without those of this process: for the processes that run its nodes."""
         return self.redactor.secrets
 
     def add(self, values: Iterable[Any]) -> None:

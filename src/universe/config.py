@@ -4,7 +4,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from uraniborg.kernel.settings import data_dir, load_settings
+from uraniborg.kernel.settings import LoadedSettings, data_dir, read_settings
 
 SECTION: Final = "universe"
 
@@ -47,5 +47,10 @@ class UniverseConfig(BaseModel):
 
 
 def load_config() -> UniverseConfig:
-    """Raises InvalidConfig."""
-    return load_settings(UniverseConfig, section=SECTION)
+    """Return the settings. Raises InvalidConfig."""
+    return read_config().settings
+
+
+def read_config() -> LoadedSettings[UniverseConfig]:
+    """Return the settings with the origin of each; a `.env` file sets none of them. Raises InvalidConfig."""
+    return read_settings(UniverseConfig, section=SECTION)

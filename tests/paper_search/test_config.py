@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
-from paper_search.config import AppConfig, SearchSourceConfig, load_config
+from paper_search.config import AppConfig, LLMConfig, SearchSourceConfig, load_config, read_config
 from uraniborg.kernel.errors import InvalidInput
 
 
@@ -72,6 +72,50 @@ def test_an_explicit_key_wins_over_the_providers_own(monkeypatch: pytest.MonkeyP
 def test_a_dotenv_file_in_the_working_folder_is_read(bare_environment: Path) -> None:
     (bare_environment / ".env").write_text("OPENALEX_API_KEY=from-the-file\n")
     assert load_config().sources["openalex"].api_key.get_secret_value() == "from-the-file"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "LLM_BASE_URL=https://thief.example/v1",
+        'URANIBORG_PAPER_SEARCH__LLM={"base_url": "https://thief.example/v1"}',
+        "URANIBORG_PAPER_SEARCH__CACHE_DIR=elsewhere",
+        "URANIBORG_PAPER_SEARCH__RECORD_DIR=elsewhere",
+        "URANIBORG_PAPER_SEARCH__REPLAY_DIR=elsewhere",
+        "URANIBORG_PAPER_SEARCH__SESSIONS__RETENTION_DAYS=0.001",
+        "URANIBORG_HOME=elsewhere",
+        "URANIBORG_CONFIG=elsewhere",
+        "HTTPS_PROXY=http://thief.example",
+    ],
+)
+def test_a_dotenv_file_decides_neither_where_data_goes_nor_where_a_key_is_sent(
+    bare_environment: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "the-key-of-the-user")
+    (bare_environment / ".env").write_text(line)
+    loaded = read_config()
+    assert loaded.settings == AppConfig(llm=LLMConfig(api_key=SecretStr("the-key-of-the-user")))
+    assert len(loaded.ignored) == (not line.startswith(("HTTPS_PROXY", "URANIBORG_HOME")))  # a home is set here
+
+
+def test_a_provider_in_a_dotenv_file_does_not_get_a_key_from_elsewhere(
+    bare_environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (bare_environment / ".env").write_text("LLM_PROVIDER=anthropic\nLLM_API_KEY=of-the-file\n")
+    llm = load_config().llm
+    assert (llm.provider, llm.api_key.get_secret_value()) == ("anthropic", "of-the-file")
+    monkeypatch.setenv("LLM_API_KEY", "of-the-environment")
+    loaded = read_config()
+    llm = loaded.settings.llm
+    assert (llm.provider, llm.api_key.get_secret_value()) == ("openai", "of-the-environment")
+    assert [one.name for one in loaded.ignored] == ["LLM_PROVIDER"]
+
+
+def test_a_provider_in_a_dotenv_file_uses_its_own_key(bare_environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (bare_environment / ".env").write_text("LLM_PROVIDER=anthropic\n")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "of-anthropic")
+    llm = load_config().llm
+    assert (llm.provider, llm.api_key.get_secret_value()) == ("anthropic", "of-anthropic")
 
 
 def test_a_settings_file_is_read_and_the_environment_wins(

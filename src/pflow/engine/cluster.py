@@ -213,7 +213,7 @@ def _packed(call: Call) -> Parcel:
         "timeout": context.timeout,
     }
     try:
-        return Parcel(pickle.dumps((call.interface, call.params, told, call.secrets.values)))
+        return Parcel(pickle.dumps((call.interface, call.params, told, call.secrets.own)))
     except RecursionError:
         raise NodeFailed("A parameter is nested too deep.", hint="Pass it on as a text of JSON.") from None
 

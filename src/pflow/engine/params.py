@@ -1,5 +1,6 @@
 """The parameters of a node as it is given them: templates replaced, defaults filled in, each of its type."""
 
+import os
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -15,6 +16,8 @@ from uraniborg.kernel.logging import MASK
 
 ENVIRONMENT: Final = "__environment__"
 TARGET: Final = "__target__"
+ENV: Final = "env"
+PASS_ENV: Final = "pass_env"  # noqa: S105 - the name of a parameter
 _TIMEOUT: Final = "timeout"
 
 Mask = Callable[[Any], Any]
@@ -60,6 +63,17 @@ def _kind_of(key: str, value: Any, mask: Mask) -> str:
     return f"{type(value).__name__} {shown[:40]!r}"
 
 
+def _passed(names: list[Any]) -> dict[str, str]:
+    """Return the variables of this process that a workflow names. Raises NodeFailed for one that is not set."""
+    wanted = [str(name) for name in names]
+    if missing := [name for name in wanted if name not in os.environ]:
+        raise NodeFailed(
+            f"`{PASS_ENV}` names {', '.join(name[:60] for name in missing)}, which the environment does not have.",
+            hint="Set the variable where pflow runs, or give the value as an input with `env`.",
+        )
+    return {name: os.environ[name] for name in wanted}
+
+
 def _completed(node: Node, interface: Interface, params: dict[str, Any], mask: Mask) -> dict[str, Any]:
     for key, param in interface.params.items():
         if (value := params.get(key)) is None:
@@ -79,6 +93,8 @@ def _completed(node: Node, interface: Interface, params: dict[str, Any], mask: M
                     f"`{key}` of '{node.id}' is to be {wanted}, and is {given}.",
                     hint="See what the template that it is taken from stands for.",
                 )
+    if params.get(PASS_ENV) and PASS_ENV in interface.params:
+        params[ENV] = _passed(params[PASS_ENV]) | (params.get(ENV) or {})
     if interface.source == "mcp":
         params[TARGET] = interface.file
     return params

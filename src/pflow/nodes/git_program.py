@@ -1,6 +1,5 @@
 """The program git, as the git nodes run it: nobody is asked anything, and every failure comes with a hint."""
 
-import os
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -9,6 +8,7 @@ from pflow.node import Context
 from pflow.nodes import processes
 from pflow.nodes.excerpts import masked
 from pflow.nodes.given import path_of
+from uraniborg.kernel.child_environment import child_environment
 from uraniborg.kernel.files import shown
 
 _SETTINGS: Final = (
@@ -19,6 +19,8 @@ _SETTINGS: Final = (
     *("-c", "i18n.logOutputEncoding=UTF-8"),
 )
 _ALONE: Final = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+_INHERITED: Final = ("GIT_*", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "GNUPGHOME", "GPG_TTY", "EMAIL")
+"""What git inherits beside what every child does: settings, who commits, and how to ask for a password."""
 _PINNED: Final = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
 """Inside a hook these lead git to the repository of the hook, wherever it is called."""
 _MOST: Final = processes.Limits(kept=32 << 20, spooled=32 << 20)
@@ -67,10 +69,9 @@ async def git(place: Context, *arguments: str) -> str:
 
 async def ask(place: Context, *arguments: str) -> Done:
     """How git ends, well or not. Raises NodeFailed when it cannot be started, or prints too much."""
-    pinned = [part for name in _PINNED if name in os.environ for part in ("-u", name)]
-    argv = [*(["env", *pinned] if pinned else []), "git", *_SETTINGS, *arguments]
+    inherited = {name: value for name, value in child_environment(_INHERITED).items() if name not in _PINNED}
     try:
-        done = await processes.run(argv, place, environment=_ALONE, limits=_MOST)
+        done = await processes.run(["git", *_SETTINGS, *arguments], place, environment=inherited | _ALONE, limits=_MOST)
     except NodeFailed as exc:
         exc.outputs.clear()  # git's own words are no outputs of these nodes
         raise

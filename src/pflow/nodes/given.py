@@ -39,6 +39,12 @@ def seconds_of(params: Mapping[str, Any], key: str = "timeout") -> float | None:
     return float(seconds)
 
 
+def variables_of(params: Mapping[str, Any]) -> dict[str, str]:
+    """Return the variables that `env` adds to the environment of a child. Raises NodeFailed for a bad value."""
+    given: Mapping[str, Any] = params.get("env") or {}
+    return {name: "" if value is None else text_of(value, f"env.{name}") for name, value in given.items()}
+
+
 def text_of(value: Any, what: str, *, indented: bool = False) -> str:
     """Text as it is, and other values as JSON. Raises NodeFailed for what is neither."""
     if isinstance(value, str):

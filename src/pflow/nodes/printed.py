@@ -15,6 +15,7 @@ from pflow.node import Context
 from pflow.nodes import excerpts
 
 _PIPE: Final = 1 << 20  # the most that a pipe of an ordinary user holds
+_WORD: Final = 1 << 12
 _TAIL: Final = 1 << 16  # more than is shown of it: a secret is known only as a whole
 
 
@@ -154,7 +155,7 @@ class Stream:
         if self._writer is None:
             self._writer = ThreadPoolExecutor(1, thread_name_prefix="pflow-spool")
             piece = bytes(self._kept) + piece
-            self._kept = bytearray(piece[: self._most])
+            self._kept = bytearray(_without_half_a_word(piece[: self._most]))
         self._allowance.take(len(piece))
         self._tail += piece[-_TAIL:]
         if len(self._tail) > 8 * _TAIL:  # not each time, which would take longer than all the rest
@@ -173,6 +174,12 @@ class Stream:
         left = memoryview(piece)
         while left:
             left = left[os.write(self._written, left) :]
+
+
+def _without_half_a_word(data: bytes) -> bytes:
+    """Return the data up to its last white space, if that is near: half of a secret would not be masked."""
+    near = max(0, len(data) - _WORD)
+    return data[: max(data.rfind(b" ", near), data.rfind(b"\n", near)) + 1] or data
 
 
 def in_words(size: int) -> str:

@@ -58,7 +58,8 @@ async def run(
     pass_fds: Sequence[int] = (),
     limits: Limits = LIMITS,
 ) -> Finished:
-    """Run a program to its end. `environment` is added to ours; `cwd` is the context's folder unless told.
+    """Run a program to its end. `environment` is added to what every child inherits; `cwd` is the context's folder
+    unless given.
 
     Raises NodeFailed when it cannot be started or its output cannot be kept, and NodeTimedOut, both with what was
     printed until then. Whatever is raised, cancellation too: the child and all of its process group have ended.

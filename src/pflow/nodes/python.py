@@ -16,7 +16,7 @@ from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.ir.model import DEFAULT_ACTION
 from pflow.node import Context, Outcome
 from pflow.nodes.excerpts import beginning
-from pflow.nodes.given import seconds_of, whole
+from pflow.nodes.given import seconds_of, variables_of, whole
 from pflow.nodes.printed import in_words
 from pflow.nodes.processes import run
 from pflow.nodes.python_failures import EXAMPLE, failure, still_running
@@ -38,7 +38,14 @@ async def python(params: dict[str, Any], context: Context) -> Outcome:
     with tempfile.TemporaryFile() as report:
         command = [sys.executable, "-I", "-X", "utf8", str(_CHILD), str(report.fileno())]
         try:
-            finished = await run(command, context, stdin=job, timeout_s=timeout, pass_fds=[report.fileno()])
+            finished = await run(
+                command,
+                context,
+                stdin=job,
+                environment=variables_of(params),
+                timeout_s=timeout,
+                pass_fds=[report.fileno()],
+            )
         except NodeTimedOut as exc:
             raise still_running(exc, _reported(report), timeout) from None
         size = os.fstat(report.fileno()).st_size

@@ -1,11 +1,10 @@
 """The shell node: a command for /bin/sh, its input, its outputs and how it ended."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes.given import path_of, seconds_of, text_of
+from pflow.nodes.given import path_of, seconds_of, text_of, variables_of
 from pflow.nodes.processes import Finished, run
 
 ENVIRONMENT: Final = "__environment__"
@@ -26,7 +25,7 @@ async def shell(params: dict[str, Any], context: Context) -> dict[str, Any]:
         context,
         stdin=None if given is None else _bytes(given),
         cwd=path_of(params, "cwd", context) if params.get("cwd") else None,
-        environment=_environment(params.get("env")) | dict(params.get(ENVIRONMENT) or {}),
+        environment=variables_of(params) | dict(params.get(ENVIRONMENT) or {}),
         timeout_s=seconds_of(params),
     )
     outputs = {
@@ -57,7 +56,3 @@ def _failure(finished: Finished, outputs: dict[str, Any], context: Context) -> N
 
 def _bytes(value: Any) -> bytes:
     return value if isinstance(value, bytes) else text_of(value, "stdin").encode()
-
-
-def _environment(given: Mapping[str, Any] | None) -> dict[str, str]:
-    return {name: "" if value is None else text_of(value, f"env.{name}") for name, value in (given or {}).items()}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pflow.errors import NodeFailed
+from uraniborg.kernel.child_environment import child_environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,10 @@ def start(
     with_input: bool = False,
     pass_fds: Sequence[int] = (),
 ) -> Started:
-    """Start a program as the leader of a session of its own, with `environment` added to ours. Raises NodeFailed."""
+    """Start a program as the leader of a session of its own.
+
+    Its environment is what every child inherits, and `environment`. Raises NodeFailed.
+    """
     opened: list[int] = []
 
     def pipe() -> tuple[int, int]:
@@ -49,7 +53,7 @@ def start(
             stdout=stdout_end,
             stderr=stderr_end,
             cwd=cwd,
-            env={**os.environ, **environment},
+            env={**child_environment(), **environment},
             start_new_session=True,
             pass_fds=tuple(pass_fds),
         )

@@ -22,10 +22,11 @@ _MaskText = Callable[[str], str]
 class Redactor:
     """Masks secrets in any value: by the name they go under, and by value once registered. Safe to share by threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, base: "Redactor | None" = None) -> None:
+        """With `base`, mask the secrets that are registered with that redactor, too, now or later."""
         self._lock = threading.Lock()
         self._own = KnownSecrets()
-        self._others: tuple[KnownSecrets, ...] = ()
+        self._others: tuple[KnownSecrets, ...] = (base._own,) if base else ()
 
     def register(self, secret: str) -> None:
         """From now on mask this value wherever it appears. One too short to be told from other text is ignored."""
@@ -33,7 +34,7 @@ class Redactor:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """The values that were registered."""
+        """The values that were registered here."""
         return self._own.values
 
     @contextmanager

@@ -5,45 +5,70 @@ import json
 import os
 import re
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import shown
-from uraniborg.kernel.logging import redact, register_secret
+from uraniborg.kernel.logging import get_logger, redact, register_secret
+from uraniborg.kernel.setting_origins import (
+    CONFIG,
+    HOME,
+    InvalidConfig,
+    Keys,
+    LoadedSettings,
+    Origin,
+    OriginKind,
+    Setting,
+    SettingRow,
+    from_file,
+    from_variables,
+    nearest,
+    read_dotenv,
+)
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
+__all__ = [
+    "InvalidConfig",
+    "LoadedSettings",
+    "Origin",
+    "OriginKind",
+    "SettingRow",
+    "cache_dir",
+    "config_dir",
+    "data_dir",
+    "load_settings",
+    "read_settings",
+]
+
 M = TypeVar("M")
-Keys = tuple[str, ...]
 
-
-class InvalidConfig(InvalidInput):
-    """A setting is unknown, malformed or out of range. Names the setting and never repeats its value."""
-
-    code = "invalid_config"
+_log: Final = get_logger(__name__)
+_reported: set[tuple[str, str]] = set()
+"""Dotenv files and the variables in them that were reported as ignored: each once per process."""
 
 
 def data_dir(env: Mapping[str, str] | None = None) -> Path:
-    """Where what must last is kept. Creates nothing."""
+    """Return the folder of data that must last. Creates nothing."""
     return _folder("data", env)
 
 
 def cache_dir(env: Mapping[str, str] | None = None) -> Path:
-    """Where what can be had again is kept. Creates nothing."""
+    """Return the folder of data that can be fetched or computed again. Creates nothing."""
     return _folder("cache", env)
 
 
 def config_dir(env: Mapping[str, str] | None = None) -> Path:
-    """Where the settings file lies. Creates nothing."""
+    """Return the folder of the settings file. Creates nothing."""
     return _folder("config", env)
 
 
 def _folder(kind: str, env: Mapping[str, str] | None) -> Path:
-    home = (os.environ if env is None else env).get("URANIBORG_HOME")
+    home = (os.environ if env is None else env).get(HOME)
     if home:
         return Path(home).expanduser() / kind
     import platformdirs  # only needed without URANIBORG_HOME
@@ -59,12 +84,30 @@ def load_settings(
     env: Mapping[str, str] | None = None,
     file: Path | None = None,
     env_file: Path | None = None,
+    from_dotenv: Collection[str] = (),
 ) -> M:
-    """The settings of one part. The first of these to name a setting wins:
+    """Return the settings of one part, as `read_settings` does, without their origins."""
+    return read_settings(
+        model, section=section, aliases=aliases, env=env, file=file, env_file=env_file, from_dotenv=from_dotenv
+    ).settings
+
+
+def read_settings(
+    model: type[M],
+    *,
+    section: str,
+    aliases: Mapping[str, str] | None = None,
+    env: Mapping[str, str] | None = None,
+    file: Path | None = None,
+    env_file: Path | None = None,
+    from_dotenv: Collection[str] = (),
+) -> LoadedSettings[M]:
+    """Return the settings of one part with their origins. The first of these to name a setting wins:
 
     1. the environment: `URANIBORG_<SECTION>__FIELD__NESTED`, lists and tables as JSON, empty for none;
     2. the variables of `aliases` (variable -> dotted setting), where an empty one counts as unset;
-    3. the same two in `env_file`, or in `.env` of the working directory;
+    3. the same two in `env_file`; without one, in `.env` of the working directory, which may set only the dotted names
+       (or patterns such as `sources.*.api_key`) in `from_dotenv`: others are ignored, with a warning in the log;
     4. the table `[section]` of `file`, of `$URANIBORG_CONFIG`, or of `uraniborg.toml` in `config_dir()`;
     5. the model's defaults.
 
@@ -72,163 +115,119 @@ def load_settings(
     registered with the log's redactor. Raises InvalidConfig for anything unknown or malformed.
     """
     env = os.environ if env is None else env
+    aliases = aliases or {}
+    settings_file = _settings_file(file, env)
+    dotenv = env_file or Path(".env")
+    variables = read_dotenv(dotenv) if env_file or dotenv.is_file() else {}
     given = [
-        *_from_file(_settings_file(file, env), section),
-        *_from_variables(
-            _dotenv(env_file), section, aliases or {}, where=f" in {shown(env_file) if env_file else '.env'}"
-        ),
-        *_from_variables(env, section, aliases or {}),
+        *from_file(settings_file, section),
+        *from_variables(variables, section, aliases, dotenv=dotenv),
+        *from_variables(env, section, aliases),
     ]
-    if dataclasses.is_dataclass(model) and (read := _simply_read(model, given)) is not None:
-        return read
+    gate = _DotenvGate(None if env_file else from_dotenv)
+    read = _simply_read(model, given, gate) if dataclasses.is_dataclass(model) else None
+    settings, origins = read or _validated(model, section, given, gate)
+    if env_file is None:
+        where = settings_file or config_dir(env) / "uraniborg.toml"
+        ignored = gate.ignored(origins)
+        remedies = {one: f"or '{'.'.join((section, *path))}' in {shown(where)}" for one, path in ignored.items()}
+        for name in (HOME, CONFIG):  # these are read from the environment alone
+            if name in variables and name not in env:
+                remedies[Origin(OriginKind.DOTENV, name, dotenv)] = ""
+        _report(remedies)
+        return LoadedSettings(settings, section, origins, tuple(remedies))
+    return LoadedSettings(settings, section, origins)
+
+
+class _DotenvGate:
+    """Lets through the settings that the `.env` of the working directory may set; all of them if `allowed` is None."""
+
+    def __init__(self, allowed: Collection[str] | None) -> None:
+        self._allowed = allowed
+        self._stopped: dict[Origin, Keys] = {}
+
+    def admits(self, setting: Setting) -> bool:
+        if self._allowed is None or setting.origin.kind is not OriginKind.DOTENV:
+            return True
+        name = ".".join(setting.path)
+        if any(fnmatchcase(name, pattern) for pattern in self._allowed):
+            return True
+        self._stopped.setdefault(setting.origin, setting.path)
+        return False
+
+    def ignored(self, origins: Mapping[str, Origin]) -> dict[Origin, Keys]:
+        """Return what was stopped and is not set in the environment, where it would have won anyway."""
+        return {
+            origin: path
+            for origin, path in self._stopped.items()
+            if (used := origins.get(".".join(path))) is None or used.kind is not OriginKind.ENVIRONMENT
+        }
+
+
+def _report(remedies: Mapping[Origin, str]) -> None:
+    for origin, remedy in remedies.items():
+        key = (str(Path.cwd()), origin.name)
+        if key not in _reported:
+            _reported.add(key)
+            _log.warning(
+                f"{origin} is ignored: a .env file in the working directory may not set it.",
+                hint=f"Set {origin.name} in the environment{', ' + remedy if remedy else ''}.",
+            )
+
+
+def _validated(model: type[M], section: str, given: "list[Setting]", gate: _DotenvGate) -> tuple[M, dict[str, Origin]]:
     from pydantic import TypeAdapter, ValidationError
 
     merged: dict[str, Any] = {}
-    origin: dict[Keys, str] = {}
+    origins: dict[Keys, Origin] = {}
     for setting in given:
         for leaf in _leaves(model, setting):
-            _put(merged, leaf.path, leaf.value)
-            origin[leaf.path] = leaf.label
+            if gate.admits(leaf):
+                _put(merged, leaf.path, leaf.value)
+                origins[leaf.path] = leaf.origin
     try:
-        return TypeAdapter(model).validate_python(merged)
+        settings = TypeAdapter(model).validate_python(merged)
     except ValidationError as exc:
-        raise _refusal(exc, section, origin) from None
+        raise _refusal(exc, section, origins) from None
+    return settings, {".".join(path): origin for path, origin in origins.items()}
 
 
-def _simply_read(model: type[M], given: "list[_Setting]") -> M | None:
-    """The settings of a dataclass whose fields are texts, numbers and paths, without the cost of loading pydantic; None
-    if that is not beyond doubt."""
+def _simply_read(model: type[M], given: "list[Setting]", gate: _DotenvGate) -> tuple[M, dict[str, Origin]] | None:
+    """Return the settings of a dataclass whose fields are texts, numbers and paths, without the cost of loading
+    pydantic; None for settings that need pydantic."""
     hints = get_type_hints(model)
     values: dict[str, Any] = {}
+    origins: dict[str, Origin] = {}
     for setting in given:
-        kinds = _alternatives(hints.get(setting.path[0])) if len(setting.path) == 1 else []
-        if not isinstance(setting.value, str):
+        name = setting.path[0]
+        if len(setting.path) > 1 or name not in hints or not isinstance(setting.value, str):
             return None
+        if not gate.admits(setting):
+            continue
+        kinds = _alternatives(hints[name])
         if not setting.value and types.NoneType in kinds:
-            values[setting.path[0]] = None
+            values[name] = None
         elif str in kinds or Path in kinds:
-            values[setting.path[0]] = setting.value if str in kinds else Path(setting.value)
+            values[name] = setting.value if str in kinds else Path(setting.value)
         elif float in kinds and re.fullmatch(r"\d{1,9}(\.\d{1,9})?", setting.value):
-            values[setting.path[0]] = float(setting.value)
+            values[name] = float(setting.value)
         else:
             return None
-    return model(**values)
-
-
-@dataclass(frozen=True)
-class _Setting:
-    path: Keys
-    value: Any
-    label: str
-    spell: Callable[[Keys], str]
-    """How another setting would be written in the place this one came from."""
-    is_text: bool
-    """Whether the value is a variable's text, in which a list or a table is written as JSON."""
-
-
-def _from_variables(
-    env: Mapping[str, str], section: str, aliases: Mapping[str, str], *, where: str = ""
-) -> Iterator[_Setting]:
-    """Aliases first, then our own variables, shallow before deep, so that what comes later may override."""
-    prefix = f"URANIBORG_{section.upper()}__"
-
-    def spell(path: Keys) -> str:
-        return prefix + "__".join(path).upper()
-
-    for name, dotted in reversed(list(aliases.items())):
-        if value := env.get(name):
-            yield _Setting(tuple(dotted.split(".")), value, name + where, spell, is_text=True)
-    ours: list[tuple[Keys, str]] = []
-    for name in env:
-        head, separator, tail = name.upper().partition("__")
-        if separator and head + separator == prefix:
-            ours.append((tuple(tail.lower().split("__")), name))
-        elif head.startswith("URANIBORG_") and (
-            head.startswith(prefix[:-1]) or (separator and _nearest(head, [prefix[:-2]], cutoff=0.9))
-        ):
-            raise InvalidConfig(
-                f"Unknown variable {name}{where}.",
-                hint=f"Settings of this part start with {prefix}",
-                setting=name,
-            )
-    for path, name in sorted(ours, key=lambda item: len(item[0])):
-        yield _Setting(path, env[name], name + where, spell, is_text=True)
-
-
-def _dotenv(env_file: Path | None) -> dict[str, str]:
-    path = env_file or Path(".env")
-    if env_file is None and not path.is_file():
-        return {}
-    import dotenv  # most runs have no dotenv file
-
-    try:
-        with path.open(encoding="utf-8") as stream:
-            values = dotenv.dotenv_values(stream=stream, interpolate=False)
-    except (OSError, UnicodeDecodeError) as exc:
-        raise _unreadable(path, exc) from None
-    return {name: value for name, value in values.items() if value is not None}
+        origins[name] = setting.origin
+    return model(**values), origins
 
 
 def _settings_file(file: Path | None, env: Mapping[str, str]) -> Path | None:
     if file is not None:
         return file
-    if named := env.get("URANIBORG_CONFIG"):
+    if named := env.get(CONFIG):
         return Path(named).expanduser()
     usual = config_dir(env) / "uraniborg.toml"
     return usual if usual.exists() else None
 
 
-def _from_file(file: Path | None, section: str) -> Iterator[_Setting]:
-    if file is None:
-        return
-    import tomllib  # most runs have no settings file
-
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise _unreadable(file, exc) from None
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as exc:
-        problem = str(exc).replace("at end of document", f"at line {text.count(chr(10)) + 1}, the last")
-        raise InvalidConfig(
-            f"The settings file {shown(file)} is not valid TOML: {problem}.",
-            hint="Correct that line.",
-            file=shown(file),
-        ) from None
-
-    def spell(path: Keys) -> str:
-        return f"'{'.'.join((section, *path))}' in {shown(file)}"
-
-    for name, table in content.items():
-        if not isinstance(table, dict):
-            raise InvalidConfig(
-                f"'{name}' in {shown(file)} stands outside any table.",
-                hint=f"Settings of this part go under [{section}].",
-                setting=name,
-                file=shown(file),
-            )
-        if name == section:
-            for key, value in cast(dict[str, Any], table).items():
-                yield _Setting((key,), value, f"'{section}.{key}' in {shown(file)}", spell, is_text=False)
-        elif _nearest(name, [section], cutoff=0.85):
-            raise InvalidConfig(
-                f"Unknown table [{name}] in {shown(file)}.",
-                hint=f"Did you mean [{section}]?",
-                setting=name,
-                file=shown(file),
-            )
-
-
-def _unreadable(path: Path, exc: Exception) -> InvalidConfig:
-    reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"
-    return InvalidConfig(
-        f"The settings file {shown(path)} cannot be read: {reason}.", hint="Correct or remove it.", file=shown(path)
-    )
-
-
-def _leaves(annotation: Any, setting: _Setting) -> Iterator[_Setting]:
-    """The single values of a setting, each checked to have a place in the model."""
+def _leaves(annotation: Any, setting: Setting) -> Iterator[Setting]:
+    """Yield the single values of a setting. Raises InvalidConfig for one that the model does not have."""
     for depth, key in enumerate(setting.path):
         annotation = _child(annotation, key, setting, depth)
     if setting.is_text:
@@ -236,7 +235,7 @@ def _leaves(annotation: Any, setting: _Setting) -> Iterator[_Setting]:
     yield from _flat(annotation, setting)
 
 
-def _flat(annotation: Any, setting: _Setting) -> Iterator[_Setting]:
+def _flat(annotation: Any, setting: Setting) -> Iterator[Setting]:
     given: object = setting.value
     table = cast(dict[str, Any], given) if isinstance(given, dict) else {}
     if not table:
@@ -247,13 +246,13 @@ def _flat(annotation: Any, setting: _Setting) -> Iterator[_Setting]:
         yield setting
     for key, value in table.items():
         path = (*setting.path, key)
-        label = setting.label if setting.is_text else setting.spell(path)
-        inner = replace(setting, path=path, value=value, label=label)
+        origin = setting.origin if setting.is_text else setting.spell(path)
+        inner = replace(setting, path=path, value=value, origin=origin)
         yield from _flat(_child(annotation, key, inner, len(setting.path)), inner)
 
 
-def _child(annotation: Any, key: str, setting: _Setting, depth: int) -> Any:
-    """What the model expects under `key`. Raises InvalidConfig when it expects nothing."""
+def _child(annotation: Any, key: str, setting: Setting, depth: int) -> Any:
+    """Return the type that the model expects under `key`. Raises InvalidConfig when it expects nothing."""
     fields: dict[str, Any] = {}
     for kind in _alternatives(annotation):
         container = get_origin(kind) or kind
@@ -267,12 +266,12 @@ def _child(annotation: Any, key: str, setting: _Setting, depth: int) -> Any:
         return fields[key]
     allowed = ", ".join(sorted(fields)) or "nothing, it takes a single value"
     above = setting.path[:depth]
-    nearest = _nearest(key, fields)
-    meant = f"Did you mean {setting.spell((*above, nearest))}? " if nearest else ""
+    known = nearest(key, fields)
+    meant = f"Did you mean {setting.spell((*above, known))}? " if known else ""
     raise InvalidConfig(
-        f"Unknown setting '{key}' given by {setting.label}.",
+        f"Unknown setting '{key}' given by {setting.origin}.",
         hint=f"{meant}Allowed {'under ' + '.'.join(above) if above else 'here'}: {allowed}.",
-        setting=setting.label,
+        setting=str(setting.origin),
     )
 
 
@@ -288,7 +287,7 @@ def _fields(model: Any) -> dict[str, Any]:
     return {name: field.annotation for name, field in model.model_fields.items()}
 
 
-def _parsed(annotation: Any, setting: _Setting) -> Any:
+def _parsed(annotation: Any, setting: Setting) -> Any:
     kinds = _alternatives(annotation)
     if not setting.value and types.NoneType in kinds:
         return None
@@ -300,9 +299,9 @@ def _parsed(annotation: Any, setting: _Setting) -> Any:
         return json.loads(setting.value)
     except ValueError:
         raise InvalidConfig(
-            f"Invalid setting {setting.label}: it is not JSON.",
+            f"Invalid setting {setting.origin}: it is not JSON.",
             hint="A list or a table in a variable is written as JSON.",
-            setting=setting.label,
+            setting=str(setting.origin),
         ) from None
 
 
@@ -324,21 +323,15 @@ def _put(tree: dict[str, Any], path: Keys, value: Any) -> None:
         tree[path[-1]] = value
 
 
-def _refusal(exc: "ValidationError", section: str, origin: Mapping[Keys, str]) -> InvalidConfig:
+def _refusal(exc: "ValidationError", section: str, origins: Mapping[Keys, Origin]) -> InvalidConfig:
     problems: list[dict[str, str]] = []
     for error in exc.errors(include_input=False, include_url=False, include_context=False):
         loc = tuple(str(part) for part in error["loc"])
-        named = [origin[loc[:size]] for size in range(len(loc), 0, -1) if loc[:size] in origin]
-        setting = named[0] if named and error["type"] != "missing" else ".".join((section, *loc))
+        named = [origins[loc[:size]] for size in range(len(loc), 0, -1) if loc[:size] in origins]
+        setting = str(named[0]) if named and error["type"] != "missing" else ".".join((section, *loc))
         problems.append({"setting": setting, "problem": redact(error["msg"])})
     listed = "; ".join(f"{p['setting']}: {p['problem']}" for p in problems[:5])
     more = f" (and {len(problems) - 5} more)" if len(problems) > 5 else ""
     return InvalidConfig(
         f"Invalid settings. {listed}{more}", hint="Correct the settings named.", problems=problems[:20]
     )
-
-
-def _nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    import difflib  # most runs have nothing misspelt
-
-    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)), None)

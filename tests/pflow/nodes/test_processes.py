@@ -269,10 +269,14 @@ async def test_all_that_run_can_be_killed_at_once_from_another_thread(context: C
     assert (await task).signal == "SIGKILL"
 
 
-async def test_the_environment_is_ours_and_what_is_added(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OURS", "inherited")
-    finished = await sh(context, 'echo "$OURS $ADDED"', environment={"ADDED": "a\nb"})
-    assert finished.stdout.kept == b"inherited a\nb\n"
+async def test_the_environment_is_the_inherited_part_of_ours_and_what_is_added(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_TIME", "inherited")
+    monkeypatch.setenv("OURS", "not inherited")
+    monkeypatch.setenv("XDG_API_KEY", "not inherited")
+    finished = await sh(context, 'echo "$LC_TIME $OURS$XDG_API_KEY $ADDED"', environment={"ADDED": "a\nb"})
+    assert finished.stdout.kept == b"inherited  a\nb\n"
 
 
 async def test_a_program_runs_in_the_folder_of_the_workflow_or_the_one_told(context: Context, tmp_path: Path) -> None:

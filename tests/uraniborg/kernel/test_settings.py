@@ -1,14 +1,26 @@
 """Settings come from the first place that names them; what is unknown or wrong is refused by name, never by value."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
+from uraniborg.kernel import settings
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.settings import InvalidConfig, cache_dir, config_dir, data_dir, load_settings
+from uraniborg.kernel.settings import (
+    InvalidConfig,
+    LoadedSettings,
+    Origin,
+    OriginKind,
+    cache_dir,
+    config_dir,
+    data_dir,
+    load_settings,
+    read_settings,
+)
 
 SECRET = "correct-horse-battery"
 
@@ -43,15 +55,27 @@ class Observatory(BaseModel):
 
 ALIASES = {"STAR_KEY": "telescope.api_key", "STAR_MM": "telescope.aperture_mm", "NORTH_KEY": "telescopes.north.api_key"}
 
+FROM_DOTENV = ("telescope.api_key", "telescopes.*.api_key", "name")
+
 
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(settings, "_reported", set[tuple[str, str]]())
 
 
 def load(env: dict[str, str] | None = None, **options: Any) -> Observatory:
     merged = {"URANIBORG_HOME": "home", **(env or {})}
-    return load_settings(Observatory, section="star_house", aliases=ALIASES, env=merged, **options)
+    return load_settings(
+        Observatory, section="star_house", aliases=ALIASES, env=merged, from_dotenv=FROM_DOTENV, **options
+    )
+
+
+def read(env: dict[str, str] | None = None, **options: Any) -> LoadedSettings[Observatory]:
+    merged = {"URANIBORG_HOME": "home", **(env or {})}
+    return read_settings(
+        Observatory, section="star_house", aliases=ALIASES, env=merged, from_dotenv=FROM_DOTENV, **options
+    )
 
 
 def refused(env: dict[str, str] | None = None, **options: Any) -> InvalidConfig:
@@ -297,3 +321,93 @@ def test_the_process_environment_is_the_default(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("URANIBORG_HOME", "home")
     monkeypatch.setenv("URANIBORG_STAR_HOUSE__NAME", "Prague")
     assert load_settings(Observatory, section="star_house").name == "Prague"
+
+
+@pytest.mark.parametrize(
+    ("line", "setting"),
+    [
+        ("URANIBORG_STAR_HOUSE__DOME=elsewhere", "dome"),
+        ('URANIBORG_STAR_HOUSE__TELESCOPE={"mount": "elsewhere"}', "telescope.mount"),
+        ("STAR_MM=7", "telescope.aperture_mm"),
+        ("URANIBORG_STAR_HOUSE__NIGHTS=[1]", "nights"),
+    ],
+)
+def test_a_dotenv_file_of_the_working_directory_sets_only_the_listed_settings(
+    line: str, setting: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    Path(".env").write_text(f"{line}\nSTAR_KEY={SECRET}\n")
+    loaded = read()
+    assert loaded.settings == Observatory(telescope=Telescope(api_key=SecretStr(SECRET)))
+    variable = line.partition("=")[0]
+    assert loaded.ignored == (Origin(OriginKind.DOTENV, variable, Path(".env")),)
+    assert f"{variable} in .env is ignored" in caplog.text
+    assert f"Set {variable} in the environment, or 'star_house.{setting}' in home/config/uraniborg.toml." in caplog.text
+    caplog.clear()
+    assert read().ignored == loaded.ignored
+    assert not caplog.text  # reported once per process
+
+
+def test_a_listed_setting_inside_a_table_is_used_and_its_neighbour_is_not() -> None:
+    Path(".env").write_text(f'URANIBORG_STAR_HOUSE__TELESCOPE={{"mount": "elsewhere", "api_key": "{SECRET}"}}')
+    loaded = read()
+    assert loaded.settings.telescope.api_key.get_secret_value() == SECRET
+    assert loaded.settings.telescope.mount == "alt-azimuth"
+
+
+def test_a_dotenv_file_that_the_caller_names_sets_everything() -> None:
+    Path(".env").write_text("URANIBORG_STAR_HOUSE__DOME=elsewhere")
+    loaded = read(env_file=Path(".env"))
+    assert loaded.settings.dome == Path("elsewhere")
+    assert loaded.ignored == ()
+
+
+@pytest.mark.parametrize("name", ["URANIBORG_HOME", "URANIBORG_CONFIG"])
+def test_a_dotenv_file_never_moves_the_folders_or_the_settings_file(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    Path("other.toml").write_text("[star_house]\nname = 'moved'")
+    Path(".env").write_text(f"{name}=other.toml")
+    loaded = load_settings(Observatory, section="star_house", env={})
+    assert loaded.name == "Hven"
+    assert f"Set {name} in the environment." in caplog.text
+
+
+def test_what_the_environment_sets_is_not_reported_as_ignored(caplog: pytest.LogCaptureFixture) -> None:
+    Path(".env").write_text("STAR_MM=7")
+    assert read({"STAR_MM": "8"}).ignored == ()
+    assert not caplog.text
+
+
+def test_each_setting_knows_where_its_value_came_from() -> None:
+    file = settings_file("[star_house]\nopen = false\n[star_house.telescope]\nmount = 'fork'")
+    Path(".env").write_text(f"STAR_KEY={SECRET}")
+    loaded = read({"URANIBORG_STAR_HOUSE__NIGHTS": "[1]", "STAR_MM": "8"}, file=file)
+    rows = {row.name: row for row in loaded.rows()}
+    assert {name: str(row.origin) for name, row in rows.items() if row.origin.kind is not OriginKind.DEFAULT} == {
+        "open": "'star_house.open' in uraniborg.toml",
+        "telescope.mount": "'star_house.telescope.mount' in uraniborg.toml",
+        "telescope.api_key": "STAR_KEY in .env",
+        "telescope.aperture_mm": "STAR_MM",
+        "nights": "URANIBORG_STAR_HOUSE__NIGHTS",
+    }
+    assert loaded.origin_of("telescope.api_key") == Origin(OriginKind.DOTENV, "STAR_KEY", Path(".env"))
+    assert rows["telescope.api_key"].value == "***"
+    assert (rows["name"].value, rows["name"].origin.kind) == ("Hven", OriginKind.DEFAULT)
+    assert SECRET not in str(rows)
+
+
+def test_a_dataclass_is_guarded_as_a_model_is() -> None:
+    @dataclass(frozen=True)
+    class Plain:
+        home: Path = Path("~/plain")
+        timeout: float | None = None
+
+    Path(".env").write_text("PLAIN_HOME=elsewhere\nPLAIN_TIMEOUT=3")
+    aliases = {"PLAIN_HOME": "home", "PLAIN_TIMEOUT": "timeout"}
+    loaded = read_settings(Plain, section="plain", aliases=aliases, env={}, from_dotenv=("timeout",))
+    assert loaded.settings == Plain(timeout=3.0)
+    assert [one.name for one in loaded.ignored] == ["PLAIN_HOME"]
+    assert str(loaded.origin_of("timeout")) == "PLAIN_TIMEOUT in .env"
+    Path(".env").write_text("URANIBORG_PLAIN__HOOME=elsewhere")
+    with pytest.raises(InvalidConfig, match="hoome"):
+        read_settings(Plain, section="plain", env={})

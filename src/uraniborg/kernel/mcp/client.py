@@ -24,6 +24,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import BaseModel, ValidationError
 
+from uraniborg.kernel.child_environment import child_environment
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.logging import printable, redact
 from uraniborg.kernel.mcp.tail import Tail
@@ -231,7 +232,7 @@ async def _transport(server: StdioServer | HttpServer, tail: Tail) -> AsyncGener
             yield read, write
     else:
         parameters = StdioServerParameters(
-            command=server.command, args=list(server.args), env=dict(server.env), cwd=server.cwd
+            command=server.command, args=list(server.args), env={**child_environment(), **server.env}, cwd=server.cwd
         )
         async with tail.listening() as stderr, stdio_client(parameters, errlog=stderr) as (read, write):
             stderr.close()  # the process has it now, and that it closes it is to be noticed

@@ -1,0 +1,89 @@
+"""The environment of child processes: the variables they inherit, and the values of the others that are secrets."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from uraniborg.kernel.redaction import is_sensitive, register_secret
+
+INHERITED: Final = (
+    # who and where
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TMP", "TEMP", "XDG_*", "VIRTUAL_ENV", "CONDA_PREFIX"),
+    # language, time and terminal
+    *("LANG", "LANGUAGE", "LC_*", "TZ", "TZDIR", "TERM", "COLORTERM", "NO_COLOR", "COLUMNS", "LINES"),
+    # the network: proxies and certificates
+    *("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "SSH_AUTH_SOCK"),
+    # the machine: libraries and processors
+    *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"),
+    # our own folders
+    *("URANIBORG_HOME", "URANIBORG_CONFIG", "PFLOW_HOME"),
+    # macOS and Windows
+    *(
+        "__CF_USER_TEXT_ENCODING",
+        "SYSTEMROOT",
+        "SYSTEMDRIVE",
+        "WINDIR",
+        "COMSPEC",
+        "PATHEXT",
+        "APPDATA",
+        "LOCALAPPDATA",
+    ),
+    *(
+        "PROGRAMDATA",
+        "PROGRAMFILES",
+        "PROGRAMFILES(X86)",
+        "PROGRAMW6432",
+        "COMMONPROGRAMFILES",
+        "PUBLIC",
+        "ALLUSERSPROFILE",
+    ),
+    *("USERPROFILE", "USERNAME", "USERDOMAIN", "HOMEDRIVE", "HOMEPATH", "COMPUTERNAME", "OS"),
+    *("PROCESSOR_ARCHITECTURE", "NUMBER_OF_PROCESSORS"),
+)
+"""The variables that every child inherits; a `*` at the end stands for any ending."""
+
+_HINTS: Final = ("secret", "pass", "pwd", "cred", "auth", "key", "token", "cookie", "bearer", "jwt", "pat")
+"""Every sensitive name contains one of these: most names are judged without a pattern."""
+_ENDINGS: Final = ("_key", "_keys", "_pat", "_pass", "_creds")
+"""Endings that make a variable sensitive, and are too common to make every parameter of such a name so."""
+_PASSWORD: Final = r"://[^/\s:@]*:([^/\s@]+)@"  # noqa: S105 - a pattern
+
+
+def child_environment(more: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the variables of this process that a child inherits: those in INHERITED and in `more`.
+
+    A variable whose name is sensitive is inherited only if `more` has exactly this name.
+    """
+    env = os.environ if environ is None else environ
+    patterns = (*INHERITED, *more)
+    exact = {name for name in patterns if not name.endswith("*")}
+    starts = tuple(name[:-1] for name in patterns if name.endswith("*"))
+    return {
+        name: value
+        for name, value in env.items()
+        if name in exact or (name.startswith(starts) and not is_sensitive_variable(name))
+    }
+
+
+def is_sensitive_variable(name: str) -> bool:
+    """Return True for the name of a variable that holds a secret, such as `OPENAI_API_KEY` or `GITHUB_PAT`."""
+    lower = name.lower()
+    return any(hint in lower for hint in _HINTS) and (lower.endswith(_ENDINGS) or is_sensitive(name))
+
+
+def secrets_in(environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield the values of sensitive variables, and the passwords in the addresses that other variables hold."""
+    for name, value in environ.items():
+        if is_sensitive_variable(name):
+            yield value
+        elif "://" in value and "@" in value:
+            yield from re.findall(_PASSWORD, value)
+
+
+def register_environment_secrets() -> None:
+    """Mask the secrets in the environment of this process in every later log record and reply."""
+    for secret in secrets_in(os.environ):
+        register_secret(secret)

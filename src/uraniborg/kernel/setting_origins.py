@@ -1,0 +1,220 @@
+"""Origins of settings (environment, dotenv file, settings file, default) and the reader of each."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar, cast
+
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.files import shown
+from uraniborg.kernel.redaction import redact
+
+M = TypeVar("M")
+Keys = tuple[str, ...]
+HOME: Final = "URANIBORG_HOME"
+CONFIG: Final = "URANIBORG_CONFIG"
+
+
+class InvalidConfig(InvalidInput):
+    """A setting is unknown, malformed or out of range. Names the setting and never repeats its value."""
+
+    code = "invalid_config"
+
+
+class OriginKind(StrEnum):
+    ENVIRONMENT = "environment"
+    DOTENV = "dotenv"
+    FILE = "file"
+    DEFAULT = "default"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the value of a setting comes from."""
+
+    kind: OriginKind
+    name: str = ""
+    """The variable, or the key in the settings file."""
+    path: Path | None = None
+    """The file, for the kinds that have one."""
+
+    def __str__(self) -> str:
+        if self.kind is OriginKind.DEFAULT:
+            return "default"
+        named = f"'{self.name}'" if self.kind is OriginKind.FILE else self.name
+        return named if self.path is None else f"{named} in {shown(self.path)}"
+
+
+_DEFAULT: Final = Origin(OriginKind.DEFAULT)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A value, the path of its setting in the model, and its origin."""
+
+    path: Keys
+    value: Any
+    origin: Origin
+    spell: Callable[[Keys], Origin]
+    """Returns the origin that another setting would have in the same file or environment."""
+
+    @property
+    def is_text(self) -> bool:
+        """Return True for the text of a variable, in which a list or a table is written as JSON."""
+        return self.origin.kind is not OriginKind.FILE
+
+
+@dataclass(frozen=True)
+class SettingRow:
+    """A setting for display: its dotted name, its value with secrets masked, and its origin."""
+
+    name: str
+    value: Any
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class LoadedSettings(Generic[M]):
+    """The settings of a part and the origin of each."""
+
+    settings: M
+    section: str
+    origins: Mapping[str, Origin]
+    """By dotted name; a setting that is not in here has its default."""
+    ignored: tuple[Origin, ...] = ()
+    """Variables of the `.env` in the working directory that are settings of this part and may not be set there."""
+
+    def origin_of(self, name: str) -> Origin:
+        """Return the origin of the setting with this dotted name, or of the nearest table around it."""
+        keys = name.split(".")
+        around = (".".join(keys[:size]) for size in range(len(keys), 0, -1))
+        return next((self.origins[one] for one in around if one in self.origins), _DEFAULT)
+
+    def rows(self) -> list[SettingRow]:
+        """Return every setting in the order of the model."""
+        return [SettingRow(name, value, self.origin_of(name)) for name, value in _displayed(self.settings, ())]
+
+
+def _displayed(value: Any, path: Keys) -> Iterator[tuple[str, Any]]:
+    """Yield the single values within settings by their dotted names, secrets masked."""
+    inner = _fields(value)
+    for name, one in inner.items():
+        yield from _displayed(one, (*path, name))
+    if not inner:
+        read_secret = getattr(value, "get_secret_value", None)
+        is_empty = read_secret is not None and not read_secret()
+        yield ".".join(path), "" if is_empty else redact({path[-1]: value})[path[-1]]
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass, of a model or of a table; nothing for a single value."""
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value)
+    names: Iterable[str] = getattr(cast("object", type(value)), "model_fields", ())
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value)]
+    return {name: getattr(value, name) for name in names}
+
+
+def from_variables(
+    env: Mapping[str, str], section: str, aliases: Mapping[str, str], *, dotenv: Path | None = None
+) -> Iterator[Setting]:
+    """Yield aliases first, then our own variables, shallow before deep, so that a later one may override.
+
+    `dotenv` is the file that `env` was read from, if any. Raises InvalidConfig for a misspelt prefix.
+    """
+    prefix = f"URANIBORG_{section.upper()}__"
+    kind = OriginKind.DOTENV if dotenv else OriginKind.ENVIRONMENT
+
+    def spell(path: Keys) -> Origin:
+        return Origin(kind, prefix + "__".join(path).upper(), dotenv)
+
+    for name, dotted in reversed(list(aliases.items())):
+        if value := env.get(name):
+            yield Setting(tuple(dotted.split(".")), value, Origin(kind, name, dotenv), spell)
+    ours: list[tuple[Keys, str]] = []
+    for name in env:
+        head, separator, tail = name.upper().partition("__")
+        if separator and head + separator == prefix:
+            ours.append((tuple(tail.lower().split("__")), name))
+        elif head.startswith("URANIBORG_") and (
+            head.startswith(prefix[:-1]) or (separator and nearest(head, [prefix[:-2]], cutoff=0.9))
+        ):
+            raise InvalidConfig(
+                f"Unknown variable {Origin(kind, name, dotenv)}.",
+                hint=f"Settings of this part start with {prefix}",
+                setting=name,
+            )
+    for path, name in sorted(ours, key=lambda item: len(item[0])):
+        yield Setting(path, env[name], Origin(kind, name, dotenv), spell)
+
+
+def read_dotenv(path: Path) -> dict[str, str]:
+    """Return the variables of a dotenv file. Raises InvalidConfig when it cannot be read."""
+    import dotenv  # most runs have no dotenv file
+
+    try:
+        with path.open(encoding="utf-8") as stream:
+            values = dotenv.dotenv_values(stream=stream, interpolate=False)
+    except (OSError, UnicodeDecodeError) as exc:
+        raise _unreadable(path, exc) from None
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def from_file(file: Path | None, section: str) -> Iterator[Setting]:
+    """Yield the settings in the table `[section]` of a TOML file. Raises InvalidConfig."""
+    if file is None:
+        return
+    import tomllib  # most runs have no settings file
+
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise _unreadable(file, exc) from None
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as exc:
+        problem = str(exc).replace("at end of document", f"at line {text.count(chr(10)) + 1}, the last")
+        raise InvalidConfig(
+            f"The settings file {shown(file)} is not valid TOML: {problem}.",
+            hint="Correct that line.",
+            file=shown(file),
+        ) from None
+
+    def spell(path: Keys) -> Origin:
+        return Origin(OriginKind.FILE, ".".join((section, *path)), file)
+
+    for name, table in content.items():
+        if not isinstance(table, dict):
+            raise InvalidConfig(
+                f"'{name}' in {shown(file)} stands outside any table.",
+                hint=f"Settings of this part go under [{section}].",
+                setting=name,
+                file=shown(file),
+            )
+        if name == section:
+            for key, value in cast(dict[str, Any], table).items():
+                yield Setting((key,), value, spell((key,)), spell)
+        elif nearest(name, [section], cutoff=0.85):
+            raise InvalidConfig(
+                f"Unknown table [{name}] in {shown(file)}.",
+                hint=f"Did you mean [{section}]?",
+                setting=name,
+                file=shown(file),
+            )
+
+
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return the known word that is most like this one, or None."""
+    import difflib  # most runs have nothing misspelt
+
+    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)), None)
+
+
+def _unreadable(path: Path, exc: Exception) -> InvalidConfig:
+    reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"
+    return InvalidConfig(
+        f"The settings file {shown(path)} cannot be read: {reason}.", hint="Correct or remove it.", file=shown(path)
+    )
