@@ -1,22 +1,21 @@
 """How much starting costs: the command, a short run, and the server.
 
 Claims, against pflow-cli in the same run: `pflow --version` takes at least 6x less processor time, a run of ten shell
-nodes at least 3x less; the MCP server answers `initialize` at least 1.3x sooner, within 1.25x of a server of the SDK
-that has five empty tools, and idles in at most 1.15x of its memory. It answers before it has loaded the SDK, which the
-first list of tools waits for; when that has come is told beside.
+nodes at least 3x less. The MCP server has answered `initialize` with at most 1.25x of the processor time of a server of
+the SDK that has five empty tools, and idles in at most 1.15x of its memory.
 """
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from pflow_peer import alternating, chain, cpu_of, markdown_chain, peer, timed
+from bench_server_start import StdioServer
+from pflow_peer import alternating, chain, cpu_of, markdown_chain, peer
 
 ROUNDS: Final = 7
 OURS: Final = Path(sys.executable).parent / "pflow"
@@ -31,66 +30,29 @@ for name in ("one", "two", "three", "four", "five"):
     server.add_tool(tool, name=name)
 server.run("stdio")
 """
-HELLO: Final = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "bench", "version": "1"},
-    },
-}
 
 
-def server(command: Sequence[Any], env: dict[str, str]) -> "subprocess.Popen[bytes]":
-    """A server that has answered `initialize`."""
-    process = subprocess.Popen(
-        [str(part) for part in command],
-        env=env,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    assert process.stdin
-    assert process.stdout
-    process.stdin.write(json.dumps(HELLO).encode() + b"\n")
-    process.stdin.flush()
-    assert b"serverInfo" in process.stdout.readline()
-    return process
-
-
-def end(process: "subprocess.Popen[bytes]") -> None:
-    process.kill()
-    process.communicate()
-
-
-def listing(command: Sequence[Any], env: dict[str, str]) -> "subprocess.Popen[bytes]":
-    """A server that has answered `initialize` and listed its tools."""
-    process = server(command, env)
-    assert process.stdin
-    assert process.stdout
-    for message in ({"method": "notifications/initialized"}, {"id": 2, "method": "tools/list"}):
-        process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-        process.stdin.flush()
-    assert b"tools" in process.stdout.readline()
-    return process
-
-
-def started(
-    start: Callable[[Sequence[Any], dict[str, str]], Any], command: Sequence[Any], env: dict[str, str]
-) -> float:
-    processes: list[subprocess.Popen[bytes]] = []
-    took = timed(lambda: processes.append(start(command, env)))
-    end(processes[0])
-    return took
+def cpu_until_answered(command: Sequence[Any], env: dict[str, str], *, tools: bool = False) -> float:
+    """Return the CPU seconds of a server until it has answered `initialize`, with `tools` also the list of tools."""
+    server = StdioServer([str(part) for part in command], env["HOME"], env)
+    try:
+        server.initialize()
+        if tools:
+            server.request("tools/list", {})
+        return server.cpu_seconds()
+    finally:
+        server.end()
 
 
 def resident(command: Sequence[Any], env: dict[str, str]) -> float:
-    """Megabytes, once it has answered and listed its tools."""
-    process = listing(command, env)
-    status = Path(f"/proc/{process.pid}/status").read_text()
-    end(process)
+    """Return the megabytes that a server holds once it has listed its tools."""
+    server = StdioServer([str(part) for part in command], env["HOME"], env)
+    try:
+        server.initialize()
+        server.request("tools/list", {})
+        status = Path(f"/proc/{server.pid}/status").read_text()
+    finally:
+        server.end()
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
@@ -115,13 +77,12 @@ def main() -> None:
             print(f"  {what}: {ours * 1000:.0f} ms of processor time{told}")
         serve, bare = [OURS, "mcp", "serve"], [sys.executable, "-c", BARE]
         servers: list[list[Any]] = [serve, bare, *([[theirs, "mcp", "serve"]] if theirs else [])]
-        for what, start, within, sooner in (
-            ("initialize", server, " (claim 1.25x)", " (claim 1.3x)"),
-            ("its list of tools", listing, "", ""),
-        ):
-            ours, plain, *rest = alternating(ROUNDS, *(partial(started, start, one, env) for one in servers))
-            told = f"; pflow-cli {rest[0] * 1000:.0f} ms: {rest[0] / ours:.2f}x sooner{sooner}" if rest else ""
-            print(f"  server to {what}: {ours * 1000:.0f} ms, {ours / plain:.2f}x of a bare server{within}{told}")
+        for what, tools, claim in (("initialize", False, " (claim 1.25x)"), ("its list of tools", True, "")):
+            measures = [partial(cpu_until_answered, one, env, tools=tools) for one in servers]
+            ours, plain, *rest = alternating(ROUNDS, *measures)
+            told = f"; pflow-cli {rest[0] * 1000:.0f} ms: {rest[0] / ours:.2f}x less" if rest else ""
+            ratio = f"{ours / plain:.2f}x of a bare server{claim}{told}"
+            print(f"  server to {what}: {ours * 1000:.0f} ms of processor time, {ratio}")
         ours, plain = alternating(3, lambda: resident(serve, env), lambda: resident(bare, env))
         print(f"  memory when idle: {ours:.0f} MB, {ours / plain:.2f}x of a bare server (claim 1.15x)")
 

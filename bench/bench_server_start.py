@@ -49,6 +49,7 @@ class StdioServer:
             stderr=subprocess.DEVNULL,
             env={**os.environ, "URANIBORG_HOME": home, **(environment or {})},
         )
+        self.pid = self._process.pid
         self._requests = 0
 
     def initialize(self) -> None:

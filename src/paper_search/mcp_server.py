@@ -14,8 +14,7 @@ from pydantic import Field
 
 from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from uraniborg.kernel.errors import MissingExtra
-from uraniborg.kernel.greeting import Greeting
-from uraniborg.kernel.stdio import greet, require_client
+from uraniborg.kernel.stdio import loading, require_client
 from uraniborg.kernel.terminal import fail
 from uraniborg.kernel.version import version
 
@@ -188,17 +187,13 @@ def main() -> None:
     configure_logging()
     if sys.stdin.isatty():
         sys.stderr.write(USAGE)
-    greet(greeting())
-    _server().run(transport="stdio")
-
-
-def greeting() -> Greeting:
-    """What the server says first."""
-    return Greeting("paper-search", version(), INSTRUCTIONS)
+    with loading():
+        server = _server()
+    server.run(transport="stdio")
 
 
 def _server() -> "Server":
-    """The server, made when it is first asked for."""
+    """Return the server of this process; make it at the first call."""
     if "mcp" not in globals():
         globals()["mcp"] = _made()
     return globals()["mcp"]
@@ -207,8 +202,7 @@ def _server() -> "Server":
 def _made() -> "Server":
     from uraniborg.kernel.mcp import make_server, resource, tool
 
-    first = greeting()
-    server = make_server(first.name, version=first.version, instructions=first.instructions, cleanup=_close)
+    server = make_server("paper-search", version=version(), instructions=INSTRUCTIONS, cleanup=_close)
     tool(server, title="Search for papers", read_only=False, open_world=True)(search_papers)
     tool(server, title="Decide at a checkpoint", read_only=False, open_world=True)(decide)
     tool(server, title="Export the papers", read_only=True, idempotent=True)(export_results)

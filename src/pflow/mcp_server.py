@@ -18,9 +18,8 @@ from pydantic import Field
 from pflow.config import Settings, load
 from pflow.errors import RunCancelled
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
-from uraniborg.kernel.greeting import Greeting
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.stdio import greet, require_client
+from uraniborg.kernel.stdio import loading, require_client
 from uraniborg.kernel.terminal import fail
 from uraniborg.kernel.version import version
 
@@ -125,10 +124,11 @@ def main() -> None:
 
     if sys.stdin.isatty():
         sys.stderr.write("pflow speaks the Model Context Protocol over stdin and stdout. To end it: Ctrl-C.\n")
+    with loading():
+        server = make()
     with _unheard() as stderr:
         configure_logging(stream=stderr)
-        greet(greeting())
-        make().run(transport="stdio")
+        server.run(transport="stdio")
 
 
 @contextmanager
@@ -151,8 +151,7 @@ def make() -> "Server":
     """The server, with its five tools and its guide."""
     from uraniborg.kernel.mcp import make_server, resource, tool
 
-    first = greeting()
-    server = make_server(first.name, version=first.version, instructions=first.instructions, interrupted=_interrupted)
+    server = make_server("pflow", version=version(), instructions=_instructions(), interrupted=_interrupted)
     looks = partial(tool, server, read_only=True, idempotent=True, failed=_failed)
     looks(title="Browse components")(browse_components)
     looks(title="List saved workflows")(list_library)
@@ -163,15 +162,14 @@ def make() -> "Server":
     return server
 
 
-def greeting() -> Greeting:
-    """What the server says first: who it is and, with the folders of this home, how to use it."""
+def _instructions() -> str:
+    """Return the instructions with the folders of this home."""
     try:
         home = load().home.expanduser().absolute()
     except UraniborgError:  # settings that are wrong: each call tells of them
         home = Settings.home
     library = home / "workflows"
-    instructions = INSTRUCTIONS.replace("{drafts}", str(library / "drafts")).replace("{library}", str(library))
-    return Greeting("pflow", version(), instructions)
+    return INSTRUCTIONS.replace("{drafts}", str(library / "drafts")).replace("{library}", str(library))
 
 
 async def _interrupted() -> None:

@@ -1,20 +1,22 @@
-"""The client at the other end of stdin and stdout, which from then on are its alone; heard before the SDK is loaded."""
+"""The standard streams of a server process, claimed for the client that started the process."""
 
 import gc
 import os
+import select
 import signal
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
-from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.greeting import Greeting
+from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.terminal import fail, open_what_is_closed
 
 ENDING: Final = (signal.SIGINT, signal.SIGTERM)
+LINE_LIMIT: Final = 64 * 1024 * 1024
+"""Bytes of a line that are stored; the rest of a longer line is discarded."""
 
 _CHUNK: Final = 1 << 16
 
@@ -30,94 +32,96 @@ class NoClient(InvalidInput):
 
 
 def require_client() -> None:
-    """Exits, and says why, where nobody can be at the other end."""
+    """Exit with an error if stdin or stdout is closed."""
     if sys.stdin is None or sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - so it is if closed
         sys.exit(fail(NoClient(), as_json=False))
     open_what_is_closed()
 
 
-class Client:
-    """Whoever started this process. Its lines are read from now on, and wait until somebody listens.
+@contextmanager
+def loading() -> Generator[None]:
+    """Load a server in this block: signals end the process at once, and the garbage collector does not run.
 
-    What the process prints, and what its children print, goes to stderr; children read nothing from stdin.
+    Loaded modules stay, so looking for garbage among them costs time and finds nothing. Exit with the message of an
+    UraniborgError.
+    """
+    for ending in ENDING:
+        signal.signal(ending, _exit)
+    gc.disable()
+    try:
+        yield
+    except UraniborgError as error:
+        sys.exit(fail(error, as_json=False))
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+class Client:
+    """The process at the other end of stdin and stdout.
+
+    What this process prints, and what its children print, goes to stderr; children read nothing from stdin.
     """
 
-    def __init__(self, greeting: Greeting | None = None) -> None:
-        self.greeted: bytes | None = None
-        """The answer to its first line, if that was a greeting and has been answered."""
-        self._greeting = greeting
+    def __init__(self) -> None:
         self._source, self._sink = _claim_standard_streams()
-        self._waiting: list[bytes | None] = []
-        self._deliver: Callable[[bytes | None], None] = self._waiting.append
-        self._delivering = threading.Lock()
-        # A thread of its own, and a daemon: nothing else can be made to stop waiting for input.
-        threading.Thread(target=self._read, name="stdin", daemon=True).start()
+        self.is_writing = False
 
-    def listen(self, deliver: Callable[[bytes | None], None]) -> None:
-        """Have `deliver` called with each line, those that came before now first, and with None after the last. From
-        now on nobody is greeted: whoever listens does that."""
-        with self._delivering:
-            self._greeting = None
-            for line in self._waiting:
-                deliver(line)
-            self._waiting.clear()
-            self._deliver = deliver
+    def listen(self, deliver: Callable[[bytes | None], None], left: Callable[[], None]) -> None:
+        """Call `deliver` with each line and with None at the end of input, then `left` once nobody reads stdout.
+
+        Both are called in a thread. A line longer than LINE_LIMIT arrives cut at LINE_LIMIT + 1 bytes.
+        """
+
+        def read() -> None:
+            try:
+                self._read(deliver)
+            finally:
+                deliver(None)
+            self._wait_until_unread()
+            left()
+
+        # A daemon: nothing can make a thread stop waiting for input.
+        threading.Thread(target=read, name="stdin", daemon=True).start()
 
     def write(self, line: bytes) -> None:
-        """Write all of it. Raises OSError, and BrokenPipeError if the client has gone."""
-        rest = memoryview(line)
-        while rest:
-            rest = rest[os.write(self._sink, rest) :]
+        """Write all of `line`. Raise OSError, and BrokenPipeError if nobody reads stdout."""
+        self.is_writing = True
+        try:
+            rest = memoryview(line)
+            while rest:
+                rest = rest[os.write(self._sink, rest) :]
+        finally:
+            self.is_writing = False
 
-    def _read(self) -> None:
-        """Unbuffered: a buffer's lock, held while waiting, can end the interpreter badly."""
-        parts: list[bytes] = []
+    def _read(self, deliver: Callable[[bytes | None], None]) -> None:
+        """Read unbuffered: a buffer's lock, held while waiting, can end the interpreter badly."""
+        line = bytearray()
+
+        def add(part: bytes) -> None:
+            line.extend(part[: max(0, LINE_LIMIT + 1 - len(line))])
+
+        def finish() -> None:
+            if stripped := bytes(line).strip():
+                deliver(stripped)
+            line.clear()
+
         try:
             while chunk := os.read(self._source, _CHUNK):
                 *ends, rest = chunk.split(b"\n")
                 for end in ends:
-                    if line := b"".join([*parts, end]).strip():
-                        self._take(line)
-                    parts.clear()
-                parts.append(rest)
+                    add(end)
+                    finish()
+                add(rest)
         except OSError:
             return
-        finally:
-            self._take(None)
+        finish()
 
-    def _take(self, line: bytes | None) -> None:
-        with self._delivering:
-            greeting, self._greeting = self._greeting, None
-            if greeting is not None and line is not None and (answer := greeting.answer(line)) is not None:
-                self.greeted = answer
-                with suppress(OSError):  # it has gone, as will be noticed soon enough
-                    self.write(answer)
-            self._deliver(line)
-
-
-_greeted: Client | None = None
-
-
-def greet(greeting: Greeting) -> None:
-    """Answer the greeting of this process's client as soon as it comes, also before there is a server to run for it.
-
-    Call it from the main thread, then make the server and run it over stdio. Until it runs, a signal ends the process
-    at once, and no garbage is looked for: what is loaded is there to stay.
-    """
-    global _greeted  # noqa: PLW0603 - a process has one stdin and one stdout
-    for ending in ENDING:
-        signal.signal(ending, _exit)
-    gc.disable()
-    _greeted = Client(greeting)
-
-
-def client_of_this_process() -> Client:
-    """The one that is being greeted; if there is none, its lines are read from now on. To be asked for once."""
-    if _greeted is None:
-        return Client()
-    gc.freeze()
-    gc.enable()
-    return _greeted
+    def _wait_until_unread(self) -> None:
+        """Return once no process has the other end of stdout open, which for a file is never."""
+        errors = select.poll()
+        errors.register(self._sink, 0)
+        errors.poll()
 
 
 def _exit(number: int, _frame: FrameType | None) -> None:

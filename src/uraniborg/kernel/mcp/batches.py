@@ -10,8 +10,14 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from uraniborg.kernel.mcp.dispatch import BATCHING_VERSION, batch_problem
-from uraniborg.kernel.mcp.jsonrpc import Request, invalid_message, refusal, request_in
+from uraniborg.kernel.mcp.jsonrpc import (
+    BATCHING_VERSION,
+    Request,
+    batch_problem,
+    invalid_message,
+    refusal,
+    request_in,
+)
 from uraniborg.kernel.mcp.protocol import InvalidMessage
 from uraniborg.kernel.mcp.session import IdInUse, Session
 

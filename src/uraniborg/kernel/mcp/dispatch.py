@@ -12,6 +12,7 @@ from uraniborg.kernel.mcp.jsonrpc import (
     NO_ANSWER,
     Answer,
     Request,
+    batch_problem,
     failed,
     invalid_message,
     read,
@@ -23,10 +24,6 @@ from uraniborg.kernel.mcp.jsonrpc import (
 from uraniborg.kernel.mcp.protocol import InvalidMessage, UnknownMethod, validated
 from uraniborg.kernel.mcp.reply import noted, protocol_error
 from uraniborg.kernel.mcp.server import Server
-
-BATCH_LIMIT: Final = 100
-BATCHING_VERSION: Final = "2025-03-26"
-"""The one revision of the protocol that has batches."""
 
 _LISTS: Final = ("tools/list", "resources/list", "resources/templates/list")
 _PLAIN: Final = frozenset((str, int, bool, type(None)))
@@ -134,19 +131,3 @@ def _is_plain_call(params: Mapping[str, Any]) -> bool:
         if type(part) is not dict or not _PLAIN.issuperset(map(type, cast("dict[str, Any]", part).values())):
             return False
     return True
-
-
-def batch_problem(messages: list[Any], version: str) -> InvalidMessage | None:
-    """What keeps a client that speaks this version of the protocol from sending `messages` at once, or None."""
-    if version != BATCHING_VERSION:
-        return InvalidMessage(
-            f"Version {version} of the protocol has no batches.",
-            hint=f"Send one message in each request, or say MCP-Protocol-Version: {BATCHING_VERSION}.",
-        )
-    if not messages:
-        return InvalidMessage("The batch is empty.", hint="Send a message, or a batch with at least one.")
-    if len(messages) > BATCH_LIMIT:
-        return InvalidMessage(
-            f"The batch has {len(messages):,} messages.", hint=f"Send at most {BATCH_LIMIT} in one batch."
-        )
-    return None

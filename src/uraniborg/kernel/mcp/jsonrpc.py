@@ -1,6 +1,7 @@
 """JSON-RPC 2.0 in bytes: a body becomes messages, results and errors become answers."""
 
 import json
+import re
 from typing import Any, Final, NamedTuple, cast
 
 import orjson
@@ -11,6 +12,10 @@ from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.mcp.protocol import InvalidMessage, UnacceptableParameters
 from uraniborg.kernel.mcp.reply import as_json, error_data
 from uraniborg.kernel.text import whole_text
+
+BATCH_LIMIT: Final = 100
+BATCHING_VERSION: Final = "2025-03-26"
+"""The one revision of the protocol that has batches."""
 
 RequestId = str | int
 
@@ -35,6 +40,8 @@ class Answer(NamedTuple):
 
 NO_ANSWER: Final = Answer(202, b"")
 _ABSENT: Final = object()
+_SCANNED: Final = 4_096
+_ID: Final = re.compile(r'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,200}")\s*(?:,|$)')
 
 
 class Request(NamedTuple):
@@ -49,15 +56,26 @@ def read(body: bytes) -> Any:
 
 
 def unreadable(body: bytes) -> Answer:
-    """The answer to a body that `read` does not take; one with an id if a more patient parser finds it."""
+    """Return the answer to a body that `read` does not take, with the id of the request if one can be found."""
+    message: Any = None
     try:
-        message: Any = json.loads(body.decode())
-    except (ValueError, RecursionError):
-        message = None
+        message = json.loads(body.decode())
+    except RecursionError:
+        message = {"jsonrpc": "2.0", "id": outermost_id(body.decode()), "method": "a request"}
+    except ValueError:
+        pass
     request = request_in(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
     if isinstance(request, Request) and whole_text(str(request.id)) == str(request.id):
         return Answer(200, refusal(request.id, UnacceptableParameters(whole_text(request.method)), INVALID_PARAMS))
     return Answer(400, refusal(None, InvalidJson(), PARSE_ERROR))
+
+
+def outermost_id(text: str) -> RequestId | None:
+    """Return the id of a message that cannot be parsed, if it stands before or after everything nested."""
+    before = re.split(r"[\[{]", text[:_SCANNED].lstrip()[1:], maxsplit=1)[0]
+    _, *after = re.split(r"[\]}]", text[-_SCANNED:].rstrip()[:-1])
+    found = _ID.search(before) or (_ID.search(after[-1]) if after else None)
+    return json.loads(found[1]) if found else None
 
 
 def request_in(message: dict[str, Any]) -> Request | Answer:
@@ -95,3 +113,19 @@ def refusal(request_id: RequestId | None, error: UraniborgError, code: int) -> b
 def failed(request_id: RequestId | None, error: ErrorData) -> bytes:
     """The answer to a request that failed with an error of the SDK."""
     return as_json({"jsonrpc": "2.0", "id": request_id, "error": error.model_dump(exclude_none=True)})
+
+
+def batch_problem(messages: list[Any], version: str) -> InvalidMessage | None:
+    """Return the reason why a client that speaks this version of the protocol may not send this batch, or None."""
+    if version != BATCHING_VERSION:
+        return InvalidMessage(
+            f"Version {version} of the protocol has no batches.",
+            hint=f"Send one message at a time, or use version {BATCHING_VERSION} of the protocol.",
+        )
+    if not messages:
+        return InvalidMessage("The batch is empty.", hint="Send a message, or a batch with at least one.")
+    if len(messages) > BATCH_LIMIT:
+        return InvalidMessage(
+            f"The batch has {len(messages):,} messages.", hint=f"Send at most {BATCH_LIMIT} in one batch."
+        )
+    return None

@@ -76,14 +76,6 @@ class UnacceptableParameters(InvalidInput):
         )
 
 
-class UnreadableError(Exception):
-    """Stands in the stream for what is no message; `request_id` is set when an answer can be addressed."""
-
-    def __init__(self, request_id: str | int | None = None) -> None:
-        super().__init__("unreadable message")
-        self.request_id = request_id
-
-
 class Protocol(LowLevelServer[Any, Any]):
     """The SDK's low-level server behind an admission check, without the capabilities it claims for nothing."""
 
@@ -189,7 +181,7 @@ class _Admitted:
         while True:
             message = await self._source.__anext__()
             if isinstance(message, Exception):
-                await self._unreadable(message)
+                _log.warning("unreadable message", kind=type(message).__name__)
             elif isinstance(request := message.message.root, JSONRPCRequest):
                 refusal = self._refusal(request)
                 if refusal is None:
@@ -215,11 +207,6 @@ class _Admitted:
             return True
         _log.debug("notification ignored", method=notification.method[:80])
         return False
-
-    async def _unreadable(self, exc: Exception) -> None:
-        _log.warning("unreadable message", kind=type(exc).__name__)
-        if isinstance(exc, UnreadableError) and exc.request_id is not None:
-            await self._answer(exc.request_id, InvalidMessage(), INVALID_REQUEST)
 
     async def _answer(self, request_id: str | int, error: UraniborgError, code: int) -> None:
         answer = JSONRPCError(jsonrpc="2.0", id=request_id, error=error_data(error, code))

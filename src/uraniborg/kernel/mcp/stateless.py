@@ -9,8 +9,8 @@ from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
-from uraniborg.kernel.mcp.dispatch import BATCHING_VERSION, Dispatcher
-from uraniborg.kernel.mcp.jsonrpc import Answer
+from uraniborg.kernel.mcp.dispatch import Dispatcher
+from uraniborg.kernel.mcp.jsonrpc import BATCHING_VERSION, Answer
 from uraniborg.kernel.mcp.reply import as_json, error_body, noted
 from uraniborg.kernel.mcp.rules import BodyTooLarge, MethodNotAllowed, Rules, check_content, read_headers
 

@@ -1,77 +1,110 @@
-"""Serving the client at the other end of stdin and stdout."""
+"""Serving the client at the other end of stdin and stdout, and ending in time."""
 
 import asyncio
-import json
 import os
-import re
 import select
 import signal
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, cast
-
-import anyio
-import anyio.to_thread
-from anyio.streams.memory import MemoryObjectReceiveStream
-from mcp.shared.message import SessionMessage
-from mcp.types import JSONRPCMessage
+from typing import TYPE_CHECKING, Final
 
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.mcp.protocol import Protocol, UnreadableError
-from uraniborg.kernel.stdio import ENDING, Client, client_of_this_process
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.mcp.exchange import Exchange
+from uraniborg.kernel.mcp.protocol import Protocol
+from uraniborg.kernel.stdio import ENDING, Client
 
 if TYPE_CHECKING:
     from uraniborg.kernel.mcp.server import Server
 
 Cleanup = Callable[[], Awaitable[None]]
 
+ANSWERS_WITHIN_S: Final = 60.0
+"""After the end of input, for requests that were received; longer than any tool of these servers waits by design."""
+
 _log = get_logger(__name__)
 
 
 def run_stdio(
-    server: "Server", *, cleanup: Cleanup | None = None, interrupted: Cleanup | None = None, grace: float = 5.0
+    server: "Server",
+    *,
+    cleanup: Cleanup | None = None,
+    interrupted: Cleanup | None = None,
+    grace: float = 5.0,
+    patience: float = ANSWERS_WITHIN_S,
 ) -> None:
-    """Serve one client over stdin and stdout; return once it has closed stdin.
+    """Serve one client over stdin and stdout; return once it has closed stdin and has its answers.
+
+    Requests that were received when input ends are answered within `patience` seconds, unless nobody reads stdout; then
+    calls are cancelled, and those that ignore it are abandoned after `grace` seconds. Work in threads is finished.
 
     What the process prints, and what its children print, goes to stderr; children read nothing from stdin. SIGINT and
     SIGTERM end the process with 130 and 143, during a call too. `cleanup` is awaited first, however the end comes, for
     at most `grace` seconds; a second signal does not wait for it. `interrupted` is awaited before that, and only if it
     is a signal that ends the process: calls whose client has left run on to their end. Call it from the main thread.
     """
-    asyncio.run(_serve(server.protocol, client_of_this_process(), cleanup, interrupted, grace))
+    asyncio.run(_serve(server.protocol, Client(), cleanup, interrupted, grace, patience))
 
 
 async def _serve(
-    protocol: Protocol, client: Client, cleanup: Cleanup | None, interrupted: Cleanup | None, grace: float
+    protocol: Protocol,
+    client: Client,
+    cleanup: Cleanup | None,
+    interrupted: Cleanup | None,
+    grace: float,
+    patience: float,
 ) -> None:
     exit_code = _exit_code_of_first_signal(None if cleanup is None and interrupted is None else grace)
-    session = asyncio.create_task(_exchange(protocol, client))
-    await asyncio.wait([session, exit_code], return_when=asyncio.FIRST_COMPLETED)
+    exchange = Exchange(protocol, client, patience)
+    session = asyncio.create_task(exchange.run())
+    over = asyncio.create_task(exchange.over.wait())
+    await asyncio.wait([session, over, exit_code], return_when=asyncio.FIRST_COMPLETED)
+    if not exit_code.done():
+        await asyncio.wait([session, exit_code], timeout=grace, return_when=asyncio.FIRST_COMPLETED)
     if exit_code.done():
-        await _awaited(interrupted, grace)
-    await _awaited(cleanup, grace)
-    if not exit_code.done() and interrupted is not None:
+        await _bounded(interrupted, grace)
+    await _bounded(cleanup, grace)
+    if not exit_code.done():
         # Calls whose client has left run on in threads, and a signal must still end them.
         ending = asyncio.ensure_future(asyncio.get_running_loop().shutdown_default_executor())
         await asyncio.wait([ending, exit_code], return_when=asyncio.FIRST_COMPLETED)
         if exit_code.done():
-            await _awaited(interrupted, grace)
+            await _bounded(interrupted, grace)
     if exit_code.done():
         os._exit(exit_code.result())
+    over.cancel()
+    await _end_tasks(client, grace)
     await session
 
 
-async def _awaited(clean: Cleanup | None, grace: float) -> None:
+async def _bounded(clean: Cleanup | None, grace: float) -> None:
+    """Await `clean` for at most `grace` seconds, also if it ignores being cancelled."""
     if clean is None:
         return
-    try:
-        async with asyncio.timeout(grace):
-            await clean()
-    except Exception as exc:
-        _log.exception("cleanup failed", exc=exc)
+    task = asyncio.ensure_future(clean())
+    await asyncio.wait([task], timeout=grace)
+    error = TimeoutError() if not task.done() else None if task.cancelled() else task.exception()
+    task.cancel()
+    if error is not None:
+        _log.exception("cleanup failed", exc=error)
+
+
+async def _end_tasks(client: Client, grace: float) -> None:
+    """Cancel all other tasks; end the process where one ignores that, or where nobody reads what is being written."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=grace)
+    left = sum(not task.done() for task in tasks)
+    if left or client.is_writing:
+        _log.warning("the process ends although calls have not", tasks=left)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(0)
 
 
 def _exit_code_of_first_signal(grace: float | None) -> asyncio.Future[int]:
@@ -104,70 +137,3 @@ def _exit_code_of_first_signal(grace: float | None) -> asyncio.Future[int]:
 
 def _leave_it_to_the_thread(_number: int, _frame: FrameType | None) -> None:
     """Only there so that the signal does not do what it does by default."""
-
-
-async def _exchange(protocol: Protocol, client: Client) -> None:
-    incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](float("inf"))
-    outgoing, to_write = anyio.create_memory_object_stream[SessionMessage](0)
-    loop = asyncio.get_running_loop()
-
-    def hand_over(message: SessionMessage | Exception | None) -> None:
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            incoming.close() if message is None else incoming.send_nowait(message)
-
-    def deliver(line: bytes | None) -> None:
-        with suppress(RuntimeError):  # the loop is closed already
-            loop.call_soon_threadsafe(hand_over, None if line is None else parsed(line))
-
-    async def write() -> None:
-        try:
-            await _write(to_write, client)
-        except BrokenPipeError:
-            tasks.cancel_scope.cancel()
-
-    client.listen(deliver)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(write)
-        await protocol.run(received, outgoing, protocol.create_initialization_options())
-
-
-async def _write(messages: MemoryObjectReceiveStream[SessionMessage], client: Client) -> None:
-    one_at_a_time = anyio.CapacityLimiter(1)
-    greeted = json.loads(client.greeted) if client.greeted else None
-    async with messages:
-        async for message in messages:
-            line = message.message.model_dump_json(by_alias=True, exclude_none=True).encode() + b"\n"
-            if greeted and greeted["id"] == getattr(message.message.root, "id", None):
-                # It has had this answer.
-                if json.loads(line) != greeted:
-                    _log.error("a client was greeted with what is not so")
-                greeted = None
-                continue
-            await anyio.to_thread.run_sync(client.write, line, abandon_on_cancel=True, limiter=one_at_a_time)
-
-
-def parsed(line: bytes) -> SessionMessage | UnreadableError:
-    """The message in a line of input, or what stands for one that cannot be read."""
-    raw: Any = None
-    text = line.decode("utf-8", "replace")
-    try:
-        raw = json.loads(text)
-        return SessionMessage(JSONRPCMessage.model_validate(raw))
-    except RecursionError:
-        given = _outermost_id(text)
-    except ValueError:
-        given = cast("dict[str, Any]", raw).get("id") if isinstance(raw, dict) else None
-    answerable = type(given) is int or (isinstance(given, str) and whole_text(given) == given)
-    return UnreadableError(given if answerable else None)
-
-
-_SCANNED: Final = 4_096
-_ID: Final = re.compile(r'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,200}")\s*(?:,|$)')
-
-
-def _outermost_id(text: str) -> Any:
-    """The id of a message that is nested too deep to be parsed, if it stands before or after all that is nested."""
-    before = re.split(r"[\[{]", text[:_SCANNED].lstrip()[1:], maxsplit=1)[0]
-    _, *after = re.split(r"[\]}]", text[-_SCANNED:].rstrip()[:-1])
-    found = _ID.search(before) or (_ID.search(after[-1]) if after else None)
-    return json.loads(found[1]) if found else None

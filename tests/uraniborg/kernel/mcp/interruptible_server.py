@@ -24,4 +24,4 @@ def main() -> None:
     else:
         grace = float(door) if door[0].isdigit() else 5.0
         cleanup = None if door == "alone" else clean_up
-        run_stdio(sample_server(), cleanup=cleanup, interrupted=interrupted, grace=grace)
+        run_stdio(sample_server(), cleanup=cleanup, interrupted=interrupted, grace=grace, patience=0.1)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -115,6 +116,14 @@ def add_trouble(server: Server) -> None:
         await asyncio.Event().wait()
         return ""
 
+    @tool(server, title="Ignore", read_only=True)
+    async def ignore_cancellation() -> str:
+        """Never answers, not even when it is cancelled."""
+        say_on_stderr("started")
+        while True:
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+
     @tool(server, title="Block", read_only=True)
     async def block_the_loop() -> str:
         """Never answers, nor lets anything else happen."""
@@ -177,6 +186,13 @@ async def clean_up_forever() -> None:
     await asyncio.Event().wait()
 
 
+async def clean_up_whatever_happens() -> None:
+    say_on_stderr("cleaning")
+    while True:
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+
+
 def main() -> None:
     match sys.argv[1:]:
         case ["cleanup"]:
@@ -185,6 +201,10 @@ def main() -> None:
             run_stdio(sample_server(), cleanup=clean_up, grace=float(grace))
         case ["endless-cleanup", grace]:
             run_stdio(sample_server(), cleanup=clean_up_forever, grace=float(grace))
+        case ["cleanup", grace, patience]:
+            run_stdio(sample_server(), cleanup=clean_up, grace=float(grace), patience=float(patience))
+        case ["stubborn-cleanup", grace]:
+            run_stdio(sample_server(), cleanup=clean_up_whatever_happens, grace=float(grace))
         case _:
             sample_server().run(transport="stdio")
 

@@ -15,8 +15,7 @@ import pytest
 from tests.forking import Forked, template
 from tests.uraniborg.kernel.mcp import sample_server
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call
-from uraniborg.kernel.mcp.protocol import UnreadableError
-from uraniborg.kernel.mcp.stdio import parsed, run_stdio
+from uraniborg.kernel.mcp.stdio import run_stdio
 from uraniborg.kernel.mcp.testing import json_of, stdio_client_for, text_of
 
 SCRIPT = str(Path(sample_server.__file__))
@@ -117,11 +116,68 @@ def test_cleanup_has_five_seconds_of_grace_unless_stated_otherwise() -> None:
     assert inspect.signature(run_stdio).parameters["grace"].default == 5.0
 
 
-def test_the_end_of_input_cancels_a_waiting_call() -> None:
+def test_a_call_that_outlasts_the_patience_is_refused_cancelled_and_the_server_ends() -> None:
+    with running("cleanup", "5", "0.1") as server:
+        server.initialize()
+        server.call_and_wait_for_its_start("wait_forever")
+        server.stdin.close()
+        assert server.exit_code() == 0
+        answer = json.loads(server.stdout.read())
+        assert (answer["id"], answer["error"]["data"]["error"]["code"]) == (1, "input_ended")
+        assert server.stderr.read().decode().splitlines()[-1] == "cleaned up"
+
+
+def test_a_call_that_ignores_being_cancelled_is_abandoned_after_the_grace() -> None:
+    with running("cleanup", "0.1", "0.1") as server:
+        server.initialize()
+        server.call_and_wait_for_its_start("ignore_cancellation")
+        server.stdin.close()
+        assert server.exit_code() == 0
+        assert "the process ends although calls have not" in server.stderr.read().decode()
+
+
+def test_cleanup_that_ignores_being_cancelled_is_abandoned_after_its_grace() -> None:
+    with running("stubborn-cleanup", "0.1") as server:
+        server.initialize()
+        server.stdin.close()
+        assert server.exit_code() == 0
+        said = server.stderr.read().decode()
+    assert said.startswith("cleaning\n")
+    assert "cleanup failed" in said
+
+
+def test_the_server_ends_although_nobody_reads_its_answers() -> None:
+    with running("cleanup", "0.1", "0.1") as server:
+        server.initialize()
+        server.send(call("large", {"size": 1_000_000}))
+        server.stdin.close()
+        assert server.exit_code() == 0
+
+
+def test_answers_are_waited_for_sixty_seconds_unless_stated_otherwise() -> None:
+    assert inspect.signature(run_stdio).parameters["patience"].default == 60.0
+
+
+def test_nobody_waits_for_an_answer_that_nobody_can_read() -> None:
     with running() as server:
         server.initialize()
         server.call_and_wait_for_its_start("wait_forever")
         server.stdin.close()
+        server.stdout.close()
+        assert server.exit_code() == 0
+
+
+def test_requests_received_before_the_end_of_input_are_answered(tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    os.mkfifo(source)
+    copying = {**call("copy_in_a_thread", {"source": str(source), "target": str(target)}), "id": "copying"}
+    with running() as server:
+        server.send(INITIALIZE, INITIALIZED, copying, call("say", {"text": "first"}))
+        server.stdin.close()
+        assert [json.loads(server.stdout.readline())["id"] for _ in range(2)] == ["init", 1]
+        source.write_text("late")
+        assert json.loads(server.stdout.readline())["result"]["content"][0]["text"] == "copied"
+        assert server.stdout.read() == b""
         assert server.exit_code() == 0
 
 
@@ -141,10 +197,11 @@ def test_work_in_a_thread_is_finished_after_the_client_is_gone(tmp_path: Path) -
 def test_a_signal_ends_the_server_while_a_thread_is_all_that_is_left(tmp_path: Path) -> None:
     source = tmp_path / "source"
     os.mkfifo(source)
-    with running("cleanup", "0.1") as server:
+    with running("cleanup", "0.1", "0.1") as server:
         server.initialize()
         server.call_and_wait_for_its_start("copy_in_a_thread", source=str(source), target=str(tmp_path / "target"))
         server.stdin.close()
+        assert b"calls are cancelled" in server.stderr.readline()
         assert server.stderr.readline() == b"cleaned up\n"
         server.process.send_signal(signal.SIGTERM)
         assert server.exit_code() == 143
@@ -204,14 +261,32 @@ def test_cleanup_cannot_hold_up_the_end_for_longer_than_its_grace(tool: str) -> 
         assert server.exit_code() == 130
 
 
-def test_lines_that_are_no_messages_are_passed_over() -> None:
+def test_lines_that_are_no_messages_are_answered_with_errors_and_blank_ones_are_passed_over() -> None:
     with running() as server:
-        server.stdin.write(b"garbage\n\n\xff\xfe\n[]\n   \n")
+        server.stdin.write(b"garbage\n\n\xff\xfe\n[]\n   \n\r\n")
+        server.stdin.flush()
+        errors = [json.loads(server.stdout.readline()) for _ in range(3)]
+        assert [(error["id"], error["error"]["code"]) for error in errors] == [
+            (None, -32700),
+            (None, -32700),
+            (None, -32600),
+        ]
         server.initialize()
         server.send(call("say", {"text": "fine"}))
         assert "fine" in json.loads(server.stdout.readline())["result"]["content"][0]["text"]
-        server.stdin.write(b'{"jsonrpc": "2.0", "id": 9, "method": "pi')
+
+
+@pytest.mark.parametrize(
+    ("last", "code"),
+    [(b'{"jsonrpc": "2.0", "id": 9, "method": "ping"}', None), (b'{"jsonrpc": "2.0", "id": 9', -32700)],
+)
+def test_a_last_line_without_its_end_is_a_line(last: bytes, code: int | None) -> None:
+    with running() as server:
+        server.initialize()
+        server.stdin.write(last)
         server.stdin.close()
+        answer = json.loads(server.stdout.readline())
+        assert (answer["id"], answer.get("error", {}).get("code")) == (None if code else 9, code)
         assert server.exit_code() == 0
         assert server.stdout.read() == b""
 
@@ -227,33 +302,3 @@ def test_children_hold_no_end_of_the_connection(tmp_path: Path) -> None:
     assert listed.keys() == {"0", "1", "2"}
     assert listed["0"] == os.devnull
     assert listed["1"] == listed["2"]
-
-
-DEEP = "[" * 100_000
-
-
-@pytest.mark.parametrize(
-    ("line", "request_id"),
-    [
-        (f'{{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {DEEP}', 7),
-        (f'{{"params": {DEEP}{"]" * 100_000}, "id": "last"}}', "last"),
-        (f'{{"params": {DEEP}{"]" * 100_000}, "id": "\\q"}}', None),
-        (f'{{"params": {DEEP}{"]" * 100_000}, "id": {"9" * 5_000}}}', None),
-        (f'{{"params": {DEEP}' + '\\"' * 60_000, None),
-        (f'{{"params": {DEEP}"id": 1}}', None),
-        ('{"params": {"id": 5, "deep": ' + '{"deep": ' * 100_000, None),
-    ],
-    ids=[
-        "id first",
-        "id last",
-        "id that is no text",
-        "id that is too long",
-        "text without an end",
-        "an id within",
-        "an id among parameters",
-    ],
-)
-def test_a_message_nested_too_deep_is_answered_if_it_says_to_whom(line: str, request_id: object) -> None:
-    unreadable = parsed(line.encode())
-    assert isinstance(unreadable, UnreadableError)
-    assert unreadable.request_id == request_id

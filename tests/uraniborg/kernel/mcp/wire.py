@@ -1,14 +1,13 @@
 """A conversation with a server in raw JSON, for what the official client would never send."""
 
+import asyncio
 import json
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-import anyio
-
 from uraniborg.kernel.mcp import Server
-from uraniborg.kernel.mcp.stdio import parsed
+from uraniborg.kernel.mcp.exchange import Exchange
 
 INITIALIZE: dict[str, Any] = {
     "jsonrpc": "2.0",
@@ -28,34 +27,63 @@ def call(name: str, arguments: Any, **more: Any) -> dict[str, Any]:
 
 
 class Wire:
-    def __init__(self, incoming: Any, outgoing: Any) -> None:
-        self._incoming = incoming
-        self._outgoing = outgoing
+    """A client in memory: lines of bytes to the server and back, as over stdin and stdout."""
 
-    async def send(self, message: dict[str, Any] | str) -> None:
-        line = message if isinstance(message, str) else json.dumps(message)
-        await self._incoming.send(parsed(line.encode()))
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._lines: asyncio.Queue[bytes] = asyncio.Queue()
+        self.exchange: asyncio.Task[None]
 
-    async def receive(self) -> dict[str, Any]:
-        with anyio.fail_after(20):
-            sent = await self._outgoing.receive()
-        return json.loads(sent.message.model_dump_json(by_alias=True, exclude_none=True))
+    def listen(self, deliver: Callable[[bytes | None], None], left: Callable[[], None]) -> None:
+        self._deliver = deliver
+        self.leave = left
 
-    async def ask(self, message: dict[str, Any] | str) -> dict[str, Any]:
+    def write(self, line: bytes) -> None:
+        self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
+
+    async def send(self, message: Any) -> None:
+        line = message if isinstance(message, str | bytes) else json.dumps(message)
+        self._deliver(line.encode() if isinstance(line, str) else line)
+        await asyncio.sleep(0)
+
+    def end(self) -> None:
+        """End the input."""
+        self._deliver(None)
+
+    async def over(self) -> None:
+        """Wait until the server has ended."""
+        async with asyncio.timeout(20):
+            await asyncio.wait([self.exchange])
+        await asyncio.sleep(0)
+
+    async def receive(self) -> Any:
+        async with asyncio.timeout(20):
+            line = await self._lines.get()
+        assert line.endswith(b"\n")
+        assert line.count(b"\n") == 1
+        return json.loads(line)
+
+    async def ask(self, message: Any) -> Any:
         """Send it, and expect the very next thing the server says."""
         await self.send(message)
         return await self.receive()
 
+    @property
+    def has_more(self) -> bool:
+        return not self._lines.empty()
+
 
 @asynccontextmanager
-async def wire_to(server: Server, *, initialized: bool = True) -> AsyncGenerator[Wire]:
-    to_server, incoming = anyio.create_memory_object_stream[Any](100)
-    outgoing, from_server = anyio.create_memory_object_stream[Any](100)
-    async with anyio.create_task_group() as tasks, to_server, from_server:
-        tasks.start_soon(server.protocol.run, incoming, outgoing, server.protocol.create_initialization_options())
-        wire = Wire(to_server, from_server)
+async def wire_to(server: Server, *, initialized: bool = True, patience: float = 20) -> AsyncGenerator[Wire]:
+    wire = Wire()
+    wire.exchange = exchange = asyncio.create_task(Exchange(server.protocol, wire, patience).run())
+    await asyncio.sleep(0)
+    try:
         if initialized:
             await wire.ask(INITIALIZE)
             await wire.send(INITIALIZED)
         yield wire
-        tasks.cancel_scope.cancel()
+    finally:
+        exchange.cancel()
+        with suppress(asyncio.CancelledError):
+            await exchange
