@@ -22,13 +22,14 @@ PRELOADED: Final = (
 )
 
 
-def start(place: Path, surface: str, *arguments: Any, moment: int = 0) -> Forked:
+def start(place: Path, surface: str, *arguments: str, moment: int = 0, sabotage: str = "") -> Forked:
     """Start a run of the draft `flow` as the Python API, the command or the MCP server runs it.
 
-    `moment` is the step of ending the run before which the process is killed; without one it is not.
+    `moment` is the step of ending the run before which the process is killed, 0 for none; `sabotage` is a fault that
+    the process is given.
     """
     loaded = template(f"{__name__}:main", *PRELOADED)
-    running = loaded.start(surface, str(moment), *map(str, arguments), env=environment(place), cwd=place)
+    running = loaded.start(surface, str(moment), sabotage, *arguments, env=environment(place), cwd=place)
     if surface == "mcp":
         call = {"name": "execute", "arguments": {"name": "flow"}}
         messages = [INITIALIZE, INITIALIZED, {"id": 7, "method": "tools/call", "params": call}]
@@ -50,8 +51,11 @@ def house(place: Path) -> dict[str, str]:
 
 
 def main() -> None:
-    surface, moment, *arguments = sys.argv[1:]
-    die_before_step_of_ending(int(moment))
+    surface, moment, sabotage, *arguments = sys.argv[1:]
+    if sabotage:
+        SABOTAGES[sabotage]()
+    if moment != "0":
+        die_before_step_of_ending(int(moment))
     if surface == "api":
         run_as_python_does(Path.cwd(), *arguments)
     else:
@@ -67,7 +71,7 @@ def run_as_python_does(place: Path, only: str | None = None) -> None:
 
     service = Service(Settings(home=place / "home"), folder=place)
     if only is None:
-        service.execute("flow")
+        print(json.dumps(service.execute("flow").reply()))
         return
     ir = json.loads((place / "home" / "workflows" / "drafts" / "flow.json").read_text())
     service.run(ir, name="flow", only=only)
@@ -111,3 +115,47 @@ def die_before_step_of_ending(moment: int) -> None:
     for place, name in ((os, "fsync"), (os, "write"), (connection, "execute"), (connection, "executemany")):
         setattr(place, name, counted(name, getattr(place, name)))
     sys.addaudithook(step)
+
+
+def forget_results() -> None:
+    """Have nothing recorded of effects that finished."""
+    from pflow.engine import journals
+
+    journal: Any = journals.Journal
+    journal.finished = lambda _journal, _result: None  # pyright: ignore[reportUnknownLambdaType]
+
+
+def clear_before_logging() -> None:
+    """Have a run that succeeded clear its results before it is logged, and dawdle in between."""
+    from pflow.engine import engine
+
+    run: Any = engine._Run  # pyright: ignore[reportPrivateUsage]
+    end_run = run._ended
+
+    def end(self: Any, error: Any, outputs: Any) -> Any:
+        if error is None:
+            self._recorder.end(keep=False)
+            self._recorder = None
+            threading.Event().wait(0.1)
+        return end_run(self, error, outputs)
+
+    run._ended = end
+
+
+def resume_successes() -> None:
+    """Have a run dawdle before it clears its results, and the next one resume from these."""
+    from pflow.engine import recorder, runlog
+
+    recording: Any = recorder.Recorder
+    log: Any = runlog.RunLog
+    end_recording = recording.end
+
+    def end(*arguments: Any, **more: Any) -> bool:
+        threading.Event().wait(0.1)
+        return end_recording(*arguments, **more)
+
+    recording.end = end
+    log.has_succeeded = lambda _log, _run_id: False  # pyright: ignore[reportUnknownLambdaType]
+
+
+SABOTAGES: Final = {one.__name__: one for one in (forget_results, clear_before_logging, resume_successes)}

@@ -1,0 +1,169 @@
+"""Runs of six effects that are killed at random instants and run again until the log calls one a success.
+
+Each effect adds a line to one file when it begins and one when it is done, so that what happened is known from outside.
+The effects follow one another: when one begins, the ones before it have finished.
+"""
+
+import json
+import random
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from pflow.engine.checkpoints import Checkpoints
+from pflow.engine.runlog import RunLog
+from tests.forking import SOON, Forked
+from tests.pflow.engine.flows import Home, chain, node
+from tests.pflow.engine.killing import start
+
+SURFACES: Final = ("api", "cli", "mcp")
+EFFECTS: Final = ("a", "b", "n/x", "d[0]", "d[1]", "e")
+ORDER: Final = ("a", "b", "n/x", "n/p", "d[0]", "d[1]", "e", "end")
+
+
+def _shell(name: str) -> dict[str, Any]:
+    lines = [f"echo '{json.dumps({'event': event, 'node': name})}' >> lines" for event in ("began", "done")]
+    return node(name, "shell", command="; ".join(lines), effect="effectful")
+
+
+FLOW: Final = chain(
+    node("a", "effect"),
+    _shell("b"),
+    node("n", "workflow", workflow_ir=chain(node("x", "effect"), node("p"))),
+    node("d", "effect", v="${item}", batch={"items": [1, 2]}),
+    _shell("e"),
+    node("end", v="${e.exit_code}"),
+)
+
+
+@dataclass
+class Report:
+    """What came of the kills."""
+
+    kills: int = 0
+    successes: int = 0
+    kills_by_progress: Counter[int] = field(default_factory=Counter[int])
+    """How many kills came after how many of the six effects had begun."""
+    problems: list[str] = field(default_factory=list[str])
+
+
+class _Round:
+    """The runs up to one that is logged as a success, and the lines of their effects."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.excused: list[str] = []
+        """Effects that were in progress at a kill: each may begin once more for each time it is here."""
+        self._earlier = len(_lines(home))
+        self._last_run = 0
+
+    def begun(self) -> list[str]:
+        return [node for event, node in self._lines() if event == "began" and node in EFFECTS]
+
+    def begin_run(self) -> None:
+        self._last_run = len(self._lines())
+
+    def note_kill(self) -> None:
+        """Excuse the effect that was in progress, or was about to be: it is on record as begun, its result is not, and
+        no effect after it has begun."""
+        left = Checkpoints(self.home.checkpoints, "flow").peek()
+        finished, started = ({name for name, _ in keys} for keys in (left.results, left.uncertain))
+        reached = max((ORDER.index(node) for _, node in self._lines()), default=0)
+        self.excused += [name for name in ORDER[reached:] if name in started - finished]
+
+    def problems(self, reply: dict[str, Any] | None) -> Iterator[str]:
+        """Yield what is wrong now that a run has succeeded; `reply` is that run's, if anybody received it."""
+        lines = self._lines()
+        begun, done = Counter(self.begun()), {node for event, node in lines if event == "done"}
+        for name in EFFECTS:
+            if name not in done:
+                yield f"{name} is missing"
+            if begun[name] > 1 + self.excused.count(name):
+                yield f"{name} was repeated: it began {begun[name]} times, {self.excused.count(name)} were in progress"
+        before = {node for event, node in lines[: self._last_run] if event == "began"}
+        for event, name in lines[self._last_run :]:
+            warning = f"'{name}' was interrupted in an earlier run"
+            if reply and event == "began" and name in before & set(EFFECTS) and warning not in str(reply["warnings"]):
+                yield f"{name} was repeated in silence"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        return _lines(self.home)[self._earlier :]
+
+
+def _lines(home: Home) -> list[tuple[str, str]]:
+    return _lines_of(home.place / "lines")
+
+
+def _lines_of(path: Path, start_at: int = 0) -> list[tuple[str, str]]:
+    """Return the event and the effect of each line, from this byte on."""
+    if not path.exists():
+        return []
+    with path.open("rb") as stream:
+        stream.seek(start_at)
+        return [(line["event"], line["node"]) for line in map(json.loads, stream)]
+
+
+def kill_at_random(place: Path, kills: int, seed: int, sabotage: str = "") -> Report:
+    """Kill runs until so many were killed and the last round has ended. One run of four is left to its end."""
+    home, chance, report = Home(place), random.Random(seed), Report()
+    home.draft("flow", FLOW)
+    round_, logged = _Round(home), None
+    while report.kills < kills or round_.begun():
+        round_.begin_run()
+        surface = chance.choice(SURFACES)
+        left = len(EFFECTS) - len(set(round_.begun()))
+        aim = None if chance.random() < 1 / 4 else chance.randint(0, left)
+        reply = _run(home, surface, sabotage, aim, chance.uniform(0, 0.04 if aim in (0, left) else 0.004))
+        with closing(RunLog(home.path / "runs.db")) as log:
+            last = next(iter(log.history("flow", 1)), {"id": None})
+        status = "interrupted" if last["id"] == logged else last["status"]  # it may be killed before it is logged
+        logged = last["id"]
+        if reply is None:
+            report.kills += 1
+            report.kills_by_progress[len(set(round_.begun()))] += 1
+            round_.note_kill()
+        if status == "success":
+            report.successes += 1
+            report.problems += round_.problems(reply)
+            round_ = _Round(home)
+        elif reply is not None:
+            report.problems.append(f"A run that was not killed is {status}: {reply}")
+            break
+    return report
+
+
+def _run(home: Home, surface: str, sabotage: str, aim: int | None, delay_s: float) -> dict[str, Any] | None:
+    """Return the reply of a run, or None if it was killed: so long after so many effects had begun."""
+    path = home.place / "lines"
+    before = path.stat().st_size if path.exists() else 0
+    with start(home.place, surface, sabotage=sabotage) as running:
+        if aim is not None:
+            _kill_after(path, before, running, aim, delay_s)
+        out = b""
+        while line := running.stdout.readline():
+            out = line
+            if surface == "mcp" and b'"id":7' in line:
+                running.stdin.close()
+        if running.wait() == -signal.SIGKILL:
+            return None
+        assert out, running.stderr.read()
+    reply = json.loads(out)
+    return json.loads(reply["result"]["content"][0]["text"]) if surface == "mcp" else reply
+
+
+def _kill_after(path: Path, before: int, running: Forked, effects: int, delay_s: float) -> None:
+    pause, deadline = threading.Event(), time.monotonic() + SOON
+    while running.poll() is None:
+        begun = [node for event, node in _lines_of(path, before) if event == "began" and node in EFFECTS]
+        if len(begun) >= effects:
+            break
+        assert time.monotonic() < deadline
+        pause.wait(0.0003)
+    pause.wait(delay_s)
+    running.kill()
