@@ -152,7 +152,13 @@ def make() -> "Server":
     from uraniborg.kernel.mcp import make_server, resource, tool
 
     first = greeting()
-    server = make_server(first.name, version=first.version, instructions=first.instructions, interrupted=_interrupted)
+    server = make_server(
+        first.name,
+        version=first.version,
+        instructions=first.instructions,
+        interrupted=_interrupted,
+        failed=_failed,
+    )
     looks = partial(tool, server, read_only=True, idempotent=True, failed=_failed)
     looks(title="Browse components")(browse_components)
     looks(title="List saved workflows")(list_library)
