@@ -67,6 +67,8 @@ def checked(name: str, given: Any) -> ServerConfig:
         raise _invalid(name, "its `type` must be stdio or http")
     if isinstance(url, str) and not url.startswith(("http://", "https://", "${")):
         raise _invalid(name, "its `url` must begin with http:// or https://")
+    if isinstance(url, str) and not _VARIABLE.search(url) and not _has_host(url):
+        raise _invalid(name, "its `url` has no valid host and port", hint="For example: https://example.org/mcp")
     if not _are_texts(plain.get("args", [])):
         raise _invalid(name, "its `args` must be a list of texts")
     for key in ("env", "headers"):
@@ -93,6 +95,22 @@ def address(config: ServerConfig, environ: Mapping[str, str] | None = None) -> "
         {key: str(value) for key, value in plain.get("env", {}).items()},
         None if folder is None else str(Path(folder).expanduser()),
     )
+
+
+def has_literal_secret(url: str) -> bool:
+    """Return True if the address holds a token or password itself, not as a variable of the environment."""
+    literal = _VARIABLE.sub("", url)
+    return redact(literal) != literal
+
+
+def _has_host(url: str) -> bool:
+    from urllib.parse import urlsplit  # slow to import
+
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0 and not any(sign.isspace() for sign in url)
+    except ValueError:  # a bracket without its other, or a port that is no number
+        return False
 
 
 def _are_texts(value: Any) -> bool:

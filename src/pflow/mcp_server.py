@@ -151,7 +151,9 @@ def make() -> "Server":
     """The server, with its five tools and its guide."""
     from uraniborg.kernel.mcp import make_server, resource, tool
 
-    server = make_server("pflow", version=version(), instructions=_instructions(), interrupted=_interrupted)
+    server = make_server(
+        "pflow", version=version(), instructions=_instructions(), interrupted=_interrupted, failed=_failed
+    )
     looks = partial(tool, server, read_only=True, idempotent=True, failed=_failed)
     looks(title="Browse components")(browse_components)
     looks(title="List saved workflows")(list_library)

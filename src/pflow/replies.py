@@ -11,7 +11,7 @@ import orjson
 from pflow.engine.results import RunResult
 from pflow.errors import PflowError, SecurityError
 from pflow.shortening import shortened
-from uraniborg.kernel.errors import InvalidInput, UraniborgError
+from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 
 MOST_BYTES: Final = 100_000
 """How long the outputs in a reply may be."""
@@ -26,7 +26,7 @@ _DIAGNOSTICS: Final = 50
 
 def told(error: UraniborgError) -> dict[str, Any]:
     """The error in the words of the specification: with a `type`, whoever raised it."""
-    kind = "validation_error" if isinstance(error, InvalidInput) else PflowError.type
+    kind = "validation_error" if isinstance(error, InvalidInput | NotFound) else PflowError.type
     body = {"type": kind, **error.body()["error"]}
     found = body.get("diagnostics", [])
     if len(found) > _DIAGNOSTICS:

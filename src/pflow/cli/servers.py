@@ -1,15 +1,23 @@
 """MCP: serving workflows to agents, and other servers whose tools workflows may use."""
 
+import re
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
-from pflow.cli.printing import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Page, Painted, Piece, print_json
+from pflow.cli.printing import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Page, Painted, Piece, print_json, say
 from pflow.cli.shared import HELP_OPTIONS, Json, app, service
 from uraniborg.kernel.commands import UsageError
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.wording import counted
+
+_SCHEME: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://")
+_SCHEMES: Final = ("http", "https")
+_LITERAL: Final = (
+    "The address holds a secret, which is now stored in mcp-servers.json. Write ${VARIABLE} in its place, and set the "
+    "variable in the environment."
+)
 
 group = typer.Typer(
     help="Serve workflows to agents, and use the tools of MCP servers as nodes.",
@@ -33,9 +41,12 @@ def add(
         str, typer.Argument(metavar="NAME", help="What to call the server: its tools become nodes mcp-NAME-TOOL.")
     ],
     command: Annotated[
-        list[str] | None, typer.Argument(metavar="-- COMMAND ARG", help="The command that starts it.")
+        list[str] | None,
+        typer.Argument(metavar="URL | -- COMMAND ARG", help="Its address (http:// or https://), or its command."),
     ] = None,
-    url: Annotated[str | None, typer.Option(help="The address of a server that runs already.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Its address, such as '${BASE}/mcp'; https://… needs no option.")
+    ] = None,
     env: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="A variable for the command, such as 'TOKEN=${TOKEN}'; repeatable."),
@@ -53,14 +64,20 @@ def add(
     looked up in the environment when the server is used, and not stored.
 
     For example: pflow mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+
+    For example: pflow mcp add library http://127.0.0.1:8421/mcp
     """
+    from pflow.mcp_config import has_literal_secret
     from pflow.mcp_servers import add_server
 
     plain = _described(command or [], url, env or [], header or [])
     config = add_server(service().home, name, plain, replace=replace)
+    warnings = [_LITERAL] if has_literal_secret(plain.get("url", "")) else []
     if json:
-        print_json(redact({"name": name, "where": config.where}))
+        print_json(redact({"name": name, "where": config.where, "warnings": warnings}))
         return
+    for warning in warnings:
+        say("warning", YELLOW, warning)
     page = Page()
     page.line(Painted(GREEN, "✓ "), "Added ", Painted(BOLD, name), Painted(DIM, f"  {config.where}"))
     page.line(Painted(DIM, f"  Learn its tools: pflow mcp sync {name}"))
@@ -68,18 +85,32 @@ def add(
 
 def _described(command: list[str], url: str | None, env: list[str], headers: list[str]) -> dict[str, Any]:
     """As the file has it. Raises UsageError."""
+    if command and not url and (scheme := _SCHEME.match(command[0])):
+        url, command = _address(scheme[1].lower(), command), []
     if bool(command) == bool(url):
         raise UsageError(
-            "Give either a command or --url.",
-            hint="pflow mcp add NAME -- COMMAND ARG... | pflow mcp add NAME --url URL",
+            "Give either a command or an address.",
+            hint="pflow mcp add NAME -- COMMAND ARG... | pflow mcp add NAME URL",
         )
     if url:
         if env:
             raise UsageError("--env is for a command.", hint="For an address, use --header.")
         return {"type": "http", "url": url, **({"headers": _pairs("--header", headers)} if headers else {})}
     if headers:
-        raise UsageError("--header is for --url.", hint="For a command, use --env.")
+        raise UsageError("--header is for an address.", hint="For a command, use --env.")
     return {"command": command[0], "args": command[1:], **({"env": _pairs("--env", env)} if env else {})}
+
+
+def _address(scheme: str, given: list[str]) -> str:
+    """Return the address that stands in the place of a command. Raises UsageError."""
+    if scheme not in _SCHEMES:
+        raise UsageError(
+            f"The address begins with {scheme}://, which pflow does not speak.",
+            hint="Give the http:// or https:// address of a server with the streamable HTTP transport.",
+        )
+    if len(given) > 1:
+        raise UsageError("An address takes no arguments.", hint="For headers, use --header 'KEY=${VARIABLE}'.")
+    return f"{scheme}{given[0].strip()[len(scheme) :]}"
 
 
 def _pairs(option: str, given: list[str]) -> dict[str, str]:
@@ -119,7 +150,7 @@ def _tool_counts() -> dict[str, int]:
 def _tell_servers(told: dict[str, Any]) -> None:
     page = Page()
     if not told["servers"] and not told["problems"]:
-        page.line("No MCP servers yet. `pflow mcp add NAME -- COMMAND` adds one.")
+        page.line("No MCP servers yet. `pflow mcp add NAME URL` or `pflow mcp add NAME -- COMMAND` adds one.")
     rows: list[list[Piece]] = []
     for one in told["servers"]:
         tools = counted(one["tools"], "tool") if one["tools"] else "not synced"
@@ -168,7 +199,7 @@ def sync(
 def _tell_synced(found: list[Any]) -> None:
     page = Page()
     if not found:
-        page.line("No MCP servers yet. `pflow mcp add NAME -- COMMAND` adds one.")
+        page.line("No MCP servers yet. `pflow mcp add NAME URL` or `pflow mcp add NAME -- COMMAND` adds one.")
     for one in found:
         if one.problem:
             page.line(Painted(RED, "✗ "), Painted(BOLD, one.name), f"  {one.problem}")

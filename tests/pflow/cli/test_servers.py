@@ -33,9 +33,52 @@ def test_a_server_is_added_by_its_address(ask: Ask, place: Place) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ("https://example.org/mcp", "https://example.org/mcp"),
+        ("http://127.0.0.1:8765/mcp", "http://127.0.0.1:8765/mcp"),
+        ("HTTPS://Example.org/Mcp", "https://Example.org/Mcp"),
+        (" https://[::1]:8/mcp ", "https://[::1]:8/mcp"),
+        ("https://example.org/mcp?token=${TOKEN}", "https://example.org/mcp?token=${TOKEN}"),
+    ],
+)
+@pytest.mark.parametrize("sign", [(), ("--",)])
+def test_an_address_in_the_place_of_a_command_is_an_address(
+    ask: Ask, place: Place, given: str, url: str, sign: tuple[str, ...]
+) -> None:
+    done = ask("mcp", "add", "--header", "A=${B}", "--json", "web", *sign, given)
+    assert (done.code, done.json["warnings"]) == (0, [])
+    assert _file(place) == {"web": {"type": "http", "url": url, "headers": {"A": "${B}"}}}
+
+
+@pytest.mark.parametrize("command", ["mcp-server", "./https:server", "httpsomething", "C:/server", "server@https://x"])
+def test_everything_else_in_the_place_of_a_command_is_a_command(ask: Ask, place: Place, command: str) -> None:
+    assert ask("mcp", "add", "one", "--", command, "https://example.org/").code == 0
+    assert _file(place) == {"one": {"command": command, "args": ["https://example.org/"]}}
+
+
+@pytest.mark.parametrize("url", ["https://h/mcp?api_key=hunter2-one", "https://me:hunter2-one@h/mcp"])
+def test_a_secret_in_an_address_is_masked_with_a_warning_to_use_a_variable(ask: Ask, url: str) -> None:
+    done = ask("mcp", "add", "x", url)
+    assert "warning: The address holds a secret" in done.err
+    said = ask("mcp", "add", "x", url, "--replace", "--json")
+    assert "${VARIABLE}" in said.json["warnings"][0]
+    assert "hunter2" not in done.out + done.err + said.out + ask("mcp", "list").out
+
+
+@pytest.mark.parametrize(
     "given",
     [
         ("x",),
+        ("x", "ws://h/mcp"),
+        ("x", "https://"),
+        ("x", "https://:80/"),
+        ("x", "https://h:port/"),
+        ("x", "https://[::1/"),
+        ("x", "https://h/a b"),
+        ("x", "https://h/", "argument"),
+        ("x", "https://h/", "--url", "https://h/"),
+        ("x", "https://h/", "--env", "A=B"),
         ("x", "--url", "https://h/", "--", "command"),
         ("x", "--url", "ftp://h/"),
         ("x", "--env", "NOVALUE", "--", "command"),

@@ -100,7 +100,12 @@ async def test_unknown_and_wrong_arguments_are_refused_and_nothing_runs(home: Pa
             assert error["argument"] in {*arguments, *ARGUMENTS[tool]}
             assert tool in error["hint"]
         unknown = await client.call_tool("plan_workflow", {})
-        assert json.loads(text_of(unknown))["error"]["code"] == "unknown_tool"
+        reply = json.loads(text_of(unknown))
+        assert unknown.isError
+        assert unknown.structuredContent == reply
+        assert reply["success"] is False
+        assert (reply["error"]["code"], reply["error"]["type"]) == ("unknown_tool", "validation_error")
+        assert set(reply["error"]["allowed"]) == set(ARGUMENTS)
     assert times(tmp_path / "tally") == 0
     assert history(home, "counts") == []
     assert files(home) == before

@@ -82,6 +82,7 @@ class Server(FastMCP[Any]):
         prompts: bool,
         cleanup: Cleanup | None,
         interrupted: Cleanup | None,
+        failed: Failed | None = None,
     ) -> None:
         # The SDK takes over the root logger of the process unless it finds a handler there, and reads any .env file.
         placeholder = logging.NullHandler()
@@ -101,6 +102,7 @@ class Server(FastMCP[Any]):
         }
         self._cleanup = cleanup
         self._interrupted = interrupted
+        self._failed = failed
         self._known_tools: dict[str, _Tool] = {}
         self._known_resources: list[_Resource] = []
         self._listings: list[Listing] = []
@@ -227,7 +229,9 @@ class Server(FastMCP[Any]):
     def _reply_to_failure(self, name: str, arguments: dict[str, Any], error: UraniborgError) -> Reply:
         called = self._known_tools.get(name)
         if called is None:
-            return failure(error)
+            if self._failed is None:
+                return failure(error)
+            return success(self._failed(error, arguments), structured=True)._replace(is_error=True)
         for argument in called.about:
             if isinstance(value := arguments.get(argument), str):
                 error.ids.setdefault(argument, value[:_SHOWN])
@@ -292,11 +296,13 @@ def make_server(
     prompts: bool = False,
     cleanup: Cleanup | None = None,
     interrupted: Cleanup | None = None,
+    failed: Failed | None = None,
 ) -> Server:
     """A server of this name and version that so far offers nothing; `instructions` tell an agent what it is for.
 
     Tools and resources are advertised once one is registered, prompts only if asked for. `cleanup` is awaited before
-    the server ends that `run` runs; `interrupted` before that, if it is a signal that ends it.
+    the server ends that `run` runs; `interrupted` before that, if it is a signal that ends it. `failed` makes the reply
+    to a call of an unknown tool, where that is more than the error.
     """
     # The SDK has a line for every request, at the level of a program's own news.
     if logging.getLogger("mcp").level == logging.NOTSET:
@@ -308,6 +314,7 @@ def make_server(
         prompts=prompts,
         cleanup=cleanup,
         interrupted=interrupted,
+        failed=failed,
     )
 
 
