@@ -6,6 +6,8 @@ PflowError
 ├── RunNotFound          not in the log of runs                                           FileNotFoundError
 ├── WorkflowExists       the name is taken; nothing is overwritten                        already_exists
 ├── LibraryUnwritable    the disk refused; what was there is there still                  execution_error
+├── ScheduleNotFound     no scheduler runs this workflow                                  FileNotFoundError
+├── SchedulerUnavailable systemd, cron or launchd is not there, or refuses               execution_error
 ├── InvalidWorkflow      what the checker found, all of it                                validation_error
 ├── InvalidInputs        inputs of the wrong kind                                         validation_error
 ├── RepairRefused        a workflow is repaired by whoever wrote it                       validation_error
@@ -77,6 +79,15 @@ class LibraryUnwritable(PflowError, Unavailable):
             hint="Make room or set the permissions right, then try again.",
             path=path,
         )
+
+
+class ScheduleNotFound(PflowError, NotFound):
+    code = "schedule_not_found"
+    type = "FileNotFoundError"
+
+
+class SchedulerUnavailable(PflowError, Unavailable):
+    code = "scheduler_unavailable"
 
 
 class InvalidWorkflow(PflowError, InvalidInput):

@@ -5,12 +5,12 @@ from typing import Final, NoReturn
 
 import typer
 
-from pflow.cli import starting, checking, looking, runs, making, servers  # isort: skip
+from pflow.cli import starting, checking, looking, runs, making, scheduling, servers  # isort: skip
 from pflow.cli.shared import app
 from uraniborg.kernel.commands import UsageError, run_app
 from uraniborg.kernel.terminal import run
 
-ROOMS: Final = (starting, checking, looking, runs, making, servers)
+ROOMS: Final = (starting, checking, looking, runs, making, scheduling, servers)
 """Each has added its commands, in the order in which the help lists them."""
 
 

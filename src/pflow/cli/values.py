@@ -14,10 +14,15 @@ _FLOAT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,30})?(?:[eE][+
 _UNDECLARED: Final = Input("")
 
 
-def inputs_of(document: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
-    """The inputs of a run, with what is piped in for the one that asks for it. Raises UsageError."""
+def inputs_of(document: Mapping[str, Any], given: Mapping[str, str], *, has_stdin: bool = True) -> dict[str, Any]:
+    """Return the inputs of a run, with what is piped in for the one that asks for it. Raises UsageError."""
     declared = read_inputs(document.get("inputs"), [])
     from_stdin = [name for name, text in given.items() if text == "-"]
+    if from_stdin and not has_stdin:
+        name = from_stdin[0]
+        raise UsageError(
+            f"The input '{name}' cannot be read from stdin here.", hint=f"Give {name}=VALUE or {name}=@FILE."
+        )
     if len(from_stdin) > 1:
         raise UsageError(
             f"Only one input can be read from stdin; these ask for it: {', '.join(from_stdin)}.",
@@ -25,7 +30,7 @@ def inputs_of(document: Mapping[str, Any], given: Mapping[str, str]) -> dict[str
         )
     values = {name: _value(name, text, declared.get(name, _UNDECLARED)) for name, text in given.items()}
     asking = next((one for one in declared.values() if one.stdin), None)
-    if asking and asking.name not in values and not from_stdin and stdin_is_piped():
+    if has_stdin and asking and asking.name not in values and not from_stdin and stdin_is_piped():
         text = read_stdin(asking.name)
         if text:  # an empty pipe is what many programs are started with
             values[asking.name] = _content(text, asking)

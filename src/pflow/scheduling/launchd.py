@@ -1,0 +1,87 @@
+"""Agents of launchd, on macOS: a property list for each workflow."""
+
+import os
+import plistlib
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from pflow.errors import InvalidInputs
+from pflow.scheduling.job import Job
+from pflow.scheduling.scheduler import Schedule, Scheduler, unlink, written
+
+LABEL: Final = "org.uraniborg.pflow."
+_AT: Final = "PFLOW_SCHEDULE"
+_NOT_IN_XML: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
+
+
+class Launchd(Scheduler):
+    kind = "launchd"
+    tool = "launchctl"
+
+    @property
+    def folder(self) -> Path:
+        return self.home("Library", "LaunchAgents")
+
+    def text(self, job: Job) -> dict[str, str]:
+        return {str(self._path(job.workflow)): property_list(job)}
+
+    def install(self, job: Job) -> None:
+        path = self._path(job.workflow)
+        with written(self.text(job), mark=_AT):
+            self._unload(job.workflow)
+            self.require("bootstrap", _domain(), str(path))
+
+    def remove(self, name: str) -> bool:
+        path = self._path(name)
+        if not path.is_file():
+            return False
+        if self.is_available:
+            self._unload(name)
+        unlink(path)
+        return True
+
+    def installed(self) -> list[Schedule]:
+        found: list[Schedule] = []
+        for path in sorted(self.folder.glob(f"{LABEL}*.plist")):
+            name = path.name.removeprefix(LABEL).removesuffix(".plist")
+            found.append(Schedule(name, self.kind, _at(path), path))
+        return found
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{LABEL}{name}.plist"
+
+    def _unload(self, name: str) -> None:
+        self.call("bootout", f"{_domain()}/{LABEL}{name}")  # fails where none was loaded
+
+
+def property_list(job: Job) -> str:
+    """Return the text of the agent. Raises InvalidInputs for control characters, which XML cannot carry."""
+    for given in job.inputs:
+        if _NOT_IN_XML.search(given):
+            name = given.partition("=")[0]
+            message = f"The input '{name}' has a control character, which launchd cannot carry."
+            raise InvalidInputs(message, hint=f"Write it to a file, and give {name}=@FILE.")
+    plain = {
+        "Label": f"{LABEL}{job.workflow}",
+        "ProgramArguments": job.command,
+        "WorkingDirectory": job.folder,
+        "EnvironmentVariables": {**job.environment, _AT: str(job.timing)},
+        "StartCalendarInterval": job.timing.intervals(),
+        "StandardOutPath": job.log,
+        "StandardErrorPath": job.log,
+        "Umask": 0o077,
+    }
+    return plistlib.dumps(plain, sort_keys=False).decode()
+
+
+def _domain() -> str:
+    return f"gui/{os.getuid()}"
+
+
+def _at(path: Path) -> str:
+    try:
+        plain: Any = plistlib.loads(path.read_bytes())
+        return str(plain["EnvironmentVariables"][_AT])
+    except Exception:  # a damaged file, for which the parser raises whatever it meets
+        return ""

@@ -1,0 +1,152 @@
+"""What the schedulers of the system share: their programs, and files that are written whole or not at all.
+
+A scheduler is given the environment of the command, which says where its folders and programs are.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import ClassVar, Final, Literal
+
+from pflow.errors import LibraryUnwritable, SchedulerUnavailable, WorkflowExists
+from pflow.scheduling.job import Job
+from uraniborg.kernel.files import write_atomic
+
+Kind = Literal["systemd", "cron", "launchd"]
+_PATIENCE_S: Final = 60
+_LONGEST: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A schedule that is installed. `path` is None for a line of the crontab."""
+
+    name: str
+    kind: Kind
+    at: str
+    path: Path | None
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """`tool` is the program that installs jobs."""
+
+    kind: ClassVar[Kind]
+    tool: ClassVar[str]
+    env: Mapping[str, str]
+
+    @property
+    def is_available(self) -> bool:
+        return shutil.which(self.tool, path=self.env.get("PATH")) is not None
+
+    def text(self, job: Job) -> dict[str, str]:
+        """Return the text of the job by the path of its file. Raises InvalidInputs."""
+        raise NotImplementedError
+
+    def install(self, job: Job) -> None:
+        """Install the job in the place of an earlier one of its workflow.
+
+        Raises InvalidInputs, WorkflowExists for files of somebody else, LibraryUnwritable, SchedulerUnavailable.
+        """
+        raise NotImplementedError
+
+    def remove(self, name: str) -> bool:
+        """Remove the job of the workflow; return False if there is none. Raises as `install` does."""
+        raise NotImplementedError
+
+    def installed(self) -> list[Schedule]:
+        """Return the jobs that are installed. Raises SchedulerUnavailable."""
+        raise NotImplementedError
+
+    def home(self, *parts: str) -> Path:
+        return Path(self.env.get("HOME") or "~").expanduser().joinpath(*parts)
+
+    def call(self, *arguments: str, stdin: str = "") -> CompletedProcess[str]:
+        """Run the tool. Raises SchedulerUnavailable if it is not there or does not end."""
+        program = shutil.which(self.tool, path=self.env.get("PATH"))
+        if program is None:
+            raise SchedulerUnavailable(f"The program {self.tool} is not on PATH.", hint=self._alternative)
+        try:
+            done = subprocess.run(  # noqa: S603 - the scheduler's own program, with arguments of ours
+                [program, *arguments],
+                input=stdin.encode("utf-8", "surrogateescape"),
+                capture_output=True,
+                timeout=_PATIENCE_S,
+                check=False,
+                env={**self.env, "LC_ALL": "C"},
+            )
+        except (OSError, subprocess.TimeoutExpired) as exc:
+            reason = exc.strerror if isinstance(exc, OSError) else f"it did not end within {_PATIENCE_S} s"
+            raise SchedulerUnavailable(f"{self.tool} cannot be run: {reason}.", hint=self._alternative) from None
+        # Not in text mode, which would change line ends of a crontab.
+        stdout, stderr = (stream.decode("utf-8", "surrogateescape") for stream in (done.stdout, done.stderr))
+        return CompletedProcess(done.args, done.returncode, stdout, stderr)
+
+    def require(self, *arguments: str, stdin: str = "") -> None:
+        """Run the tool. Raises SchedulerUnavailable also if it fails."""
+        done = self.call(*arguments, stdin=stdin)
+        if done.returncode:
+            raise self.failed(done, *arguments)
+
+    def failed(self, done: CompletedProcess[str], *arguments: str) -> SchedulerUnavailable:
+        said = done.stderr.strip()[:_LONGEST] or f"exit code {done.returncode}"
+        return SchedulerUnavailable(f"`{self.tool} {' '.join(arguments)}` failed: {said}", hint=self._alternative)
+
+    @property
+    def _alternative(self) -> str:
+        other = "systemd" if self.kind == "cron" else "cron"
+        return f"Use --as {other}; or without --install the text is printed, for you to install."
+
+
+@contextmanager
+def written(files: Mapping[str, str], *, mark: str) -> Generator[None]:
+    """Write the files; put back what was there if the body raises SchedulerUnavailable.
+
+    Raises WorkflowExists for a file without the mark, and LibraryUnwritable.
+    """
+    before = {Path(name): _content(Path(name)) for name in files}
+    for path, content in before.items():
+        if content is not None and mark not in content:
+            raise WorkflowExists(
+                f"{path} was not written by pflow. Nothing was changed.",
+                hint="Move it away, or save the workflow under another name.",
+            )
+    try:
+        for name, text in files.items():
+            _put(Path(name), text)
+        yield
+    except (SchedulerUnavailable, LibraryUnwritable):
+        for path, content in before.items():
+            _put(path, content)
+        raise
+
+
+def unlink(*files: Path) -> None:
+    """Remove the files that there are. Raises LibraryUnwritable."""
+    for path in files:
+        _put(path, None)
+
+
+def _content(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return "" if os.path.lexists(path) else None
+    except OSError as exc:
+        raise LibraryUnwritable(path.name, exc) from exc
+
+
+def _put(path: Path, content: str | None) -> None:
+    try:
+        if content is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(path, content)
+    except OSError as exc:
+        raise LibraryUnwritable(path.name, exc) from exc

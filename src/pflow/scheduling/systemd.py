@@ -1,0 +1,91 @@
+"""User timers of systemd: a service and a timer for each workflow."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from pflow.scheduling.job import CONTROL, Job
+from pflow.scheduling.scheduler import Schedule, Scheduler, unlink, written
+
+MARK: Final = "# Written by `pflow schedule`; `pflow schedule NAME --remove` removes it."
+_AT: Final = re.compile(r"^Description=pflow \S+ at (.*)$", re.MULTILINE)
+_PREFIX: Final = "pflow-"
+
+
+class Systemd(Scheduler):
+    kind = "systemd"
+    tool = "systemctl"
+
+    @property
+    def folder(self) -> Path:
+        configured = self.env.get("XDG_CONFIG_HOME") or ""
+        return (Path(configured) if configured.startswith("/") else self.home(".config")) / "systemd" / "user"
+
+    def text(self, job: Job) -> dict[str, str]:
+        service, timer = self._files(job.workflow)
+        return {str(service): service_unit(job), str(timer): timer_unit(job)}
+
+    def install(self, job: Job) -> None:
+        self.require("--version")  # before anything is written
+        with written(self.text(job), mark=MARK):
+            self.require("--user", "daemon-reload")
+            self.require("--user", "enable", f"{_PREFIX}{job.workflow}.timer")
+            # Not `enable --now`, with which a timer that runs already would keep its old time.
+            self.require("--user", "restart", f"{_PREFIX}{job.workflow}.timer")
+
+    def remove(self, name: str) -> bool:
+        service, timer = self._files(name)
+        if not any(MARK in _read(path) for path in (service, timer)):
+            return False
+        if self.is_available:
+            self.call("--user", "disable", "--now", timer.name)
+        unlink(timer, service)
+        if self.is_available:
+            self.call("--user", "daemon-reload")
+        return True
+
+    def installed(self) -> list[Schedule]:
+        timers = [(path, _read(path)) for path in sorted(self.folder.glob(f"{_PREFIX}*.timer"))]
+        return [
+            Schedule(path.stem.removeprefix(_PREFIX), self.kind, found[1] if (found := _AT.search(text)) else "", path)
+            for path, text in timers
+            if MARK in text
+        ]
+
+    def _files(self, name: str) -> tuple[Path, Path]:
+        return self.folder / f"{_PREFIX}{name}.service", self.folder / f"{_PREFIX}{name}.timer"
+
+
+def service_unit(job: Job) -> str:
+    """Return the text of the service that runs the workflow."""
+    environment = "".join(f"Environment={_word(f'{key}={value}')}\n" for key, value in job.environment.items())
+    # The program itself is not searched for variables, so a doubled $ would stay.
+    first, *rest = map(_word, job.command)
+    command = " ".join([first, *(word.replace("$", "$$") for word in rest)])
+    return (
+        f"{MARK}\n[Unit]\nDescription=pflow {job.workflow} at {job.timing}\n\n"
+        f"[Service]\nType=oneshot\nWorkingDirectory={job.folder.replace('%', '%%')}\n{environment}"
+        f"UMask=0077\nExecStart={command}\n"
+    )
+
+
+def timer_unit(job: Job) -> str:
+    """Return the text of the timer that starts the service; a time that was missed is made up for."""
+    return (
+        f"{MARK}\n[Unit]\nDescription=pflow {job.workflow} at {job.timing}\n\n"
+        f"[Timer]\nOnCalendar={job.timing.calendar()}\nPersistent=true\n\n"
+        "[Install]\nWantedBy=timers.target\n"
+    )
+
+
+def _word(text: str) -> str:
+    """Return a text as one quoted word, in which neither specifiers nor escapes mean anything."""
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return '"' + CONTROL.sub(lambda sign: f"\\x{ord(sign[0]):02x}", quoted) + '"'
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
