@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 import orjson
 
 from pflow.engine.values import as_json, from_json
+from uraniborg.kernel.files import open_private
 
 Key = tuple[str, str]
 """A node and a fingerprint."""
@@ -63,7 +64,7 @@ class Journal:
     def __init__(self, path: Path, header: dict[str, Any]) -> None:
         self.path = path
         self._size = 0
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._file = open_private(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._write(orjson.dumps(header) + b"\n")
@@ -175,7 +176,7 @@ def taken(path: Path) -> Generator[bool]:
 def waiting_for(path: Path, *, leaves_file: bool = True) -> Generator[None]:
     """Hold the lock file `path`, after whoever holds it now. It may be removed afterwards."""
     while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        file = open_private(path, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
             if not _is_still_at(path, file):  # whoever held it has removed it

@@ -71,6 +71,8 @@ def child_environment(more: Iterable[str] = (), environ: Mapping[str, str] | Non
 def is_sensitive_variable(name: str) -> bool:
     """Return True for the name of a variable that holds a secret, such as `OPENAI_API_KEY` or `GITHUB_PAT`."""
     lower = name.lower()
+    if lower in ("pwd", "oldpwd"):  # the working directory
+        return False
     return any(hint in lower for hint in _HINTS) and (lower.endswith(_ENDINGS) or is_sensitive(name))
 
 
