@@ -68,7 +68,8 @@ def kept_from(found: "Found") -> Kept:
 
 def read(home: Path) -> tuple[Kept | None, Folders]:
     """What is kept, if it still holds, and what is known of the import path. Raises DamagedCache."""
-    make_private(home / FILE)
+    for path in ((home / FILE).parent, home / FILE):
+        make_private(path)
     try:
         data = (home / FILE).read_bytes()
     except OSError:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 
 from uraniborg.kernel.redaction import is_sensitive, register_secret
@@ -68,6 +69,7 @@ def child_environment(more: Iterable[str] = (), environ: Mapping[str, str] | Non
     }
 
 
+@lru_cache(maxsize=1024)
 def is_sensitive_variable(name: str) -> bool:
     """Return True for the name of a variable that holds a secret, such as `OPENAI_API_KEY` or `GITHUB_PAT`."""
     lower = name.lower()
