@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from uraniborg.kernel.files import Locked, locked, make_private_folder
-from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, reading
+from uraniborg.kernel.sqlite import DatabaseUnusable, connect, create_file, migrate, reading
 
 _FOREIGN: Final = ("no such", "already exists", "no column", "columns", "decode")
 """What SQLite says of a file that is whole, and holds something else than it should."""
@@ -94,6 +94,7 @@ class RunLogFile:
     def _connection(self) -> sqlite3.Connection:
         with suppress(OSError):  # `connect` tells what stands in the way
             make_private_folder(self._path.parent)
+            create_file(self._path)
         self._identity = _identity_of(self._path)
         is_writable = all(os.access(path, os.W_OK) for path in (self._path, self._path.parent))
         return _up_to_date(connect(self._path, readonly=self._identity is not None and not is_writable))

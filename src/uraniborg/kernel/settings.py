@@ -198,8 +198,8 @@ def _report(remedies: Mapping[Origin, str]) -> None:
         if key not in _reported:
             _reported.add(key)
             _log.warning(
-                f"{origin} is ignored: a .env file in the working directory may not set it.",
-                hint=f"Set {origin.name} in the environment{', ' + remedy if remedy else ''}.",
+                f"{origin} is ignored: a .env file in the working directory may not set it. "
+                f"Set {origin.name} in the environment{', ' + remedy if remedy else ''}."
             )
 
 

@@ -76,7 +76,7 @@ def connect(
 def _open(path: Path, *, readonly: bool, create: bool, timeout: float) -> sqlite3.Connection:
     address = str(path) if path.name == ":memory:" else path.absolute().as_uri()
     if not readonly and create:
-        _create(path)
+        create_file(path)
     elif readonly:
         # Reading a WAL database makes files beside it. Where we may not and nobody has, it is not being written.
         at_rest = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
@@ -94,8 +94,11 @@ def _open(path: Path, *, readonly: bool, create: bool, timeout: float) -> sqlite
     return connection
 
 
-def _create(path: Path) -> None:
-    """Create the file for its owner alone, if it is not there; SQLite gives the same access to the files beside it."""
+def create_file(path: Path) -> None:
+    """Create an empty database for its owner alone, if there is none; SQLite gives the files beside it the same access.
+
+    Raises OSError.
+    """
     make_folder(path.parent)
     if path.name != ":memory:":
         # One at a time: closing a file lets go of all locks that this process has on it.
