@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from uraniborg.kernel.settings import LoadedSettings, data_dir, read_settings
+from uraniborg.kernel.settings import LoadedSettings, own_folder, read_settings
 
 SECTION: Final = "library"
 
@@ -52,4 +52,4 @@ def read_config() -> LoadedSettings[LibraryConfig]:
 
 def sample_shelf_path() -> Path:
     """Where the sample shelf is built on first use."""
-    return data_dir() / "library" / "sample-shelf"
+    return own_folder("data", "library") / "sample-shelf"

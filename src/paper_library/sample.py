@@ -6,7 +6,7 @@ from typing import Final
 from paper_library.config import sample_shelf_path
 from paper_library.store.checking import verify
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import locked
+from uraniborg.kernel.files import locked, make_folder
 
 SAMPLE_PAPERS: Final = Path(__file__).parent / "sample_papers"
 
@@ -18,7 +18,7 @@ def sample_shelf(target: Path | None = None) -> Path:
         from paper_library.build.building import build_shelf  # most calls find it built
 
         inputs = [SAMPLE_PAPERS / "papers.bib", SAMPLE_PAPERS / "texts"]
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with locked(path.parent / f".{path.name}.sample", timeout_s=60):
             if not _is_there(path):  # another process may have made it meanwhile
                 build_shelf(inputs, path, summaries=SAMPLE_PAPERS / "summaries")

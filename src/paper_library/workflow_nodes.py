@@ -17,7 +17,7 @@ from paper_library.errors import OutOfBounds, ShelfNotFound, ShelfUnwritable
 from paper_library.limits import DEFAULT_PAGE_SIZE
 from paper_library.store.layout import MANIFEST
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import locked, shown
+from uraniborg.kernel.files import locked, make_folder, shown
 
 _PARTS: Final = ("metadata", "summary", "source", "bibtex")
 _PATIENCE_S: Final = 60.0
@@ -88,7 +88,7 @@ def add(params: dict[str, Any], context: Context) -> dict[str, Any]:
 @contextmanager
 def _alone_at(shelf: Path) -> Generator[None]:
     """One adds at a time: what another adds meanwhile must be on the shelf that this one updates."""
-    shelf.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(shelf.parent)
     with locked(shelf.parent / f".{shelf.name}.adding", _PATIENCE_S):
         yield
 

@@ -23,7 +23,7 @@ from pflow.registry.discovery import TOOLS_FILE
 from pflow.registry.problems import Problem
 from uraniborg.kernel.clock import SystemClock, iso
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import locked, write_atomic
+from uraniborg.kernel.files import locked, make_private, make_private_folder, write_atomic
 
 if TYPE_CHECKING:
     from uraniborg.kernel.mcp.client import Connection
@@ -87,7 +87,7 @@ def add_server(home: Path, name: str, plain: Mapping[str, Any], *, replace: bool
     """Write down how a server is reached. Raises InvalidServer, or ServerExists unless it may be replaced."""
     config = checked(name, dict(plain))
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        make_private_folder(home)
     except OSError as wrong:
         raise LibraryUnwritable(FILE, wrong) from None
     with locked(home / _LOCK, _LOCK_S):
@@ -202,6 +202,7 @@ def _servers(home: Path) -> dict[str, Any]:
 
 
 def _file(home: Path) -> dict[str, Any]:
+    make_private(home / FILE)
     try:
         data = (home / FILE).read_bytes()
     except FileNotFoundError:
@@ -233,5 +234,4 @@ def _write_tools(home: Path, tools: Mapping[str, Any]) -> None:
 
 
 def _write_privately(path: Path, plain: Mapping[str, Any]) -> None:
-    path.touch(mode=0o600)  # what is put in its place has its permissions
     write_atomic(path, orjson.dumps(plain, option=orjson.OPT_INDENT_2) + b"\n")

@@ -1,12 +1,14 @@
 """Secrets of a run: which they are, and how they are kept out of everything that is written or answered."""
 
 import codecs
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
 from pflow.templates.resolving import texts_within
 from uraniborg.kernel.child_environment import register_environment_secrets
+from uraniborg.kernel.files import open_private
 from uraniborg.kernel.redaction import SHORTEST_SECRET, Redactor, is_sensitive, redact
 
 __all__ = ["SHORTEST", "Secrets", "is_sensitive", "secret_params"]
@@ -62,10 +64,10 @@ class Secrets:
         while any(piece != masked for piece, masked in self.redactor.pieces(_text_of(path))):
             target = path.with_name(f"{path.name}.masked")
             try:
-                target.touch(0o600)
-                with target.open("wb") as file:
-                    for _, masked in self.redactor.pieces(_text_of(path)):
-                        file.write(masked.encode("utf-8", "surrogateescape"))
+                with open(open_private(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
+                    file.writelines(
+                        masked.encode("utf-8", "surrogateescape") for _, masked in self.redactor.pieces(_text_of(path))
+                    )
                 target.replace(path)
             except OSError:
                 target.unlink(missing_ok=True)

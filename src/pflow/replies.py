@@ -12,6 +12,7 @@ from pflow.engine.results import RunResult
 from pflow.errors import PflowError, SecurityError
 from pflow.shortening import shortened
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
+from uraniborg.kernel.files import make_private_folder, open_private
 
 MOST_BYTES: Final = 100_000
 """How long the outputs in a reply may be."""
@@ -109,8 +110,8 @@ def _written(home: Path, run_id: str, name: str, text: bytes) -> str | None:
     folder = home / "spool" / run_id
     path = folder / name
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        make_private_folder(folder)
+        file = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         with open(file, "wb") as stream:
             stream.write(text)
     except OSError:

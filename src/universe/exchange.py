@@ -49,7 +49,7 @@ def read_document(path: Path) -> Document:
 def write_output(path: Path, content: bytes) -> None:
     """Put the content there, whole or not at all. Raises Unwritable."""
     try:
-        write_atomic(path, content)
+        write_atomic(path, content, access="kept")
     except OSError as exc:
         raise Unwritable(
             f"{path} cannot be written: {exc.strerror}.", hint="Check the folder and the disk.", path=str(path)

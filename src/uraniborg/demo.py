@@ -32,7 +32,7 @@ from uraniborg.demo_universe import show_universe
 from uraniborg.demo_workflow import show_workflow
 from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import write_atomic
+from uraniborg.kernel.files import make_folder, write_atomic
 from uraniborg.recordings import QUERY, RECORDING
 
 _SHOWN: Final = 10
@@ -195,7 +195,7 @@ def _stages(result: PaperCollection) -> Group:
 
 def _prepare(output: Path) -> None:
     try:
-        output.mkdir(parents=True, exist_ok=True)
+        make_folder(output)
     except OSError as error:
         raise InvalidInput(
             f"'{output}' cannot be a folder to write to: {error.strerror}.", hint="Name another one with --output."

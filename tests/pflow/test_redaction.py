@@ -101,13 +101,13 @@ def test_secrets_of_one_run_are_not_those_of_another() -> None:
 
 def test_all_texts_of_a_secret_value_are_secrets() -> None:
     secrets = Secrets([{"user": "ada-lovelace", "deep": ["enigma-1815"]}, 123456789, None, True])
-    assert secrets.values == {"ada-lovelace", "enigma-1815", "123456789"}
+    assert secrets.own == {"ada-lovelace", "enigma-1815", "123456789"}
     assert secrets.masked("by ada-lovelace, 123456789") == f"by {MASK}, {MASK}"
 
 
 def test_what_is_too_short_to_be_told_from_other_text_is_no_secret() -> None:
     secrets = Secrets(["", " ", "abc", "12345", 7, "  ab  \n"])
-    assert secrets.values == set()
+    assert secrets.own == set()
     assert secrets.masked("abc 12345") == "abc 12345"
     assert not secrets.are_in("abc 12345")
     assert secrets.are_in({"only": [" abc "]})

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -91,6 +92,13 @@ def test_the_demo_shows_both_checkpoints_the_sources_the_papers_and_the_files(de
     for shown in (QUERY, "Checkpoint 1 of 2", "Checkpoint 2 of 2", "approved", "rate limited", "dedup", "papers.bib"):
         assert shown in demo.stdout
     assert (demo.folder / "demo-output" / "papers.bib").read_text().startswith("@article{")
+
+
+@takes_long
+def test_the_files_of_the_demo_are_for_their_owner_alone(demo: Demo) -> None:
+    output = demo.folder / "demo-output"
+    modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in (output, *output.rglob("*"))}
+    assert modes == {(True, 0o700), (False, 0o600)}
 
 
 @takes_long

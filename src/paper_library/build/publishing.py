@@ -14,7 +14,7 @@ from typing import Final
 
 from paper_library.errors import ShelfExists
 from paper_library.store.layout import MANIFEST
-from uraniborg.kernel.files import locked, shown, sync_folder
+from uraniborg.kernel.files import locked, make_folder, shown, sync_folder
 
 _EXCHANGE: Final = 2
 _HERE: Final = -100  # AT_FDCWD
@@ -32,11 +32,11 @@ def staged(target: Path) -> Generator[Path]:
         raise ShelfExists(
             f"{shown(target)} exists and is not a shelf.", hint="Choose another place, or remove it yourself first."
         )
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     with locked(target.parent / f".{target.name}.building", timeout_s=0):
         _sweep(target)
         folder = target.parent / f".{target.name}.{secrets.token_hex(4)}.new"
-        folder.mkdir()
+        make_folder(folder)
         try:
             yield folder
             _replace(folder, target)

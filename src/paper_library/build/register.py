@@ -5,9 +5,7 @@ gives every paper that it knows again its id and BibTeX key, and writes it befor
 that is killed in between has remembered ids that no shelf uses yet, and the next build gives them to the same papers.
 """
 
-import stat
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -130,8 +128,6 @@ class Register:
         content = b",\n".join(line for _, line in sorted(lines.items()))
         staged = staging / path.name
         write_atomic(staged, b'%s %d, "papers": {\n%s\n}}\n' % (_MARK, _FORMAT, content))
-        with suppress(FileNotFoundError):
-            staged.chmod(stat.S_IMODE(path.stat().st_mode))
         staged.replace(path)
         sync_folder(path.parent)
 

@@ -20,6 +20,7 @@ from paper_library.retraction import find_retraction
 from paper_library.search.fields import create_index, document
 from paper_library.store.layout import DATABASE, INDEX, INDEXES, STATIC, TABLES, asset_path
 from paper_library.store.manifest import file_digest
+from uraniborg.kernel.files import make_folder, make_private, open_private
 from uraniborg.kernel.text import fold
 
 # The package's types leave the dictionary's open.
@@ -34,10 +35,11 @@ class ShelfWriter:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        (folder / INDEX).mkdir(parents=True)
+        make_folder(folder / INDEX)
         self._static = folder / STATIC
-        self._static.mkdir()
+        make_folder(self._static)
         self._made: set[Path] = set()
+        os.close(open_private(folder / DATABASE, os.O_WRONLY | os.O_CREAT))
         self._database = sqlite3.connect(folder / DATABASE, isolation_level=None, check_same_thread=False)
         self._database.executescript(
             "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA page_size=8192; PRAGMA temp_store=FILE;"
@@ -124,12 +126,11 @@ class ShelfWriter:
         self._database.execute("COMMIT")
         self._database.executescript(INDEXES)
         self._database.close()
-        mode = (self._folder / DATABASE).stat().st_mode
         for path in (self._folder / INDEX).iterdir():
             if path.name.endswith(".lock"):
                 path.unlink()
             else:
-                path.chmod(mode)  # some are for their owner alone
+                make_private(path)
         content = hashlib.sha256(b"shelf-1\n")
         for line in sorted(self._content):
             content.update(line)
@@ -165,9 +166,9 @@ class ShelfWriter:
     def _write_asset(self, asset: Asset) -> None:
         path = self._static / asset_path(asset.kind, asset.sha256)
         if path.parent not in self._made:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             self._made.add(path.parent)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
             rest = memoryview(asset.content)
             while rest:

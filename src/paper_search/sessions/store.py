@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from paper_search.errors import SessionInterrupted, SessionNotFound
-from uraniborg.kernel.files import Lease, sync_folder
-from uraniborg.kernel.settings import data_dir
+from uraniborg.kernel.files import Lease, make_private_folder, sync_folder
+from uraniborg.kernel.settings import own_folder
 from uraniborg.kernel.sqlite import DatabaseMissing, Migration, connect, copies_of, migrate, reading, transaction
 
 REVIEWS: Final = "reviews"
@@ -77,7 +77,7 @@ class SessionFiles:
     """Sessions as files in `folder`: `sessions` in the data folder unless told otherwise."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder or data_dir() / "paper_search" / "sessions"
+        self._folder = folder or own_folder("data", "paper_search", "sessions")
 
     def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
         path = self._path(session_id)
@@ -132,7 +132,7 @@ class SessionFiles:
     def _create(self, session_id: str, path: Path, step: str, value: str) -> None:
         """Under its name the file is there only once the session is in it."""
         with _interrupting(session_id):
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(path.parent)
             with closing(connect(path.with_suffix(".new"), durable=True)) as connection:
                 migrate(connection, _MIGRATIONS)
                 _insert(connection, step, value)

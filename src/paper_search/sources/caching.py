@@ -9,6 +9,7 @@ from pathlib import Path
 from paper_search.sources.base import Request, Response, Transport
 from paper_search.sources.store import AnswerStore, DamagedEntry, KeptAnswer
 from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.files import make_private
 from uraniborg.kernel.logging import get_logger
 
 _log = get_logger(__name__)
@@ -71,5 +72,7 @@ class CachingTransport:
             try:
                 if path.stat().st_mtime < oldest:
                     path.unlink()
+                else:
+                    make_private(path)
             except OSError:
                 continue  # another search swept it first

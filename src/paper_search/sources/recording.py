@@ -17,7 +17,7 @@ from paper_search.sources.base import Request, Response, Transport, forget
 from paper_search.sources.store import AnswerStore, KeptAnswer, KeptFailure, KeptStop, Outcome, readable_json
 from uraniborg.kernel.clock import Clock, FrozenClock, SystemClock
 from uraniborg.kernel.errors import InvalidInput, invalid
-from uraniborg.kernel.files import shown, write_atomic
+from uraniborg.kernel.files import make_folder, shown, write_atomic
 from uraniborg.kernel.logging import get_logger
 
 MANIFEST: Final = "recording.json"
@@ -79,7 +79,7 @@ class Recording:
         """Starts a recording in a new or empty folder. Raises InvalidRecording for any other, or one not writable."""
         recording = cls(folder, query, options or RecordedOptions(), (clock or SystemClock()).now().astimezone(UTC))
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             if any(folder.iterdir()):
                 raise InvalidRecording(
                     f"'{shown(folder)}' is not empty.", hint="Record into a new folder.", folder=shown(folder)

@@ -22,7 +22,7 @@ from paper_search.sources.installed import (
 from paper_search.sources.keys import Auth
 from paper_search.sources.politeness import SourcePolicy
 from paper_search.sources.recording import ReplayTransport
-from uraniborg.kernel.settings import cache_dir
+from uraniborg.kernel.settings import own_folder
 from uraniborg.kernel.wording import counted
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def build_transport(
     policies = {name: policy_of(source, config) for name, source in KNOWN.items()}
     way: Transport = HttpTransport(policies, clock=clock, network=network, contact_email=config.contact_email)
     if config.cache_ttl_s > 0:
-        folder = config.cache_dir or cache_dir() / "paper_search"
+        folder = config.cache_dir or own_folder("cache", "paper_search")
         way = CachingTransport(way, folder, ttl_s=config.cache_ttl_s, clock=clock)
     return _Routing(way, InstalledTransport(installed_sources()))
 

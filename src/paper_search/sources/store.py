@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PrivateAttr, V
 from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
 from paper_search.sources.base import Request, Response
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import write_atomic
+from uraniborg.kernel.files import make_folder, write_atomic
 
 _ENTRY = re.compile(r"[a-z0-9_-]*-[0-9a-f]{32}\.json")
 
@@ -174,7 +174,7 @@ class AnswerStore:
                 {"kind": outcome.kind, **outcome.model_dump(mode="json", exclude_defaults=True)} for outcome in outcomes
             ],
         }
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         write_atomic(self.path(request), readable_json(content))
 
     def remove(self, request: Request) -> None:

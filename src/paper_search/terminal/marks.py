@@ -6,8 +6,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from paper_search.review import PaperDecision
 from paper_search.sessions.store import REVIEWS
-from uraniborg.kernel.files import write_atomic
-from uraniborg.kernel.settings import data_dir
+from uraniborg.kernel.files import make_private_folder, write_atomic
+from uraniborg.kernel.settings import own_folder
 
 
 class Marks(BaseModel):
@@ -24,7 +24,7 @@ class MarkStore:
     """One file of marks for each session, in the data folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder or data_dir() / "paper_search" / REVIEWS
+        self._folder = folder or own_folder("data", "paper_search", REVIEWS)
 
     def load(self, session_id: str, checkpoint_id: str) -> Marks:
         """Return the marks stored for the session; none when there are none or the file is damaged.
@@ -40,7 +40,7 @@ class MarkStore:
         return Marks(checkpoint_id=checkpoint_id, decisions=marks.decisions, reviewer=marks.reviewer)
 
     def save(self, session_id: str, marks: Marks) -> None:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(self._folder)
         write_atomic(self._path(session_id), marks.model_dump_json())
 
     def delete(self, session_id: str) -> None:

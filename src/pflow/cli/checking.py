@@ -101,7 +101,7 @@ def _write_picture(path: Path, picture: str) -> None:
     from uraniborg.kernel.files import write_atomic
 
     try:
-        write_atomic(path, picture)
+        write_atomic(path, picture, access="kept")
     except OSError as exc:
         raise InvalidInput(
             f"'{path.name}' cannot be written: {exc.strerror}.", hint="Name a file in a folder that there is."

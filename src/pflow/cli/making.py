@@ -74,7 +74,7 @@ def _make_draft(name: str, text: str) -> Path:
     from pflow.cli.sources import place_of
     from pflow.errors import LibraryUnwritable
     from pflow.library.manager import WorkflowManager
-    from uraniborg.kernel.files import AlreadyExists, create_exclusive
+    from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder
 
     asked = service()
     drafts = WorkflowManager.for_drafts(asked.home)
@@ -83,7 +83,7 @@ def _make_draft(name: str, text: str) -> Path:
         told = place_of(asked, name)[1]
     except WorkflowNotFound:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(path.parent)
             create_exclusive(path, text)
         except OSError as exc:
             raise LibraryUnwritable(told, exc) from exc

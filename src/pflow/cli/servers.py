@@ -60,7 +60,7 @@ def add(
 ) -> None:
     """Add an MCP server, whose tools become nodes.
 
-    A command does not inherit the environment: it gets PATH, HOME and the like, and what --env gives it. `${VAR}` is
+    A command inherits PATH, HOME and the like, and no key or token; it gets what --env gives it. `${VAR}` is
     looked up in the environment when the server is used, and not stored.
 
     For example: pflow mcp add files -- npx -y @modelcontextprotocol/server-filesystem .

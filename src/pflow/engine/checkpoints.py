@@ -26,7 +26,7 @@ from pflow.engine.past import IsSecret, Past, joined, latest_of, past_of, used_n
 from pflow.engine.recorder import Recorder
 from pflow.engine.values import from_json
 from pflow.errors import CheckpointUnusable
-from uraniborg.kernel.files import sync_folder, write_atomic
+from uraniborg.kernel.files import make_private, make_private_folder, sync_folder, write_atomic
 
 HOURS: Final = 24.0
 _FORMAT: Final = 2
@@ -139,7 +139,7 @@ class Checkpoints:
         return waiting_for(self._folder / f".{self._name}.{key[1]}.effect", leaves_file=False)
 
     def _begun(self, run_id: str, fresh: bool, keep_results: bool) -> Recorder:
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(self._folder)
         with self._alone():
             past = self._gathered()
             if fresh:
@@ -263,7 +263,7 @@ class Checkpoints:
         head |= {"at": time.time(), "waiting": sorted(past.waiting)}
         lines = b",\n".join(result.line()[:-1] for result in latest_of(past.results))
         told = orjson.dumps(head)[:-1] + b',"uncertain":%b' % orjson.dumps(sorted(past.uncertain))
-        _write_private(self._file, told + b',"results":[\n%b\n]}\n' % lines)
+        write_atomic(self._file, told + b',"results":[\n%b\n]}\n' % lines)
 
     def _forget(self, own: Path | None = None) -> None:
         """Remove the results, and the locks of effects unless a run other than that of the journal `own` has one."""
@@ -286,6 +286,7 @@ class Checkpoints:
             return self._unused("could not be read and was put aside")
 
     def _read_file(self) -> Past:
+        make_private(self._file)
         text = self._file.read_bytes()
         if not text:  # a disk that was full, or a process that was ended, before anything was in it
             return past_of({}, set(), None)
@@ -318,9 +319,3 @@ class Checkpoints:
 def _is_dead(path: Path) -> bool:
     with taken(path) as is_dead:
         return is_dead
-
-
-def _write_private(path: Path, data: bytes) -> None:
-    if not path.exists():
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
-    write_atomic(path, data)

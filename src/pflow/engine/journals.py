@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 import orjson
 
 from pflow.engine.values import as_json, from_json
-from uraniborg.kernel.files import sync_folder
+from uraniborg.kernel.files import open_private, sync_folder
 
 Key = tuple[str, str]
 """A node and a fingerprint."""
@@ -68,7 +68,7 @@ class Journal:
         self._size = 0
         self._is_in_folder = False
         """Whether the entry of the file in its folder survives a power cut."""
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._file = open_private(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._write(orjson.dumps(header) + b"\n")
@@ -199,7 +199,7 @@ def taken(path: Path) -> Generator[bool]:
 def waiting_for(path: Path, *, leaves_file: bool = True) -> Generator[None]:
     """Hold the lock file `path`, after whoever holds it now. It may be removed afterwards."""
     while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        file = open_private(path, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
             if not _is_still_at(path, file):  # whoever held it has removed it

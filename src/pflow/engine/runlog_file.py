@@ -9,10 +9,9 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from uraniborg.kernel.files import Locked, locked
-from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, reading
+from uraniborg.kernel.files import Locked, locked, make_private_folder
+from uraniborg.kernel.sqlite import DatabaseUnusable, connect, create_file, migrate, reading
 
-_MAKING: Final = threading.Lock()
 _FOREIGN: Final = ("no such", "already exists", "no column", "columns", "decode")
 """What SQLite says of a file that is whole, and holds something else than it should."""
 
@@ -93,8 +92,9 @@ class RunLogFile:
         return True
 
     def _connection(self) -> sqlite3.Connection:
-        with suppress(OSError), _MAKING:  # `connect` tells what stands in the way
-            _make_private(self._path)
+        with suppress(OSError):  # `connect` tells what stands in the way
+            make_private_folder(self._path.parent)
+            create_file(self._path)
         self._identity = _identity_of(self._path)
         is_writable = all(os.access(path, os.W_OK) for path in (self._path, self._path.parent))
         return _up_to_date(connect(self._path, readonly=self._identity is not None and not is_writable))
@@ -107,12 +107,6 @@ def _up_to_date(connection: sqlite3.Connection) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _make_private(path: Path) -> None:
-    """Make the file, for its owner alone. One at a time: to close it lets go of all locks this process has on it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _move_aside(path: Path) -> str:

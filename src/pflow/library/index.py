@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from uraniborg.kernel.files import write_atomic
+from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.ids import content_id
 
 Entry = dict[str, Any]
@@ -44,7 +44,7 @@ def remember(index: Path, entries: Mapping[str, Entry]) -> None:
     """Put them in the place of what was there. Whoever cannot write there lists as well, and slower."""
     content = orjson.dumps({"format": _FORMAT, "digest": _digest(entries), "files": entries})
     with contextlib.suppress(OSError):
-        index.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(index.parent)
         write_atomic(index, content)
 
 

@@ -11,7 +11,7 @@ from pflow.errors import InvalidWorkflow, LibraryUnwritable, SecurityError, Work
 from pflow.library.document import read_document, wrapped
 from pflow.library.listing import DRAFTS, INDEX, LIBRARY, Source, Summary, list_folders, matching, source_of
 from pflow.library.names import SUFFIX, checked_name, path_of
-from uraniborg.kernel.files import AlreadyExists, create_exclusive, sync_folder
+from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder, sync_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class WorkflowManager:
         path = self._path_to_change(name)
         content = wrapped(name, ir, description)
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.folder)
             create_exclusive(path, content)
         except AlreadyExists:
             raise self._taken(name) from None

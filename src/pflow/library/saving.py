@@ -10,7 +10,7 @@ from pflow.library.document import checked_description, wrapped
 from pflow.library.finding import find_draft
 from pflow.library.manager import Stored, WorkflowManager
 from pflow.library.names import checked_name
-from uraniborg.kernel.files import locked, write_atomic
+from uraniborg.kernel.files import locked, make_private_folder, write_atomic
 
 _LOCK: Final = ".saving.lock"
 _PATIENCE_S: Final = 10.0
@@ -37,7 +37,7 @@ def save_to_library(
     find_draft(home, draft_name, folder)
     library = WorkflowManager.for_library(home)
     try:
-        library.folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(library.folder)
         # One at a time: whoever wraps a draft in its place replaces a file, which must not be one saved meanwhile.
         with locked(library.folder / _LOCK, _PATIENCE_S):
             place, draft = find_draft(home, draft_name, folder)

@@ -41,7 +41,7 @@ def write_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
         if params.get("append"):
             disk.append(target, data)
         else:
-            write_atomic(target, data)
+            write_atomic(target, data, access="shared")  # as any program of the user would
     return {"written": True, "file_path": str(path), "size": len(data)}
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes import excerpts
+from uraniborg.kernel.files import make_private_folder
 
 _PIPE: Final = 1 << 20  # the most that a pipe of an ordinary user holds
 _WORD: Final = 1 << 12
@@ -166,7 +167,7 @@ class Stream:
         if self._written < 0:
             import tempfile  # little is ever so long
 
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self._folder)
             self._written, name = tempfile.mkstemp(prefix=f"{self._name}-", dir=self._folder)
             self._file = Path(name)
             with contextlib.suppress(OSError, AttributeError):  # a larger pipe is only faster

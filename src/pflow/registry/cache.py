@@ -18,6 +18,7 @@ import orjson
 from pflow.registry.installed import Folders, offering_folders, offers
 from pflow.registry.problems import Problem
 from pflow.registry.stamps import Stamp, stamp_of, unchanged
+from uraniborg.kernel.files import make_private, make_private_folder, open_private
 
 if TYPE_CHECKING:
     from pflow.registry.discovery import Found
@@ -67,6 +68,8 @@ def kept_from(found: "Found") -> Kept:
 
 def read(home: Path) -> tuple[Kept | None, Folders]:
     """What is kept, if it still holds, and what is known of the import path. Raises DamagedCache."""
+    for path in ((home / FILE).parent, home / FILE):
+        make_private(path)
     try:
         data = (home / FILE).read_bytes()
     except OSError:
@@ -93,10 +96,11 @@ def write(home: Path, found: "Found", kept: Kept) -> None:
     temporary = path.with_name(f".{os.urandom(8).hex()}.tmp")
     # A folder whose name is no text cannot be written down either.
     with contextlib.suppress(OSError, TypeError):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         try:
             body = b"\n".join([orjson.dumps(head), kept.data])
-            temporary.write_bytes(_mark(body) + b"\n" + body)
+            with open(open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as stream:
+                stream.write(_mark(body) + b"\n" + body)
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)

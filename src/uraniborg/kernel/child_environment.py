@@ -3,47 +3,30 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 
 from uraniborg.kernel.redaction import is_sensitive, register_secret
 
-INHERITED: Final = (
-    # who and where
-    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TMP", "TEMP", "XDG_*", "VIRTUAL_ENV", "CONDA_PREFIX"),
-    # language, time and terminal
-    *("LANG", "LANGUAGE", "LC_*", "TZ", "TZDIR", "TERM", "COLORTERM", "NO_COLOR", "COLUMNS", "LINES"),
-    # the network: proxies and certificates
-    *("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY"),
-    *("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"),
-    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "SSH_AUTH_SOCK"),
-    # the machine: libraries and processors
-    *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"),
-    # our own folders
-    *("URANIBORG_HOME", "URANIBORG_CONFIG", "PFLOW_HOME"),
-    # macOS and Windows
-    *(
-        "__CF_USER_TEXT_ENCODING",
-        "SYSTEMROOT",
-        "SYSTEMDRIVE",
-        "WINDIR",
-        "COMSPEC",
-        "PATHEXT",
-        "APPDATA",
-        "LOCALAPPDATA",
-    ),
-    *(
-        "PROGRAMDATA",
-        "PROGRAMFILES",
-        "PROGRAMFILES(X86)",
-        "PROGRAMW6432",
-        "COMMONPROGRAMFILES",
-        "PUBLIC",
-        "ALLUSERSPROFILE",
-    ),
-    *("USERPROFILE", "USERNAME", "USERDOMAIN", "HOMEDRIVE", "HOMEPATH", "COMPUTERNAME", "OS"),
-    *("PROCESSOR_ARCHITECTURE", "NUMBER_OF_PROCESSORS"),
+INHERITED: Final = tuple(
+    """
+    PATH HOME USER LOGNAME SHELL TMPDIR TMP TEMP XDG_* VIRTUAL_ENV CONDA_PREFIX
+    LANG LANGUAGE LC_* TZ TZDIR TERM COLORTERM NO_COLOR COLUMNS LINES
+    HTTP_PROXY HTTPS_PROXY FTP_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy ftp_proxy all_proxy no_proxy
+    SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS SSH_AUTH_SOCK
+    LD_LIBRARY_PATH DYLD_LIBRARY_PATH DYLD_FALLBACK_LIBRARY_PATH OMP_NUM_THREADS CUDA_VISIBLE_DEVICES
+    URANIBORG_HOME URANIBORG_CONFIG PFLOW_HOME
+    __CF_USER_TEXT_ENCODING
+    SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86)
+    PROGRAMW6432 COMMONPROGRAMFILES PUBLIC ALLUSERSPROFILE USERPROFILE USERNAME USERDOMAIN HOMEDRIVE HOMEPATH
+    COMPUTERNAME OS PROCESSOR_ARCHITECTURE NUMBER_OF_PROCESSORS
+    """.split()  # noqa: SIM905 - a table is easier to read
 )
-"""The variables that every child inherits; a `*` at the end stands for any ending."""
+"""The variables that every child inherits; a `*` at the end stands for any ending.
+
+By line: user and folders; language, time and terminal; proxies; certificates and the SSH agent; libraries and
+processors; our folders; macOS; Windows.
+"""
 
 _HINTS: Final = ("secret", "pass", "pwd", "cred", "auth", "key", "token", "cookie", "bearer", "jwt", "pat")
 """Every sensitive name contains one of these: most names are judged without a pattern."""
@@ -68,9 +51,12 @@ def child_environment(more: Iterable[str] = (), environ: Mapping[str, str] | Non
     }
 
 
+@lru_cache(maxsize=1024)
 def is_sensitive_variable(name: str) -> bool:
     """Return True for the name of a variable that holds a secret, such as `OPENAI_API_KEY` or `GITHUB_PAT`."""
     lower = name.lower()
+    if lower in ("pwd", "oldpwd"):  # the working directory
+        return False
     return any(hint in lower for hint in _HINTS) and (lower.endswith(_ENDINGS) or is_sensitive(name))
 
 

@@ -1,4 +1,4 @@
-"""Files that are whole or absent, paths that stay inside their folder, and locks between processes."""
+"""Files that are whole or absent and private to their owner, confined paths, and locks between processes."""
 
 import contextlib
 import errno
@@ -7,8 +7,17 @@ import secrets
 import stat
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path, PureWindowsPath
+from typing import Final, Literal
 
 from uraniborg.kernel.errors import Conflict, Refused, Unavailable, is_out_of_room
+
+PRIVATE_FILE: Final = 0o600
+PRIVATE_FOLDER: Final = 0o700
+_OTHERS: Final = 0o077
+
+Access = Literal["private", "kept", "shared"]
+"""Who may use a file that is written: `private`, its owner alone; `kept`, its owner alone if it is new, else those who
+might before; `shared`, those whom the umask allows if it is new, else those who might before."""
 
 
 class AlreadyExists(Conflict):
@@ -23,13 +32,68 @@ class PathRefused(Refused):
     code = "path_refused"
 
 
-def write_atomic(path: Path, data: str | bytes | Iterable[str]) -> None:
+def make_folder(folder: Path) -> None:
+    """Create the folder and its missing parents, for their owner alone. Those that exist stay as they are.
+
+    Raises OSError.
+    """
+    if folder.is_dir():
+        return
+    if not folder.parent.exists() and folder.parent != folder:
+        make_folder(folder.parent)
+    try:
+        folder.mkdir(PRIVATE_FOLDER)
+    except FileExistsError:
+        if not folder.is_dir():  # another process may have made it meanwhile
+            raise
+        return
+    with contextlib.suppress(OSError):  # a umask may have taken more than it should
+        folder.chmod(PRIVATE_FOLDER)
+
+
+def make_private_folder(folder: Path) -> None:
+    """Create a folder of our own as `make_folder` does, or take access from others if it exists. Raises OSError."""
+    make_folder(folder)
+    make_private(folder)
+
+
+def make_private(path: Path) -> None:
+    """Take all access to a file or folder of ours from others, if they have any.
+
+    Does nothing to files of other users, to folders that are shared by nature (`/tmp`, the home folder), where nothing
+    is, and where the file system refuses.
+    """
+    if os.name == "nt":
+        return
+    with contextlib.suppress(OSError):
+        found = path.stat()
+        mode = stat.S_IMODE(found.st_mode)
+        is_ours = found.st_uid == os.geteuid() and (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode))
+        if mode & _OTHERS and is_ours and not _is_shared(path, found):
+            path.chmod(mode & ~_OTHERS)
+
+
+def _is_shared(path: Path, found: os.stat_result) -> bool:
+    if not stat.S_ISDIR(found.st_mode):
+        return False
+    whole = path.resolve()
+    return bool(found.st_mode & stat.S_ISVTX) or whole in (Path(whole.anchor), Path.home().resolve())
+
+
+def open_private(path: Path, flags: int) -> int:
+    """Open a file that is for its owner alone, as `os.open` does: one that exists is made so. Raises OSError."""
+    descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0), PRIVATE_FILE)
+    make_private(path)
+    return descriptor
+
+
+def write_atomic(path: Path, data: str | bytes | Iterable[str], *, access: Access = "private") -> None:
     """Replace the file at `path` with `data`, or the pieces it consists of.
 
     A reader sees all of the old or all of the new file, also after a crash. Raises OSError when the disk refuses;
     nothing half-written is left then.
     """
-    _publish(path, data, os.replace)
+    _publish(path, data, os.replace, access)
 
 
 def check_output(path: Path | None) -> None:
@@ -48,12 +112,13 @@ def check_output(path: Path | None) -> None:
 def write_output(path: Path, data: str | bytes | Iterable[str]) -> None:
     """Write a file that the user named: whole or not at all, through links, and into devices and pipes as they are.
 
+    A new file is for its owner alone; one that exists stays for whom it was.
     Raises Unavailable when the file cannot be written.
     """
     target = path.resolve()
     try:
         if not target.exists() or target.is_file():
-            write_atomic(target, data)
+            write_atomic(target, data, access="kept")
             return
         with target.open("wb") as stream:
             pieces = [data] if isinstance(data, str | bytes) else data
@@ -71,25 +136,33 @@ def _unwritable(path: Path, reason: str) -> Unavailable:
 
 
 def create_exclusive(path: Path, data: str | bytes) -> None:
-    """Put `data` at `path` if nothing is there, all of it or nothing, also when killed. Raises AlreadyExists."""
+    """Put `data` at `path` if nothing is there, all of it or nothing, also when killed; for its owner alone.
+
+    Raises AlreadyExists.
+    """
     try:
-        _publish(path, data, os.link)
+        _publish(path, data, os.link, "private")
     except FileExistsError:
         raise AlreadyExists(
             f"'{path.name}' already exists.", hint="Choose another name, or remove it first.", name=path.name
         ) from None
 
 
-def _publish(path: Path, data: str | bytes | Iterable[str], place: Callable[[Path, Path], None]) -> None:
+def _publish(
+    path: Path, data: str | bytes | Iterable[str], place: Callable[[Path, Path], None], access: Access
+) -> None:
     pieces = [data] if isinstance(data, str | bytes) else data
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("xb") as stream:
+        mode = 0o666 if access == "shared" else PRIVATE_FILE
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+        with open(descriptor, "wb") as stream:
             stream.writelines(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
             stream.flush()
             os.fsync(stream.fileno())
-        with contextlib.suppress(FileNotFoundError):
-            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+        if access != "private":
+            with contextlib.suppress(FileNotFoundError):
+                temporary.chmod(stat.S_IMODE(path.stat().st_mode))
         place(temporary, path)
     finally:
         with contextlib.suppress(FileNotFoundError):
@@ -152,7 +225,7 @@ def locked(path: Path, timeout_s: float) -> Generator[None]:
     import filelock  # few commands lock
 
     try:
-        held = filelock.FileLock(path, timeout=timeout_s, thread_local=False).acquire()
+        held = filelock.FileLock(path, timeout=timeout_s, mode=PRIVATE_FILE, thread_local=False).acquire()
     except filelock.Timeout:
         raise Locked(
             f"'{path.name}' is held by another process.",
@@ -169,7 +242,7 @@ class Lease:
     def __init__(self, path: Path) -> None:
         import filelock  # few commands lock
 
-        self._lock = filelock.FileLock(path, thread_local=False)
+        self._lock = filelock.FileLock(path, mode=PRIVATE_FILE, thread_local=False)
 
     def take(self) -> bool:
         """Whether it is ours now; False when another process, or another lease of this one, holds it."""

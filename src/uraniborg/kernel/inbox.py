@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
 from uraniborg.kernel.logging import printable
-from uraniborg.kernel.settings import data_dir
+from uraniborg.kernel.settings import own_folder
 from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, reading, transaction
 
 
@@ -122,7 +122,7 @@ class Inbox:
     """
 
     def __init__(self, path: Path | None = None, clock: Clock | None = None) -> None:
-        self._path = path or data_dir() / "inbox.db"
+        self._path = path or own_folder("data") / "inbox.db"
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
         self._opened: sqlite3.Connection | None = None

@@ -9,9 +9,21 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from uraniborg.kernel.files import shown
+from uraniborg.kernel.files import make_private, shown
 from uraniborg.kernel.logging import get_logger, redact, register_secret
 from uraniborg.kernel.setting_origins import (
     CONFIG,
@@ -42,6 +54,7 @@ __all__ = [
     "config_dir",
     "data_dir",
     "load_settings",
+    "own_folder",
     "read_settings",
 ]
 
@@ -65,6 +78,21 @@ def cache_dir(env: Mapping[str, str] | None = None) -> Path:
 def config_dir(env: Mapping[str, str] | None = None) -> Path:
     """Return the folder of the settings file. Creates nothing."""
     return _folder("config", env)
+
+
+def own_folder(kind: Literal["data", "cache"], *parts: str) -> Path:
+    """Return a folder below our data or cache folder, and take access to what exists of the way from others.
+
+    Creates nothing.
+    """
+    folder = _folder(kind, None)
+    if os.environ.get(HOME):
+        make_private(folder.parent)
+    make_private(folder)
+    for part in parts:
+        folder /= part
+        make_private(folder)
+    return folder
 
 
 def _folder(kind: str, env: Mapping[str, str] | None) -> Path:
@@ -170,8 +198,8 @@ def _report(remedies: Mapping[Origin, str]) -> None:
         if key not in _reported:
             _reported.add(key)
             _log.warning(
-                f"{origin} is ignored: a .env file in the working directory may not set it.",
-                hint=f"Set {origin.name} in the environment{', ' + remedy if remedy else ''}.",
+                f"{origin} is ignored: a .env file in the working directory may not set it. "
+                f"Set {origin.name} in the environment{', ' + remedy if remedy else ''}."
             )
 
 

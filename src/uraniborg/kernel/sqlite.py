@@ -5,18 +5,21 @@ import os
 import re
 import sqlite3
 import stat
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 
 from uraniborg.kernel.errors import Conflict, NotFound, Unavailable
-from uraniborg.kernel.files import sync_folder
+from uraniborg.kernel.files import make_folder, make_private, open_private, sync_folder
 
 Change = str | Callable[[sqlite3.Connection], None]
 """What a migration does: SQL statements, or a function that is called inside the transaction."""
 Migration = tuple[str, Change]
 """A change of the format under a name that is never used again."""
 
+_BESIDE = ("-wal", "-shm", "-journal")
+_creating = threading.Lock()
 _OUTSIDE_OUR_POWER = {
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -44,9 +47,10 @@ class DatabaseNewer(Conflict):
 def connect(
     path: Path, *, readonly: bool = False, create: bool = True, durable: bool = False, busy_timeout_s: float = 5.0
 ) -> sqlite3.Connection:
-    """A connection in autocommit mode: change things inside `transaction`. Threads may share it, one at a time.
+    """Return a connection in autocommit mode: change things inside `transaction`. Threads may share it, one at a time.
 
-    Makes the file and its folder unless `readonly` or told not to `create`. With `durable`, what is committed survives
+    Creates the file and its folder, for their owner alone, unless `readonly` or not to `create`; takes access to an
+    existing file from others unless `readonly`. With `durable`, what is committed survives
     a power cut; without, the last commits may not, and the file is whole either way. Raises DatabaseMissing or
     DatabaseUnusable.
     """
@@ -72,19 +76,34 @@ def connect(
 def _open(path: Path, *, readonly: bool, create: bool, timeout: float) -> sqlite3.Connection:
     address = str(path) if path.name == ":memory:" else path.absolute().as_uri()
     if not readonly and create:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        create_file(path)
     elif readonly:
         # Reading a WAL database makes files beside it. Where we may not and nobody has, it is not being written.
         at_rest = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
         address += "?immutable=1" if at_rest else "?mode=ro"
     else:
         address += "?mode=rw"
+    if not readonly:
+        for name in (path.name, *(f"{path.name}{ending}" for ending in _BESIDE)):
+            make_private(path.with_name(name))
     connection = sqlite3.connect(
         address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False, factory=_Named
     )
     assert isinstance(connection, _Named)
     connection.name = path.name
     return connection
+
+
+def create_file(path: Path) -> None:
+    """Create an empty database for its owner alone, if there is none; SQLite gives the files beside it the same access.
+
+    Raises OSError.
+    """
+    make_folder(path.parent)
+    if path.name != ":memory:":
+        # One at a time: closing a file lets go of all locks that this process has on it.
+        with _creating, contextlib.suppress(FileExistsError):
+            os.close(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
 
 
 def _use_wal(connection: sqlite3.Connection, deadline: float) -> None:

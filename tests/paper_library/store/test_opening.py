@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paper_library.build.building import build_shelf
 from paper_library.library import Library
 from paper_library.store import shelf as shelf_module
 from paper_library.store.checking import verify
@@ -243,9 +244,17 @@ def test_a_shelf_opens_though_its_folder_of_links_cannot_be_removed(
     opened.close()
 
 
-def test_whoever_may_read_the_folder_may_read_every_file_of_a_shelf(shelf: Path) -> None:
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in shelf.rglob("*") if path.is_file()}
-    assert {name for name, mode in modes.items() if not mode & stat.S_IRGRP or not mode & stat.S_IROTH} == set()
+@pytest.mark.parametrize("umask", [0o000, 0o077])
+def test_a_shelf_is_for_its_owner_alone_under_any_umask(tmp_path: Path, umask: int) -> None:
+    (tmp_path / "a.bib").write_text("@article{a, title={A star}}")
+    shelf = tmp_path / "new" / "shelf"
+    before = os.umask(umask)
+    try:
+        build_shelf([tmp_path / "a.bib"], shelf)
+    finally:
+        os.umask(before)
+    modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in (shelf.parent, *shelf.parent.rglob("*"))}
+    assert modes == {(True, 0o700), (False, 0o600)}
 
 
 def test_a_shelf_replaced_while_it_is_opened_is_opened_again_and_not_made_of_two(

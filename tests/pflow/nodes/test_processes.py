@@ -269,6 +269,15 @@ async def test_all_that_run_can_be_killed_at_once_from_another_thread(context: C
     assert (await task).signal == "SIGKILL"
 
 
+async def test_output_that_is_cut_ends_with_a_whole_word_as_half_a_secret_would_not_be_masked(context: Context) -> None:
+    command = "printf 'key: '; head -c 90 /dev/zero | tr '\\0' x; echo; echo more"
+    finished = await sh(context, command, limits=Limits(kept=64))
+    assert finished.stdout.kept == b"key: "
+    assert finished.stdout.outputs("stdout")["stdout"] == "key: "
+    assert finished.stdout.file is not None
+    assert finished.stdout.file.read_bytes() == b"key: " + b"x" * 90 + b"\nmore\n"
+
+
 async def test_the_environment_is_the_inherited_part_of_ours_and_what_is_added(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,8 @@
 """Child processes inherit what they need to run, and no key or token."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from uraniborg.kernel.child_environment import INHERITED, child_environment, is_sensitive_variable, secrets_in
@@ -49,7 +52,7 @@ def test_a_variable_named_for_a_secret_is_sensitive(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["PATH", "SSH_AUTH_SOCK", "XAUTHORITY", "KEYBOARD", "MAX_TOKENS", "AUTHOR", "TOKEN_FILE"]
+    "name", ["PATH", "PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY", "KEYBOARD", "MAX_TOKENS", "AUTHOR", "TOKEN_FILE"]
 )
 def test_a_variable_about_a_secret_is_not_one(name: str) -> None:
     assert not is_sensitive_variable(name)
@@ -63,3 +66,9 @@ def test_passwords_in_addresses_are_secrets_too() -> None:
         "REMOTE": "https://example.org/a:b@c",
     }
     assert list(secrets_in(environ)) == ["hf-1", "hven-1576", "p%40ss"]
+
+
+def test_the_page_about_workflows_lists_every_inherited_variable() -> None:
+    page = Path(__file__).parents[3] / "docs" / "reference" / "workflows.md"
+    documented = set(re.findall(r"`([^`]+)`", page.read_text().partition("## Environment of child processes")[2]))
+    assert {name for name in INHERITED if not name.islower()} <= documented

@@ -7,7 +7,8 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,12 @@ from uraniborg.kernel.files import (
     confine,
     create_exclusive,
     locked,
+    make_folder,
+    make_private,
+    make_private_folder,
+    open_private,
     write_atomic,
+    write_output,
 )
 
 Writer = Callable[[Path, str | bytes], None]
@@ -40,13 +46,116 @@ def test_what_was_written_is_read_back_and_nothing_else_is_left(
     assert os.listdir(tmp_path) == ["paper"]
 
 
-def test_writing_again_replaces_the_whole_and_keeps_the_permissions(tmp_path: Path) -> None:
+def test_writing_again_replaces_the_whole_and_takes_access_from_others(tmp_path: Path) -> None:
     path = tmp_path / "keys"
     path.write_text("a long old text")
-    path.chmod(0o600)
+    path.chmod(0o644)
     write_atomic(path, "new")
     assert path.read_text() == "new"
-    assert path.stat().st_mode & 0o777 == 0o600
+    assert mode_of(path) == 0o600
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture(params=[0o000, 0o022, 0o077])
+def umask(request: pytest.FixtureRequest) -> Generator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("umask")
+def test_new_files_and_folders_are_for_their_owner_alone_under_any_umask(tmp_path: Path) -> None:
+    folder = tmp_path / "one" / "two"
+    make_folder(folder)
+    assert (mode_of(folder), mode_of(folder.parent)) == (0o700, 0o700)
+    write_atomic(folder / "a", "a")
+    create_exclusive(folder / "b", "b")
+    write_output(folder / "c", "c")
+    os.close(open_private(folder / "d", os.O_WRONLY | os.O_CREAT))
+    with locked(folder / "e", 1):
+        pass
+    lease = Lease(folder / "f")
+    assert lease.take()
+    lease.release()
+    modes = {path.name: mode_of(path) for path in folder.iterdir()}
+    assert modes == dict.fromkeys("abcdef", 0o600)
+
+
+def test_an_export_into_an_existing_folder_or_file_leaves_their_access_as_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    folder.chmod(0o755)
+    (folder / "old.bib").touch()
+    (folder / "old.bib").chmod(0o664)
+    make_folder(folder)
+    write_output(folder / "old.bib", "@article{a}")
+    write_output(folder / "new.bib", "@article{a}")
+    assert [mode_of(path) for path in (folder, folder / "old.bib", folder / "new.bib")] == [0o755, 0o664, 0o600]
+
+
+def test_a_shared_file_is_for_whom_the_umask_allows(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        write_atomic(tmp_path / "a", "a", access="shared")
+        (tmp_path / "a").chmod(0o640)
+        write_atomic(tmp_path / "a", "b", access="shared")
+        write_atomic(tmp_path / "b", "b", access="shared")
+    finally:
+        os.umask(before)
+    assert (mode_of(tmp_path / "a"), mode_of(tmp_path / "b")) == (0o640, 0o644)
+
+
+def test_existing_folders_of_ours_are_repaired_through_links(tmp_path: Path) -> None:
+    folder, link = tmp_path / "real", tmp_path / "link"
+    folder.mkdir()
+    folder.chmod(0o755)
+    link.symlink_to(folder)
+    make_private_folder(link)
+    assert mode_of(folder) == 0o700
+    folder.chmod(0o550)
+    make_private_folder(link)
+    assert mode_of(folder) == 0o500, "what the owner may not do stays so"
+
+
+def test_what_is_shared_by_nature_or_of_others_or_refused_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sticky, home, theirs = tmp_path / "tmp", tmp_path / "home", tmp_path / "theirs"
+    for folder in (sticky, home, theirs):
+        folder.mkdir()
+        folder.chmod(0o755)
+    sticky.chmod(0o1777)
+    monkeypatch.setenv("HOME", str(home))
+    make_private_folder(sticky)
+    make_private_folder(home)
+    assert (mode_of(sticky), mode_of(home)) == (0o1777, 0o755)
+    monkeypatch.setattr(os, "geteuid", lambda: theirs.stat().st_uid + 1)
+    make_private_folder(theirs)
+    monkeypatch.undo()
+    assert mode_of(theirs) == 0o755
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "chmod", refuse)
+    make_private_folder(theirs)
+    make_private_folder(tmp_path / "new")
+    write_atomic(theirs / "a", "a")
+    make_private(tmp_path / "absent")
+    assert mode_of(theirs / "a") == 0o600
+
+
+def test_a_folder_that_another_process_makes_meanwhile_is_no_failure_and_a_file_in_its_place_is(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(make_folder, [tmp_path / "a" / "b" / "c"] * 32))
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        make_folder(tmp_path / "file")
+    with pytest.raises(NotADirectoryError):
+        make_folder(tmp_path / "file" / "below")
 
 
 def test_creating_what_exists_is_refused_and_changes_nothing(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+import stat
 import subprocess
 import sys
 import threading
@@ -383,3 +384,43 @@ def test_a_migration_that_fails_is_not_applied_and_can_be_tried_again(tmp_path: 
     assert rows_of(tmp_path / "x.db") == [("a; b -- c", None)]
     bring_up_to_date(tmp_path / "x.db", ("fail", "DELETE FROM papers"))
     assert rows_of(tmp_path / "x.db.before-years") == [("a; b -- c",)]
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077])
+def test_a_database_and_the_files_beside_it_are_for_their_owner_alone(tmp_path: Path, umask: int) -> None:
+    path = tmp_path / "folder" / "x.db"
+    before = os.umask(umask)
+    try:
+        bring_up_to_date(path)
+        with closing(connect(path)) as connection, transaction(connection):
+            connection.execute("CREATE TABLE t (x)")
+            modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    finally:
+        os.umask(before)
+    assert modes == {"x.db": 0o600, "x.db-wal": 0o600, "x.db-shm": 0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_database_that_others_could_read_is_repaired_when_it_is_opened(tmp_path: Path, create: bool) -> None:
+    path = tmp_path / "x.db"
+    bring_up_to_date(path)
+    tmp_path.chmod(0o755)
+    names = ("x.db", "x.db-wal", "x.db-shm")
+    with closing(connect(path)) as connection, transaction(connection):
+        connection.execute("CREATE TABLE t (x)")
+        for name in names:
+            (tmp_path / name).chmod(0o644)
+        connect(path, create=create).close()
+        assert {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in names} == {0o600}
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755, "the folder may hold other files"
+
+
+def test_opening_a_database_again_lets_go_of_no_lock_of_this_process(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    bring_up_to_date(path)
+    with closing(connect(path)) as connection, transaction(connection):
+        connect(path).close()
+        code = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')"
+        other = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
+        assert "database is locked" in other.stderr

@@ -1,0 +1,102 @@
+"""Every part keeps its files for their owner alone, under any umask, and repairs what an earlier version left open."""
+
+import os
+import shutil
+import stat
+from collections.abc import Generator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from paper_search.sessions.store import SessionFiles
+from paper_search.sources.base import Request
+from paper_search.sources.caching import CachingTransport
+from paper_search.sources.store import AnswerStore
+from paper_search.terminal.marks import Marks, MarkStore
+from tests.pflow.cli.commands import ASKING, BROKEN, Place
+from universe.config import UniverseConfig
+from universe.store.address import store_at
+from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.settings import own_folder
+
+
+def modes_below(folder: Path) -> dict[str, int]:
+    """Return the modes of the folder and all within that others may use in any way."""
+    found = {str(path.relative_to(folder)): stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.rglob("*"))}
+    return {name: mode for name, mode in found.items() if mode & 0o077}
+
+
+def open_up(folder: Path) -> None:
+    """Give everybody what versions before gave them under the usual umask."""
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+@pytest.fixture(params=[0o000, 0o077])
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Generator[Path]:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "house"))
+    before = os.umask(request.param)
+    yield tmp_path / "house"
+    os.umask(before)
+
+
+def test_the_inbox_is_private_and_repaired(house: Path) -> None:
+    for _ in range(2):
+        with closing(Inbox()) as inbox:
+            inbox.pending()
+            assert modes_below(house) == {}
+        open_up(house)
+
+
+def test_sessions_and_reviews_are_private_and_repaired(house: Path) -> None:
+    session = "0" * 32
+    SessionFiles().write(session, "first", "{}", first=True)
+    MarkStore().save(session, Marks(checkpoint_id="c"))
+    assert len([path for path in house.rglob("*") if path.is_file()]) == 2
+    assert modes_below(house) == {}
+    open_up(house)
+    SessionFiles().read(session, "first")
+    MarkStore().save(session, Marks(checkpoint_id="c"))
+    assert modes_below(house) == {}
+
+
+def test_the_cache_is_private_and_repaired(house: Path) -> None:
+    request = Request(source="crossref", url="https://example.org/")
+    AnswerStore(own_folder("cache", "paper_search")).write(request, [], kept_at=datetime.now(UTC))
+    assert modes_below(house) == {}
+    open_up(house)
+    cache = CachingTransport(None, own_folder("cache", "paper_search"), ttl_s=60)  # pyright: ignore[reportArgumentType]
+    cache._sweep()  # pyright: ignore[reportPrivateUsage]
+    assert modes_below(house) == {}
+
+
+async def test_universes_are_private_and_repaired(house: Path) -> None:
+    for _ in range(2):
+        store = store_at(UniverseConfig().address)
+        await store.open()
+        try:
+            assert {path.suffix for path in house.rglob("*") if path.is_file()} >= {".db", ".db-wal", ".db-shm"}
+            assert modes_below(house) == {}
+        finally:
+            await store.close()
+        open_up(house)
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077])
+def test_workflows_runs_and_checkpoints_are_private_and_repaired(tmp_path: Path, umask: int) -> None:
+    place = Place(tmp_path / "place")
+    place.folder.mkdir()
+    broken, asking = (place.file(f"{name}.json", ir) for name, ir in (("broken", BROKEN), ("asking", ASKING)))
+    for turn in range(2):
+        place.process("new", f"draft-{turn}", umask=umask)
+        for flow in (broken, asking):
+            assert place.process("run", str(flow), umask=umask).code
+        names = {path.name for path in place.home.rglob("*")}
+        assert {"runs.db", "checkpoints", "workflows"} <= names
+        assert modes_below(place.home) == {}
+        assert modes_below(place.folder / "house") == {}
+        open_up(place.home)
+        open_up(place.folder / "house")
+        shutil.rmtree(place.home / "workflows")  # a workflow that is only read stays as it is
