@@ -27,6 +27,7 @@ from mcp.types import (
     JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
+    JSONRPCResponse,
     ServerCapabilities,
     ServerResult,
     SubscribeRequest,
@@ -128,11 +129,13 @@ class Protocol(LowLevelServer[Any, Any]):
         stateless: bool = False,
         connection: Connection | None = None,
     ) -> None:
-        admitted = _Admitted(read_stream, write_stream, self.methods, initialized=stateless)
-        # The session enters and iterates its read stream and does nothing else with it.
-        source = cast("Incoming", admitted)
-        with (connection or Connection()).lasting():
-            await super().run(source, write_stream, initialization_options, raise_exceptions, stateless)
+        connection = connection or Connection()
+        answers = _NotedAnswers(write_stream, connection)
+        admitted = _Admitted(read_stream, answers, self.methods, connection, initialized=stateless)
+        # The session enters and iterates its read stream, enters and sends to its write stream, and no more.
+        source, sink = cast("Incoming", admitted), cast("Outgoing", answers)
+        with connection.lasting():
+            await super().run(source, sink, initialization_options, raise_exceptions, stateless)
 
     async def _handle_message(
         self,
@@ -154,15 +157,52 @@ class Protocol(LowLevelServer[Any, Any]):
             await self._handle_notification(message.root)
 
 
+class _NotedAnswers:
+    """A write stream that tells the connection of answers, and drops those that nobody waits for."""
+
+    def __init__(self, sink: Outgoing, connection: Connection) -> None:
+        self._sink = sink
+        self._connection = connection
+
+    async def __aenter__(self) -> "_NotedAnswers":
+        await self._sink.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._sink.__aexit__(kind, exc, trace)
+
+    async def send(self, message: SessionMessage) -> None:
+        if not isinstance(answer := message.message.root, JSONRPCResponse | JSONRPCError):
+            await self._sink.send(message)
+            return
+        try:
+            if self._connection.awaits_answer(answer.id):
+                await self._sink.send(message)
+        finally:
+            self._connection.note_answer(answer.id)
+
+    async def aclose(self) -> None:
+        await self._sink.aclose()
+
+
 class _Admitted:
     """A read stream that answers what the SDK would answer badly or log with its contents, and passes on the rest."""
 
     def __init__(
-        self, source: Incoming, answers: Outgoing, methods: Mapping[str, type[BaseModel]], *, initialized: bool
+        self,
+        source: Incoming,
+        answers: _NotedAnswers,
+        methods: Mapping[str, type[BaseModel]],
+        connection: Connection,
+        *,
+        initialized: bool,
     ) -> None:
         self._source = source
         self._answers = answers
         self._methods = methods
+        self._connection = connection
         self._initialized = initialized
 
     async def __aenter__(self) -> "_Admitted":
@@ -183,6 +223,7 @@ class _Admitted:
             if isinstance(message, Exception):
                 _log.warning("unreadable message", kind=type(message).__name__)
             elif isinstance(request := message.message.root, JSONRPCRequest):
+                self._connection.note_request(request.id)
                 refusal = self._refusal(request)
                 if refusal is None:
                     return message
