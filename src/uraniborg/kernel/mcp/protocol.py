@@ -1,7 +1,7 @@
 """The protocol engine: admits well-formed messages only, and advertises only what there is."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Final, cast
 
@@ -37,8 +37,9 @@ from pydantic import BaseModel, ValidationError
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, invalid
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.mcp.arguments import NotFinite, path_of_not_finite
 from uraniborg.kernel.mcp.connection import Connection
-from uraniborg.kernel.mcp.reply import error_data
+from uraniborg.kernel.mcp.reply import Reply, error_data
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outgoing = MemoryObjectSendStream[SessionMessage]
@@ -79,6 +80,9 @@ class UnacceptableParameters(InvalidInput):
 
 class Protocol(LowLevelServer[Any, Any]):
     """The SDK's low-level server behind an admission check, without the capabilities it claims for nothing."""
+
+    refuse_call: Callable[[str, dict[str, Any], UraniborgError], Reply] | None = None
+    """Return the reply of a tool to an error in its arguments."""
 
     def get_capabilities(
         self, notification_options: NotificationOptions, experimental_capabilities: dict[str, dict[str, Any]]
@@ -131,7 +135,7 @@ class Protocol(LowLevelServer[Any, Any]):
     ) -> None:
         connection = connection or Connection()
         answers = _NotedAnswers(write_stream, connection)
-        admitted = _Admitted(read_stream, answers, self.methods, connection, initialized=stateless)
+        admitted = _Admitted(read_stream, answers, self, connection, initialized=stateless)
         # The session enters and iterates its read stream, enters and sends to its write stream, and no more.
         source, sink = cast("Incoming", admitted), cast("Outgoing", answers)
         with connection.lasting():
@@ -194,14 +198,15 @@ class _Admitted:
         self,
         source: Incoming,
         answers: _NotedAnswers,
-        methods: Mapping[str, type[BaseModel]],
+        protocol: Protocol,
         connection: Connection,
         *,
         initialized: bool,
     ) -> None:
         self._source = source
         self._answers = answers
-        self._methods = methods
+        self._methods = protocol.methods
+        self._refuse_call = protocol.refuse_call
         self._connection = connection
         self._initialized = initialized
 
@@ -227,7 +232,7 @@ class _Admitted:
                 refusal = self._refusal(request)
                 if refusal is None:
                     return message
-                await self._answer(request.id, *refusal)
+                await self._answer(request, *refusal)
             elif isinstance(request, JSONRPCNotification) and self._is_welcome(request):
                 return message
             # What is left are responses, though nothing is ever asked of a client.
@@ -249,13 +254,21 @@ class _Admitted:
         _log.debug("notification ignored", method=notification.method[:80])
         return False
 
-    async def _answer(self, request_id: str | int, error: UraniborgError, code: int) -> None:
-        answer = JSONRPCError(jsonrpc="2.0", id=request_id, error=error_data(error, code))
+    async def _answer(self, request: JSONRPCRequest, error: UraniborgError, code: int) -> None:
+        if isinstance(error, NotFinite) and self._refuse_call is not None and request.params is not None:
+            reply = self._refuse_call(request.params["name"], request.params["arguments"], error)
+            result = reply.result().model_dump(by_alias=True, mode="json", exclude_none=True)
+            answer = JSONRPCResponse(jsonrpc="2.0", id=request.id, result=result)
+        else:
+            answer = JSONRPCError(jsonrpc="2.0", id=request.id, error=error_data(error, code))
         await self._answers.send(SessionMessage(JSONRPCMessage(answer)))
 
 
 def validated(kind: type[BaseModel], method: str, params: dict[str, Any] | None) -> BaseModel:
-    """The message of this kind with these parameters. Raises InvalidInput, which never repeats their values."""
+    """Return the message of this kind with these parameters.
+
+    Raise InvalidInput, which never repeats their values, and NotFinite for a call that its tool is to refuse.
+    """
     try:
         # Left to itself the SDK turns NaN into null without a word.
         json.dumps(params, allow_nan=False, ensure_ascii=False).encode()
@@ -263,7 +276,16 @@ def validated(kind: type[BaseModel], method: str, params: dict[str, Any] | None)
     except ValidationError as exc:
         raise invalid(exc, what=f"{method} request") from None
     except (ValueError, RecursionError):
-        raise UnacceptableParameters(method) from None
+        raise _not_finite(method, params) or UnacceptableParameters(method) from None
+
+
+def _not_finite(method: str, params: dict[str, Any] | None) -> NotFinite | None:
+    """Return the error of a call with a number that is not finite among its arguments; the tool answers it."""
+    arguments = (params or {}).get("arguments")
+    if method != "tools/call" or not isinstance(arguments, dict) or not isinstance((params or {}).get("name"), str):
+        return None
+    path = path_of_not_finite(cast("dict[str, Any]", arguments))
+    return NotFinite(path) if path else None
 
 
 def _problem(message: JSONRPCRequest | JSONRPCNotification, kind: type[BaseModel]) -> InvalidInput | None:
