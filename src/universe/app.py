@@ -45,6 +45,7 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
         body_limit=config.body_limit,
         idle_seconds=config.session_idle_s,
         max_sessions=config.max_sessions,
+        heartbeat_s=config.heartbeat_s,
         routes=_routes(service, streams, config),
         lifespan=lifespan,
     )

@@ -145,6 +145,7 @@ def test_an_interrupt_ends_the_run_of_a_client_that_has_left(home: Path, tmp_pat
             server.call("execute", name="waits")
             child = here.wait()
             server.stdin.close()
+            server.stdout.close()
             left.wait()
             ended, took = interrupted(server)
             is_left = is_running(child)
@@ -166,6 +167,9 @@ def test_a_run_goes_on_to_its_end_when_its_client_leaves(home: Path, tmp_path: P
             if stops_listening:
                 server.stdout.close()
             here.open()
+            if not stops_listening:
+                messages = [json.loads(line) for line in server.stdout.read().splitlines()]
+                assert messages[-1]["result"]["structuredContent"]["success"] is True
             assert server.exit_code() == 0
             assert server.stderr.read() == b""
     assert times(tmp_path / "last") == 1

@@ -93,7 +93,11 @@ async def test_json_that_is_nested_deep_is_refused(wire: Wire, u: str, depth: in
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1" + "0" * 400])
 async def test_a_number_that_is_none_never_becomes_the_time(wire: Wire, u: str, number: str) -> None:
     session = await wire.begin()
-    assert error_of(await sent(session, u, f'{{"type":"tick","dt":{number}}}'))["code"]
+    answer = message_in(await sent(session, u, f'{{"type":"tick","dt":{number}}}'))
+    assert answer["result"]["isError"] is True
+    error = json.loads(answer["result"]["content"][0]["text"])["error"]
+    assert error["universeId"] == u
+    assert error["path"].endswith("dt")
     state = json.loads((await session.call("get_universe_state", universeId=u))["content"][0]["text"])
     assert state["time"] == 0
 

@@ -1,15 +1,48 @@
 """Arguments of a call, checked against the signature of the function that takes them."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, cast
+import math
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, Final, cast
 
 from mcp.server.fastmcp.utilities.func_metadata import func_metadata
 from pydantic import BaseModel, ValidationError
 
 from uraniborg.kernel.errors import InvalidInput, invalid
 
+_SHOWN: Final = 80
+
 AsyncFunction = Callable[..., Awaitable[Any]]
+
+
+class NotFinite(InvalidInput):
+    """A number in the arguments of a call is NaN, infinite, or too large for a double."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path} must be a finite number.",
+            hint="NaN, infinities and numbers beyond 1.8e308 are refused.",
+            argument=re.split(r"[.\[]", path, maxsplit=1)[0],
+            path=path,
+        )
+
+
+def path_of_not_finite(arguments: Mapping[str, Any]) -> str | None:
+    """Return the path of the first NaN or infinite number, such as `command.stars[2].mass`, or None."""
+    return next((path for name, value in arguments.items() for path in _not_finite(value, name[:_SHOWN])), None)
+
+
+def _not_finite(value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            yield path
+    elif isinstance(value, list):
+        for index, item in enumerate(cast("list[Any]", value)):
+            yield from _not_finite(item, f"{path}[{index}]")
+    elif isinstance(value, dict):
+        for name, item in cast("dict[str, Any]", value).items():
+            yield from _not_finite(item, f"{path}.{name[:_SHOWN]}")
 
 
 class Arguments:
@@ -25,10 +58,23 @@ class Arguments:
         self.schema: dict[str, Any] = self._model.model_json_schema(by_alias=True)
         self.schema["additionalProperties"] = False
         self._properties: dict[str, dict[str, Any]] = self.schema.get("properties", {})
+        required = set(self.schema.get("required", []))
+        self._without_null = {
+            argument
+            for argument, schema in self._properties.items()
+            if argument not in required and not _accepts_null(schema)
+        }
         self._numbers = {argument for argument, schema in self._properties.items() if _is_number(schema)}
 
     def accept(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The keyword arguments to call the function with. Raises InvalidInput."""
+        """Return the keyword arguments to call the function with. Raise InvalidInput.
+
+        null for an optional argument whose schema does not list null means the default.
+        """
+        if None in given.values():
+            given = {
+                name: value for name, value in given.items() if value is not None or name not in self._without_null
+            }
         if not given.keys() <= self._properties.keys():
             raise self._unknown(sorted(given.keys() - self._properties.keys()))
         for name, value in given.items():
@@ -45,7 +91,10 @@ class Arguments:
     def _second_reading(self, given: Mapping[str, Any], refused: ValidationError) -> BaseModel:
         """Some clients send an object or a list as a string of JSON."""
         try:
-            return self._model.model_validate(self._metadata.pre_parse_json(dict(given)))
+            parsed = self._metadata.pre_parse_json(dict(given))
+            if path := path_of_not_finite(parsed):
+                raise NotFinite(path)
+            return self._model.model_validate(parsed)
         except (ValidationError, RecursionError):
             raise self._refused(refused) from None
 
@@ -80,6 +129,14 @@ def _is_number(schema: dict[str, Any]) -> bool:
     alternatives = cast("list[dict[str, Any]]", schema.get("anyOf", [schema]))
     kinds = {alternative.get("type") for alternative in alternatives}
     return bool(kinds & {"integer", "number"}) and kinds <= {"integer", "number", "null"}
+
+
+def _accepts_null(schema: dict[str, Any]) -> bool:
+    if alternatives := cast("list[dict[str, Any]]", schema.get("anyOf", [])):
+        return any(map(_accepts_null, alternatives))
+    if "enum" in schema:
+        return None in schema["enum"]
+    return schema.get("type", "null") == "null" and "$ref" not in schema and "const" not in schema
 
 
 def _allowed(schema: dict[str, Any]) -> list[Any] | str:

@@ -24,6 +24,16 @@ class Connection:
         """Whether one thing more can be sent unasked without anything else having to wait for it."""
         return True
 
+    def note_request(self, request_id: str | int) -> None:
+        """Take note that this request is being answered."""
+
+    def awaits_answer(self, request_id: str | int) -> bool:
+        """Return whether the client still waits for the answer to this request."""
+        return True
+
+    def note_answer(self, request_id: str | int) -> None:
+        """Take note that the answer to this request is on its way to the client, or that nobody waits for it."""
+
     def when_over(self, callback: Callable[[], None]) -> None:
         """Have `callback` called once the client has left."""
         self._over.callback(callback)

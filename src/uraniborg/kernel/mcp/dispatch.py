@@ -8,6 +8,7 @@ from mcp import McpError
 from mcp.types import METHOD_NOT_FOUND, CallToolRequest, InitializeRequest
 from pydantic import BaseModel
 
+from uraniborg.kernel.mcp.arguments import NotFinite
 from uraniborg.kernel.mcp.jsonrpc import (
     NO_ANSWER,
     Answer,
@@ -91,7 +92,11 @@ class Dispatcher:
         methods = self._server.protocol.methods_without_session
         if request.method not in methods:
             raise UnknownMethod(request.method, methods)
-        accepted = validated(methods[request.method], request.method, params)
+        try:
+            accepted = validated(methods[request.method], request.method, params)
+        except NotFinite as error:
+            assert params is not None
+            return self._server.refuse_call(params["name"], params["arguments"], error).result_json()
         if isinstance(accepted, InitializeRequest):
             return _written(self._server.protocol.introduction(str(accepted.params.protocolVersion)))
         if isinstance(accepted, CallToolRequest):

@@ -53,6 +53,7 @@ def stateful_app(
     idle_seconds: float = 30 * 60,
     max_sessions: int = 1_000,
     json_answers: bool = False,
+    heartbeat_s: float = 15.0,
     routes: Sequence[BaseRoute] = (),
     lifespan: Lifespan[Starlette] | None = None,
 ) -> Starlette:
@@ -61,10 +62,17 @@ def stateful_app(
     Every initialize starts a session, whatever session the request names. A session unused for `idle_seconds` ends.
     Beyond `max_sessions` a new one takes the place of the one unused for longest; where each has a call under way or
     its event stream open, none starts (503). Answers are event streams, which can carry progress, unless
-    `json_answers`. All else is as in `stateless_app`, but that the lifespan of this app must always be entered.
+    `json_answers`; a stream that is quiet for `heartbeat_s` seconds carries a comment. All else is as in
+    `stateless_app`, but that the lifespan of this app must always be entered.
     """
     logging.getLogger("mcp.server.streamable_http").addFilter(_is_failure)
-    sessions = Sessions(server.protocol, idle_seconds=idle_seconds, most=max_sessions, json_answers=json_answers)
+    sessions = Sessions(
+        server.protocol,
+        idle_seconds=idle_seconds,
+        most=max_sessions,
+        json_answers=json_answers,
+        heartbeat_s=heartbeat_s,
+    )
     limited = RequestBodyLimitMiddleware(sessions, body_limit)
     guarded = Guard(limited, _rules(("POST", "GET", "DELETE"), origins, hosts))
 

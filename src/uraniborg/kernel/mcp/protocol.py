@@ -1,7 +1,7 @@
 """The protocol engine: admits well-formed messages only, and advertises only what there is."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Final, cast
 
@@ -27,6 +27,7 @@ from mcp.types import (
     JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
+    JSONRPCResponse,
     ServerCapabilities,
     ServerResult,
     SubscribeRequest,
@@ -36,8 +37,9 @@ from pydantic import BaseModel, ValidationError
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, invalid
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.mcp.arguments import NotFinite, path_of_not_finite
 from uraniborg.kernel.mcp.connection import Connection
-from uraniborg.kernel.mcp.reply import error_data
+from uraniborg.kernel.mcp.reply import Reply, error_data
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outgoing = MemoryObjectSendStream[SessionMessage]
@@ -78,6 +80,9 @@ class UnacceptableParameters(InvalidInput):
 
 class Protocol(LowLevelServer[Any, Any]):
     """The SDK's low-level server behind an admission check, without the capabilities it claims for nothing."""
+
+    refuse_call: Callable[[str, dict[str, Any], UraniborgError], Reply] | None = None
+    """Return the reply of a tool to an error in its arguments."""
 
     def get_capabilities(
         self, notification_options: NotificationOptions, experimental_capabilities: dict[str, dict[str, Any]]
@@ -128,11 +133,13 @@ class Protocol(LowLevelServer[Any, Any]):
         stateless: bool = False,
         connection: Connection | None = None,
     ) -> None:
-        admitted = _Admitted(read_stream, write_stream, self.methods, initialized=stateless)
-        # The session enters and iterates its read stream and does nothing else with it.
-        source = cast("Incoming", admitted)
-        with (connection or Connection()).lasting():
-            await super().run(source, write_stream, initialization_options, raise_exceptions, stateless)
+        connection = connection or Connection()
+        answers = _NotedAnswers(write_stream, connection)
+        admitted = _Admitted(read_stream, answers, self, connection, initialized=stateless)
+        # The session enters and iterates its read stream, enters and sends to its write stream, and no more.
+        source, sink = cast("Incoming", admitted), cast("Outgoing", answers)
+        with connection.lasting():
+            await super().run(source, sink, initialization_options, raise_exceptions, stateless)
 
     async def _handle_message(
         self,
@@ -154,15 +161,53 @@ class Protocol(LowLevelServer[Any, Any]):
             await self._handle_notification(message.root)
 
 
+class _NotedAnswers:
+    """A write stream that tells the connection of answers, and drops those that nobody waits for."""
+
+    def __init__(self, sink: Outgoing, connection: Connection) -> None:
+        self._sink = sink
+        self._connection = connection
+
+    async def __aenter__(self) -> "_NotedAnswers":
+        await self._sink.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._sink.__aexit__(kind, exc, trace)
+
+    async def send(self, message: SessionMessage) -> None:
+        if not isinstance(answer := message.message.root, JSONRPCResponse | JSONRPCError):
+            await self._sink.send(message)
+            return
+        try:
+            if self._connection.awaits_answer(answer.id):
+                await self._sink.send(message)
+        finally:
+            self._connection.note_answer(answer.id)
+
+    async def aclose(self) -> None:
+        await self._sink.aclose()
+
+
 class _Admitted:
     """A read stream that answers what the SDK would answer badly or log with its contents, and passes on the rest."""
 
     def __init__(
-        self, source: Incoming, answers: Outgoing, methods: Mapping[str, type[BaseModel]], *, initialized: bool
+        self,
+        source: Incoming,
+        answers: _NotedAnswers,
+        protocol: Protocol,
+        connection: Connection,
+        *,
+        initialized: bool,
     ) -> None:
         self._source = source
         self._answers = answers
-        self._methods = methods
+        self._methods = protocol.methods
+        self._refuse_call = protocol.refuse_call
+        self._connection = connection
         self._initialized = initialized
 
     async def __aenter__(self) -> "_Admitted":
@@ -183,10 +228,11 @@ class _Admitted:
             if isinstance(message, Exception):
                 _log.warning("unreadable message", kind=type(message).__name__)
             elif isinstance(request := message.message.root, JSONRPCRequest):
+                self._connection.note_request(request.id)
                 refusal = self._refusal(request)
                 if refusal is None:
                     return message
-                await self._answer(request.id, *refusal)
+                await self._answer(request, *refusal)
             elif isinstance(request, JSONRPCNotification) and self._is_welcome(request):
                 return message
             # What is left are responses, though nothing is ever asked of a client.
@@ -208,13 +254,21 @@ class _Admitted:
         _log.debug("notification ignored", method=notification.method[:80])
         return False
 
-    async def _answer(self, request_id: str | int, error: UraniborgError, code: int) -> None:
-        answer = JSONRPCError(jsonrpc="2.0", id=request_id, error=error_data(error, code))
+    async def _answer(self, request: JSONRPCRequest, error: UraniborgError, code: int) -> None:
+        if isinstance(error, NotFinite) and self._refuse_call is not None and request.params is not None:
+            reply = self._refuse_call(request.params["name"], request.params["arguments"], error)
+            result = reply.result().model_dump(by_alias=True, mode="json", exclude_none=True)
+            answer = JSONRPCResponse(jsonrpc="2.0", id=request.id, result=result)
+        else:
+            answer = JSONRPCError(jsonrpc="2.0", id=request.id, error=error_data(error, code))
         await self._answers.send(SessionMessage(JSONRPCMessage(answer)))
 
 
 def validated(kind: type[BaseModel], method: str, params: dict[str, Any] | None) -> BaseModel:
-    """The message of this kind with these parameters. Raises InvalidInput, which never repeats their values."""
+    """Return the message of this kind with these parameters.
+
+    Raise InvalidInput, which never repeats their values, and NotFinite for a call that its tool is to refuse.
+    """
     try:
         # Left to itself the SDK turns NaN into null without a word.
         json.dumps(params, allow_nan=False, ensure_ascii=False).encode()
@@ -222,7 +276,16 @@ def validated(kind: type[BaseModel], method: str, params: dict[str, Any] | None)
     except ValidationError as exc:
         raise invalid(exc, what=f"{method} request") from None
     except (ValueError, RecursionError):
-        raise UnacceptableParameters(method) from None
+        raise _not_finite(method, params) or UnacceptableParameters(method) from None
+
+
+def _not_finite(method: str, params: dict[str, Any] | None) -> NotFinite | None:
+    """Return the error of a call with a number that is not finite among its arguments; the tool answers it."""
+    arguments = (params or {}).get("arguments")
+    if method != "tools/call" or not isinstance(arguments, dict) or not isinstance((params or {}).get("name"), str):
+        return None
+    path = path_of_not_finite(cast("dict[str, Any]", arguments))
+    return NotFinite(path) if path else None
 
 
 def _problem(message: JSONRPCRequest | JSONRPCNotification, kind: type[BaseModel]) -> InvalidInput | None:

@@ -94,6 +94,7 @@ class Server(FastMCP[Any]):
             Settings.model_config["env_file"] = env_file
             logging.getLogger().removeHandler(placeholder)
         self._mcp_server = Protocol(name, version=version, instructions=instructions)
+        self._mcp_server.refuse_call = self.refuse_call
         self._setup_handlers()
         self._mcp_server.request_handlers[types.CallToolRequest] = self._answer_call
         self._mcp_server.request_handlers[types.ListResourcesRequest] = self._answer_resource_list
@@ -224,9 +225,10 @@ class Server(FastMCP[Any]):
         except BaseException as exc:
             if ends_the_call(exc):
                 raise
-            return self._reply_to_failure(name, arguments, noted(exc, during=f"tool {name[:80]}"))
+            return self.refuse_call(name, arguments, noted(exc, during=f"tool {name[:80]}"))
 
-    def _reply_to_failure(self, name: str, arguments: dict[str, Any], error: UraniborgError) -> Reply:
+    def refuse_call(self, name: str, arguments: dict[str, Any], error: UraniborgError) -> Reply:
+        """Return the reply of a tool that failed with `error`; `arguments` may be wrong."""
         called = self._known_tools.get(name)
         if called is None:
             if self._failed is None:

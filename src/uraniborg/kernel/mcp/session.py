@@ -40,7 +40,9 @@ class Session(Connection):
         self.id = uuid4().hex
         self.transport = StreamableHTTPServerTransport(self.id, json_answers, idle_timeout=idle_seconds)
         # The transport would take a request with this id for the event stream.
-        self._unanswered = {GET_STREAM_KEY}
+        self._unanswered: dict[str, object] = {GET_STREAM_KEY: self}
+        self._noted: set[str] = set()
+        self._in_transport: dict[str, anyio.Event] = {}
         self._streaming = False
 
     @property
@@ -80,15 +82,42 @@ class Session(Connection):
             if not self.transport.is_terminated:
                 raise
 
+    def note_request(self, request_id: str | int) -> None:
+        self._noted.add(str(request_id))
+
+    def awaits_answer(self, request_id: str | int) -> bool:
+        return str(request_id) in self._in_transport
+
+    def note_answer(self, request_id: str | int) -> None:
+        self._noted.discard(str(request_id))
+        self._unanswered.pop(str(request_id), None)
+
     async def _call(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """The transport would give both answers to the second of two with the same id, and none to the first."""
-        if request_id in self._unanswered:
+        """Pass on a request, unless another with its id has no answer yet.
+
+        The transport would give both answers to the second of two requests with the same id, and none to the first; a
+        caller that has left does not change that. An id is free once its answer is on the way, but the transport, which
+        clears up by id, must have finished with the request before it sees another.
+        """
+        if request_id in self._unanswered or request_id in self._noted:
             raise IdInUse
-        self._unanswered.add(request_id)
+        this = self._unanswered[request_id] = object()
+        try:
+            while (earlier := self._in_transport.get(request_id)) is not None:
+                await earlier.wait()
+            await self._pass_on(request_id, scope, receive, send)
+        finally:
+            # Where the transport refused the request, nobody answers it.
+            if self._unanswered.get(request_id) is this and request_id not in self._noted:
+                del self._unanswered[request_id]
+
+    async def _pass_on(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
+        finished = self._in_transport[request_id] = anyio.Event()
         try:
             await self.transport.handle_request(scope, receive, send)
         finally:
-            self._unanswered.discard(request_id)
+            del self._in_transport[request_id]
+            finished.set()
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The transport notices an open stream only once it has begun to flow."""

@@ -15,6 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.batches import answer_batch
+from uraniborg.kernel.mcp.heartbeat import Heartbeat
 from uraniborg.kernel.mcp.jsonrpc import Answer, InvalidJson, Request, read, refusal, request_in, unreadable
 from uraniborg.kernel.mcp.protocol import InvalidMessage, Protocol, validated
 from uraniborg.kernel.mcp.session import Session
@@ -31,11 +32,14 @@ class Sessions:
     and starts one for any request that names none.
     """
 
-    def __init__(self, protocol: Protocol, *, idle_seconds: float, most: int, json_answers: bool) -> None:
+    def __init__(
+        self, protocol: Protocol, *, idle_seconds: float, most: int, json_answers: bool, heartbeat_s: float
+    ) -> None:
         self._protocol = protocol
         self._idle_seconds = idle_seconds
         self._most = most
         self._json_answers = json_answers
+        self._heartbeat_s = heartbeat_s
         self._open: dict[str, Session] = {}
         self._tasks: TaskGroup | None = None
 
@@ -53,6 +57,13 @@ class Sessions:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._tasks is None:
             raise RuntimeError("The lifespan of the MCP app was not entered.")
+        heartbeat = Heartbeat(send, self._heartbeat_s)
+        try:
+            await self._answer(self._tasks, scope, receive, heartbeat)
+        finally:
+            heartbeat.stop()
+
+    async def _answer(self, tasks: TaskGroup, scope: Scope, receive: Receive, send: Send) -> None:
         named = Headers(scope=scope).get(SESSION_HEADER)
         message: Any = None
         if scope["method"] == "POST":
@@ -68,7 +79,7 @@ class Sessions:
                 return
         request = request_in(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
         if isinstance(request, Request) and request.method == "initialize":
-            await self._begin(self._tasks, request, scope, receive, send)
+            await self._begin(tasks, request, scope, receive, send)
         elif not named:
             await self._say_what_is_missing(scope, receive, send)
         elif named not in self._open:

@@ -63,10 +63,11 @@ async def _serve(
     await asyncio.wait([session, over, exit_code], return_when=asyncio.FIRST_COMPLETED)
     if not exit_code.done():
         await asyncio.wait([session, exit_code], timeout=grace, return_when=asyncio.FIRST_COMPLETED)
-    if exit_code.done():
+    signalled = exit_code.done()
+    if signalled:
         await _bounded(interrupted, grace)
     await _bounded(cleanup, grace)
-    if not exit_code.done():
+    if not signalled:
         # Calls whose client has left run on in threads, and a signal must still end them.
         ending = asyncio.ensure_future(asyncio.get_running_loop().shutdown_default_executor())
         await asyncio.wait([ending, exit_code], return_when=asyncio.FIRST_COMPLETED)

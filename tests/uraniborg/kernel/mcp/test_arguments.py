@@ -44,6 +44,27 @@ def test_defaults_are_filled_in() -> None:
     }
 
 
+def test_null_for_an_optional_argument_means_its_default() -> None:
+    nothing = dict.fromkeys(["action", "data", "note", "strategy", "limit"])
+    assert arguments.accept({"session_id": "s", **nothing}) == arguments.accept({"session_id": "s"})
+
+
+def test_null_is_a_value_where_the_schema_lists_it_or_lists_nothing() -> None:
+    async def choose(level: int | None = 3, mode: Literal["fast", None] = "fast", anything: Any = 7) -> None: ...
+
+    chosen = Arguments(choose, "choose").accept({"level": None, "mode": None, "anything": None})
+    assert chosen == {"level": None, "mode": None, "anything": None}
+
+
+def test_null_for_a_required_argument_is_refused() -> None:
+    assert refusal({"session_id": None})["argument"] == "session_id"
+
+
+def test_a_number_in_a_string_of_json_that_is_not_finite_is_refused() -> None:
+    error = refusal({"session_id": "s", "data": '{"years": [1, NaN]}'})
+    assert (error["argument"], error["path"]) == ("data", "data.years[1]")
+
+
 def test_nested_objects_become_models() -> None:
     accepted = arguments.accept({"session_id": "s", "strategy": {"queries": ["a"]}})
     assert accepted["strategy"] == Strategy(queries=["a"])

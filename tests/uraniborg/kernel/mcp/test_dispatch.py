@@ -192,9 +192,19 @@ async def test_what_is_no_message_is_an_invalid_request(body: bytes, request_id:
 
 
 @pytest.mark.parametrize(
-    "value",
-    ["NaN", "[-Infinity]", "1e999", "[[-1e999]]", '"\\ud83d"', '{"\\udc00": 1}', json.dumps(nested(300))],
+    ("value", "path"),
+    [("NaN", "value"), ("[-Infinity]", "value[0]"), ("1e999", "value"), ("[[-1e999]]", "value[0][0]")],
 )
+async def test_a_number_that_is_not_finite_is_an_error_of_the_tool(value: str, path: str) -> None:
+    body = json.dumps(call("give_back", {"value": "@"})).replace('"@"', value).encode()
+    status, answered = await answer(body)
+    result = json.loads(answered)["result"]
+    assert (status, result["isError"]) == (200, True)
+    error = json.loads(result["content"][0]["text"])["error"]
+    assert (error["code"], error["argument"], error["path"]) == ("invalid_argument", "value", path)
+
+
+@pytest.mark.parametrize("value", ['"\\ud83d"', '{"\\udc00": 1}', json.dumps(nested(300))])
 async def test_what_json_cannot_carry_is_refused_and_not_quietly_changed(value: str) -> None:
     body = json.dumps(call("give_back", {"value": "@"})).replace('"@"', value).encode()
     status, request_id, error = await error_of(body)

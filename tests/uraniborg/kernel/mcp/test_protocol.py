@@ -69,9 +69,19 @@ async def test_malformed_parameters_are_named_and_never_repeated(
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    ['{"text": NaN}', '{"text": [Infinity]}', '{"text": "\\ud83d"}', '{"text": ' + json.dumps(nested(300)) + "}"],
+    ("arguments", "path"),
+    [('{"text": NaN}', "text"), ('{"text": "a", "times": 1e400}', "times"), ('{"x": [{"y": -Infinity}]}', "x[0].y")],
 )
+async def test_a_number_that_is_not_finite_is_an_error_of_the_tool(arguments: str, path: str) -> None:
+    async with wire_to(sample_server()) as wire:
+        answer = await wire.ask(json.dumps(call("echo", "@")).replace('"@"', arguments))
+    assert answer["result"]["isError"]
+    error = json.loads(answer["result"]["content"][0]["text"])["error"]
+    assert (error["code"], error["path"]) == ("invalid_argument", path)
+    assert error["message"] == f"{path} must be a finite number."
+
+
+@pytest.mark.parametrize("arguments", ['{"text": "\\ud83d"}', '{"text": ' + json.dumps(nested(300)) + "}"])
 async def test_what_json_cannot_carry_is_refused_and_not_quietly_changed(arguments: str) -> None:
     error = await refusal(json.dumps(call("echo", "@")).replace('"@"', arguments))
     assert error["code"] == -32602

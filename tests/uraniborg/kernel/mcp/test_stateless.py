@@ -121,7 +121,7 @@ async def test_an_unknown_version_is_told_the_known_ones() -> None:
         (b"[]", 400, -32600, "invalid_request"),
         (json.dumps(request("unheard/of")).encode(), 200, -32601, "unknown_method"),
         (json.dumps(request("tools/call", {"name": 1})).encode(), 200, -32602, "invalid_argument"),
-        (json.dumps(call("give_back", {"value": float("nan")})).encode(), 200, -32602, "invalid_argument"),
+        (json.dumps(request("resources/read", {"uri": float("nan")})).encode(), 200, -32602, "invalid_argument"),
     ],
 )
 async def test_what_the_body_gets_wrong_is_said_in_json_rpc(content: bytes, status: int, code: int, ours: str) -> None:
