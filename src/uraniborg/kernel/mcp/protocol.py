@@ -38,6 +38,7 @@ from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, inva
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.connection import Connection
 from uraniborg.kernel.mcp.reply import error_data
+from uraniborg.kernel.request_ids import REQUEST_ID, begin_request
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outgoing = MemoryObjectSendStream[SessionMessage]
@@ -154,6 +155,8 @@ class Protocol(LowLevelServer[Any, Any]):
         Those of the whole process are caught there while a call lasts. Once two calls have overlapped they are caught
         for good, in a list that only grows.
         """
+        # The task has the context of the session, and so the id of the request that began it.
+        begin_request(_http_request_id(getattr(message, "message_metadata", None)))
         if isinstance(message, RequestResponder):
             with message:
                 request = message.request.root
@@ -194,6 +197,7 @@ class _Admitted:
                 refusal = self._refusal(request)
                 if refusal is None:
                     return message
+                begin_request(_http_request_id(message.metadata))
                 await self._answer(request.id, *refusal)
             elif isinstance(request, JSONRPCNotification) and self._is_welcome(request):
                 return message
@@ -217,6 +221,7 @@ class _Admitted:
         return False
 
     async def _unreadable(self, exc: Exception) -> None:
+        begin_request()
         _log.warning("unreadable message", kind=type(exc).__name__)
         if isinstance(exc, UnreadableError) and exc.request_id is not None:
             await self._answer(exc.request_id, InvalidMessage(), INVALID_REQUEST)
@@ -224,6 +229,12 @@ class _Admitted:
     async def _answer(self, request_id: str | int, error: UraniborgError, code: int) -> None:
         answer = JSONRPCError(jsonrpc="2.0", id=request_id, error=error_data(error, code))
         await self._answers.send(SessionMessage(JSONRPCMessage(answer)))
+
+
+def _http_request_id(metadata: Any) -> str | None:
+    """Return the id of the HTTP request that a message came by, or None for a message of another transport."""
+    scope = getattr(getattr(metadata, "request_context", None), "scope", None)
+    return cast("dict[str, Any]", scope).get(REQUEST_ID) if isinstance(scope, dict) else None
 
 
 def validated(kind: type[BaseModel], method: str, params: dict[str, Any] | None) -> BaseModel:
