@@ -208,7 +208,16 @@ SURFACES: dict[str, Surface] = {
         "POST", "/universes/u/commands", 422, json={"type": "removeStar", "id": "x"}
     ),
     "universe, malformed command": universe_request("POST", "/universes/u/commands", 400, json={"type": "warp"}),
-    "universe, no JSON": universe_request("POST", "/universes/u/commands", 400, content=b"{"),
+    "universe, no JSON": universe_request(
+        "POST", "/universes/u/commands", 400, content=b"{", headers={"Content-Type": "application/json"}
+    ),
+    "universe, bad number": universe_request(
+        "POST", "/universes/u/commands", 400, content=b"[NaN]", headers={"Content-Type": "application/json"}
+    ),
+    "universe, media type": universe_request("POST", "/universes/u/commands", 415, content=b"{}"),
+    "universe, page of another site": universe_request(
+        "GET", "/universes", 403, headers={"Sec-Fetch-Site": "cross-site"}
+    ),
     "universe, refused parameter": universe_request("GET", "/universes?limit=0", 400),
     "universe, version": universe_request(
         "POST", "/universes/u/commands?expectedVersion=7", 409, json={"type": "tick"}

@@ -20,8 +20,9 @@ from paper_library.rest import make_rest_app
 from paper_library.store.assets import Assets
 from paper_library.store.live import LiveShelf
 from uraniborg.kernel.hosts import LOOPBACK, names_of
+from uraniborg.kernel.logging import configure_logging
 from uraniborg.kernel.mcp import stateless_app
-from uraniborg.kernel.web import AnswersHead, Gate, answer_errors, with_cors
+from uraniborg.kernel.web import answer_errors, protect
 
 HEALTH: Final = "/healthz"
 MCP_PATHS: Final = ("/mcp", "/mcp/")
@@ -45,20 +46,29 @@ def make_app(config: LibraryConfig) -> ASGIApp:
         threads.close()
         library.close()
 
+    origins = [LOOPBACK, *config.allow_origins]
     app = stateless_app(
         server,
-        origins=[LOOPBACK, *config.allow_origins],
+        origins=origins,
         body_limit=config.body_limit,
         routes=_routes(library, threads),
         lifespan=lifespan,
     )
     answer_errors(app)
     token = config.token.get_secret_value() if config.token else None
-    guarded = Gate(app, token=token, hosts=names_of(config.host, config.allow_hosts), open_paths=(HEALTH,))
-    answering = AnswersHead(guarded, except_at=MCP_PATHS)
-    if not config.allow_origins:
-        return answering
-    return with_cors(answering, config.allow_origins, methods=["GET", "POST"], expose=["ETag"])
+    return protect(
+        app,
+        token=token,
+        hosts=names_of(config.host, config.allow_hosts),
+        origins=origins,
+        is_page=_is_page,
+        open_paths=(HEALTH,),
+        own_head=MCP_PATHS,
+    )
+
+
+def _is_page(path: str) -> bool:
+    return path == "/" or path.startswith(("/papers/", "/browse/"))
 
 
 def _routes(library: Library, threads: Threads) -> list[BaseRoute]:
@@ -90,4 +100,5 @@ def app_of_worker() -> ASGIApp:
     from uraniborg.kernel.running import end_with_parent
 
     end_with_parent()
+    configure_logging()
     return make_app(LibraryConfig.model_validate_json(os.environ[_CONFIG]))

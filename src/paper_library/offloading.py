@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from paper_library.store.shelf import too_slow
+from uraniborg.kernel.request_ids import in_this_context
 
 T = TypeVar("T")
 
@@ -33,6 +34,6 @@ class Threads:
         try:
             async with asyncio.timeout(seconds):
                 # Cancelled in time, what still waits for a thread is never begun.
-                return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+                return await asyncio.get_running_loop().run_in_executor(self._pool, in_this_context(work))
         except TimeoutError:
             raise too_slow(seconds) from None

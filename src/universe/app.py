@@ -20,10 +20,11 @@ from universe.store.port import Store
 from universe.stream import Streams
 from uraniborg.kernel.hosts import LOOPBACK, names_of
 from uraniborg.kernel.mcp import stateful_app
-from uraniborg.kernel.web import AnswersHead, EndsWithServer, Gate, answer_errors, with_cors
+from uraniborg.kernel.web import EndsWithServer, answer_errors, protect
 
 HEALTH: Final = "/health"
 MCP_PATHS: Final = ("/mcp", "/mcp/")
+PAGES: Final = frozenset(("/", "/docs"))
 
 
 def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
@@ -51,15 +52,16 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
     )
     answer_errors(app)
     token = config.token.get_secret_value() if config.token else None
-    hosts = names_of(config.host, config.allow_hosts)
-    guarded = Gate(app, token=token, hosts=hosts, origins=origins, open_paths=(HEALTH,))
-    answering = with_cors(
-        AnswersHead(guarded, except_at=MCP_PATHS),
-        origins,
-        methods=["GET", "POST", "PUT", "DELETE"],
-        expose=["ETag", "Location", "Mcp-Session-Id"],
+    protected = protect(
+        app,
+        token=token,
+        hosts=names_of(config.host, config.allow_hosts),
+        origins=origins,
+        is_page=PAGES.__contains__,
+        open_paths=(HEALTH,),
+        own_head=MCP_PATHS,
     )
-    return EndsWithServer(answering, streams.close)
+    return EndsWithServer(protected, streams.close)
 
 
 def _routes(service: UniverseService, streams: Streams, config: UniverseConfig) -> list[BaseRoute]:

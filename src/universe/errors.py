@@ -6,6 +6,7 @@ UraniborgError
 │   ├── UnknownCommand          400 unknown_command, with the commands there are
 │   ├── MalformedState          400 malformed_state: what was given as a state is none
 │   ├── MalformedRequest        400 malformed_request: the body or a parameter of an HTTP request
+│   ├── BadNumber               400 bad_number: NaN, an infinity, or a number too large
 │   ├── TooLarge                413 body_too_large
 │   ├── KeyReused               422 idempotency_key_reused: the key belongs to another command
 │   └── CommandRefused          422 well formed, but not possible in this universe; `event` is the reducer's
@@ -33,6 +34,7 @@ from typing import Any
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
 
 _SHOWN = 100
+_NUMBER_SHOWN = 11
 _REFERENCE = "`universe commands`, list_universe_commands and /docs show every command with its fields."
 
 
@@ -80,6 +82,15 @@ class MalformedState(InvalidInput):
 class MalformedRequest(InvalidInput):
     code = "malformed_request"
     status = 400
+
+
+class BadNumber(InvalidInput):
+    code = "bad_number"
+    status = 400
+
+    def __init__(self, written: str, problem: str) -> None:
+        shown = written if len(written) <= _NUMBER_SHOWN else f"{written[: _NUMBER_SHOWN - 1]}…"
+        super().__init__(f"{shown} {problem}.", hint="Send a finite number with at most 308 digits.", number=shown)
 
 
 class TooLarge(InvalidInput):

@@ -35,6 +35,7 @@ from universe.app import make_app
 from universe.config import UniverseConfig
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel import web
+from uraniborg.kernel.connections import Limits, limited
 from uraniborg.kernel.running import EndingServer
 
 TICK = {"type": "tick"}
@@ -377,13 +378,10 @@ class TestStalling:
             async with listening(client, last=last) as again:
                 assert ids(await again.take(301 - last)) == list(range(last + 1, 302))
 
-    async def test_a_dropped_listener_that_still_takes_nothing_is_cut_off(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    async def test_a_dropped_listener_that_still_takes_nothing_is_cut_off(self, tmp_path: Path) -> None:
         """Otherwise what was to be sent to it would be kept for as long as it likes."""
-        monkeypatch.setattr(web, "_GIVE_UP_MS", 300)
         app = make_app(UniverseConfig(stall_s=0.2), SqliteStore(tmp_path / "universes.db"))
-        async with served_as_by_command(app) as url, client_of(url) as client:
+        async with served_within(Limits(stall_s=0.3), app) as url, client_of(url) as client:
             await client.post("/universes", json={"name": "Hven", "id": "u"})
             stalled = Stalled(client)
             here = stalled.socket.getsockname()
@@ -406,10 +404,11 @@ class TestStalling:
 
 
 @asynccontextmanager
-async def served_as_by_command(app: ASGIApp) -> AsyncGenerator[str]:
-    """The app behind the socket that `universe serve` listens at."""
+async def served_within(limits: Limits, app: ASGIApp) -> AsyncGenerator[str]:
+    """Serve the app with connections within these limits."""
     with web._listening("127.0.0.1", 0) as listener:  # pyright: ignore[reportPrivateUsage]
-        serving = EndingServer(uvicorn.Config(app, log_level="critical", ws="none", timeout_graceful_shutdown=1))
+        options: Any = {"http": limited(limits), "log_level": "critical", "ws": "none", "timeout_graceful_shutdown": 1}
+        serving = EndingServer(uvicorn.Config(app, **options))
         task = asyncio.create_task(serving.serve(sockets=[listener]))
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"

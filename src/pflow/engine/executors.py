@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 from pflow.node import Closable, Context, Function, Keeper, Outcome
 from pflow.redaction import Secrets
 from pflow.registry.interface import Interface
+from uraniborg.kernel.request_ids import in_this_context
 
 THREADS: Final = 32
 """How many nodes that are plain functions run at once."""
@@ -129,7 +130,8 @@ async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
             except RuntimeError:
                 return  # it was closed just now, and nobody waits
 
-    threading.Thread(target=work, daemon=True, name=f"pflow-{getattr(function, '__name__', 'node')}").start()
+    name = f"pflow-{getattr(function, '__name__', 'node')}"
+    threading.Thread(target=in_this_context(work), daemon=True, name=name).start()
     return await future
 
 

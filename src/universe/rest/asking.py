@@ -1,5 +1,8 @@
 """What a request says, checked by hand where a model would say less well what is wrong."""
 
+import json
+from contextlib import suppress
+from math import isinf
 from typing import Any
 
 import orjson
@@ -7,7 +10,7 @@ from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from starlette.responses import Response
 
-from universe.errors import MalformedRequest, TooLarge
+from universe.errors import BadNumber, MalformedRequest, TooLarge
 from universe.rest.shapes import LARGEST_VERSION
 from uraniborg.kernel.web import error_response
 
@@ -34,12 +37,14 @@ class BodyReader:
             parts.append(part)
         if not size and self._or_nothing:
             return None
+        body = b"".join(parts)
         try:
-            return orjson.loads(b"".join(parts))
+            return orjson.loads(body)
         except orjson.JSONDecodeError as exc:
+            _check_numbers(body)
             raise MalformedRequest(
                 "The body is not JSON.",
-                hint="Send JSON in UTF-8, without NaN, infinities or half characters.",
+                hint="Send JSON in UTF-8, without half characters.",
                 line=exc.lineno,
                 column=exc.colno,
             ) from None
@@ -50,6 +55,23 @@ class BodyReader:
             hint=f"Send at most {self._limit:,} bytes in one request.",
             limit=self._limit,
         )
+
+
+def _check_numbers(body: bytes) -> None:
+    """Raise BadNumber if `body` is JSON except for a number that JSON or this server does not have."""
+    found: list[BadNumber] = []
+
+    def note_name(written: str) -> None:
+        found.append(BadNumber(written, "is not a number that JSON has"))
+
+    def note_large(written: str) -> None:
+        if isinf(float(written)):
+            found.append(BadNumber(written, "is too large for a number"))
+
+    with suppress(ValueError, RecursionError):
+        json.loads(body, parse_constant=note_name, parse_float=note_large, parse_int=note_large)
+        if found:
+            raise found[0]
 
 
 def object_of(given: Any, allowed: tuple[str, ...]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from universe.store.port import PAGE_BYTES, Change, Entry, KeyUse, Record, Snaps
 from universe.store.telling import Told
 from universe.store.writing import GroupWriter
 from uraniborg.kernel.errors import Conflict
+from uraniborg.kernel.request_ids import in_this_context
 from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, reading
 
 Value = TypeVar("Value")
@@ -265,7 +266,9 @@ class SqliteStore:
     async def _in_thread(self, function: Callable[..., Value], *arguments: Any) -> Value:
         if self._threads is None:
             raise _closed()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, partial(function, *arguments))
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, in_this_context(partial(function, *arguments))
+        )
 
 
 def _bounded(version: int | None) -> int:

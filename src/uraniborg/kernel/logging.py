@@ -1,4 +1,4 @@
-"""Log lines on stderr, with every secret masked by its name and by its value.
+"""Log lines on stderr, with the id of their request, and every secret masked by its name and by its value.
 
 Until `configure_logging` is called, records go wherever the host program sends standard-library logging, masked all
 the same.
@@ -16,6 +16,7 @@ from typing import Any, Final, TextIO
 
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.redaction import MASK, Redactor, redact, register_secret
+from uraniborg.kernel.request_ids import current_request_id
 
 __all__ = [
     "LEVELS",
@@ -83,8 +84,14 @@ class Logger:
 
     def _write(self, level: int, event: str, fields: dict[str, Any]) -> None:
         if self._logger.isEnabledFor(level):
-            line = _Line(redact(event), redact({**self._fields, **fields}))
+            line = _Line(redact(event), redact(_identified({**self._fields, **fields})))
             self._logger.log(level, line, stacklevel=3)
+
+
+def _identified(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return `fields` with the id of the request being answered, if there is one."""
+    request_id = current_request_id()
+    return fields if request_id is None else {**fields, "request_id": request_id}
 
 
 def get_logger(name: str) -> Logger:
@@ -122,7 +129,7 @@ def _formatter(*, as_json: bool, target: TextIO) -> logging.Formatter:
 
     def opened(_logger: Any, _method: str, event: Any) -> Any:
         line = event["_record"].msg
-        return {**event, **line.fields, "event": line.event} if isinstance(line, _Line) else event
+        return {**event, **line.fields, "event": line.event} if isinstance(line, _Line) else _identified(event)
 
     def masked(_logger: Any, _method: str, event: Any) -> Any:
         return redact(event)

@@ -1,16 +1,14 @@
-"""What every HTTP surface shares: the one error body, the bearer token, the host check, and how a server is run."""
+"""What every HTTP surface shares: the one error body, the checks before every app, and how a server is run."""
 
-import hmac
 import os
 import socket
 import sys
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ConfigDict
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -18,12 +16,16 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, Refused, Unavailable, UraniborgError, as_error
-from uraniborg.kernel.hosts import LOOPBACK, HostRefused, OriginRefused, authority_of, is_host, is_loopback, is_origin
-from uraniborg.kernel.logging import get_logger, register_secret
+from uraniborg.kernel.gate import REQUEST_ID_HEADER, Admission, Gate, RequestIds, error_response
+from uraniborg.kernel.hosts import LOOPBACK, authority_of, is_loopback
+from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.request_ids import identify_error
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.connections import Limits
 
 _log = get_logger(__name__)
 _DRAIN_S: Final = 5
-_GIVE_UP_MS: Final = 60_000
 _BACKLOG: Final = 2_048
 _LOOPBACK_ORIGIN: Final = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?"
 _CORS_HEADERS: Final = (
@@ -36,12 +38,10 @@ _CORS_HEADERS: Final = (
     "Last-Event-ID",
     "Mcp-Session-Id",
     "MCP-Protocol-Version",
+    REQUEST_ID_HEADER,
 )
-
-
-class NotAuthorized(Refused):
-    code = "not_authorized"
-    status = 401
+_CORS_METHODS: Final = ("GET", "POST", "PUT", "DELETE")
+_CORS_EXPOSED: Final = ("ETag", "Location", "Mcp-Session-Id", REQUEST_ID_HEADER)
 
 
 class NoSuchAddress(NotFound):
@@ -75,12 +75,6 @@ class ErrorBody(BaseModel):
     error: ErrorFacts
 
 
-def error_response(error: UraniborgError) -> Response:
-    """`error` as every surface shows it."""
-    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthorized) else None
-    return JSONResponse(error.body(), status_code=error.status, headers=headers)
-
-
 def answer_errors(app: Starlette) -> None:
     """Have `app` answer everything that is raised, by handlers or by routing, in the one shape."""
 
@@ -106,10 +100,9 @@ def _routing_error(exc: HTTPException, request: Request) -> Response:
     if exc.status_code == 405:
         allowed = ", ".join(sorted(_methods_at(request)) or ["GET"])
         error = NotAllowedHere("This method is not possible here.", hint=f"Use {allowed}.")
-        return JSONResponse(error.body(), status_code=405, headers={"Allow": allowed})
-    return JSONResponse(
-        {"error": {"code": "http_error", "message": str(exc.detail), "hint": ""}}, status_code=exc.status_code
-    )
+        return JSONResponse(identify_error(error.body()), status_code=405, headers={"Allow": allowed})
+    body = {"error": {"code": "http_error", "message": str(exc.detail), "hint": ""}}
+    return JSONResponse(identify_error(body), status_code=exc.status_code)
 
 
 def _methods_at(request: Request) -> set[str]:
@@ -119,56 +112,6 @@ def _methods_at(request: Request) -> set[str]:
         if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
             found |= route.methods or set()
     return found
-
-
-class Gate:
-    """Lets requests through to `app` that name a known host, come from a known origin if from any, and carry the token.
-
-    `hosts` and `origins` are compared exactly, but for LOOPBACK; None is any. Without a token none is asked for.
-    """
-
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        token: str | None,
-        hosts: Collection[str] | None,
-        origins: Collection[str] | None = None,
-        open_paths: Collection[str] = (),
-    ) -> None:
-        self._app = app
-        self._token = token.encode() if token else None
-        self._hosts = hosts
-        self._origins = origins
-        self._open = frozenset(open_paths)
-        if token:
-            register_secret(token)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":  # nothing here speaks it
-            await send({"type": "websocket.close", "code": 1008})
-            return
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        try:
-            self._check(Headers(scope=scope), scope["path"])
-        except UraniborgError as error:
-            await error_response(error)(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
-
-    def _check(self, headers: Headers, path: str) -> None:
-        if self._hosts is not None and not is_host(headers.get("host", ""), self._hosts):
-            raise HostRefused
-        origin = headers.get("origin")
-        if self._origins is not None and origin is not None and not is_origin(origin, self._origins):
-            raise OriginRefused
-        if self._token and path not in self._open:
-            # Headers come as latin-1; what was sent may have been UTF-8.
-            scheme, _, given = headers.get("authorization", "").encode("latin-1").partition(b" ")
-            if scheme.lower() != b"bearer" or not hmac.compare_digest(given, self._token):
-                raise NotAuthorized("This server needs a token.", hint="Send the header Authorization: Bearer TOKEN.")
 
 
 WANTS_NO_BODY: Final = "uraniborg.wants_no_body"
@@ -207,17 +150,36 @@ class EndsWithServer:
         await self._app(scope, receive, send)
 
 
-def with_cors(app: ASGIApp, origins: Collection[str], *, methods: Sequence[str], expose: Sequence[str]) -> ASGIApp:
-    """Lets the browsers of these origins call `app` and read its answers; LOOPBACK is any origin of this machine."""
+def protect(
+    app: ASGIApp,
+    *,
+    token: str | None,
+    hosts: Collection[str] | None,
+    origins: Collection[str],
+    is_page: Callable[[str], bool],
+    open_paths: Collection[str],
+    own_head: Collection[str],
+) -> ASGIApp:
+    """Return `app` behind every check a server makes before a request is answered; see `Gate` and `Admission`.
+
+    Browsers of `origins` may call it and read its answers. `open_paths` need no token; HEAD is answered as GET except
+    at `own_head`.
+    """
+    admitted = AnswersHead(Admission(app, token=token, open_paths=open_paths), except_at=own_head)
+    return RequestIds(Gate(_with_cors(admitted, origins), hosts=hosts, origins=origins, is_page=is_page))
+
+
+def _with_cors(app: ASGIApp, origins: Collection[str]) -> ASGIApp:
+    """Return `app` with answers that browsers of these origins may read; LOOPBACK is any origin of this machine."""
     from starlette.middleware.cors import CORSMiddleware
 
     return CORSMiddleware(
         app,
         allow_origins=[origin for origin in origins if origin != LOOPBACK],
         allow_origin_regex=_LOOPBACK_ORIGIN if LOOPBACK in origins else None,
-        allow_methods=methods,
+        allow_methods=_CORS_METHODS,
         allow_headers=_CORS_HEADERS,
-        expose_headers=expose,
+        expose_headers=_CORS_EXPOSED,
     )
 
 
@@ -248,41 +210,52 @@ def check_bind(host: str, token: str | None, *, insecure: bool) -> None:
     )
 
 
-def run_server(app: ASGIApp | str, *, host: str, port: int, workers: int = 1, factory: bool = False) -> None:
+def run_server(
+    app: ASGIApp | str,
+    *,
+    host: str,
+    port: int,
+    workers: int = 1,
+    factory: bool = False,
+    limits: "Limits | None" = None,
+) -> None:
     """Serve until interrupted. With several workers `app` is the import path of a factory."""
     import uvicorn
 
+    from uraniborg.kernel.connections import Limits, limited, raise_file_limit
     from uraniborg.kernel.running import EndingServer, settle
 
-    config: dict[str, Any] = {
+    limits = limits or Limits()
+    # There is a setting for the number of connections, but idle ones count too, and new ones are refused for them.
+    settings: dict[str, Any] = {
         "host": host,
         "port": port,
         "factory": factory,
+        "http": limited(limits),
+        "log_config": None,
         "log_level": "warning",
         "access_log": False,
         "server_header": False,
         "ws": "none",
+        "backlog": _BACKLOG,
+        "timeout_keep_alive": limits.idle_s,
         "timeout_graceful_shutdown": _DRAIN_S,
     }
+    raise_file_limit()
     if workers > 1:
-        uvicorn.run(app, workers=workers, **config)
+        uvicorn.run(app, workers=workers, **settings)
         return
     settle()
     with suppress(KeyboardInterrupt), _listening(host, port) as listener:
-        EndingServer(uvicorn.Config(app, **config)).run(sockets=[listener])
+        EndingServer(uvicorn.Config(app, **settings)).run(sockets=[listener])
 
 
 @contextmanager
 def _listening(host: str, port: int) -> Generator[socket.socket]:
-    """A socket at this address, whose connections end when nobody takes what is sent for long.
-
-    The protocol is named so that the loop sends small answers at once.
-    """
+    """Listen at this address. The protocol is named so that the loop sends small answers at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):
-            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _GIVE_UP_MS)
         listener.bind((host, port))
         listener.listen(_BACKLOG)
         yield listener

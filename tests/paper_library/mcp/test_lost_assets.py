@@ -63,7 +63,9 @@ def test_resources_of_missing_files_fail_in_the_same_words(damaged: Path) -> Non
                 {"tool": "get_paper_summary", "template": "deep_read"},
             ),
         ):
-            assert caller.resource_failure(uri) == caller.failure(paper_id=ATTENTION, **tool)
+            read, called = caller.resource_failure(uri), caller.failure(paper_id=ATTENTION, **tool)
+            assert read.pop("request_id") != called.pop("request_id")
+            assert read == called
         translation = caller.resource_failure("paper://oztuerk2021attention/translation/zh")
         assert translation["code"] == "asset_fetch_failed"
 

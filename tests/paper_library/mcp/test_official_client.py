@@ -154,7 +154,9 @@ async def test_template_not_available(library: Caller) -> None:
     assert error["code"] == "template_not_available"
     assert set(error["available_summary_templates"]) == {"default", "deep_read", "brief"}
     assert error["template"] == "haiku"
-    assert caught.value.error.data == {"error": error}
+    same = caught.value.error.data["error"]
+    assert same.pop("request_id") != error.pop("request_id")
+    assert same == error
 
 
 @requirement("PL-18")

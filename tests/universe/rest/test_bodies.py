@@ -12,10 +12,11 @@ from tests.universe.rest.serving import error, version_of
 
 LIMIT = 10_000_000
 TICK = b'{"type":"tick"}'
+JSON = {"Content-Type": "application/json"}
 
 
 def post(rest: httpx.Client, universe: str, content: Any, **headers: str) -> httpx.Response:
-    return rest.post(f"/universes/{universe}/commands", content=content, headers=headers)
+    return rest.post(f"/universes/{universe}/commands", content=content, headers={**JSON, **headers})
 
 
 @pytest.mark.parametrize(
@@ -26,10 +27,6 @@ def post(rest: httpx.Client, universe: str, content: Any, **headers: str) -> htt
         b"tick",
         b'{"type":"tick",}',
         b"{'type':'tick'}",
-        b'{"type":"tick","dt":NaN}',
-        b'{"type":"tick","dt":Infinity}',
-        b'{"type":"tick","dt":-Infinity}',
-        b'{"type":"tick","dt":1e999}',
         b'{"type":"tick","dt":01}',
         b'{"type":"ti\xff"}',
         b'{"type":"\\ud800"}',
@@ -46,9 +43,42 @@ def post(rest: httpx.Client, universe: str, content: Any, **headers: str) -> htt
 def test_what_is_no_json_is_400_and_says_where(rest: httpx.Client, universe: str, content: bytes) -> None:
     told = error(post(rest, universe, content), 400, "malformed_request")
     assert (told["line"], told["column"]) >= (1, 1)
-    error(rest.post("/universes", content=content), 400, "malformed_request")
-    error(rest.put(f"/universes/{universe}", content=content), 400, "malformed_request")
+    error(rest.post("/universes", content=content, headers=JSON), 400, "malformed_request")
+    error(rest.put(f"/universes/{universe}", content=content, headers=JSON), 400, "malformed_request")
     assert version_of(rest, universe) == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        ("NaN", "NaN is not a number that JSON has"),
+        ("Infinity", "Infinity is not a number that JSON has"),
+        ("-Infinity", "-Infinity is not a number that JSON has"),
+        ("1e999", "1e999 is too large for a number"),
+        ("-1e999", "-1e999 is too large for a number"),
+        ("1" + "0" * 400, "1000000000… is too large for a number"),
+        ("1" + "0" * 5_000, "1000000000… is too large for a number"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_a_number_that_json_cannot_say_is_a_bad_number(
+    rest: httpx.Client, universe: str, written: str, problem: str
+) -> None:
+    for content in (f'{{"type":"tick","dt":{written}}}', f'[{{"type":"tick"}},\n{{"type":"tick","dt":{written}}}]'):
+        told = error(post(rest, universe, content), 400, "bad_number")
+        assert problem in told["message"]
+    told = error(rest.post("/universes", content=f'{{"name":{written}}}', headers=JSON), 400, "bad_number")
+    assert "JSON" not in told["message"].replace("that JSON has", "")
+    assert version_of(rest, universe) == 0
+
+
+def test_a_bad_number_in_what_is_no_json_either_is_no_json(rest: httpx.Client, universe: str) -> None:
+    error(post(rest, universe, b'{"type":"tick","dt":NaN'), 400, "malformed_request")
+    error(post(rest, universe, b"[" * 100_000 + b"NaN" + b"]" * 100_000), 400, "malformed_request")
+
+
+def test_the_name_of_a_bad_number_in_a_text_is_a_text(rest: httpx.Client, universe: str) -> None:
+    assert post(rest, universe, json.dumps(add_star("a", note="NaN 1e999"))).status_code == 200
 
 
 @pytest.mark.parametrize("depth", [100, 300, 1_000])
@@ -60,7 +90,7 @@ def test_what_is_nested_too_deep_is_400_and_a_little_less_is_kept(
 
     error(post(rest, universe, written(add_star("a", note="DEEP"), depth)), 400)
     state = {"state": {"stars": {"a": a_body("a", note="DEEP")}}}
-    error(rest.put(f"/universes/{universe}", content=written(state, depth)), 400)
+    error(rest.put(f"/universes/{universe}", content=written(state, depth), headers=JSON), 400)
     assert version_of(rest, universe) == 0
     assert post(rest, universe, written(add_star("a", note="DEEP"), 50)).status_code == 200
 
@@ -72,8 +102,8 @@ def test_ten_million_bytes_are_read_and_one_more_is_413(rest: httpx.Client, univ
     assert f"{LIMIT:,}" in told["hint"]
     assert version_of(rest, universe) == 1
     for answer in (
-        rest.post("/universes", content=b" " * (LIMIT + 1)),
-        rest.put(f"/universes/{universe}", content=b" " * (LIMIT + 1)),
+        rest.post("/universes", content=b" " * (LIMIT + 1), headers=JSON),
+        rest.put(f"/universes/{universe}", content=b" " * (LIMIT + 1), headers=JSON),
     ):
         error(answer, 413, "body_too_large")
 
@@ -98,15 +128,41 @@ def test_a_command_of_nearly_the_limit_is_taken_and_told_in_full(rest: httpx.Cli
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/octet-stream", "application/x-www-form-urlencoded", ""])
-def test_json_is_read_whatever_it_is_called(rest: httpx.Client, universe: str, kind: str) -> None:
+def test_a_body_that_is_not_declared_as_json_is_415_and_changes_nothing(
+    rest: httpx.Client, universe: str, kind: str
+) -> None:
+    headers = {"Content-Type": kind}
+    for method, address in (
+        ("POST", f"/universes/{universe}/commands"),
+        ("POST", f"/universes/{universe}/undo"),
+        ("POST", f"/universes/{universe}/restore"),
+        ("POST", f"/universes/{universe}/branch"),
+        ("PUT", f"/universes/{universe}"),
+        ("DELETE", f"/universes/{universe}"),
+        ("POST", "/universes"),
+        ("POST", "/mcp"),
+    ):
+        told = error(rest.request(method, address, content=TICK, headers=headers), 415, "unsupported_media_type")
+        assert told["hint"] == "Send Content-Type: application/json."
+    assert version_of(rest, universe) == 0
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "Application/JSON"])
+def test_json_by_any_spelling_of_its_name_is_read(rest: httpx.Client, universe: str, kind: str) -> None:
     assert post(rest, universe, TICK, **{"Content-Type": kind}).status_code == 200
 
 
-def test_forms_and_files_are_no_json(rest: httpx.Client, universe: str) -> None:
+def test_a_change_without_a_body_needs_no_type(rest: httpx.Client, universe: str) -> None:
+    assert post(rest, universe, TICK).status_code == 200
+    assert rest.post(f"/universes/{universe}/undo").status_code == 200
+    assert rest.post(f"/universes/{universe}/branch").status_code == 201
+
+
+def test_forms_files_and_compressed_bodies_are_415(rest: httpx.Client, universe: str) -> None:
     address = f"/universes/{universe}/commands"
-    error(rest.post(address, data={"type": "tick"}), 400, "malformed_request")
-    error(rest.post(address, files={"command": TICK}), 400, "malformed_request")
-    error(rest.post(address, content=b"\x1f\x8b\x08\x00", headers={"Content-Encoding": "gzip"}), 400)
+    error(rest.post(address, data={"type": "tick"}), 415, "unsupported_media_type")
+    error(rest.post(address, files={"command": TICK}), 415, "unsupported_media_type")
+    error(post(rest, universe, b"\x1f\x8b\x08\x00", **{"Content-Encoding": "gzip"}), 415, "unsupported_media_type")
 
 
 def test_a_hundred_thousand_nested_groups_are_taken_and_walked_to_the_end(rest: httpx.Client, universe: str) -> None:

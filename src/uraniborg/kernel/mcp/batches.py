@@ -79,7 +79,7 @@ async def _post(session: Session, request_id: str | int | None, message: dict[st
     body = b"".join(part.get("body", b"") for part in sent[1:])
     if sent[0]["status"] >= 400:
         raise _Failed(sent[0]["status"], body)
-    return body if body.startswith(b"{") else next(_answers_in(body), b"")
+    return body if body.startswith(b"{") else next(answers_in(body), b"")
 
 
 def _request(body: bytes) -> Receive:
@@ -99,7 +99,8 @@ async def _nothing_more() -> Message:
     raise AssertionError
 
 
-def _answers_in(events: bytes) -> Iterator[bytes]:
+def answers_in(events: bytes) -> Iterator[bytes]:
+    """Return the JSON of each answer in an event stream, without the notifications between them."""
     for line in events.split(b"\r\n"):
         data = line.removeprefix(_DATA)
         if data != line and "method" not in json.loads(data):

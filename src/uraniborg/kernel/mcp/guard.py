@@ -8,11 +8,14 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.gate import JSON, check_json_type
+from uraniborg.kernel.mcp.batches import answers_in
 from uraniborg.kernel.mcp.reply import noted
-from uraniborg.kernel.mcp.rules import MethodNotAllowed, Rules, read_headers
+from uraniborg.kernel.mcp.rules import MethodNotAllowed, Rules, accepts_json, read_headers
+from uraniborg.kernel.request_ids import identify_error
 
+_EVENTS: Final = "text/event-stream"
 _TRANSPORT_REFUSALS: Final[dict[tuple[int, int | None] | int, tuple[str, str, str]]] = {
-    (400, None): ("unsupported_media_type", "The body must be JSON.", "Send Content-Type: application/json."),
     (400, -32700): ("invalid_json", "The body is not JSON.", "Send one JSON-RPC message, as JSON in UTF-8."),
     (400, -32602): (
         "invalid_request",
@@ -28,10 +31,9 @@ _TRANSPORT_REFUSALS: Final[dict[tuple[int, int | None] | int, tuple[str, str, st
     406: (
         "not_acceptable",
         "No type this server answers in is accepted.",
-        "Accept application/json, text/event-stream.",
+        "Send Accept: application/json, text/event-stream with POST, and Accept: text/event-stream with GET.",
     ),
     413: ("body_too_large", "The body is larger than this server takes.", "Send less in one request."),
-    415: ("unsupported_media_type", "The body must be JSON.", "Send Content-Type: application/json."),
     503: ("too_many_sessions", "All sessions of this server are in use.", "Try again later; idle sessions end."),
 }
 _TRANSPORT_FAILURE: Final = ("internal_error", "The request could not be handled.", "Trying again is safe.")
@@ -50,8 +52,12 @@ class Guard:
             # The body is not read before this.
             self._rules.check(scope["method"], read_headers(scope))
             headers = MutableHeaders(scope=scope)
-            if "*/*" in headers.get("accept", "*/*"):
-                headers["accept"] = "application/json, text/event-stream"
+            accept = headers.get("accept", "*/*")
+            if scope["method"] == "POST":
+                check_json_type(headers.get("content-type", ""), headers.get("content-encoding", ""))
+                answers.json_only = "*/*" not in accept and _EVENTS not in accept.lower()
+            if "*/*" in accept or (answers.json_only and accepts_json(accept.encode("latin-1"))):
+                headers["accept"] = f"{JSON}, {_EVENTS}"
             await self._app(scope, receive, answers)
         except Exception as exc:
             await answers.refuse(noted(exc, during="an MCP request over HTTP"))
@@ -62,6 +68,9 @@ class _Answers:
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._scope, self._receive, self._send = scope, receive, send
+        self.json_only = False
+        """Whether an answer that comes as an event stream must be sent as JSON."""
+        self._stream: Message | None = None
         self._started = False
         self._over = False
         self._refused: int | None = None
@@ -74,19 +83,35 @@ class _Answers:
             self._over = True
         elif starting and message["status"] >= 400:
             self._refused = message["status"]
-        elif self._refused is None:
+        elif starting and self.json_only and _is_stream(message):
+            self._stream = message
+        elif self._refused is None and self._stream is None:
             self._started = True
             await self._send(message)
         else:
             self._body += message.get("body", b"")
             if not message.get("more_body"):
-                await self._rephrase(self._refused)
+                await (self._send_json(self._stream) if self._stream else self._rephrase(self._refused or 500))
 
     async def refuse(self, error: UraniborgError) -> None:
         """Answer with `error`, unless an answer is under way."""
         if not self._started:
             allow = {"Allow": ", ".join(error.ids["allowed"])} if isinstance(error, MethodNotAllowed) else None
             await self._respond(error.status, error.body(), allow)
+
+    async def _send_json(self, start: Message) -> None:
+        """Send the answer in the event stream that `start` began, or that the session ended before it."""
+        answer = next(answers_in(self._body), None)
+        if answer is None:
+            await self._rephrase(404)
+            return
+        self._started = True
+        headers = MutableHeaders(raw=[*start["headers"]])
+        del headers["cache-control"]
+        headers["content-type"] = JSON
+        headers["content-length"] = str(len(answer))
+        await self._send({**start, "headers": headers.raw})
+        await self._send({"type": "http.response.body", "body": answer})
 
     async def _rephrase(self, status: int) -> None:
         try:
@@ -99,4 +124,9 @@ class _Answers:
 
     async def _respond(self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> None:
         self._started = True
-        await JSONResponse(body, status_code=status, headers=headers)(self._scope, self._receive, self._send)
+        response = JSONResponse(identify_error(body), status_code=status, headers=headers)
+        await response(self._scope, self._receive, self._send)
+
+
+def _is_stream(start: Message) -> bool:
+    return dict(start["headers"]).get(b"content-type", b"").startswith(_EVENTS.encode())

@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Lifespan
 
+from uraniborg.kernel.gate import RequestIds
 from uraniborg.kernel.mcp.dispatch import Dispatcher
 from uraniborg.kernel.mcp.guard import Guard
 from uraniborg.kernel.mcp.rules import Rules
@@ -94,7 +95,8 @@ def _rules(methods: tuple[str, ...], origins: Collection[str], hosts: Collection
 
 def _routes(path: str, endpoint: ASGIApp) -> list[BaseRoute]:
     """Both spellings, so that neither is redirected to the other."""
-    return [Route(path, endpoint), Route(f"{path}/", endpoint)]
+    identified = RequestIds(endpoint)
+    return [Route(path, identified), Route(f"{path}/", identified)]
 
 
 def _is_failure(record: logging.LogRecord) -> bool:

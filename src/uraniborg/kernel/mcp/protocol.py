@@ -40,6 +40,7 @@ from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.arguments import NotFinite, path_of_not_finite
 from uraniborg.kernel.mcp.connection import Connection
 from uraniborg.kernel.mcp.reply import Reply, error_data
+from uraniborg.kernel.request_ids import REQUEST_ID, begin_request
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outgoing = MemoryObjectSendStream[SessionMessage]
@@ -153,6 +154,8 @@ class Protocol(LowLevelServer[Any, Any]):
         Those of the whole process are caught there while a call lasts. Once two calls have overlapped they are caught
         for good, in a list that only grows.
         """
+        # The task has the context of the session, and so the id of the request that began it.
+        begin_request(_http_request_id(getattr(message, "message_metadata", None)))
         if isinstance(message, RequestResponder):
             with message:
                 request = message.request.root
@@ -232,6 +235,7 @@ class _Admitted:
                 refusal = self._refusal(request)
                 if refusal is None:
                     return message
+                begin_request(_http_request_id(message.metadata))
                 await self._answer(request, *refusal)
             elif isinstance(request, JSONRPCNotification) and self._is_welcome(request):
                 return message
@@ -262,6 +266,12 @@ class _Admitted:
         else:
             answer = JSONRPCError(jsonrpc="2.0", id=request.id, error=error_data(error, code))
         await self._answers.send(SessionMessage(JSONRPCMessage(answer)))
+
+
+def _http_request_id(metadata: Any) -> str | None:
+    """Return the id of the HTTP request that a message came by, or None for a message of another transport."""
+    scope = getattr(getattr(metadata, "request_context", None), "scope", None)
+    return cast("dict[str, Any]", scope).get(REQUEST_ID) if isinstance(scope, dict) else None
 
 
 def validated(kind: type[BaseModel], method: str, params: dict[str, Any] | None) -> BaseModel:

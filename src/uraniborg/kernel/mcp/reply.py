@@ -11,6 +11,7 @@ from pydantic_core import PydanticSerializationError, from_json, to_json, to_jso
 
 from uraniborg.kernel.errors import InternalError, InvalidInput, NotFound, OutOfRoom, UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.request_ids import identify_error
 from uraniborg.kernel.text import whole_text
 
 RESOURCE_NOT_FOUND: Final = -32002
@@ -117,10 +118,10 @@ def error_body(error: UraniborgError) -> dict[str, Any]:
     """
     try:
         body = from_json(as_json(to_jsonable_python(error.body(), fallback=str, inf_nan_mode="null")))
-        return {"error": {name: _bounded(value) for name, value in body["error"].items()}}
+        return identify_error({"error": {name: _bounded(value) for name, value in body["error"].items()}})
     except ValueError:
         bare = {"code": error.code, "message": whole_text(error.message), "hint": whole_text(error.hint)}
-        return {"error": bare}
+        return identify_error({"error": bare})
 
 
 def _bounded(value: Any, most: int = _LONGEST_TEXT) -> Any:

@@ -21,6 +21,7 @@ from mcp.shared.version import SUPPORTED_PROTOCOL_VERSIONS
 from starlette.types import Scope
 
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.gate import check_json_type
 from uraniborg.kernel.hosts import HostRefused, OriginRefused, is_host, is_origin
 
 _READ: Final = frozenset(
@@ -52,11 +53,6 @@ class UnsupportedVersion(InvalidInput):
 class NotAcceptable(InvalidInput):
     code = "not_acceptable"
     status = 406
-
-
-class UnsupportedMediaType(InvalidInput):
-    code = "unsupported_media_type"
-    status = 415
 
 
 class BodyTooLarge(InvalidInput):
@@ -115,10 +111,9 @@ def check_content(headers: Headers, body_limit: int) -> None:
     accept = headers.get(b"accept")
     if accept is not None and not accepts_json(accept):
         raise NotAcceptable("This server answers in JSON only.", hint="Accept application/json.")
-    if not _is_json(headers.get(b"content-type", b"")):
-        raise UnsupportedMediaType("The body must be JSON.", hint="Send Content-Type: application/json.")
-    if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-        raise UnsupportedMediaType("The body must not be compressed.", hint="Send no Content-Encoding.")
+    check_json_type(
+        headers.get(b"content-type", b"").decode("latin-1"), headers.get(b"content-encoding", b"").decode("latin-1")
+    )
     length = headers.get(b"content-length", b"0")
     # int() reads no more than 4,300 digits.
     if len(length) > 20 or (length.isdigit() and int(length) > body_limit):
@@ -146,8 +141,3 @@ def _quality(parameters: list[str]) -> float:
             except ValueError:
                 break
     return 1.0
-
-
-@lru_cache(maxsize=64)
-def _is_json(content_type: bytes) -> bool:
-    return content_type.partition(b";")[0].strip().lower() == b"application/json"

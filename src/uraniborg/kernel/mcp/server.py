@@ -4,7 +4,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from mcp import types
 from mcp.server.fastmcp import FastMCP
@@ -31,6 +31,7 @@ from uraniborg.kernel.mcp.reply import (
 )
 from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
 from uraniborg.kernel.mcp.uri_templates import UriTemplate
+from uraniborg.kernel.request_ids import identify_error
 
 _SHOWN: Final = 100
 
@@ -220,7 +221,7 @@ class Server(FastMCP[Any]):
             called = self._find_tool(name)
             value = await called.function(**called.arguments.accept(arguments))
             if isinstance(value, ErrorReply):
-                return success(value.value, structured=called.structured)._replace(is_error=True)
+                return _error_reply(value.value, structured=called.structured)
             return success(value, structured=called.structured)
         except BaseException as exc:
             if ends_the_call(exc):
@@ -239,7 +240,7 @@ class Server(FastMCP[Any]):
                 error.ids.setdefault(argument, value[:_SHOWN])
         if called.failed is None:
             return failure(error)
-        return success(called.failed(error, arguments), structured=called.structured)._replace(is_error=True)
+        return _error_reply(called.failed(error, arguments), structured=called.structured)
 
     async def read_resource(self, uri: AnyUrl | str) -> list[ReadResourceContents]:
         """Read a resource. Raises the SDK's protocol error, with the error body as its data, and nothing else."""
@@ -318,6 +319,12 @@ def make_server(
         interrupted=interrupted,
         failed=failed,
     )
+
+
+def _error_reply(value: Any, *, structured: bool) -> Reply:
+    """Return the reply of a tool that failed and describes the failure itself. Raises as `success` does."""
+    identified = identify_error(cast("dict[str, Any]", value)) if isinstance(value, dict) else value
+    return success(identified, structured=structured)._replace(is_error=True)
 
 
 def _check_function(function: Callable[..., Awaitable[Any]], description: str) -> None:

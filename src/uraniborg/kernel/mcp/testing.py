@@ -6,7 +6,7 @@ import socket
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import anyio.lowlevel
 import uvicorn
@@ -18,6 +18,7 @@ from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.types import CallToolResult, ResourceUpdatedNotification, ServerNotification, TextContent
 from starlette.types import ASGIApp
 
+from uraniborg.kernel.connections import Limits, limited
 from uraniborg.kernel.mcp.server import Server
 from uraniborg.kernel.running import EndingServer
 
@@ -92,7 +93,9 @@ async def serving(app: ASGIApp) -> AsyncGenerator[str]:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(1_024)
-        config = uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(
+            app, http=cast("Any", limited(Limits())), log_level="warning", ws="none", timeout_graceful_shutdown=1
+        )
         server = EndingServer(config)
         task = asyncio.create_task(server.serve(sockets=[listener]))
         try:

@@ -97,4 +97,4 @@ async def test_a_batch_for_no_session_or_of_the_wrong_type_is_refused() -> None:
         assert (await client.post([request("ping")])).status == 400
         assert (await client.post([request("ping")], "unheard-of")).error["code"] == "session_not_found"
         refused = await client.post([request("ping"), request("ping", id=2)], session, content_type="text/plain")
-        assert (refused.status, refused.error["code"]) == (400, "unsupported_media_type")
+        assert (refused.status, refused.error["code"]) == (415, "unsupported_media_type")

@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from tests.uraniborg.kernel.mcp.sample_requests import nested
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request, wire_to
+from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request, wire_to, without_request_id
 from uraniborg.kernel.mcp import Server, make_server, resource, tool
 from uraniborg.kernel.mcp.dispatch import Dispatcher
 from uraniborg.kernel.mcp.jsonrpc import Answer
@@ -75,7 +75,8 @@ async def test_prompts_are_answered_where_they_are_offered() -> None:
     ]
     async with wire_to(server) as wire:
         for message in messages:
-            assert json.loads((await answer(message, server=server)).body) == await wire.ask(message)
+            alone = json.loads((await answer(message, server=server)).body)
+            assert alone == without_request_id(await wire.ask(message))
 
 
 async def test_a_handler_that_breaks_tells_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -39,7 +39,8 @@ async def ask(rules: Rules, *headers: tuple[str, str], method: str = "POST", app
     async def send(message: Message) -> None:
         sent.append(message)
 
-    raw = [(name.encode(), value.encode("latin-1")) for name, value in headers]
+    typed = headers if "content-type" in dict(headers) else (*headers, ("content-type", "application/json"))
+    raw = [(name.encode(), value.encode("latin-1")) for name, value in typed]
     scope: Scope = {"type": "http", "method": method, "path": "/mcp", "headers": raw}
     await Guard(app, rules)(scope, unread, send)
     return Answer(sent)
@@ -120,10 +121,14 @@ async def test_the_gravest_refusal_comes_first() -> None:
     [
         ([], "application/json, text/event-stream"),
         ([("accept", "*/*")], "application/json, text/event-stream"),
-        ([("accept", "application/json")], "application/json"),
+        ([("accept", "application/json")], "application/json, text/event-stream"),
+        ([("accept", "text/event-stream")], "text/event-stream"),
+        ([("accept", "text/html")], "text/html"),
     ],
 )
-async def test_whoever_accepts_anything_accepts_what_there_is(given: list[tuple[str, str]], seen: str) -> None:
+async def test_a_client_that_accepts_anything_or_json_alone_accepts_what_there_is(
+    given: list[tuple[str, str]], seen: str
+) -> None:
     async def show_accept(scope: Scope, receive: Receive, send: Send) -> None:
         await PlainTextResponse(dict(scope["headers"])[b"accept"])(scope, receive, send)
 
@@ -134,7 +139,6 @@ async def test_whoever_accepts_anything_accepts_what_there_is(given: list[tuple[
     ("status", "text", "code"),
     [
         (400, '{"error": {"code": -32700, "message": "sk-secret"}}', "invalid_json"),
-        (400, "Invalid Content-Type header", "unsupported_media_type"),
         (404, "[]", "session_not_found"),
         (500, "sk-secret", "internal_error"),
         (418, "", "internal_error"),
@@ -177,3 +181,51 @@ async def test_a_second_answer_from_behind_is_not_passed_on() -> None:
 
     answer = await ask(OPEN, app=answering_twice)
     assert (answer.status, answer.body) == (200, b"first")
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "", "application/x-www-form-urlencoded", "application/jsonp"])
+async def test_a_body_that_is_not_json_is_refused_before_it_is_read(content_type: str) -> None:
+    answer = await ask(OPEN, ("content-type", content_type))
+    assert (answer.status, answer.error["code"]) == (415, "unsupported_media_type")
+
+
+async def test_a_compressed_body_is_refused_before_it_is_read() -> None:
+    answer = await ask(OPEN, ("content-encoding", "gzip"))
+    assert (answer.status, answer.error["code"]) == (415, "unsupported_media_type")
+
+
+STREAM = b'event: message\r\ndata: {"method": "note"}\r\n\r\n: ping\r\n\r\nevent: message\r\ndata: {"id": 1}\r\n\r\n'
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind", "body"),
+    [
+        ("application/json", "application/json", b'{"id": 1}'),
+        ("application/json;q=0.5", "application/json", b'{"id": 1}'),
+        ("application/json, text/event-stream", "text/event-stream", STREAM),
+        ("*/*", "text/event-stream", STREAM),
+    ],
+)
+async def test_the_answer_in_a_stream_is_sent_as_json_to_a_client_that_accepts_only_json(
+    accept: str, kind: str, body: bytes
+) -> None:
+    async def streaming(_scope: Scope, _receive: Receive, send: Send) -> None:
+        headers = [(b"content-type", b"text/event-stream"), (b"mcp-session-id", b"s"), (b"cache-control", b"no-cache")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        for start in range(0, len(STREAM), 7):
+            await send({"type": "http.response.body", "body": STREAM[start : start + 7], "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    answer = await ask(OPEN, ("accept", accept), app=streaming)
+    assert (answer.status, answer.headers["content-type"], answer.body) == (200, kind, body)
+    assert answer.headers["mcp-session-id"] == "s"
+
+
+async def test_a_stream_that_ends_without_an_answer_is_an_error_for_a_client_that_accepts_only_json() -> None:
+    async def ending(_scope: Scope, _receive: Receive, send: Send) -> None:
+        headers = [(b"content-type", b"text/event-stream")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    answer = await ask(OPEN, ("accept", "application/json"), app=ending)
+    assert (answer.status, answer.error["code"]) == (404, "session_not_found")

@@ -84,7 +84,7 @@ async def test_origins_are_checked_before_anything_else(make_app: Any) -> None:
         (b"[]", {}, 400, "invalid_request"),
         (json.dumps([request("ping")]).encode(), {}, 400, "invalid_request"),
         (b'{"sk-secret": 1}', {}, 400, "invalid_request"),
-        (b"{}", {"content-type": "text/plain"}, 400, "unsupported_media_type"),
+        (b"{}", {"content-type": "text/plain"}, 415, "unsupported_media_type"),
         (b"{}", {"accept": "text/html"}, 406, "not_acceptable"),
         (b" " * 2_001, {}, 413, "body_too_large"),
     ],

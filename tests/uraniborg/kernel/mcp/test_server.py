@@ -1,5 +1,6 @@
 import asyncio
 import logging
+import re
 from typing import Annotated, Any, NotRequired
 
 import pytest
@@ -163,7 +164,9 @@ async def test_a_large_answer_is_sent_once_when_structure_is_off() -> None:
 
 
 async def test_an_error_of_the_family_is_an_error_result_with_its_ids() -> None:
-    assert await error_of("lose", paper_id="p1") == {
+    error = await error_of("lose", paper_id="p1")
+    assert re.fullmatch("[0-9a-f]{32}", error.pop("request_id"))
+    assert error == {
         "code": "not_found",
         "message": "There is no paper p1.",
         "hint": "Search first.",

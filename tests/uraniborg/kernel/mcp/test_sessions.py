@@ -79,7 +79,7 @@ async def test_what_begins_no_session_ends_none() -> None:
 async def test_an_initialize_that_is_refused_begins_nothing() -> None:
     before = leftovers()
     async with client_of(stateful_app(sample_server())) as client:
-        for headers, status in (({"accept": "text/html"}, 406), ({"content_type": "text/plain"}, 400)):
+        for headers, status in (({"accept": "text/html"}, 406), ({"content_type": "text/plain"}, 415)):
             assert (await client.post(INITIALIZE, **headers)).error
             assert (await client.post(INITIALIZE, **headers)).status == status
         await client.begin()

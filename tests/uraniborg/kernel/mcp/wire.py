@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -15,6 +16,7 @@ INITIALIZE: dict[str, Any] = {
     "method": "initialize",
     "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "wire", "version": "1"}},
 }
+_REQUEST_ID = re.compile(r', ?(\\*)"request_id\1": ?\1"[\w.-]+\1"')
 INITIALIZED: dict[str, Any] = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
@@ -24,6 +26,11 @@ def request(method: str, params: Any = None, *, id: Any = 1) -> dict[str, Any]: 
 
 def call(name: str, arguments: Any, **more: Any) -> dict[str, Any]:
     return request("tools/call", {"name": name, "arguments": arguments, **more})
+
+
+def without_request_id(answer: Any) -> Any:
+    """Return an answer without the id of its request, which no two answers share."""
+    return json.loads(_REQUEST_ID.sub("", json.dumps(answer)))
 
 
 class Wire:

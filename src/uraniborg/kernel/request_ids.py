@@ -1,0 +1,61 @@
+"""The id of the request being answered: in every log line and error of the request, and in its reply."""
+
+import contextvars
+import re
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any, Final, ParamSpec, TypeVar
+
+from uraniborg.kernel.ids import new_id
+
+REQUEST_ID: Final = "uraniborg.request_id"
+"""The key of the id in the scope of an HTTP request, for tasks that outlast the request's own."""
+_WELL_FORMED: Final = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII)
+_current: contextvars.ContextVar[str | None] = contextvars.ContextVar("request id", default=None)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def current_request_id() -> str | None:
+    """Return the id of the request being answered, or None outside of requests."""
+    return _current.get()
+
+
+def begin_request(given: str | None = None) -> str:
+    """Set the id of this task's request for the rest of the task, and return the id.
+
+    `given` is used if it has 8 to 64 letters, digits, dots, underscores and hyphens; otherwise the id is new. The id is
+    never reset: a server logs the failure of a request after the application has returned.
+    """
+    request_id = given if given is not None and _WELL_FORMED.fullmatch(given) else new_id()
+    _current.set(request_id)
+    return request_id
+
+
+@contextmanager
+def new_request() -> Generator[None]:
+    """Have a new request id within the block, for events that do not belong to a task of their own."""
+    reset = _current.set(new_id())
+    try:
+        yield
+    finally:
+        _current.reset(reset)
+
+
+def identify_error(body: dict[str, Any]) -> dict[str, Any]:
+    """Return `body` with `request_id` in its `error` object, if there is such an object and a request."""
+    request_id, error = current_request_id(), body.get("error")
+    if request_id is None or not isinstance(error, dict):
+        return body
+    return {**body, "error": {**error, "request_id": request_id}}
+
+
+def in_this_context(function: Callable[P, T]) -> Callable[P, T]:
+    """Return `function` bound to the context of the caller, for a thread that would start without a request id."""
+    context = contextvars.copy_context()
+
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        return context.run(function, *args, **kwargs)
+
+    return run

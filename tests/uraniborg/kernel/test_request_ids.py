@@ -1,0 +1,133 @@
+"""Every log line and error of a request has the request's id, in its threads too."""
+
+import asyncio
+import io
+import json
+import logging
+import sys
+import threading
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from paper_library.offloading import Threads
+from tests.uraniborg.kernel.mcp import sample_server as sample
+from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call, wire_to
+from uraniborg.kernel.logging import configure_logging, get_logger
+from uraniborg.kernel.mcp import make_server, stateful_app, stateless_app, tool
+from uraniborg.kernel.mcp.testing import json_of, serving, stdio_client_for
+from uraniborg.kernel.request_ids import (
+    begin_request,
+    current_request_id,
+    identify_error,
+    in_this_context,
+    new_request,
+)
+
+log = get_logger("test")
+
+
+@pytest.fixture
+def lines() -> Generator[Any]:
+    """What is logged, as JSON."""
+    root = logging.getLogger()
+    before, level, stream = list(root.handlers), root.level, io.StringIO()
+    configure_logging(stream=stream, force_json=True)
+    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+    root.handlers[:] = before
+    root.setLevel(level)
+
+
+def test_outside_of_a_request_there_is_no_id(lines: Any) -> None:
+    log.info("started")
+    assert "request_id" not in lines()[0]
+    assert identify_error({"error": {"code": "x"}}) == {"error": {"code": "x"}}
+    assert current_request_id() is None
+
+
+def test_every_line_within_a_request_has_its_id_those_of_other_libraries_too(lines: Any) -> None:
+    with new_request():
+        request_id = current_request_id()
+        log.bind(part="x").warning("ours", papers=1)
+        logging.getLogger("foreign").warning("not %s", "ours")
+    assert [(line["event"], line["request_id"]) for line in lines()] == [("ours", request_id), ("not ours", request_id)]
+    assert current_request_id() is None
+
+
+def test_a_line_shows_the_id_where_the_host_program_formats_it(caplog: pytest.LogCaptureFixture) -> None:
+    with new_request():
+        log.warning("ours")
+        assert caplog.messages == [f"ours request_id={current_request_id()!r}"]
+
+
+async def test_threads_of_a_request_have_its_id() -> None:
+    request_id = begin_request()
+    found: list[str | None] = [await asyncio.to_thread(current_request_id)]
+    thread = threading.Thread(target=in_this_context(lambda: found.append(current_request_id())))
+    thread.start()
+    await asyncio.to_thread(thread.join)
+    library = Threads(1, query_s=20, fetch_s=20)
+    found += [await library.run(current_request_id), await library.fetch(current_request_id)]
+    library.close()
+    assert found == [request_id] * 4
+
+
+def test_only_errors_are_identified() -> None:
+    with new_request():
+        bodies: list[dict[str, Any]] = [{"papers": []}, {"error": "a text"}, {"error": None}]
+        for body in bodies:
+            assert identify_error(body) == body
+        assert identify_error({"error": {"code": "x"}, "more": 1})["error"]["request_id"] == current_request_id()
+
+
+def noting_server() -> Any:
+    server = make_server("noting", version="1", instructions="")
+
+    @tool(server, title="Note", read_only=True)
+    async def note() -> dict[str, str | None]:
+        """Logs a line, from a thread too, and returns the id of the request."""
+        log.warning("noted")
+        await asyncio.to_thread(log.warning, "noted in a thread")
+        return {"id": current_request_id()}
+
+    @tool(server, title="Break down", read_only=True)
+    async def break_down() -> None:
+        """Fails."""
+        raise RuntimeError("on purpose")
+
+    assert note
+    assert break_down
+    return server
+
+
+async def test_each_request_of_a_session_has_an_id_of_its_own(lines: Any) -> None:
+    async with wire_to(noting_server()) as wire:
+        ids = [(await wire.ask(call("note", {})))["result"]["structuredContent"]["id"] for _ in range(3)]
+        refused = [(await wire.ask({"jsonrpc": "2.0", "id": 7, "method": "no/such"}))["error"] for _ in range(2)]
+        broken = json.loads((await wire.ask(call("break_down", {})))["result"]["content"][0]["text"])["error"]
+    assert len({*ids, broken["request_id"], *(one["data"]["error"]["request_id"] for one in refused)}) == 6
+    assert [line["request_id"] for line in lines()] == [*(one for one in ids for _ in range(2)), broken["request_id"]]
+
+
+@pytest.mark.parametrize("make_app", [stateless_app, stateful_app])
+async def test_over_http_the_id_is_that_of_the_http_request(lines: Any, make_app: Any) -> None:
+    async with serving(make_app(noting_server())) as url, httpx.AsyncClient(base_url=url, timeout=20) as client:
+        accept = {"accept": "application/json"}
+        began = await client.post("/mcp", json=INITIALIZE, headers=accept)
+        session = {"mcp-session-id": began.headers["mcp-session-id"]} if "mcp-session-id" in began.headers else {}
+        for number in range(3):
+            given = {"x-request-id": f"request-{number}"}
+            answer = await client.post("/mcp", json=call("note", {}), headers={**accept, **session, **given})
+            assert answer.json()["result"]["structuredContent"] == {"id": f"request-{number}"}
+            assert answer.headers["x-request-id"] == f"request-{number}"
+    noted = [line["request_id"] for line in lines() if line["event"].startswith("noted")]
+    assert noted == ["request-0", "request-0", "request-1", "request-1", "request-2", "request-2"]
+
+
+async def test_over_stdio_an_error_has_an_id_too() -> None:
+    async with stdio_client_for(sys.executable, [str(Path(sample.__file__))]) as client:
+        errors = [json_of(await client.call_tool("lose", {"paper_id": "p1"}))["error"] for _ in range(2)]
+    assert len({error["request_id"] for error in errors}) == 2
