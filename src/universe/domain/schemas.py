@@ -31,10 +31,23 @@ class AnyCommandShape:
 
 @cache
 def components() -> dict[str, Any]:
-    """Every schema by its name, which refer to each other as OpenAPI has it."""
+    """Return every schema by its name, which refer to each other as in OpenAPI."""
+    return _definitions("#/components/schemas/{model}")
+
+
+@cache
+def command_schema() -> dict[str, Any]:
+    """Return the schema of a command, complete in itself."""
+    definitions = _definitions("#/$defs/{model}")
+    command = definitions.pop("Command")
+    del definitions["State"], command["discriminator"]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **command, "$defs": definitions}
+
+
+def _definitions(template: str) -> dict[str, Any]:
     adapters = [(name, "validation", check_of(KINDS[name])) for name in TYPES]
     adapters.append(("State", "validation", TypeAdapter(StateFields)))
-    found, shared = TypeAdapter.json_schemas(adapters, ref_template="#/components/schemas/{model}")  # pyright: ignore[reportArgumentType]
+    found, shared = TypeAdapter.json_schemas(adapters, ref_template=template)  # pyright: ignore[reportArgumentType]
     defs: dict[str, Any] = dict(shared.get("$defs", {}))
     references = [found[name, "validation"] for name in TYPES]
     defs["Command"] = {**OBJECT, "oneOf": references, "discriminator": {"propertyName": "type"}}
@@ -54,13 +67,21 @@ def fields_in(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def field_at(schema: dict[str, Any], way: list[str]) -> str:
-    """The type of the field at the end of the way, for people."""
-    defs = schema.get("$defs", {})
+    """Return the type of the field at the end of the path, for people."""
+    return _type(_at(schema, way), schema.get("$defs", {}))
+
+
+def schema_at(schema: dict[str, Any], way: list[str]) -> dict[str, Any]:
+    """Return the schema at the end of the path."""
+    return _resolved(_at(schema, way), schema.get("$defs", {}))
+
+
+def _at(schema: dict[str, Any], way: list[str]) -> dict[str, Any]:
     field = schema
     for part in way:
-        field = _resolved(field, defs)
+        field = _resolved(field, schema.get("$defs", {}))
         field = field.get("items", {}) if part.isdigit() else field.get("properties", {}).get(part, {})
-    return _type(field, defs)
+    return field
 
 
 def _fields(schema: dict[str, Any], defs: dict[str, Any], depth: int) -> dict[str, Any]:
