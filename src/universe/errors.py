@@ -190,14 +190,16 @@ class ChildNotInGroup(CommandRefused):
 class UniverseNotFound(NotFound):
     code = "universe_not_found"
 
-    def __init__(self, universe_id: str, known: list[str] | None = None) -> None:
-        """`known` are some that there are."""
+    def __init__(self, universe_id: str, known: list[str] | None = None, nearest: list[str] | None = None) -> None:
+        """`known` are some ids of universes; `nearest` those that were probably meant."""
         super().__init__(
             f"Universe not found: {universe_id[:_SHOWN]}",
-            hint="`universe list`, GET /universes and the MCP resources list the universes there are; "
+            hint=did_you_mean(nearest or ())
+            + "`universe list`, GET /universes and the MCP resources list the universes there are; "
             "`universe new` and POST /universes make one.",
             universeId=universe_id[:_SHOWN],
             **({"known": known} if known is not None else {}),
+            **({"nearest": nearest} if nearest else {}),
         )
 
 

@@ -1,6 +1,7 @@
 """The 25 commands, and how one is told from what is none."""
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Annotated, Any, Final, Literal, NotRequired, cast
 
 from pydantic import ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -406,7 +407,7 @@ def parse_command(given: Any) -> Command:
 
 def _flaws(name: str, command: Command) -> list[Flaw]:
     kind = KINDS[name]
-    flaws = field_flaws(kind, command, f"the command {name}", _inner_fields(kind))
+    flaws = field_flaws(kind, command, f"the command {name}", inner_fields(name))
     if name in _WITH_MAPS:
         return flaws + map_flaws(command)
     if name == "replaceSnapshot" and isinstance(snapshot := command.get("snapshot"), dict):
@@ -424,9 +425,11 @@ def _snapshot_flaws(snapshot: Mapping[str, Any]) -> list[Flaw]:
     return flaws
 
 
-def _inner_fields(kind: Any) -> dict[str, Collection[str]]:
-    """Return the names of the fields inside the payload, patch or child of a command."""
-    shapes = {name: getattr(hint, "__metadata__", (None,))[0] for name, hint in kind.__annotations__.items()}
+@cache
+def inner_fields(name: str) -> dict[str, Collection[str]]:
+    """Return the names of the fields inside the payload, patch, disk or child of a command."""
+    hints = KINDS[name].__annotations__
+    shapes = {name: getattr(hint, "__metadata__", (None,))[0] for name, hint in hints.items()}
     return {name: shape.shape.__annotations__ for name, shape in shapes.items() if isinstance(shape, _Shaped)}
 
 

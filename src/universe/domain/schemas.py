@@ -20,13 +20,35 @@ OBJECT: Final[dict[str, Any]] = {
 
 
 class AnyCommandShape:
-    """Lets anything pass, which the service will check, and says in the schema what a command is."""
+    """Accept anything, which the service checks, and publish the fields of each command without those inside them."""
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.any_schema()
 
-    def __get_pydantic_json_schema__(self, _schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {**OBJECT, "oneOf": [handler(check_of(KINDS[name]).core_schema) for name in TYPES]}
+    def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return brief_command_schema()
+
+
+def brief_command_schema() -> dict[str, Any]:
+    """Return the schema of a command to one level of depth: the names and types of its fields."""
+    return {**OBJECT, "oneOf": [_brief(name) for name in TYPES]}
+
+
+def _brief(name: str) -> dict[str, Any]:
+    schema = check_of(KINDS[name]).json_schema()
+    defs = schema.get("$defs", {})
+    fields: dict[str, Any] = {field: _brief_type(one, defs) for field, one in schema["properties"].items()}
+    properties = {**fields, "type": {"const": name}}
+    return {"properties": properties, "required": schema["required"], "additionalProperties": False}
+
+
+def _brief_type(field: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
+    if "type" not in field and "anyOf" in field:
+        said: dict[str, Any] = {"type": [_resolved(one, defs)["type"] for one in field["anyOf"]]}
+    else:
+        whole = _resolved(field, defs)
+        said = {name: whole[name] for name in ("type", "enum") if name in whole}
+    return said | ({"description": field["description"]} if "description" in field else {})
 
 
 @cache
