@@ -29,13 +29,25 @@ UraniborgError
     └── TooBusy                 too_busy: more waits than may
 """
 
-from typing import Any
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import Any, TypeVar
 
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
 
+Malformed = TypeVar("Malformed", bound=InvalidInput)
+
 _SHOWN = 100
 _NUMBER_SHOWN = 11
+_MESSAGE_CHARS = 500
+_PATHS_BYTES = 1_000
 _REFERENCE = "`universe commands`, list_universe_commands and /docs show every command with its fields."
+
+
+def did_you_mean(names: Iterable[str]) -> str:
+    """Return the question, with a space after it; nothing if there are no names."""
+    listed = " or ".join(f"'{name[:_SHOWN]}'" for name in names)
+    return f"Did you mean {listed}? " if listed else ""
 
 
 class MalformedCommand(InvalidInput):
@@ -43,26 +55,33 @@ class MalformedCommand(InvalidInput):
     status = 400
 
     def __init__(self, path: str, problem: str, *, allowed: Any = None, **ids: Any) -> None:
-        place = path[:200] or "the command"
         super().__init__(
-            f"{place} {problem}.",
+            f"{path[:200] or 'the command'} {problem}.",
             hint=_REFERENCE,
             path=path[:200],
             **({} if allowed is None else {"allowed": allowed}),
             **ids,
         )
 
+    @classmethod
+    def of(cls, problems: list[dict[str, Any]], **ids: Any) -> "MalformedCommand":
+        """Return the error for these problems, of which the first gives `path` and `allowed`."""
+        first, *more = problems
+        error = cls(first["path"], first["problem"], allowed=first.get("allowed"), **ids)
+        return _with_all(error, problems, "the command") if more or first.get("nearest") else error
+
 
 class UnknownCommand(InvalidInput):
     code = "unknown_command"
     status = 400
 
-    def __init__(self, given: str, allowed: list[str]) -> None:
+    def __init__(self, given: str, allowed: list[str], nearest: list[str], example: Any = None) -> None:
         super().__init__(
             f"There is no command '{given[:80]}'.",
-            hint=_REFERENCE,
+            hint=did_you_mean(nearest) + _REFERENCE,
             path="type",
             allowed=", ".join(allowed),
+            **({"nearest": nearest, "example": example} if nearest else {}),
         )
 
 
@@ -77,6 +96,33 @@ class MalformedState(InvalidInput):
             path=path,
             **({} if allowed is None else {"allowed": allowed}),
         )
+
+    @classmethod
+    def of(cls, problems: list[dict[str, Any]]) -> "MalformedState":
+        """Return the error for these problems, of which the first gives `path` and `allowed`."""
+        first, *more = problems
+        error = cls(first["path"], first["problem"], allowed=first.get("allowed"))
+        return _with_all(error, problems, "the state") if more or first.get("nearest") else error
+
+
+def _with_all(error: Malformed, problems: list[dict[str, Any]], subject: str) -> Malformed:
+    """Add all problems to an error that has the first: to its message, its hint and its ids. Long paths leave fewer."""
+    sizes = accumulate(len(one["path"].encode()) for one in problems)
+    problems = [one for one, size in zip(problems, sizes, strict=True) if size <= _PATHS_BYTES or one is problems[0]]
+    sentences = [f"{one['path'] or subject} {one['problem']}" for one in problems]
+    named = [
+        one for one, size in zip(sentences, accumulate(map(len, sentences)), strict=True) if size <= _MESSAGE_CHARS
+    ]
+    named = named or sentences[:1]
+    more = f" (and {len(sentences) - len(named)} more)" if len(sentences) > len(named) else ""
+    error.message = f"{'; '.join(named)}{more}."
+    error.args = (error.message,)
+    error.hint = (
+        did_you_mean(dict.fromkeys(name for one in problems for name in one.get("nearest", ())[:1])) + error.hint
+    )
+    if len(problems) > 1:
+        error.ids["problems"] = problems
+    return error
 
 
 class MalformedRequest(InvalidInput):
@@ -155,14 +201,16 @@ class ChildNotInGroup(CommandRefused):
 class UniverseNotFound(NotFound):
     code = "universe_not_found"
 
-    def __init__(self, universe_id: str, known: list[str] | None = None) -> None:
-        """`known` are some that there are."""
+    def __init__(self, universe_id: str, known: list[str] | None = None, nearest: list[str] | None = None) -> None:
+        """`known` are some ids of universes; `nearest` those that were probably meant."""
         super().__init__(
             f"Universe not found: {universe_id[:_SHOWN]}",
-            hint="`universe list`, GET /universes and the MCP resources list the universes there are; "
+            hint=did_you_mean(nearest or ())
+            + "`universe list`, GET /universes and the MCP resources list the universes there are; "
             "`universe new` and POST /universes make one.",
             universeId=universe_id[:_SHOWN],
             **({"known": known} if known is not None else {}),
+            **({"nearest": nearest} if nearest else {}),
         )
 
 

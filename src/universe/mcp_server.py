@@ -1,4 +1,4 @@
-"""The universe over MCP: three tools, and what can be read and subscribed to beside them."""
+"""The universe over MCP: three tools, and resources to read and subscribe to."""
 
 from typing import Annotated, Any, Final
 
@@ -6,11 +6,13 @@ import orjson
 from pydantic import Field
 
 from universe.domain import catalogue
-from universe.domain.schemas import AnyCommandShape
+from universe.domain.examples import EXAMPLES
+from universe.domain.schemas import AnyCommandShape, command_schema
 from universe.errors import MalformedCommand, MalformedRequest
 from universe.pages import concepts_text
+from universe.service.agent_replies import command_reply, state_reply
 from universe.service.asking import KEY_CHARS
-from universe.service.replies import Part, Wanted, part_json, record_facts, result_json, state_json, suits, summary
+from universe.service.replies import Part, Wanted, record_facts, summary
 from universe.service.universes import Seen, UniverseService
 from universe.store.port import Change
 from uraniborg.kernel.mcp import Listed, Server, Subscriptions, list_more, make_server, resource, subscriptions, tool
@@ -18,6 +20,7 @@ from uraniborg.kernel.version import version
 
 COMMANDS_URI: Final = "universe://reference/commands"
 CONCEPTS_URI: Final = "universe://reference/concepts"
+SCHEMA_URI: Final = "universe://reference/command-schema"
 _LISTED: Final = 1_000
 """How many universes are listed among the resources; all can be read."""
 _LEAST_BYTES: Final = 1_000
@@ -26,13 +29,31 @@ UniverseId = Annotated[str, Field(max_length=1_000, description="The id of a uni
 
 _INSTRUCTIONS: Final = """Universes of stars, planets and other bodies, which change by commands alone.
 
-Read one with get_universe_state, learn the commands with list_universe_commands, change it with send_universe_command.
-The resources list the universes there are; subscribe to one to be told when it changes. Time stands still until a tick.
+Work: list the resources to find a universe's id; read it with get_universe_state (give maxBytes for a large one, then
+ids and fields); learn a command with list_universe_commands and a category, such as star-crud; send it with
+send_universe_command. A reply has the version, the events and the changes; return: "state" gives the whole state.
+`warnings` in a reply name effects that you probably did not mean. Errors list every problem, the nearest names and a
+valid example.
+
+Bodies of every kind are in `stars`, under ids that differ from their names. Time stands still until a tick. dt and time
+are simulation seconds; where bodies have a kepler block in astronomical units, as in every real system, one simulation
+second is one day (dt 365.25 is a year), lengths are AU and masses solar masses. Such a body is moved to another orbit
+by updateStar with its whole kepler block. Replies to a tick have timePassed, timeUnit and, in a real system, date.
+A reply cites each publication once, in `sources` if several bodies share it.
+
+Not over MCP: create, import, rename and delete universes; undo, restore and branch; history; positions at a time;
+N-body integration, plots and BibTeX. REST does the first three groups and positions (POST /universes,
+/universes/{id}/undo, /restore, /branch, GET /history, /positions); the command line does all: universe new, undo,
+restore, branch, history, nbody, plot, cite, export, verify. To go back over MCP, read an earlier version with
+get_universe_state and send its values again.
+
+Resources: universe://reference/commands (all commands and entities), universe://reference/command-schema (their JSON
+schema), universe://reference/concepts, and universe://universes/{id}, a summary; subscribe to it for changes.
 """
 
 
 def make_mcp_server(service: UniverseService) -> Server:
-    """A server for `service`, which must be running while it is used."""
+    """Return a server for `service`, which must be running while it is used."""
     server = make_server("universe", version=version(), instructions=_INSTRUCTIONS)
     _add_reading(server, service)
     _add_sending(server, service)
@@ -41,7 +62,7 @@ def make_mcp_server(service: UniverseService) -> Server:
 
 
 def summary_uri(universe_id: str) -> str:
-    """Where the summary of a universe is read, and subscribed to."""
+    """Return the address of the summary of a universe, which can be subscribed to."""
     from urllib.parse import quote
 
     return f"universe://universes/{quote(universe_id, safe='')}"
@@ -54,26 +75,24 @@ def _add_reading(server: Server, service: UniverseService) -> None:
     async def get_universe_state(
         universeId: UniverseId,  # noqa: N803 - the specification's name
         ids: Annotated[
-            list[str] | None, Field(max_length=10_000, description="Only the entities with these ids.")
+            list[str] | None, Field(max_length=10_000, description="Return only the entities with these ids.")
         ] = None,
         fields: Annotated[
-            list[str] | None, Field(max_length=200, description="Only these fields of each entity, such as name, mass.")
+            list[str] | None,
+            Field(max_length=200, description="Return only these fields of each entity, such as name, mass."),
         ] = None,
-        version: Annotated[int | None, Field(ge=0, description="As it was at this version.")] = None,
+        version: Annotated[int | None, Field(ge=0, description="Return the state at this version.")] = None,
         maxBytes: Annotated[  # noqa: N803
-            int | None, Field(ge=_LEAST_BYTES, description="If the state is larger, answer with a summary of it.")
+            int | None, Field(ge=_LEAST_BYTES, description="Return a summary if the reply would be larger.")
         ] = None,
     ) -> str:
-        """The whole state of a universe as JSON: stars (all bodies), groups, belts, fields, disks, nebulae, the time.
+        """Return the state of a universe as JSON: stars (all bodies), groups, belts, disks, nebulae, time and version.
 
-        Large universes are better read in parts: maxBytes gives a summary where the whole would be larger, ids and
-        fields choose what to read. Use it before changing something and to see what a command did.
+        Read large universes in parts: maxBytes gives a summary, ids and fields choose a part. Call this before you
+        change something.
         """
         seen = await service.look(universeId, version)
-        if ids is not None or fields is not None:
-            said = await part_json(seen.replica, Part(ids, fields))
-        else:
-            said = await state_json(seen.replica)
+        said = await state_reply(seen.replica, Part(ids, fields))
         if maxBytes is not None and len(said) > maxBytes:
             said = _summary_within(seen, maxBytes, len(said))
         return said.decode()
@@ -82,12 +101,16 @@ def _add_reading(server: Server, service: UniverseService) -> None:
     async def list_universe_commands(
         universeId: UniverseId,  # noqa: N803 - required by the specification; the listing is the same for all
         category: Annotated[
-            str | None, Field(max_length=100, description="Only this category, by name or slug, such as star-crud.")
+            str | None,
+            Field(
+                max_length=100,
+                description=f"Return only this category, by name or slug: {', '.join(catalogue.SLUGS)}.",
+            ),
         ] = None,
     ) -> dict[str, Any]:
-        """All commands that change a universe, in ten categories, each with its fields, an example and its refusals.
+        """List the commands that change a universe, in ten categories, with their fields, examples and refusals.
 
-        The listing is the same for every universe. Use it before send_universe_command.
+        The listing is the same for every universe. Call this, with a category, before send_universe_command.
         """
         return {"categories": [catalogue.category(category)] if category is not None else catalogue.categories()}
 
@@ -99,33 +122,36 @@ def _add_sending(server: Server, service: UniverseService) -> None:
         command: Annotated[
             Any,
             AnyCommandShape(),
-            Field(description='The command, such as {"type": "tick", "dt": 1}. list_universe_commands shows all.'),
+            Field(
+                description='One command, such as {"type": "tick", "dt": 365.25} or {"type": "addStar", "id": "x", '
+                '"payload": {"name", "mass", "radius", "color", "parentId", "orbitalDistance", "orbitalSpeed", …}}. '
+                "list_universe_commands shows the fields inside."
+            ),
         ],
         return_: Annotated[
             Wanted | None,
             Field(
                 alias="return",
-                description="state: answer with the whole new state (usual while it is small); changes: with what "
-                "changed; events: with what happened only.",
+                description="state: the whole new state (default up to 4 KB); changes: changed and removed entities "
+                "(default beyond); events: the events only.",
             ),
         ] = None,
         expectedVersion: Annotated[  # noqa: N803
-            int | None, Field(ge=0, description="Refuse unless the universe is at this version.")
+            int | None, Field(ge=0, description="Refuse the command unless the universe is at this version.")
         ] = None,
         idempotencyKey: Annotated[  # noqa: N803
-            str | None, Field(min_length=1, max_length=KEY_CHARS, description="Repeated with its key it is done once.")
+            str | None,
+            Field(min_length=1, max_length=KEY_CHARS, description="A command sent again with its key is done once."),
         ] = None,
     ) -> str:
-        """Changes a universe by one command; answers with the new state or what changed, the events and the version.
+        """Change a universe by one command; return the new state or the changes, the events, the version and warnings.
 
-        A command that the universe does not allow is an error that says why, and changes nothing.
+        A command that this universe does not allow is an error with the reason, and changes nothing. A reply to tick
+        has timePassed, timeUnit and, in a real system, date.
         """
-        if isinstance(command, str):  # some clients send objects as a string of JSON
-            command = _unwrapped(command)
-        if isinstance(command, list):
-            raise MalformedCommand("", "is a list", allowed="one command, an object with a type")
-        result = await service.send(universeId, command, expected_version=expectedVersion, key=idempotencyKey)
-        return (await result_json(result, return_ or suits(result.replica))).decode()
+        one = _object_in(command)
+        result = await service.send(universeId, one, expected_version=expectedVersion, key=idempotencyKey)
+        return (await command_reply(result, one, return_)).decode()
 
 
 def _add_resources(server: Server, service: UniverseService) -> None:
@@ -133,6 +159,11 @@ def _add_resources(server: Server, service: UniverseService) -> None:
     async def commands() -> str:
         """Every command with its fields, an example and what is refused."""
         return catalogue.as_markdown()
+
+    @resource(server, SCHEMA_URI, title="The schema of commands", mime_type="application/schema+json")
+    async def schema() -> dict[str, Any]:
+        """The JSON schema of a command, to the last field."""
+        return command_schema()
 
     @resource(server, CONCEPTS_URI, title="How universes work", mime_type="text/markdown")
     async def concepts() -> str:
@@ -168,15 +199,21 @@ def _announce(subscribed: Subscriptions, service: UniverseService) -> None:
     service.on_change(changed)
 
 
-def _unwrapped(text: str) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return text
+def _object_in(command: Any) -> Any:
+    """Return the command, which some clients send as a string of JSON. Raises MalformedCommand."""
+    if isinstance(command, str):
+        try:
+            command = orjson.loads(command)
+        except orjson.JSONDecodeError as exc:
+            problem = f"is text that is not JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}"
+            raise MalformedCommand("", problem, allowed="an object with a type", example=EXAMPLES["tick"]) from None
+    if isinstance(command, list):
+        raise MalformedCommand("", "is a list", allowed="one command, an object with a type", example=EXAMPLES["tick"])
+    return command
 
 
 def _summary_within(seen: Seen, most: int, size: int) -> bytes:
-    """The summary, with as many roots as there is room for."""
+    """Return the summary, with as many roots as there is room for. Raises MalformedRequest if there is none."""
     said: dict[str, Any] = {**summary(seen.record, seen.replica), "isSummary": True, "answerBytes": size}
     roots = said["roots"]
     while len(written := orjson.dumps(said)) > most and roots:

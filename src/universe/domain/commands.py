@@ -1,14 +1,15 @@
 """The 25 commands, and how one is told from what is none."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, NotRequired
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import Annotated, Any, Final, Literal, NotRequired, cast
 
-from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 from typing_extensions import TypedDict
 
-from universe.domain.checking import check, check_fields, check_maps, check_of
+from universe.domain.checking import MOST_FLAWS, check_of, field_flaws, map_flaws
 from universe.domain.entities import (
     CLOSED,
     TRIMMED,
@@ -26,8 +27,10 @@ from universe.domain.entities import (
     Star,
     StarPayload,
 )
+from universe.domain.examples import EXAMPLES
 from universe.domain.patches import patch_of
-from universe.domain.values import Flaw, plain_object
+from universe.domain.suggestions import nearest_command
+from universe.domain.values import Flaw, plain_object, raise_all
 from universe.errors import MalformedCommand, UnknownCommand
 
 DEFAULT_DT: Final = 1
@@ -37,10 +40,10 @@ class _Shaped:
     """What a dictionary is checked against; it is passed on as it came, with its order and its numbers as sent."""
 
     def __init__(self, shape: Any) -> None:
-        self._shape = shape
+        self.shape = shape
 
     def __get_pydantic_core_schema__(self, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return handler.generate_schema(self._shape)
+        return handler.generate_schema(self.shape)
 
 
 class _MapOf:
@@ -75,10 +78,22 @@ Nebulae = Annotated[dict[str, Entity], _MapOf(NebulaRegion)]
 Ids = Annotated[list[str], Field(fail_fast=True)]
 
 
-class Snapshot(TypedDict):
-    """A state without its time. Further keys are dropped."""
+_BESIDE_BODIES: Final = (
+    "groups",
+    "rootGroupIds",
+    "belts",
+    "smallBodyFields",
+    "protoplanetaryDisks",
+    "nebulae",
+)
 
-    __pydantic_config__ = TRIMMED  # type: ignore[misc]
+
+class Snapshot(TypedDict):
+    """A state without its time, and with at least one key beside `stars` and `rootIds`. Further keys are dropped."""
+
+    __pydantic_config__ = TRIMMED | ConfigDict(  # type: ignore[misc]
+        json_schema_extra={"anyOf": [{"required": [name]} for name in _BESIDE_BODIES]}
+    )
 
     stars: Stars
     rootIds: Ids
@@ -97,7 +112,12 @@ class Tick(TypedDict):
     type: Literal["tick"]
     dt: NotRequired[
         Annotated[
-            float, Field(description="Simulation seconds; may be negative.", json_schema_extra={"default": DEFAULT_DT})
+            float,
+            Field(
+                description="How much time passes, in simulation seconds; may be negative. In astronomical units, "
+                "as in all real systems, one simulation second is one day: a year is 365.25.",
+                json_schema_extra={"default": DEFAULT_DT},
+            ),
         ]
     ]
 
@@ -365,41 +385,60 @@ def type_of(kind: Any) -> str:
 KINDS: Final[dict[str, Any]] = {type_of(kind): kind for _, _, kinds in CATEGORIES for kind in kinds}
 TYPES: Final = list(KINDS)
 _WITH_MAPS: Final = ("setSmallBodyFields", "setProtoplanetaryDisks", "setNebulae")
-_OTHERS: Final = Snapshot.__annotations__.keys() - {"stars", "rootIds"}
 
 
 def parse_command(given: Any) -> Command:
-    """The command that `given` is, sharing nothing with it. Raises UnknownCommand or MalformedCommand."""
+    """Return the command that `given` is, sharing nothing with it.
+
+    Raises UnknownCommand, or MalformedCommand with every problem and a valid example.
+    """
     name = ""
     try:
         command: Command = plain_object(given, allowed="an object with a type")
         name = _name_of(command)
-        kind = KINDS[name]
-        check_fields(kind, command, f"the command {name}")
-        check(kind, command)
-        if name == "replaceSnapshot":
-            _check_snapshot(command["snapshot"])
-        elif name in _WITH_MAPS:
-            check_maps(command)
+        raise_all(_flaws(name, command)[:MOST_FLAWS])
     except Flaw as flaw:
-        raise MalformedCommand(flaw.path, flaw.problem, allowed=flaw.allowed, command=name) from None
+        example = {"example": EXAMPLES[name or "tick"]}
+        raise MalformedCommand.of([one.facts() for one in (flaw, *flaw.others)], command=name, **example) from None
     if name == "tick":
         command.setdefault("dt", DEFAULT_DT)
     return command
 
 
-def _check_snapshot(snapshot: Mapping[str, Any]) -> None:
-    check_maps(snapshot, "snapshot")
-    if not _OTHERS & snapshot.keys():
+def _flaws(name: str, command: Command) -> list[Flaw]:
+    kind = KINDS[name]
+    flaws = field_flaws(kind, command, f"the command {name}", inner_fields(name))
+    if name in _WITH_MAPS:
+        return flaws + map_flaws(command)
+    if name == "replaceSnapshot" and isinstance(snapshot := command.get("snapshot"), dict):
+        return flaws + _snapshot_flaws(cast("dict[str, Any]", snapshot))
+    return flaws
+
+
+def _snapshot_flaws(snapshot: Mapping[str, Any]) -> list[Flaw]:
+    flaws = map_flaws(snapshot, "snapshot")
+    if {"stars", "rootIds"} <= snapshot.keys() and not snapshot.keys() & set(_BESIDE_BODIES):
         # Everything else would be gone without a word of it.
-        raise Flaw("names nothing but bodies", allowed=f"one of {sorted(_OTHERS)} beside", way=["snapshot"])
+        flaws.append(
+            Flaw("names nothing but bodies", allowed=f"one of {sorted(_BESIDE_BODIES)} beside", way=["snapshot"])
+        )
+    return flaws
+
+
+@cache
+def inner_fields(name: str) -> dict[str, Collection[str]]:
+    """Return the names of the fields inside the payload, patch, disk or child of a command."""
+    hints = KINDS[name].__annotations__
+    shapes = {name: getattr(hint, "__metadata__", (None,))[0] for name, hint in hints.items()}
+    return {name: shape.shape.__annotations__ for name, shape in shapes.items() if isinstance(shape, _Shaped)}
 
 
 def _name_of(command: Command) -> str:
     name = command.get("type")
     if not isinstance(name, str):
-        problem = "is missing" if name is None else "is no string"
+        problem = "is missing" if name is None else "is not a string"
         raise Flaw(problem, allowed=", ".join(TYPES), way=["type"])
     if name not in KINDS:
-        raise UnknownCommand(name, TYPES)
+        meant = nearest_command(name, TYPES)
+        raise UnknownCommand(name, TYPES, meant, EXAMPLES[meant[0]] if meant else None)
     return name

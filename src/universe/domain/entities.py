@@ -17,6 +17,8 @@ TRIMMED: Final = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
 Id = Annotated[str, Field(min_length=1, max_length=ID_CHARS)]
 Ref = Annotated[str, Field(max_length=ID_CHARS)]
 Seed = str | int | float
+Mass = Annotated[float, Field(ge=0)]
+Year = Annotated[float, Field(multiple_of=1)]
 Unit = Annotated[float, Field(description="From 0 to 1.")]
 Degrees = Annotated[float, Field(description="In degrees.")]
 BodyType = Literal["star", "planet", "moon", "asteroid", "comet", "lagrangePoint", "blackHole"]
@@ -130,10 +132,17 @@ class RoguePlanetMeta(TypedDict):
     trajectoryFutureWindow: NotRequired[float | None]
 
 
+_PERIOD_OR_UNITS: Final[list[Any]] = [
+    {"required": ["period"], "properties": {"period": {"type": "number"}}},
+    {"required": ["units"], "properties": {"units": {"const": "astronomical"}}},
+]
+"""A period is needed, unless the units are astronomical."""
+
+
 class Kepler(TypedDict):
     """The true orbit, with the parent in its focus. A body that has this moves by it and not by the simple rule."""
 
-    __pydantic_config__ = OPEN  # type: ignore[misc]
+    __pydantic_config__ = OPEN | ConfigDict(json_schema_extra={"anyOf": _PERIOD_OR_UNITS})  # type: ignore[misc]
 
     semiMajorAxis: Annotated[float, Field(gt=0, description="In scene units, or AU.")]
     eccentricity: NotRequired[Annotated[float, Field(ge=0, lt=1)] | None]
@@ -171,7 +180,7 @@ class Source(TypedDict):
     id: str
     title: str
     authors: NotRequired[Annotated[list[str], Field(fail_fast=True)] | None]
-    year: NotRequired[int | None]
+    year: NotRequired[Year | None]
     venue: NotRequired[str | None]
     doi: NotRequired[str | None]
     arxiv: NotRequired[str | None]
@@ -212,7 +221,7 @@ class Star(StarOptions):
 
     id: Id
     name: str
-    mass: float
+    mass: Mass
     radius: float
     color: str
     children: Annotated[list[str], Field(fail_fast=True)]
@@ -228,7 +237,7 @@ class StarPayload(StarOptions):
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
     name: str
-    mass: float
+    mass: Mass
     radius: float
     color: str
     parentId: Annotated[Ref | None, Field(description="The body it orbits; null for a root.")]

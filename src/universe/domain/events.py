@@ -1,8 +1,11 @@
 """What the reducer says happened, and which of it means that nothing did."""
 
+from itertools import islice
 from typing import Any, Final
 
 from universe.domain.hierarchy import MAX_DEPTH
+from universe.domain.state import EMPTY, Kind, State
+from universe.domain.suggestions import nearest_entities
 from universe.errors import (
     ChildAlreadyInGroup,
     ChildNotInGroup,
@@ -16,6 +19,7 @@ from universe.errors import (
     SmallBodyFieldNotFound,
     StarNotFound,
     TimeOverflow,
+    did_you_mean,
 )
 
 Event = dict[str, Any]
@@ -46,8 +50,20 @@ _REFUSALS: Final[dict[str, tuple[type[CommandRefused], str, str]]] = {
 _WHY: Final = {
     "cycle": "it would be below itself",
     "tooDeep": f"nothing is nested deeper than {MAX_DEPTH:,}",
-    "notFound": "one of the two is not there",
+    "notFound": "{missing} is not there",
 }
+_REFERENCES: Final[dict[str, tuple[tuple[str, Kind], ...]]] = {
+    "starNotFound": (("id", "stars"),),
+    "groupNotFound": (("id", "groups"),),
+    "smallBodyFieldNotFound": (("id", "smallBodyFields"),),
+    "protoplanetaryDiskNotFound": (("id", "protoplanetaryDisks"),),
+    "nebulaNotFound": (("id", "nebulae"),),
+    "ringNotFound": (("planetId", "stars"),),
+    "detachFailed": (("childId", "stars"),),
+    "attachFailed": (("childId", "stars"), ("parentId", "stars")),
+}
+"""The ids in refusals that may name nothing, and the entities they should name one of."""
+_LISTED: Final = 10
 
 REFUSALS: Final = frozenset(_REFUSALS)
 
@@ -56,14 +72,23 @@ def is_refusal(event: Event) -> bool:
     return event["type"] in REFUSALS
 
 
-def refusal(event: Event, **ids: Any) -> CommandRefused:
-    """The error that says what this refusal means."""
+def refusal(event: Event, state: State = EMPTY, **ids: Any) -> CommandRefused:
+    """Return the error that explains this refusal in this state, with the nearest ids to those that name nothing."""
     kind, message, hint = _REFUSALS[event["type"]]
     said = {name: value[:100] if isinstance(value, str) else value for name, value in event.items()}
     # One code for a body that is not there, whichever command missed it.
     if event.get("reason") == "notFound":
         kind = StarNotFound
-    return kind(message.format(**said, why=_WHY.get(event.get("reason", ""), "")), hint=hint, **ids, event=event)
+    missing: list[tuple[str, Kind]] = [
+        (event[field], kinds)
+        for field, kinds in _REFERENCES.get(event["type"], ())
+        if event[field] not in state.entities(kinds)
+    ]
+    why = _WHY.get(event.get("reason", ""), "").format(missing=" and ".join(f"'{key[:100]}'" for key, _ in missing))
+    near = [one for key, kinds in missing for one in nearest_entities(key, state.entities(kinds))]
+    known = [] if near or not missing else list(islice(state.entities(missing[0][1]), _LISTED))
+    found = {name: names for name, names in (("nearest", near), ("known", known)) if names}
+    return kind(message.format(**said, why=why), hint=did_you_mean(near) + hint, **ids, **found, event=event)
 
 
 def meaning(event_type: str) -> str:

@@ -12,7 +12,7 @@ Reason = Literal["cycle", "tooDeep"]
 
 
 def problem_of(child: str, parent: str, entities: Entities, link: Link) -> Reason | None:
-    """Why `child` cannot be put below `parent`, if it cannot. The walk upward ends at what is not there."""
+    """Return the reason why `child` cannot be put below `parent`, if any. The walk ends at an id that is not there."""
     above: str | None = parent
     for _ in range(MAX_DEPTH):
         if above == child:
@@ -23,6 +23,8 @@ def problem_of(child: str, parent: str, entities: Entities, link: Link) -> Reaso
         above = entity.get(link)
     # A way up that never ends only a state from elsewhere can have; nothing new closes it then.
     line = line_above(parent, entities, link)
+    if child in line:
+        return "cycle"
     return None if entities[next(reversed(line))].get(link) in line else "tooDeep"
 
 

@@ -20,21 +20,56 @@ OBJECT: Final[dict[str, Any]] = {
 
 
 class AnyCommandShape:
-    """Lets anything pass, which the service will check, and says in the schema what a command is."""
+    """Accept anything, which the service checks, and publish the fields of each command without those inside them."""
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.any_schema()
 
-    def __get_pydantic_json_schema__(self, _schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {**OBJECT, "oneOf": [handler(check_of(KINDS[name]).core_schema) for name in TYPES]}
+    def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return brief_command_schema()
+
+
+def brief_command_schema() -> dict[str, Any]:
+    """Return the schema of a command to one level of depth: the names and types of its fields."""
+    return {**OBJECT, "oneOf": [_brief(name) for name in TYPES]}
+
+
+def _brief(name: str) -> dict[str, Any]:
+    schema = check_of(KINDS[name]).json_schema()
+    defs = schema.get("$defs", {})
+    fields: dict[str, Any] = {field: _brief_type(one, defs) for field, one in schema["properties"].items()}
+    properties = {**fields, "type": {"const": name}}
+    return {"properties": properties, "required": schema["required"], "additionalProperties": False}
+
+
+def _brief_type(field: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
+    if "type" not in field and "anyOf" in field:
+        said: dict[str, Any] = {"type": [_resolved(one, defs)["type"] for one in field["anyOf"]]}
+    else:
+        whole = _resolved(field, defs)
+        said = {name: whole[name] for name in ("type", "enum") if name in whole}
+    return said | ({"description": field["description"]} if "description" in field else {})
 
 
 @cache
 def components() -> dict[str, Any]:
-    """Every schema by its name, which refer to each other as OpenAPI has it."""
+    """Return every schema by its name, which refer to each other as in OpenAPI."""
+    return _definitions("#/components/schemas/{model}")
+
+
+@cache
+def command_schema() -> dict[str, Any]:
+    """Return the schema of a command, complete in itself."""
+    definitions = _definitions("#/$defs/{model}")
+    command = definitions.pop("Command")
+    del definitions["State"], command["discriminator"]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **command, "$defs": definitions}
+
+
+def _definitions(template: str) -> dict[str, Any]:
     adapters = [(name, "validation", check_of(KINDS[name])) for name in TYPES]
     adapters.append(("State", "validation", TypeAdapter(StateFields)))
-    found, shared = TypeAdapter.json_schemas(adapters, ref_template="#/components/schemas/{model}")  # pyright: ignore[reportArgumentType]
+    found, shared = TypeAdapter.json_schemas(adapters, ref_template=template)  # pyright: ignore[reportArgumentType]
     defs: dict[str, Any] = dict(shared.get("$defs", {}))
     references = [found[name, "validation"] for name in TYPES]
     defs["Command"] = {**OBJECT, "oneOf": references, "discriminator": {"propertyName": "type"}}
@@ -54,13 +89,21 @@ def fields_in(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def field_at(schema: dict[str, Any], way: list[str]) -> str:
-    """The type of the field at the end of the way, for people."""
-    defs = schema.get("$defs", {})
+    """Return the type of the field at the end of the path, for people."""
+    return _type(_at(schema, way), schema.get("$defs", {}))
+
+
+def schema_at(schema: dict[str, Any], way: list[str]) -> dict[str, Any]:
+    """Return the schema at the end of the path."""
+    return _resolved(_at(schema, way), schema.get("$defs", {}))
+
+
+def _at(schema: dict[str, Any], way: list[str]) -> dict[str, Any]:
     field = schema
     for part in way:
-        field = _resolved(field, defs)
+        field = _resolved(field, schema.get("$defs", {}))
         field = field.get("items", {}) if part.isdigit() else field.get("properties", {}).get(part, {})
-    return _type(field, defs)
+    return field
 
 
 def _fields(schema: dict[str, Any], defs: dict[str, Any], depth: int) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired, cast
 from immutables import Map
 from typing_extensions import TypedDict
 
-from universe.domain.checking import check, check_fields, check_maps
+from universe.domain.checking import MOST_FLAWS, field_flaws, map_flaws
 from universe.domain.commands import Belts, Disks, Fields, Groups, Ids, Nebulae, Stars
 from universe.domain.entities import CLOSED, Entity
 from universe.domain.hierarchy import circle_in
-from universe.domain.values import Flaw, plain_object
+from universe.domain.values import Flaw, plain_object, raise_all
 from universe.errors import MalformedState
 
 Kind = Literal["stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"]
@@ -81,12 +81,11 @@ def checked_state(given: Any) -> Plain:
     """A copy of `given`, which is a state. Raises MalformedState, also for circles in the hierarchy."""
     try:
         copied = plain_object(given, allowed=list(StateFields.__annotations__))
-        check_fields(StateFields, copied, "a state")
-        check(StateFields, copied)
-        check_maps(copied)
+        flaws = field_flaws(StateFields, copied, "a state", {}) + map_flaws(copied)
+        raise_all(flaws[:MOST_FLAWS])
         check_hierarchy(copied)
     except Flaw as flaw:
-        raise MalformedState(flaw.path, flaw.problem, allowed=flaw.allowed) from None
+        raise MalformedState.of([one.facts() for one in (flaw, *flaw.others)]) from None
     return copied
 
 

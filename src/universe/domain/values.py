@@ -10,19 +10,40 @@ _SHOWN: Final = 200
 
 
 class Flaw(Exception):
-    """What is wrong with a value, what would be right, and where; the way there is told from the inside outward."""
+    """A problem of a value, the values allowed instead, and its path, from the inside outward.
 
-    def __init__(self, problem: str, *, allowed: Any = None, way: Sequence[str | int] = ()) -> None:
+    `nearest` are names that were probably meant; `others` are the further problems of the same value.
+    """
+
+    def __init__(
+        self, problem: str, *, allowed: Any = None, way: Sequence[str | int] = (), nearest: Sequence[str] = ()
+    ) -> None:
         super().__init__(problem)
         self.problem = problem
         self.allowed = allowed
         self.way = list(way)
+        self.nearest = list(nearest)
+        self.others: list[Flaw] = []
 
     @property
     def path(self) -> str:
-        """Where, as `payload.ring.opacity`; cut if it is long."""
+        """The path as `payload.ring.opacity`; cut if it is long."""
         parts = [str(part)[:_SHOWN] for part in reversed(self.way[-20:])]
         return ".".join(parts)[:_SHOWN].encode("utf-8", "replace").decode()
+
+    def facts(self) -> dict[str, Any]:
+        """Return the problem as JSON."""
+        facts: dict[str, Any] = {"path": self.path, "problem": self.problem}
+        if self.allowed is not None:
+            facts["allowed"] = self.allowed
+        return facts | ({"nearest": self.nearest} if self.nearest else {})
+
+
+def raise_all(flaws: Sequence[Flaw]) -> None:
+    """Raise the first of these problems, with the others in it; do nothing if there is none."""
+    if flaws:
+        flaws[0].others = list(flaws[1:])
+        raise flaws[0]
 
 
 def plain(value: Any) -> Any:
@@ -33,7 +54,7 @@ def plain(value: Any) -> Any:
 def plain_object(value: Any, *, allowed: Any) -> dict[str, Any]:
     """As `plain`, for what must be an object."""
     if not isinstance(value, Mapping):
-        raise Flaw("is no JSON object", allowed=allowed)
+        raise Flaw("is not a JSON object", allowed=allowed)
     return _copy_object(cast("Mapping[Any, Any]", value), DEPTH - 1)
 
 
@@ -48,16 +69,14 @@ def _copy(value: Any, depth: int) -> Any:
             raise Flaw("is not a finite number", allowed="finite numbers")
         return value
     if kind is int:
-        if not _SMALLEST <= value <= _LARGEST:
-            raise Flaw("is an integer beyond 64 bits", allowed=f"from {_SMALLEST} to {_LARGEST}")
-        return value
+        return value if _SMALLEST <= value <= _LARGEST else _as_float(value)
     if depth == 0:
         raise Flaw("is nested too deep", allowed=f"at most {DEPTH} levels")
     if isinstance(value, Mapping):
         return _copy_object(cast("Mapping[Any, Any]", value), depth - 1)
     if isinstance(value, (list, tuple)):
         return _copy_list(cast("Sequence[Any]", value), depth - 1)
-    raise Flaw(f"is no JSON value but {type(value).__name__}", allowed="JSON")
+    raise Flaw(f"is not a JSON value but {type(value).__name__}", allowed="JSON")
 
 
 def _copy_object(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
@@ -90,9 +109,17 @@ def _copy_list(value: Sequence[Any], depth: int) -> list[Any]:
     return copied
 
 
+def _as_float(value: int) -> float:
+    """Return the nearest float, which is what other readers of JSON make of an integer beyond 64 bits."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise Flaw("is beyond the range of numbers", allowed="numbers up to 1.7e308") from None
+
+
 def _check_key(name: Any) -> None:
     if type(name) is not str:
-        raise Flaw("is a key that is no string", allowed="strings as keys")
+        raise Flaw("is a key that is not a string", allowed="strings as keys")
     _whole(name)
 
 

@@ -6,7 +6,7 @@ from fastapi import FastAPI, Header, Path, Query
 from pydantic import BaseModel
 
 from universe.domain.schemas import components
-from universe.service.asking import KEY_CHARS
+from universe.service.asking import KEY_CHARS, LIST_COMMANDS
 
 LARGEST_VERSION: Final = 2**53
 JSON: Final = "application/json"
@@ -66,7 +66,9 @@ NEW: Final = _shape(name=_NAME, state=ref("State"), id={"type": "string"}, **{"f
 REPLACED: Final = _shape(name=_NAME, state=ref("State"))
 AT_VERSION: Final = _shape(version=_AT) | {"required": ["version"]}
 BRANCHED: Final = _shape(version=_AT, name=_NAME)
-COMMANDS: Final = {"anyOf": [ref("Command"), {"type": "array", "minItems": 1, "items": ref("Command")}]}
+COMMANDS: Final = {
+    "anyOf": [ref("Command"), {"type": "array", "minItems": 1, "maxItems": LIST_COMMANDS, "items": ref("Command")}]
+}
 RECORD: Final[dict[str, Any]] = {"description": "The universe", "content": {JSON: {"schema": ref("Universe")}}}
 RESULT: Final[dict[str, Any]] = {"description": "What it did", "content": {JSON: {"schema": ref("Result")}}}
 _EVENTS: Final = {"type": "array", "items": {"type": "object", "required": ["type"]}}

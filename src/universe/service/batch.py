@@ -58,7 +58,8 @@ class Batch:
         replica.state = self._state
 
     def _reduce(self, commands: list[Command]) -> Result:
-        state, version = self._state, self._version
+        before = state = self._state
+        version = self._version
         events: list[Event] = []
         touched: Touched = {}
         entries: list[Entry] = []
@@ -66,7 +67,7 @@ class Batch:
             outcome = reduce(state, command)
             if outcome.events and is_refusal(outcome.events[0]):
                 place = {"index": index} if len(commands) > 1 else {}
-                raise refusal(outcome.events[0], universeId=self._id, command=command["type"], **place)
+                raise refusal(outcome.events[0], state, universeId=self._id, command=command["type"], **place)
             state, version = outcome.state, version + 1
             events += outcome.events
             touched = both(touched, outcome.touched) if touched else outcome.touched
@@ -76,7 +77,7 @@ class Batch:
         self._state, self._version = state, version
         self._steps.append(touched)
         self.entries += entries
-        return Result(version, state, events, touched, self._replica)
+        return Result(version, state, events, touched, self._replica, before)
 
     def _restore(self, restore: Restore) -> Result:
         before, after = self._state, trusted_state(restore.plain)
@@ -85,7 +86,7 @@ class Batch:
         written = orjson.dumps([event])
         self.entries.append(Entry.sealed(self._id, self._version, "restore", restore.body(), written, self._at))
         self._steps.append(restore)
-        return Result(self._version, after, [event], _difference(before, after), self._replica)
+        return Result(self._version, after, [event], _difference(before, after), self._replica, before)
 
 
 def check_same(use: KeyUse, ask: Ask) -> None:

@@ -2,21 +2,28 @@
 
 import asyncio
 from collections.abc import Collection
+from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
+from universe.domain.checking import MAPS
+from universe.domain.entities import Star
 from universe.domain.events import Event
-from universe.domain.state import KINDS, State
+from universe.domain.state import KINDS, Kind, State
+from universe.domain.suggestions import nearest, nearest_entities
+from universe.errors import MalformedRequest, did_you_mean
 from universe.service.results import Result
 from universe.store.port import Entry, Record
 from universe.store.rebuilding import Replica
 
 Wanted = Literal["state", "changes", "events"]
 INLINE_BYTES: Final = 64 * 1024
-"""States up to this size are sent whole unless asked otherwise, and written on the loop."""
+"""States up to this size are written on the loop, larger ones in a thread."""
 _SHOWN_ROOTS: Final = 50
 _FEW: Final = 100
+_SUGGESTED: Final = 20
+_SHOWN: Final = 100
 
 
 class Part(NamedTuple):
@@ -45,17 +52,13 @@ async def result_json(result: Result, wanted: Wanted) -> bytes:
     if wanted == "events":
         return b'{"events":%b,"version":%d}' % (events, result.version)
     if wanted == "changes":
-        return orjson.dumps(_changes(result))
+        return orjson.dumps(changes_of(result))
     state = await state_json(result.replica, result.state)
     return b'{"nextState":%b,"events":%b,"version":%d}' % (state, events, result.version)
 
 
-def suits(replica: Replica) -> Wanted:
-    """How to answer who has not said: with the state while it is small."""
-    return "state" if replica.mirror.bytes <= INLINE_BYTES else "changes"
-
-
-def _changes(result: Result) -> dict[str, Any]:
+def changes_of(result: Result) -> dict[str, Any]:
+    """Return the entities that a command changed and removed, its events, and the version and time after it."""
     changed: dict[str, dict[str, Any]] = {}
     removed: dict[str, list[str]] = {}
     for kind, keys in result.touched.items():
@@ -77,28 +80,66 @@ def _changes(result: Result) -> dict[str, Any]:
 
 
 async def part_json(replica: Replica, part: Part) -> bytes:
-    """Some entities, or some fields of them, in the shape of a state."""
-    plain = replica.mirror.plain()
+    """Return some entities, or some fields of them, in the shape of a state. Raises MalformedRequest."""
+    plain, version = replica.mirror.plain(), replica.version
     if part.ids is not None and len(part.ids) < _FEW:
-        return orjson.dumps(_part_of(plain, part, replica.version))
-    version = replica.version
-    return await asyncio.to_thread(lambda: orjson.dumps(_part_of(plain, part, version)))
+        return orjson.dumps(part_of(plain, part, version))
+    return await asyncio.to_thread(lambda: orjson.dumps(part_of(plain, part, version)))
 
 
-def _part_of(plain: dict[str, Any], part: Part, version: int) -> dict[str, Any]:
+def part_of(plain: dict[str, Any], part: Part, version: int) -> dict[str, Any]:
+    """Return a part of a state, with its version; ids that are not there are listed beside the nearest.
+
+    The maps of `plain` are replaced. Raises MalformedRequest for a field that no entity has.
+    """
+    if part.fields is not None:
+        _check_fields(plain, part.fields)
     found: set[str] = set()
-    for kind in KINDS:
-        entities: dict[str, Any] = plain[kind]
+    every: dict[Kind, dict[str, Any]] = {kind: plain[kind] for kind in KINDS}
+    for kind, entities in every.items():
         if part.ids is not None:
-            entities = {key: entities[key] for key in part.ids if key in entities}
+            entities = {key: entities[key] for key in part.ids if key in entities}  # noqa: PLW2901
             found.update(entities)
         if part.fields is not None:
-            entities = {key: _fields(entity, part.fields) for key, entity in entities.items()}
+            entities = {key: _fields(entity, part.fields) for key, entity in entities.items()}  # noqa: PLW2901
         plain[kind] = entities
     plain["version"] = version
     if part.ids is not None:
-        plain["notFound"] = [key for key in part.ids if key not in found]
+        missing = [key for key in part.ids if key not in found]
+        plain["notFound"] = missing
+        near = {key: _nearest(key, every) for key in missing[:_SUGGESTED]}
+        if near := {key: ids for key, ids in near.items() if ids}:
+            plain["nearest"] = near
     return plain
+
+
+def _nearest(key: str, every: dict[Kind, dict[str, Any]]) -> list[str]:
+    return [one for entities in every.values() for one in nearest_entities(key, entities)][:3]
+
+
+def _check_fields(plain: dict[str, Any], fields: Collection[str]) -> None:
+    """Raise MalformedRequest for a field that neither the model nor any entity of this state has."""
+    unknown = [name for name in fields if name not in _known_fields()]
+    if unknown:
+        there = {name for kind in KINDS for entity in plain[kind].values() for name in entity}
+        unknown = [name for name in unknown if name not in there]
+    if unknown:
+        near = {name[:_SHOWN]: nearest(name, _known_fields()) for name in unknown[:_SUGGESTED]}
+        listed = ", ".join(f"'{name}'" for name in near)
+        raise MalformedRequest(
+            f"No entity has the field {listed}.",
+            hint=did_you_mean(dict.fromkeys(one for ids in near.values() for one in ids[:1]))
+            + "Name fields of entities, such as name, mass, children, kepler; rootIds, rootGroupIds and time are in "
+            "every reply.",
+            argument="fields",
+            nearest=near,
+            allowed=sorted(Star.__annotations__, key=lambda name: name not in Star.__required_keys__),
+        )
+
+
+@cache
+def _known_fields() -> dict[str, None]:
+    return {name: None for kind in MAPS.values() for name in kind.__annotations__ if not name.startswith("__")}
 
 
 def _fields(entity: dict[str, Any], fields: Collection[str]) -> dict[str, Any]:

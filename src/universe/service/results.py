@@ -47,6 +47,7 @@ class Result(NamedTuple):
     touched: Touched
     replica: Replica
     """The universe it was done in, which may have moved on since."""
+    before: State
 
 
 class Ask(NamedTuple):

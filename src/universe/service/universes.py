@@ -10,6 +10,7 @@ import orjson
 
 from universe.domain.events import Event
 from universe.domain.state import Plain
+from universe.domain.suggestions import nearest_entities
 from universe.errors import (
     LogDamaged,
     NothingToUndo,
@@ -42,6 +43,7 @@ KEPT_LIVE: Final = 64
 SNAPSHOT_EVERY: Final = 500
 _ATTEMPTS: Final = 20
 _NAMED: Final = 10
+_SEARCHED: Final = 1_000
 
 _log = get_logger(__name__)
 
@@ -95,8 +97,9 @@ class UniverseService:
         record = await self.store.record(universe_id)
         if record is None:
             self._forget(universe_id)
-            known = [one.id for one in await self.store.records(limit=_NAMED)]
-            raise UniverseNotFound(universe_id, known)
+            records = await self.store.records(limit=_SEARCHED)
+            nearest = nearest_entities(universe_id, {one.id: {"name": one.name} for one in records})
+            raise UniverseNotFound(universe_id, [one.id for one in records[:_NAMED]], nearest)
         return record
 
     async def rename(self, universe_id: str, name: Any) -> None:
@@ -241,7 +244,7 @@ class UniverseService:
         async for entries in pages(self.store, live.id, after=use.first - 1, upto=use.last):
             then.take(entries)
             events += [event for entry in entries for event in orjson.loads(entry.events)]
-        return Result(use.last, then.state, events, changed_between(before, then.state), live.replica)
+        return Result(use.last, then.state, events, changed_between(before, then.state), live.replica, before)
 
     async def _opened(self, universe_id: str) -> LiveUniverse:
         """The universe in memory; it may be behind, which its next append would notice."""

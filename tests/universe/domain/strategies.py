@@ -25,6 +25,7 @@ IDS: Final = ("a b ", "🪐", "__proto__", "42", "x" * 256)
 ids = st.sampled_from(IDS)
 names = st.sampled_from(["", "Tyge", "constructor", "naïve \u0000 %s {0}"])
 numbers = st.integers(-1000, 1000) | st.floats(-1e6, 1e6)
+masses = st.integers(0, 1000) | st.floats(0, 1e6)
 aeons = st.sampled_from([2**53, -(2**53), 2**64 - 1, -(2**63), 1e308, -1e308])
 parents = st.none() | st.just("") | ids
 json_values: st.SearchStrategy[Any] = st.recursive(
@@ -55,16 +56,16 @@ def _group_payload(parent: str | None, listed: list[Json], extra: Json) -> Json:
 payloads = st.builds(
     _joined,
     st.builds(a_payload, parents),
-    some_of(mass=numbers, orbitalPhase=st.none() | numbers, ring=rings, id=json_values, children=json_values),
+    some_of(mass=masses, orbitalPhase=st.none() | numbers, ring=rings, id=json_values, children=json_values),
 )
 star_patches = some_of(
-    mass=numbers, radius=numbers, color=names, ring=rings, parentId=parents, children=children, id=ids, kepler=st.none()
+    mass=masses, radius=numbers, color=names, ring=rings, parentId=parents, children=children, id=ids, kepler=st.none()
 )
 group_payloads = st.builds(_group_payload, parents, members, unknown_keys)
 group_patches = some_of(name=names, color=st.none() | names, parentGroupId=parents, children=members, id=ids)
 ring_patches = some_of(opacity=numbers, color=names, warpFactor=st.none() | numbers, seed=st.none() | names | numbers)
 patches = some_of(id=ids, seed=names | numbers, radius=numbers, opacity=numbers, name=names)
-bodies = st.builds(_joined, st.builds(a_body, ids, parents, children), some_of(mass=numbers, ring=rings))
+bodies = st.builds(_joined, st.builds(a_body, ids, parents, children), some_of(mass=masses, ring=rings))
 groups = st.builds(_joined, group_payloads, st.fixed_dictionaries({"id": ids}))
 fields = st.builds(_joined, st.builds(a_field, ids), unknown_keys)
 disks = st.builds(_joined, st.builds(a_disk, ids), unknown_keys)

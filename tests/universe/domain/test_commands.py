@@ -14,6 +14,7 @@ from tests.universe.domain.samples import (
     a_disk,
     a_group,
     a_nebula,
+    a_payload,
     a_snapshot,
     add_group,
     add_star,
@@ -59,6 +60,10 @@ def refusal_of(given: Any) -> MalformedCommand:
     with pytest.raises(MalformedCommand) as caught:
         parse_command(given)
     return caught.value
+
+
+def _snapshot_with(body: Json, **fields: Any) -> Json:
+    return command("replaceSnapshot", snapshot=a_snapshot(stars={"a": body}, **fields))
 
 
 def containers(value: Any) -> set[int]:
@@ -174,7 +179,7 @@ def test_the_path_leads_into_nested_blocks() -> None:
     given["payload"]["ring"]["opacity"] = "half"
     error = refusal_of(given)
     assert error.ids["path"] == "payload.ring.opacity"
-    assert error.message == "payload.ring.opacity is no number."
+    assert error.message == "payload.ring.opacity is not a number."
     assert error.ids["allowed"] == "a number"
 
 
@@ -188,7 +193,8 @@ def test_neither_truth_nor_text_nor_null_is_a_number(kind: str, place: tuple[str
 def test_whole_and_broken_numbers_are_both_numbers_and_stay_what_they_are(
     kind: str, place: tuple[str | int, ...]
 ) -> None:
-    for number in (3, 3.0, -(2**63), 2**64 - 1, 1e308):
+    negative = () if place[-1] == "mass" else (-(2**63),)
+    for number in (3, 3.0, *negative, 2**64 - 1, 1e308):
         parsed: Any = parse_command(with_value(example(kind), place, number))
         for key in place:
             parsed = parsed[key]
@@ -201,7 +207,7 @@ def test_an_unknown_field_of_a_command_is_refused_with_the_fields_there_are(kind
     error = refusal_of({**example(kind), "surplus": SECRET})
     assert error.ids["path"] == "surplus"
     assert error.ids["allowed"] == [name for name in KINDS[kind].__annotations__ if name != "type"]
-    assert error.message == f"surplus is no field of the command {kind}."
+    assert error.message == f"surplus is not a field of the command {kind}."
     assert SECRET not in str(error.body())
 
 
@@ -290,10 +296,108 @@ def test_an_id_that_is_a_key_has_1_to_256_characters_too(kind: str, path: str, k
     assert error.ids["allowed"] == "1 to 256 characters"
 
 
-@pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 10**400])
-def test_integers_beyond_64_bits_are_refused(number: int) -> None:
-    assert refusal_of(command("tick", dt=number)).ids["path"] == "dt"
-    assert refusal_of(add_star("x", None, note={"n": [number]})).ids["path"] == "payload.note.n.0"
+@pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 10**300])
+def test_integers_beyond_64_bits_become_the_nearest_float(number: int) -> None:
+    dt = parse_command(command("tick", dt=number))["dt"]
+    assert (type(dt), dt) == (float, float(number))
+    assert parse_command(add_star("x", None, note=[number]))["payload"]["note"] == [float(number)]
+
+
+def test_integers_beyond_all_floats_are_refused() -> None:
+    assert refusal_of(command("tick", dt=10**400)).ids["path"] == "dt"
+    assert refusal_of(add_star("x", None, note={"n": [-(10**400)]})).ids["path"] == "payload.note.n.0"
+
+
+@pytest.mark.parametrize("mass", [-1, -0.5, -1e308])
+def test_a_negative_mass_is_refused_wherever_a_body_is_given(mass: float) -> None:
+    for given, path in [
+        (add_star("x", None, mass=mass), "payload.mass"),
+        (command("updateStar", id="x", payload={"mass": mass}), "payload.mass"),
+        (command("replaceSnapshot", snapshot=a_snapshot(stars={"x": a_body("x", mass=mass)})), "snapshot.stars.x.mass"),
+    ]:
+        error = refusal_of(given)
+        assert error.message == f"{path} must be greater than or equal to 0."
+        assert error.ids["allowed"] == "greater than or equal to 0"
+    assert parse_command(add_star("x", None, mass=0))["payload"]["mass"] == 0
+
+
+def test_all_problems_of_a_command_are_listed_at_once_with_a_valid_example() -> None:
+    error = refusal_of({"type": "addStar", "payload": {"name": 5, "mass": -1, "parentId": None}, "idd": "x"})
+    assert [(one["path"], one["problem"]) for one in error.ids["problems"]] == [
+        ("idd", "is not a field of the command addStar"),
+        ("id", "is missing"),
+        ("payload.name", "is not a string"),
+        ("payload.mass", "must be greater than or equal to 0"),
+        ("payload.radius", "is missing"),
+        ("payload.color", "is missing"),
+        ("payload.orbitalDistance", "is missing"),
+        ("payload.orbitalSpeed", "is missing"),
+    ]
+    assert all(one["allowed"] for one in error.ids["problems"])
+    assert error.ids["path"] == "idd"
+    assert error.hint.startswith("Did you mean 'id'? ")
+    assert all(f"{one['path']} {one['problem']}" in error.message for one in error.ids["problems"])
+    assert parse_command(error.ids["example"])["type"] == "addStar"
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_every_malformed_command_is_shown_a_valid_one_of_its_kind(kind: str) -> None:
+    error = refusal_of({**example(kind), "surplus": 1})
+    assert error.ids["example"]["type"] == kind
+    assert parse_command(error.ids["example"]) == error.ids["example"]
+    assert "problems" not in error.ids, "one problem is in the message"
+
+
+def test_fields_that_belong_inside_the_payload_are_named_so() -> None:
+    error = refusal_of({"type": "addStar", "id": "x", **a_body("x")})
+    problems = {one["path"]: one["problem"] for one in error.ids["problems"]}
+    assert problems["mass"] == "is not a field of the command addStar; put it inside payload"
+    assert problems["payload"] == "is missing"
+
+
+def test_a_missing_field_with_a_misspelled_one_beside_it_is_told_of_it() -> None:
+    given = example("addStar")
+    given["payload"]["mas"] = given["payload"].pop("mass")
+    assert refusal_of(given).message == "payload.mass is missing; there is 'mas'."
+
+
+@pytest.mark.parametrize("count", [20, 21, 5_000])
+def test_problems_are_listed_up_to_a_number_and_in_bounded_time(count: int) -> None:
+    flood = {f"field{number}": number for number in range(count)}
+    error = refusal_of({**command("removeStar"), **flood})
+    assert len(error.ids["problems"]) == 20
+    assert len(error.message) < 1_000
+    stars: Json = {str(number): {} for number in range(count)}
+    error = refusal_of(command("replaceSnapshot", snapshot=a_snapshot(stars=stars)))
+    assert len(error.ids["problems"]) == 20
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("addPlanet", "addStar"),
+        ("AddStar", "addStar"),
+        ("deleteStar", "removeStar"),
+        ("deletePlanet", "removeStar"),
+        ("updatePlanet", "updateStar"),
+        ("setNebula", "updateNebula"),
+        ("createGroup", "addGroup"),
+        ("step", "tick"),
+        ("advanceTime", "tick"),
+    ],
+)
+def test_an_unknown_command_is_shown_the_one_that_was_probably_meant(word: str, meant: str) -> None:
+    with pytest.raises(UnknownCommand) as caught:
+        parse_command({"type": word})
+    assert caught.value.ids["nearest"][0] == meant
+    assert caught.value.ids["example"]["type"] == meant
+    assert caught.value.hint.startswith(f"Did you mean '{meant}'")
+
+
+def test_a_command_that_resembles_none_has_no_suggestion() -> None:
+    with pytest.raises(UnknownCommand) as caught:
+        parse_command({"type": "🪐" * 5_000})
+    assert "nearest" not in caught.value.ids
 
 
 def test_half_a_character_is_refused_in_an_id_a_value_and_a_key() -> None:
@@ -320,7 +424,7 @@ def test_a_key_that_is_no_string_is_refused(key: object) -> None:
     ]:
         error = refusal_of(given)
         assert error.ids["path"] == path
-        assert error.message == f"{path} is a key that is no string."
+        assert error.message == f"{path} is a key that is not a string."
         assert error.ids["allowed"] == "strings as keys"
 
 
@@ -337,7 +441,7 @@ def test_other_mappings_are_taken_as_objects_and_tuples_as_lists() -> None:
 def test_what_is_no_object_is_no_command(given: Any) -> None:
     error = refusal_of(given)
     assert error.ids["path"] == ""
-    assert error.message == "the command is no JSON object."
+    assert error.message == "the command is not a JSON object."
     assert error.ids["allowed"] == "an object with a type"
 
 
@@ -418,20 +522,22 @@ def test_what_a_snapshot_may_lack_may_also_be_null_but_nothing_else(name: str) -
 
 
 @pytest.mark.parametrize(
-    ("path", "given"),
+    ("paths", "given"),
     [
-        ("other", command("addStar", id="", payload={}, surplus=1, other=math.nan)),
-        ("surplus", command("addStar", id="", payload={}, surplus=1, other=0)),
-        ("id", command("addStar", id="", payload={})),
-        ("payload.name", command("addStar", id="x", payload={})),
-        ("payload.mass", add_star("x", None, color=5, mass="heavy", radius=None)),
+        (["other"], command("addStar", id="", payload=a_payload(), surplus=1, other=math.nan)),
+        (["surplus", "other", "id"], command("addStar", id="", payload=a_payload(), surplus=1, other=0)),
+        (["id", "payload"], command("addStar", id="", payload=5)),
+        (["payload.mass", "payload.radius", "payload.color"], add_star("x", None, color=5, mass="heavy", radius=None)),
+        (["snapshot.rootIds", "snapshot.stars.a.mass"], _snapshot_with(a_body("a", mass="heavy"), rootIds=5)),
+        (["patch.seed"], command("updateRing", planetId="a", patch={"seed": []})),
     ],
 )
-def test_of_many_problems_the_first_is_told_and_no_other(path: str, given: Json) -> None:
+def test_of_many_problems_each_is_listed_once_and_the_first_leads(paths: list[str], given: Json) -> None:
     error = refusal_of(given)
-    assert error.ids["path"] == path
-    assert error.message.startswith(f"{path} ")
-    assert error.ids.keys() == {"path", "allowed", "command"}
+    assert error.ids["path"] == paths[0]
+    assert error.message.startswith(f"{paths[0]} ")
+    assert [one["path"] for one in error.ids.get("problems", [error.ids])] == paths
+    assert error.ids.keys() <= {"path", "allowed", "command", "example", "problems"}
 
 
 def test_of_many_wrong_entities_the_first_in_the_given_order_is_told() -> None:

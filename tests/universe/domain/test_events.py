@@ -9,6 +9,7 @@ from tests.universe.domain.samples import (
     Json,
     a_body,
     a_group,
+    a_nebula,
     a_snapshot,
     add_group,
     add_star,
@@ -182,15 +183,56 @@ CASES: Final[list[Case]] = [
 @pytest.mark.parametrize(("state", "given", "event", "code"), CASES, ids=[case[2]["type"] for case in CASES])
 def test_a_refusal_says_what_was_not_possible_and_what_to_do(state: State, given: Json, event: Json, code: str) -> None:
     assert refused(state, given) == event
-    error = refusal(event, universeId="u-42")
+    error = refusal(event, state, universeId="u-42")
     assert (error.code, error.status) == (code, 422)
-    assert error.ids == {"universeId": "u-42", "event": event}
+    assert error.ids.keys() - {"nearest", "known"} == {"universeId", "event"}
+    assert (error.ids["universeId"], error.ids["event"]) == ("u-42", event)
     for text in (error.message, error.hint):
         assert text.strip().endswith(".")
         assert not {"{", "}"} & set(text)
         assert ": ." not in text
     named = [value for key, value in event.items() if key not in {"type", "reason", "dt"}]
     assert all(f"'{value}'" in error.message for value in named)
+
+
+@pytest.mark.parametrize(
+    ("given", "nearest"),
+    [
+        (command("removeStar", id="erth"), ["earth"]),
+        (command("removeStar", id="Terra"), ["earth"]),
+        (command("updateStar", id="EARTH", payload={}), ["earth"]),
+        (command("attachStar", childId="moom", parentId="eart"), ["moon", "earth"]),
+        (command("detachStar", childId="mooon"), ["moon"]),
+        (command("removeRing", planetId="earht"), ["earth"]),
+        (command("removeGroup", id="local grup"), ["local-group"]),
+        (command("updateNebula", id="viel", patch={}), ["veil"]),
+    ],
+)
+def test_a_refusal_suggests_the_nearest_ids_also_by_the_names_of_bodies(given: Json, nearest: list[str]) -> None:
+    state = parse_state(
+        {
+            "stars": {"earth": a_body("earth", name="Terra"), "moon": a_body("moon", name="Luna")},
+            "groups": {"local-group": a_group("local-group")},
+            "nebulae": {"veil": a_nebula("veil")},
+        }
+    )
+    error = refusal(refused(state, given), state)
+    assert error.ids["nearest"] == nearest
+    assert error.hint.startswith("Did you mean '")
+
+
+def test_where_nothing_is_near_some_ids_are_listed() -> None:
+    state = parse_state({"stars": {key: a_body(key) for key in ("sun", "earth")}})
+    event = refused(state, command("removeStar", id="zzzzzzzz"))
+    assert sorted(refusal(event, state).ids["known"]) == ["earth", "sun"]
+    assert refusal(event).ids == {"event": event}
+
+
+def test_an_attachment_says_which_of_the_two_is_missing() -> None:
+    state = parse_state({"stars": {"sun": a_body("sun")}})
+    for child, parent, missing in (("x", "sun", "'x'"), ("sun", "y", "'y'"), ("x", "y", "'x' and 'y'")):
+        error = refusal(refused(state, command("attachStar", childId=child, parentId=parent)), state)
+        assert error.message == f"'{child}' cannot orbit '{parent}': {missing} is not there."
 
 
 def test_every_kind_of_refusal_can_happen() -> None:

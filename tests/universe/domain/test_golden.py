@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 
+from tests.universe.domain.test_schemas import is_accepted, is_published
 from universe.domain.commands import KINDS, TYPES
 from universe.domain.events import is_refusal, refusal
 from universe.domain.hierarchy import circle_in
@@ -210,6 +211,16 @@ def test_steps_that_never_came_back_when_recorded_come_back(golden: list[Json]) 
         _, after, events = step.replayed()
         assert len(events) == 1, step.place
         assert trusted_state(after.plain()) == after
+
+
+def test_every_recorded_command_is_accepted_by_both_or_by_none(golden: list[Json]) -> None:
+    commands = {
+        json.dumps(step.command, sort_keys=True): step.command
+        for kind in ("typed", "malformed", "hazard")
+        for step in steps(golden, kind)
+    }
+    assert len(commands) > 2_000
+    assert [one for one in commands.values() if is_accepted(one) != is_published(one)] == []
 
 
 def _fields(command: Json) -> set[str]:

@@ -56,7 +56,7 @@ def test_a_reference_of_ten_megabytes_is_refused_without_repeating_it() -> None:
     given = command("moveToGroup", childId="a", childType="group", targetGroupId="g" * 10_000_000)
     error = refusal_of(given)
     assert (error.ids["path"], error.ids["allowed"]) == ("targetGroupId", "at most 256 characters")
-    assert size_of(error) < 500
+    assert size_of(error) < 700
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_reference_of_ten_megabytes_is_refused_without_repeating_it() -> None:
     ids=["key too long", "longest key", "field", "unknown key", "nested keys", "no string", "four bytes each"],
 )
 def test_an_error_stays_short_however_long_a_key_is(given: Any) -> None:
-    assert size_of(refusal_of(given)) < 2_500
+    assert size_of(refusal_of(given)) < 4_500
 
 
 def test_an_unknown_command_of_ten_megabytes_is_not_repeated() -> None:
@@ -103,7 +103,7 @@ def numbered() -> dict[str, int]:
 
 
 def assert_cheaply_refused(parse: Callable[[Any], Any], given: Any, path: str, mistakes: Any) -> None:
-    """Told at the first of the mistakes, in little more time than a copy takes, and in the memory of a few copies."""
+    """Refused with a few of the mistakes, in little more time than a copy takes, and in the memory of a few copies."""
     started = process_time()
     plain(given)
     copied = process_time()
@@ -111,8 +111,9 @@ def assert_cheaply_refused(parse: Callable[[Any], Any], given: Any, path: str, m
         parse(given)
     refused = process_time()
     assert caught.value.ids["path"] == path
-    assert caught.value.ids.keys() <= {"path", "allowed", "command"}
-    assert size_of(caught.value) < 500
+    assert caught.value.ids.keys() <= {"path", "allowed", "command", "problems", "example"}
+    assert len(caught.value.ids.get("problems", ())) <= 20
+    assert size_of(caught.value) < 5_000
     assert refused - copied < 6 * (copied - started)
     tracemalloc.start()
     try:
@@ -134,12 +135,12 @@ def test_a_list_of_a_million_mistakes_is_refused_at_the_first(zeros: list[int]) 
     assert_cheaply_refused(parse_state, {"stars": {"a": a_body("a", children=zeros)}}, "stars.a.children.0", zeros)
 
 
-def test_a_map_of_a_million_mistakes_is_refused_at_the_first(numbered: dict[str, int]) -> None:
+def test_a_map_of_a_million_mistakes_is_refused_with_a_few(numbered: dict[str, int]) -> None:
     assert_cheaply_refused(parse_command, command("setNebulae", nebulae=numbered), "nebulae.k0", numbered)
     assert_cheaply_refused(parse_state, {"stars": numbered}, "stars.k0", numbered)
 
 
-def test_a_million_unknown_fields_are_refused_at_the_first(numbered: dict[str, int]) -> None:
+def test_a_million_unknown_fields_are_refused_with_a_few(numbered: dict[str, int]) -> None:
     assert_cheaply_refused(parse_command, {"type": "tick", **numbered}, "k0", numbered)
     assert_cheaply_refused(parse_state, numbered, "k0", numbered)
 

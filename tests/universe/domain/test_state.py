@@ -82,7 +82,7 @@ def test_clearing_the_plain_form_leaves_the_state() -> None:
 @pytest.mark.parametrize("given", [None, [], "{}", 5, True, b"{}", [("time", 1)]])
 def test_what_is_no_object_is_no_state(given: Any) -> None:
     error = refusal_of(given)
-    assert error.message == "the state is no JSON object."
+    assert error.message == "the state is not a JSON object."
     assert error.ids == {"path": "", "allowed": list(EMPTY_STATE)}
 
 
@@ -98,7 +98,7 @@ def test_a_part_of_the_wrong_kind_is_named(name: str, wrong: Any) -> None:
 @pytest.mark.parametrize("key", ["Stars", "selection", "__proto__", "version"])
 def test_an_unknown_key_is_refused_and_named_with_the_keys_there_are(key: str) -> None:
     error = refusal_of({**WHOLE, key: {}})
-    assert error.message == f"{key} is no field of a state."
+    assert error.message == f"{key} is not a field of a state."
     assert error.ids == {"path": key, "allowed": list(EMPTY_STATE)}
 
 
@@ -113,23 +113,33 @@ NO_SEED: Final = ("is neither a string nor a number", "a string or a number")
 @pytest.mark.parametrize(
     ("given", "path", "problem", "allowed"),
     [
-        ({"stars": {"a": a_body("a"), "b": 5, "c": 6}}, "stars.b", "is no object", "an object"),
+        ({"stars": {"a": a_body("a"), "b": 5}}, "stars.b", "is not an object", "an object"),
         ({"stars": {"a": without("children", a_body("a"))}}, "stars.a.children", "is missing", "list of string"),
-        ({"stars": {"a": a_body("a", mass="heavy", ring={**RING, "seed": []})}}, "stars.a.ring.seed", *NO_SEED),
+        ({"stars": {"a": a_body("a", ring={**RING, "seed": []})}}, "stars.a.ring.seed", *NO_SEED),
         ({"stars": {"a": a_body("a", ring=BARE)}}, "stars.a.ring.opacity", "is missing", "number"),
-        ({"stars": {"a": a_body("a", mass="heavy")}}, "stars.a.mass", "is no number", "a number"),
-        ({"stars": {"a": {}}, "rootIds": ["a", 7, 8]}, "rootIds.1", "is no string", "a string"),
-        ({"belts": {"b": a_belt(asteroidIds=["a", 5, 6])}}, "belts.b.asteroidIds.1", "is no string", "a string"),
-        ({"groups": {"g": a_group("g", None, below("a"), {})}}, "groups.g.children.1.id", "is missing", "string"),
-        ({"belts": {"b": 5}, "nebulae": {"n": 5}}, "belts.b", "is no object", "an object"),
+        ({"stars": {"a": a_body("a", mass="heavy")}}, "stars.a.mass", "is not a number", "a number"),
+        ({"rootIds": ["a", 7, 8]}, "rootIds.1", "is not a string", "a string"),
+        ({"belts": {"b": a_belt(asteroidIds=["a", 5, 6])}}, "belts.b.asteroidIds.1", "is not a string", "a string"),
+        (
+            {"groups": {"g": a_group("g", None, below("a"), {"type": "group"})}},
+            "groups.g.children.1.id",
+            "is missing",
+            "string",
+        ),
     ],
 )
-def test_the_first_problem_inside_is_told_by_its_path_and_no_other(
-    given: Json, path: str, problem: str, allowed: str
-) -> None:
+def test_a_problem_inside_is_told_by_its_path(given: Json, path: str, problem: str, allowed: str) -> None:
     error = refusal_of(given)
     assert error.message == f"{path} {problem}."
     assert error.ids == {"path": path, "allowed": allowed}
+
+
+def test_all_problems_of_a_state_are_listed() -> None:
+    given = {"stars": {"a": 5, "b": a_body("b", mass="heavy")}, "belts": {"b": 5}, "rootIds": ["a", 7, 8]}
+    error = refusal_of(given)
+    paths = ["rootIds.1", "stars.a", "stars.b.mass", "belts.b"]
+    assert [one["path"] for one in error.ids["problems"]] == paths
+    assert all(path in error.message for path in paths)
 
 
 @pytest.mark.parametrize("hint", [[], [1], [1, 2, 3]])
@@ -139,7 +149,7 @@ def test_a_list_of_the_wrong_length_is_refused_in_a_sentence(hint: list[float]) 
     assert "List" not in str(error.body())
 
 
-@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 2**64])
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 10**400])
 def test_numbers_json_cannot_carry_are_refused_wherever_they_are(number: float) -> None:
     for path, given in [
         ("time", {"time": number}),

@@ -81,13 +81,15 @@ def test_what_is_no_finite_number_is_refused_wherever_it_is(number: float) -> No
         assert (flaw.path, flaw.problem, flaw.allowed) == (path, "is not a finite number", "finite numbers")
 
 
-def test_whole_numbers_of_64_bits_are_kept_and_larger_ones_refused() -> None:
-    assert plain([LARGEST, SMALLEST]) == [LARGEST, SMALLEST]
-    for value in (LARGEST + 1, SMALLEST - 1, 10**5000):
+def test_whole_numbers_of_64_bits_are_kept_larger_ones_become_floats_and_the_largest_are_refused() -> None:
+    kept = plain([LARGEST, SMALLEST, LARGEST + 1, SMALLEST - 1])
+    assert kept == [LARGEST, SMALLEST, float(LARGEST + 1), float(SMALLEST - 1)]
+    assert [type(number) for number in kept] == [int, int, float, float]
+    for value in (10**400, -(10**5000)):
         flaw = flaw_of({"note": [value]})
         assert flaw.path == "note.0"
-        assert flaw.problem == "is an integer beyond 64 bits"
-        assert flaw.allowed == f"from {SMALLEST} to {LARGEST}"
+        assert flaw.problem == "is beyond the range of numbers"
+        assert flaw.allowed == "numbers up to 1.7e308"
 
 
 @pytest.mark.parametrize("text", ["\ud800", "good \udfff"])
@@ -107,7 +109,7 @@ def test_whole_unicode_text_is_kept_as_it_is(text: str) -> None:
 def test_a_key_that_is_no_string_is_refused_where_it_is(key: object) -> None:
     flaw = flaw_of({"a": [{"good": 1, key: 1}]})
     assert flaw.path == f"a.0.{key!r}"
-    assert (flaw.problem, flaw.allowed) == ("is a key that is no string", "strings as keys")
+    assert (flaw.problem, flaw.allowed) == ("is a key that is not a string", "strings as keys")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,7 @@ def test_a_key_that_is_no_string_is_refused_where_it_is(key: object) -> None:
 def test_what_json_does_not_have_is_refused_by_its_kind(value: Any) -> None:
     flaw = flaw_of({"a": [value]})
     assert flaw.path == "a.0"
-    assert flaw.problem == f"is no JSON value but {type(value).__name__}"
+    assert flaw.problem == f"is not a JSON value but {type(value).__name__}"
     assert flaw.allowed == "JSON"
 
 
@@ -172,7 +174,7 @@ def test_the_path_of_a_flaw_never_grows_beyond_reading() -> None:
 def test_what_must_be_an_object_and_is_none_is_refused_as_such(value: Any) -> None:
     with pytest.raises(Flaw) as caught:
         plain_object(value, allowed=["a", "b"])
-    assert (caught.value.path, caught.value.problem) == ("", "is no JSON object")
+    assert (caught.value.path, caught.value.problem) == ("", "is not a JSON object")
     assert caught.value.allowed == ["a", "b"]
 
 

@@ -1,5 +1,6 @@
 """What the reading tools answer: the state, whole and in parts, and the listing of commands."""
 
+from json import dumps
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,8 @@ def crowd(count: int, name: str = "Tyge") -> dict[str, Any]:
 async def test_the_state_is_the_one_that_rest_has(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         told = await state_of(client, u)
-    assert told == await hven.state(u)
-    assert told.keys() == KEYS
+    assert told == {**await hven.state(u), "version": 3}
+    assert told.keys() == KEYS | {"version"}
 
 
 @requirement("UN-6")
@@ -79,7 +80,7 @@ async def test_what_somebody_else_wrote_into_the_store_is_read(tmp_path: Path) -
 async def test_an_empty_universe_has_the_empty_state(hven: Served, u: str) -> None:
     await hven.make(f"{u}-empty")
     async with agent(hven.mcp) as client:
-        assert await state_of(client, f"{u}-empty") == samples.EMPTY_STATE
+        assert await state_of(client, f"{u}-empty") == {**samples.EMPTY_STATE, "version": 0}
 
 
 @requirement("UN-6", "UN-12")
@@ -88,7 +89,7 @@ async def test_ten_thousand_bodies_come_whole_where_no_limit_is_set(hven: Served
     async with agent(hven.mcp) as client:
         told = await state_of(client, f"{u}-large")
     assert len(told["stars"]) == 10_001
-    assert told == await hven.state(f"{u}-large")
+    assert told == {**await hven.state(f"{u}-large"), "version": 1}
 
 
 @requirement("UN-6")
@@ -111,6 +112,63 @@ async def test_ids_that_are_not_there_are_listed(hven: Served, u: str) -> None:
         told = await state_of(client, u, ids=["sun", "vulcan", "__proto__", "toString"])
     assert told["stars"].keys() == {"sun"}
     assert told["notFound"] == ["vulcan", "__proto__", "toString"]
+    assert "nearest" not in told
+
+
+@requirement("UN-6")
+async def test_ids_that_are_nearly_there_are_suggested_also_by_name(hven: Served, u: str) -> None:
+    await hven.send(u, add_star("p3", "sun", name="Jupiter"))
+    async with agent(hven.mcp) as client:
+        told = await state_of(client, u, ids=["Earth", "mon", "jupiter", "vulcan"])
+    assert told["notFound"] == ["Earth", "mon", "jupiter", "vulcan"]
+    assert told["nearest"] == {"Earth": ["earth"], "mon": ["moon"], "jupiter": ["p3"]}
+
+
+@requirement("UN-6")
+async def test_every_reply_with_a_state_has_its_version(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        for options in ({}, {"ids": ["sun"]}, {"fields": ["name"]}, {"version": 3}, {"maxBytes": 1_000}):
+            assert (await state_of(client, u, **options))["version"] == 3, options
+        assert (await state_of(client, u, version=1))["version"] == 1
+        for wanted in ("state", "changes", "events"):
+            said = await send(client, u, samples.command("tick"), **{"return": wanted})
+            assert said["version"] == await hven.version(u)
+
+
+@requirement("UN-6")
+async def test_a_field_that_no_entity_has_is_an_error_with_the_nearest(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        error = await failure(client, "get_universe_state", universeId=u, fields=["name", "mas", "massKg"])
+        await hven.send(u, samples.command("updateStar", id="sun", payload={"massKg": 2e30}))
+        stored = await state_of(client, u, ids=["sun"], fields=["massKg"])
+    assert (error["argument"], error["universeId"]) == ("fields", u)
+    assert "'mas'" in error["message"]
+    assert error["nearest"]["mas"][0] == "mass"
+    assert error["hint"].startswith("Did you mean 'mass'? ")
+    assert "orbitalDistance" in error["allowed"]
+    assert stored["stars"]["sun"] == {"massKg": 2e30}, "a field that an entity has is known"
+
+
+@requirement("UN-6")
+async def test_a_real_system_is_read_with_its_date_and_each_citation_once(hven: Served, u: str) -> None:
+    asked = {"id": f"{u}-sol", "name": "Sol", "from": "trappist-1"}
+    assert (await hven.http.post("/universes", json=asked)).status_code == 201
+    whole = await hven.state(f"{u}-sol")
+    async with agent(hven.mcp) as client:
+        result = await client.call_tool("get_universe_state", {"universeId": f"{u}-sol"})
+        alone = await state_of(client, f"{u}-sol", ids=["trappist-1-b"])
+        bare = await state_of(client, f"{u}-sol", fields=["name"])
+    told = strictly(text_of(result))
+    titles = {source["title"] for body in whole["stars"].values() for source in body["sources"]}
+    assert {text_of(result).count(dumps(title)[1:-1]) for title in titles} == {1}
+    for key, body in told["stars"].items():
+        restored = [{**told["sources"].get(one["id"], {}), **one} for one in body["sources"]]
+        assert {**body, "sources": restored} == whole["stars"][key]
+    assert told["timeUnit"] == "days"
+    assert told["date"].endswith("Z")
+    assert alone["stars"]["trappist-1-b"] == whole["stars"]["trappist-1-b"], "what is cited once stays where it is"
+    assert "sources" not in alone
+    assert "sources" not in bare
 
 
 @requirement("UN-6")
@@ -139,7 +197,7 @@ async def test_an_earlier_version_is_told_as_it_was(hven: Served, u: str) -> Non
         for version, bodies in enumerate([[], ["sun"], ["sun", "earth"], ["sun", "earth", "moon"]]):
             told = await state_of(client, u, version=version)
             assert list(told["stars"]) == bodies
-            assert told == await hven.state(u, version=version)
+            assert told == {**await hven.state(u, version=version), "version": version}
         part = await state_of(client, u, version=2, ids=["earth", "moon"])
     assert part["stars"]["earth"]["children"] == []
     assert part["notFound"] == ["moon"]
@@ -184,7 +242,7 @@ async def test_a_state_within_the_limit_comes_whole_and_one_byte_more_does_not(h
     await hven.send(u, [add_star(f"planet {number}", "sun", name="Ærø") for number in range(20)])
     async with agent(hven.mcp) as client:
         size = len(text_of(await client.call_tool("get_universe_state", {"universeId": u})).encode())
-        assert await state_of(client, u, maxBytes=size) == await hven.state(u)
+        assert await state_of(client, u, maxBytes=size) == {**await hven.state(u), "version": 23}
         assert (await state_of(client, u, maxBytes=size - 1))["isSummary"] is True
 
 
@@ -261,7 +319,11 @@ async def test_every_command_is_listed_with_its_fields_an_example_and_its_refusa
             assert not field["required"] or name in command["example"], (kind, name)
     assert commands["tick"]["fields"]["dt"]["default"] == 1
     assert any("starNotFound" in refusal for refusal in commands["updateStar"]["refusals"])
-    assert commands["addStar"]["fields"]["payload"]["fields"]["mass"] == {"type": "number", "required": True}
+    assert commands["addStar"]["fields"]["payload"]["fields"]["mass"] == {
+        "type": "number",
+        "minimum": 0,
+        "required": True,
+    }
 
 
 @requirement("UN-7")

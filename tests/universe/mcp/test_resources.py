@@ -19,7 +19,7 @@ from universe.store.port import Record
 from uraniborg.kernel.mcp.testing import ClientSession, McpError
 
 TICK = command("tick")
-REFERENCES = {"universe://reference/commands", "universe://reference/concepts"}
+REFERENCES = {f"universe://reference/{name}" for name in ("commands", "command-schema", "concepts")}
 ODD_IDS = ["🌌", "a b", "__proto__", "50%", "ü?x=1#y", "a:b@c", "...", "a.b"]
 
 
@@ -87,7 +87,8 @@ async def test_the_references_and_every_universe_are_listed(hven: Served, u: str
         assert (listed[uri_of(u)].name, listed[uri_of(u)].title) == (u, "Hven")
         for uri in REFERENCES:
             content = await read(client, uri)
-            assert content.mimeType == listed[uri].mimeType == "text/markdown"
+            kind = "application/schema+json" if uri.endswith("schema") else "text/markdown"
+            assert content.mimeType == listed[uri].mimeType == kind
             assert len(content.text) > 500
 
 

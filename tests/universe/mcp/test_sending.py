@@ -17,7 +17,9 @@ from universe.store.rebuilding import rebuild
 from uraniborg.kernel.mcp.testing import json_of, text_of
 
 TICK = command("tick")
-LARGE = 64 * 1024
+LARGE = 4 * 1024
+TIMED = {"timePassed", "time", "timeUnit"}
+"""What a reply to a tick has beside what every reply has."""
 
 
 def padded(size: int) -> Json:
@@ -90,7 +92,8 @@ async def test_a_bare_tick_is_kept_told_to_listeners_and_answered(u: str) -> Non
             said = await send(client, u, TICK)
             event = await listener.next()
         kept = await rebuild(store, u)
-    assert said == {"nextState": {**samples.EMPTY_STATE, "time": 1}, "events": [], "version": 1}
+    timed = {"timePassed": 1, "time": 1, "timeUnit": "simulation seconds"}
+    assert said == {"nextState": {**samples.EMPTY_STATE, "time": 1}, "events": [], "version": 1, **timed}
     assert (event.name, event.id) == ("command", "1")
     assert event.data == {"version": 1, "command": {"type": "tick", "dt": 1}, "events": []}
     assert (kept.version, kept.state.time) == (1, 1)
@@ -105,14 +108,18 @@ async def test_twin_universes_become_and_answer_the_same_by_either_way(hven: Ser
     async with agent(hven.mcp) as client:
         for each in SCRIPT:
             said = await hven.http.post(f"/universes/{u}-rest/commands", json=each)
-            result = await client.call_tool("send_universe_command", {"universeId": f"{u}-mcp", "command": each})
+            asked = {"universeId": f"{u}-mcp", "command": each, "return": "state"}
+            result = await client.call_tool("send_universe_command", asked)
             assert result.isError is (said.status_code != 200), each
             told = error_in(result) if result.isError else json_of(result)
             expected = said.json()["error"] if result.isError else said.json()
             refusals += result.isError
             assert told.pop("request_id", "") != expected.pop("request_id", None)
-            assert told == _of_the_twin(expected, u), each
-        assert await state_of(client, f"{u}-mcp") == await hven.state(f"{u}-rest")
+            more = TIMED if each.get("type") == "tick" else {"warnings"}
+            assert {key: told[key] for key in told.keys() - more} == _of_the_twin(expected, u), each
+        state = await state_of(client, f"{u}-mcp")
+        assert state.pop("version") == await hven.version(f"{u}-rest")
+        assert state == await hven.state(f"{u}-rest")
     assert refusals == 13
     for twin in ("rest", "mcp"):
         assert await hven.version(f"{u}-{twin}") == len(SCRIPT) - refusals
@@ -193,9 +200,9 @@ async def test_a_large_universe_answers_with_what_changed_and_how_to_see_the_res
 
 
 @requirement("UN-9")
-async def test_a_universe_that_grows_beyond_64_kib_is_answered_with_its_state_until_then(hven: Served, u: str) -> None:
-    await hven.make(f"{u}-below", state=padded(LARGE - 300))
-    await hven.make(f"{u}-above", state=padded(LARGE + 300))
+async def test_a_universe_that_grows_beyond_4_kib_is_answered_with_its_state_until_then(hven: Served, u: str) -> None:
+    await hven.make(f"{u}-below", state=padded(LARGE))
+    await hven.make(f"{u}-above", state=padded(LARGE + 1))
     async with agent(hven.mcp) as client:
         light = command("updateStar", id="sun", payload={"mass": 1})
         assert "nextState" in await send(client, f"{u}-below", light)
@@ -222,10 +229,14 @@ async def test_who_sends_can_choose_the_answer_whatever_the_size(hven: Served, u
         part = await send(client, f"{u}-chosen", TICK, **{"return": "changes"})
         light = await send(client, f"{u}-chosen", TICK, **{"return": "events"})
         state = await state_of(client, f"{u}-chosen")
-    assert whole == {"nextState": {**state, "time": 1}, "events": [], "version": 2}
+    assert state.pop("version") == 4
+    assert whole.keys() == {"nextState", "events", "version"} | TIMED
+    assert whole["nextState"] == {**state, "time": 1}
+    assert (whole["events"], whole["version"]) == ([], 2)
     assert (part["changed"], part["removed"], part["events"], part["version"]) == ({}, {}, [], 3)
     assert part["time"] == 2
-    assert light == {"events": [], "version": 4}
+    assert light.keys() == {"events", "version"} | TIMED
+    assert (light["events"], light["version"], light["timePassed"], light["time"]) == ([], 4, 1, 3)
 
 
 @requirement("UN-9")
@@ -325,3 +336,101 @@ async def test_a_command_that_comes_as_a_string_of_json_is_understood(hven: Serv
     async with agent(hven.mcp) as client:
         said = await answer(client, "send_universe_command", universeId=u, command='{"type": "tick", "dt": 7}')
     assert (said["version"], said["nextState"]["time"]) == (4, 7)
+
+
+# What agents are warned of, and told of the time
+
+
+@requirement("UN-9")
+async def test_a_tick_of_a_real_system_says_how_much_time_passed_and_the_date(hven: Served, u: str) -> None:
+    sol = f"{u}-sol"
+    asked = {"id": sol, "name": "Sol", "from": "solar-system"}
+    assert (await hven.http.post("/universes", json=asked)).status_code == 201
+    async with agent(hven.mcp) as client:
+        year = await send(client, sol, command("tick", dt=365.25))
+        slip = await send(client, sol, command("tick", dt=86400))
+        far = await send(client, sol, command("tick", dt=1e12))
+    assert (year["timePassed"], year["time"], year["timeUnit"]) == (365.25, 365.25, "days")
+    assert year["date"] == "2000-12-31T18:00Z"
+    assert "warnings" not in year
+    assert slip["warnings"] == ["dt is in days here: 86,400 days are 236.6 years. One day is dt 1, a year dt 365.25."]
+    assert far["julianDate"] > 1e12
+    assert "date" not in far
+
+
+WARNED: list[tuple[Json, str]] = [
+    (add_star("mars", "snu"), "payload.parentId names 'snu', which is not in stars. Did you mean 'sun'?"),
+    (add_star("mars", ""), "payload.parentId is empty: what has it is neither a root nor a child."),
+    (add_star("earth", "sun"), "'earth' was there already and was replaced."),
+    (add_star("mars", "sun", radius=-1), "payload.radius is negative."),
+    (add_star("mars", "sun", eccentricity=1), "payload.eccentricity must be from 0 to below 1"),
+    (command("updateStar", id="moon", payload={"colour": "red"}), "payload.colour is not a known field"),
+    (command("updateStar", id="earth", payload={"mas": 7}), "payload.mas is not a known field; it was stored as it is. "
+        "Did you mean 'mass'?"),
+    (command("updateStar", id="earth", payload={"parentId": "sum"}), "payload.parentId names 'sum'"),
+    (command("updateStar", id="moon", payload={"parentId": "sun"}), "attachStar and detachStar do."),
+    (samples.add_group("g", "nowhere"), "payload.parentGroupId names 'nowhere', which is not in groups."),
+    (command("removeNebula", id="veil"), "id names 'veil', which is not in nebulae."),
+    (command("moveToGroup", childId="son", childType="system", targetGroupId=None), "childId names 'son'"),
+]  # fmt: skip
+
+
+@requirement("UN-9")
+@pytest.mark.parametrize(("given", "warning"), WARNED, ids=[warning[:40] for _, warning in WARNED])
+async def test_a_command_that_is_probably_not_meant_so_is_done_with_a_warning(
+    hven: Served, u: str, given: Json, warning: str
+) -> None:
+    async with agent(hven.mcp) as client:
+        said = await send(client, u, given)
+    assert said["version"] == 4, "it is done"
+    assert any(warning in one for one in said["warnings"]), said["warnings"]
+
+
+@requirement("UN-9")
+async def test_commands_that_are_meant_so_carry_no_warning(hven: Served, u: str) -> None:
+    meant = [
+        add_star("mars", "sun", note="mine", physical={}),
+        add_star("rogue"),
+        command("updateStar", id="mars", payload={"mass": 7, "note": "still mine"}),
+        command("attachStar", childId="moon", parentId="mars"),
+        samples.add_group("g"),
+        command("addToGroup", groupId="g", child=samples.below("sun", "system")),
+        command("removeStar", id="mars"),
+        TICK,
+    ]
+    async with agent(hven.mcp) as client:
+        for given in meant:
+            assert "warnings" not in await send(client, u, given), given
+
+
+@requirement("UN-9")
+async def test_a_new_orbit_of_a_body_with_a_kepler_block_needs_the_block(hven: Served, u: str) -> None:
+    asked = {"id": f"{u}-sol", "name": "Sol", "from": "solar-system"}
+    assert (await hven.http.post("/universes", json=asked)).status_code == 201
+    async with agent(hven.mcp) as client:
+        moved = await send(client, f"{u}-sol", command("updateStar", id="earth", payload={"semiMajorAxis": 2}))
+        added = await send(client, f"{u}-sol", add_star("vulcan", "sun"))
+    assert "moves by its kepler block, so semiMajorAxis did not move it" in moved["warnings"][0]
+    assert "Other bodies here move by kepler blocks" in added["warnings"][0]
+    titles = [source["title"] for source in moved["changed"]["stars"]["earth"]["sources"]]
+    assert len(titles) == len(set(titles)), "citations of one body stay with it"
+
+
+@requirement("UN-16")
+@pytest.mark.parametrize("text", ['{"type": "tick", "dt": NaN}', "tick", '{"type": "tick"'])
+async def test_text_that_is_not_json_is_no_command_and_says_where_it_stops(hven: Served, u: str, text: str) -> None:
+    async with agent(hven.mcp) as client:
+        error = await refused(client, u, text)
+    assert (error["code"], error["universeId"]) == ("malformed_command", u)
+    assert "is text that is not JSON" in error["message"]
+    assert error["example"] == {"type": "tick", "dt": 1}
+
+
+@requirement("UN-14")
+async def test_a_misspelled_universe_is_told_the_nearest_ids_and_names() -> None:
+    async with served() as server, agent(server.mcp) as client:
+        await server.make("uraniborg-1")
+        error = await refused(client, "uranibor-1", TICK)
+        named = await refused(client, "hven", TICK)
+    assert error["nearest"] == named["nearest"] == ["uraniborg-1"]
+    assert error["hint"].startswith("Did you mean 'uraniborg-1'? ")

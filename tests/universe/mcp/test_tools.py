@@ -1,16 +1,19 @@
 """What a client is told of the tools before it calls one, and that it is true."""
 
+from json import dumps, loads
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from mcp.types import Tool
+from pydantic import AnyUrl
 
 from tests.requirements import requirement
 from tests.universe.domain import samples
 from tests.universe.mcp.agents import TOOLS, agent, answer, failure
 from tests.universe.mcp.served import Served
-from tests.universe.mcp.wire import Wire
+from tests.universe.mcp.wire import Wire, initialize, message_in
+from universe.domain.commands import KINDS
 
 COMMANDS = set(samples.EXAMPLES)
 MALFORMED: list[dict[str, Any]] = [
@@ -146,16 +149,42 @@ async def test_the_schema_of_a_command_asks_for_an_object_with_a_type(hven: Serv
 
 
 @requirement("UN-5")
-async def test_the_schema_of_a_command_has_the_25_commands_to_choose_from(hven: Served) -> None:
+async def test_the_schema_of_a_command_has_the_25_commands_to_choose_from_with_their_fields(hven: Served) -> None:
     schema = await command_schema(hven)
-    names: list[str] = []
-    for choice in schema["oneOf"]:
-        one = schema["$defs"][choice["$ref"].rsplit("/", 1)[1]] if "$ref" in choice else choice
-        assert one["type"] == "object"
-        assert "type" in one["required"]
-        names.append(one["properties"]["type"]["const"])
-    assert len(names) == 25
-    assert set(names) == COMMANDS
+    assert set(schema["properties"]["type"]["enum"]) == COMMANDS
+    choices = {choice["properties"]["type"]["const"]: choice for choice in schema["oneOf"]}
+    assert choices.keys() == COMMANDS
+    for name, choice in choices.items():
+        assert choice["properties"].keys() == KINDS[name].__annotations__.keys()
+        assert set(choice["required"]) == KINDS[name].__required_keys__
+        assert choice["additionalProperties"] is False
+    assert "one simulation second is one day" in choices["tick"]["properties"]["dt"]["description"]
+
+
+async def test_instructions_and_tools_cost_an_agent_at_most_3500_tokens(wire: Wire) -> None:
+    session = await wire.begin()
+    tools = (await session.ask("tools/list"))["result"]
+    greeting = message_in(await wire.post(initialize()))["result"]
+    assert len(dumps(tools, ensure_ascii=False)) + len(greeting["instructions"]) < 4 * 3_500
+
+
+async def test_the_instructions_say_what_mcp_does_not_do_and_who_does(wire: Wire) -> None:
+    instructions = message_in(await wire.post(initialize()))["result"]["instructions"]
+    lacking = instructions.split("Not over MCP:")[1]
+    for word in ("create", "undo", "branch", "N-body", "REST", "command line", "POST /universes", "universe new"):
+        assert word in lacking, word
+    assert "dt 365.25 is a year" in instructions
+
+
+async def test_the_whole_schema_of_commands_is_a_resource(hven: Served) -> None:
+    async with agent(hven.mcp) as client:
+        read = await client.read_resource(AnyUrl("universe://reference/command-schema"))
+    whole = loads(read.contents[0].text)  # type: ignore[union-attr]
+    Draft202012Validator.check_schema(whole)
+    for kind in COMMANDS:
+        assert flaws(whole, samples.example(kind)) == []
+    for command in MALFORMED:
+        assert flaws(whole, command) != [], command
 
 
 @requirement("UN-5", "UN-7")
@@ -179,9 +208,10 @@ async def test_the_schema_takes_a_command_of_each_kind(hven: Served) -> None:
 @requirement("UN-2", "UN-5")
 async def test_what_the_schema_refuses_the_server_refuses_too(hven: Served, u: str) -> None:
     schema = await command_schema(hven)
+    inside = [command for command in MALFORMED if flaws(schema, command) == []]
+    assert len(inside) == 6, "what is wrong inside a payload the tool's schema does not see, and the resource's does"
     async with agent(hven.mcp) as client:
         for command in MALFORMED:
-            assert flaws(schema, command) != [], command
             error = await failure(client, "send_universe_command", universeId=u, command=command)
             assert error["code"] in {"malformed_command", "unknown_command"}, command
     assert await hven.version(u) == 3

@@ -1,0 +1,123 @@
+"""Warnings about commands that are accepted and probably do not do what their sender meant."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from universe.domain.commands import DEFAULT_DT, Command, inner_fields
+from universe.domain.entities import Entity
+from universe.domain.state import Kind, State
+from universe.domain.suggestions import nearest, nearest_entities
+from universe.domain.units import is_astronomical
+from universe.errors import did_you_mean
+
+_REFERENCES: Final[dict[str, tuple[tuple[str, str, Kind], ...]]] = {
+    "addStar": (("payload", "parentId", "stars"),),
+    "updateStar": (("payload", "parentId", "stars"),),
+    "addGroup": (("payload", "parentGroupId", "groups"),),
+    "updateGroup": (("payload", "parentGroupId", "groups"),),
+    "addProtoplanetaryDisk": (("disk", "centralStarId", "stars"),),
+    "updateProtoplanetaryDisk": (("patch", "centralStarId", "stars"),),
+    "updateSmallBodyField": (("patch", "hostStarId", "stars"),),
+    "removeSmallBodyField": (("", "id", "smallBodyFields"),),
+    "removeProtoplanetaryDisk": (("", "id", "protoplanetaryDisks"),),
+    "removeNebula": (("", "id", "nebulae"),),
+}
+"""Ids in commands that may name nothing: the block, the field, and the entities it should name one of."""
+_ADDED: Final[dict[str, Kind]] = {"addStar": "stars", "addGroup": "groups"}
+_CHANGED: Final[dict[str, Kind]] = {**_ADDED, "updateStar": "stars", "updateGroup": "groups"}
+_HIERARCHY: Final = {"updateStar": ("id", "parentId", "children"), "updateGroup": ("id", "parentGroupId", "children")}
+_SIMPLE_ORBIT: Final = {
+    *("orbitalDistance", "orbitalSpeed", "orbitalPhase", "semiMajorAxis", "eccentricity"),
+    *("orbitOffsetX", "orbitOffsetY", "orbitOffsetZ", "orbitRotX", "orbitRotY", "orbitRotZ"),
+}
+_SECONDS_OF_A_DAY: Final = 86_400
+_SHOWN: Final = 100
+
+
+def warnings_of(before: State, command: Command) -> list[str]:
+    """Return one sentence for each effect of an accepted command that was probably not meant. Does not raise."""
+    return [
+        *_missing(before, command),
+        *_misspelled(before, command),
+        *_odd_numbers(command),
+        *_side_effects(before, command),
+    ]
+
+
+def _missing(before: State, command: Command) -> Iterator[str]:
+    kind = command["type"]
+    for block, field, kinds in (*_REFERENCES.get(kind, ()), *_members(command)):
+        path = f"{block}.{field}" if block else field
+        named = (command[block] if block else command).get(field)
+        entities = before.entities(kinds)
+        if named == "":
+            yield f"{path} is empty: what has it is neither a root nor a child. Use null for a root."
+        elif named is not None and named not in entities and (kind, named) != ("addStar", command.get("id")):
+            question = did_you_mean(nearest_entities(named, entities))
+            yield f"{path} names '{named[:_SHOWN]}', which is not in {kinds}. {question}".rstrip()
+
+
+def _members(command: Command) -> tuple[tuple[str, str, Kind], ...]:
+    """Return the member that a command puts into a group, as `_REFERENCES` has ids."""
+    is_group = "group" in (command.get("childType"), command.get("child", {}).get("type"))
+    kinds: Kind = "groups" if is_group else "stars"
+    if command["type"] == "addToGroup":
+        return (("child", "id", kinds),)
+    return (("", "childId", kinds),) if command["type"] == "moveToGroup" else ()
+
+
+def _misspelled(before: State, command: Command) -> Iterator[str]:
+    for block, known in inner_fields(command["type"]).items():
+        given: Mapping[str, Any] = command[block]
+        there = _entity(before, command) or {}
+        for name in given:
+            if name in known or name in there or name in ("id", "children"):
+                continue
+            if meant := nearest(name, [one for one in known if one not in given]):
+                question = did_you_mean(meant[:1])
+                yield f"{block}.{name[:_SHOWN]} is not a known field; it was stored as it is. {question}".rstrip()
+
+
+def _odd_numbers(command: Command) -> Iterator[str]:
+    if command["type"] not in ("addStar", "updateStar"):
+        return
+    if (command["payload"].get("radius") or 0) < 0:
+        yield "payload.radius is negative."
+    if not 0 <= (command["payload"].get("eccentricity") or 0) < 1:
+        yield "payload.eccentricity must be from 0 to below 1 for a closed orbit; the body has no position now."
+
+
+def _side_effects(before: State, command: Command) -> Iterator[str]:
+    kind = command["type"]
+    there = _entity(before, command)
+    if kind in _ADDED and there is not None:
+        lost = " It is not listed as the parent of its former children any more." if there.get("children") else ""
+        yield f"'{command['id'][:_SHOWN]}' was there already and was replaced.{lost}"
+    if fields := [name for name in _HIERARCHY.get(kind, ()) if name in command["payload"]]:
+        better = "attachStar and detachStar" if kind == "updateStar" else "moveToGroup"
+        yield f"{kind} changed {', '.join(fields)} and did not repair the lists of parents and roots; {better} do."
+    simple = sorted(_SIMPLE_ORBIT & command["payload"].keys()) if kind == "updateStar" else []
+    if simple and there and there.get("kepler") and "kepler" not in command["payload"]:
+        yield (
+            f"'{command['id'][:_SHOWN]}' moves by its kepler block, so {', '.join(simple)} did not move it. "
+            "Send the whole kepler block with the new values."
+        )
+    if kind in ("tick", "addStar") and is_astronomical(before.stars.values()):
+        yield from _astronomical(command)
+
+
+def _astronomical(command: Command) -> Iterator[str]:
+    if command["type"] == "addStar":
+        if command["payload"]["parentId"] and not command["payload"].get("kepler"):
+            yield (
+                "Other bodies here move by kepler blocks in AU and days. This one has none: it moves by "
+                "orbitalDistance and orbitalSpeed, in degrees for each day."
+            )
+    elif abs(dt := command.get("dt", DEFAULT_DT)) >= _SECONDS_OF_A_DAY:
+        yield f"dt is in days here: {dt:,} days are {dt / 365.25:,.1f} years. One day is dt 1, a year dt 365.25."
+
+
+def _entity(before: State, command: Command) -> Entity | None:
+    """Return the body or group that a command adds or updates, as it was before."""
+    kinds = _CHANGED.get(command["type"])
+    return before.entities(kinds).get(command["id"]) if kinds else None

@@ -1,0 +1,60 @@
+"""Names that were probably meant: the nearest ids, fields and commands to a word that names nothing."""
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, Final
+
+_SEARCHED: Final = 20_000
+"""How many names are compared; among more the search would take too long."""
+_LONGEST: Final = 100
+_LEAST: Final = 66
+"""The least likeness, of 100, of a name that is suggested."""
+_SUGGESTED: Final = 3
+_SYNONYMS: Final = (
+    (re.compile("planet|moon|body|object|comet|asteroid"), "star"),
+    (re.compile("^(create|new|insert|make|put)"), "add"),
+    (re.compile("^(delete|drop|destroy|erase)"), "remove"),
+    (re.compile("^(edit|modify|change|patch|rename|set)"), "update"),
+    (re.compile("^(step|advance|wait|sleep|simulate|evolve|run|play|pass)"), "tick"),
+)
+"""Words that people use for words of commands."""
+
+
+def nearest(word: str, known: Iterable[str]) -> list[str]:
+    """Return up to three of the known names, the most similar first; nothing if none is similar."""
+    return [name for name, _ in _scored(word, {name: name for name in islice(known, _SEARCHED)})]
+
+
+def nearest_command(word: str, known: Iterable[str]) -> list[str]:
+    """Return commands of similar names, or of names that mean the same: `deletePlanet` is `removeStar`."""
+    names = list(known)
+    meant = word[:_LONGEST].lower()
+    for pattern, usual in _SYNONYMS:
+        meant = pattern.sub(usual, meant)
+    if meant.startswith("tick"):
+        return ["tick"]
+    return list(dict.fromkeys(nearest(meant, names) + nearest(word, names)))[:_SUGGESTED]
+
+
+def nearest_entities(word: str, entities: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the ids of entities whose id or name is similar."""
+    some = list(islice(entities.items(), _SEARCHED))
+    names = {key: name for key, entity in some if isinstance(name := entity.get("name"), str)}
+    found = _scored(word, {key: key for key, _ in some}) + _scored(word, names)
+    ordered = sorted(found, key=lambda one: -one[1])
+    return list(dict.fromkeys(key for key, _ in ordered))[:_SUGGESTED]
+
+
+def _scored(word: str, names: Mapping[str, str]) -> list[tuple[str, float]]:
+    from rapidfuzz import fuzz, process  # most names are right
+
+    found = process.extract(
+        word[:_LONGEST],
+        names,
+        scorer=fuzz.ratio,
+        processor=str.casefold,
+        score_cutoff=_LEAST,
+        limit=_SUGGESTED,
+    )
+    return [(key, score) for _, score, key in found]
