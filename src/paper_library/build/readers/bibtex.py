@@ -1,12 +1,14 @@
-"""Reads BibTeX: each entry with its fields decoded and its own text kept."""
+"""Reads BibTeX: each entry with its fields decoded and its own text unchanged."""
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers import tidy
 from paper_library.build.readers.bibtex_blocks import Block, Damage, blocks
+from paper_library.build.readers.bibtex_inheritance import COLLECTIONS, Inheritance
 from paper_library.build.readers.bibtex_venues import address_of, venue_of
 from paper_library.build.readers.dates import month_number, year_and_month, year_number
 from paper_library.build.readers.files import tells_disk_errors, text_lines
@@ -16,36 +18,25 @@ from paper_library.retraction import notices_in_note
 from paper_library.text.bibtex import without_paper_id
 
 _NO_PAPERS = frozenset(("control", "ieeetranbstctl", "set", "xdata", "bibnote", "customa"))
-_COLLECTIONS = frozenset(("proceedings", "mvproceedings", "book", "mvbook", "collection", "mvcollection", "periodical"))
-_INSIDE_A_BOOK = frozenset(("inproceedings", "conference", "incollection", "inbook", "suppcollection", "inreference"))
 _ARXIV_FIELDS = ("arxiv", "arxivid", "arxiv_id", "arxiv-id")
 _ARXIV_ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
 _ARXIV_IN_TEXT = re.compile(rf"\barxiv(?::|\.org/(?:abs|pdf)/)\s*({_ARXIV_ID.pattern})", re.IGNORECASE)
 _CORR_VOLUME = re.compile(rf"abs/({_ARXIV_ID.pattern})")
-_INHERITED = ("year", "date", "month", "publisher", "series", "editor", "isbn")
 
 
 @tells_disk_errors
 def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
-    """Every entry of a .bib file; a damaged one is a problem that says where, and costs no other."""
-    parents: dict[str, dict[str, str]] = {}
-    children: list[Block] = []
+    """Yield every entry of a .bib file; a damaged one is a problem with its line, and costs no other."""
     found = False
-    for block in blocks(text_lines(path)):
-        found = True
-        if isinstance(block, Damage):
-            yield Problem(f"{origin}:{block.line}", "broken", block.reason)
-            continue
-        if block.kind in _COLLECTIONS or block.kind == "xdata":
-            parents[block.key.lower()] = block.fields
-        if block.fields.get("crossref") or block.fields.get("xdata"):
-            # BibTeX wants parents after their children, so that these can only be finished at the end.
-            children.append(block)
-        elif block.kind not in _NO_PAPERS:
+    with closing(Inheritance()) as inheritance:
+        for block in blocks(text_lines(path)):
+            found = True
+            if isinstance(block, Damage):
+                yield Problem(f"{origin}:{block.line}", "broken", block.reason)
+            elif not inheritance.park(block) and block.kind not in _NO_PAPERS:
+                yield _read_block(block, origin)
+        for block in inheritance.children():
             yield _read_block(block, origin)
-    for block in children:
-        _inherit(block, parents)
-        yield _read_block(block, origin)
     if not found:
         yield Problem(origin, "skipped", "It has no BibTeX entries. An entry begins like @article{key,")
 
@@ -87,14 +78,14 @@ def _entry(block: Block, where: str) -> Entry:
 
 def _title(block: Block) -> str:
     title, subtitle = _text(block.fields, "title"), _text(block.fields, "subtitle")
-    if not title and (block.kind in _COLLECTIONS or block.kind == "inbook"):
+    if not title and (block.kind in COLLECTIONS or block.kind == "inbook"):
         return _text(block.fields, "chapter", "booktitle", "maintitle")
     return f"{title}: {subtitle}" if subtitle and subtitle.lower() not in title.lower() else title
 
 
 def _authors(block: Block) -> list[str]:
     field = block.fields.get("author", "")
-    if not field and block.kind in _COLLECTIONS:
+    if not field and block.kind in COLLECTIONS:
         field = block.fields.get("editor", "")
     # The word stands where an exporter had no author to name.
     return [] if field.strip(" {}").lower() == "unknown" else bibtex_names(field)
@@ -135,21 +126,6 @@ def _arxiv(fields: dict[str, str]) -> str:
             return match[1]
     volume = _CORR_VOLUME.fullmatch(fields.get("volume", "").strip())
     return volume[1] if volume and fields.get("journal", "").strip(" {}").lower() == "corr" else ""
-
-
-def _inherit(block: Block, parents: dict[str, dict[str, str]]) -> None:
-    names = f"{block.fields.get('crossref', '')},{block.fields.get('xdata', '')}"
-    for name in names.split(","):
-        parent = parents.get(name.strip().lower())
-        if parent is None:
-            continue
-        for field in _INHERITED:
-            if field in parent:
-                block.fields.setdefault(field, parent[field])
-        if block.kind in _INSIDE_A_BOOK:
-            block.fields.setdefault("booktitle", parent.get("booktitle") or parent.get("title", ""))
-        if name.strip() == block.fields.get("xdata", "").strip():
-            block.fields = parent | block.fields
 
 
 def _institutions(fields: dict[str, str]) -> list[str]:

@@ -1,16 +1,21 @@
 """A BibTeX file taken apart into its entries, each with the very text its owner wrote.
 
 A scanner of our own, because bibtexparser keeps the whole file and all its entries in memory, drops an entry with a
-repeated field, and silently loses what follows a brace too many. This one reads line by line and starts afresh at every
-line that begins an entry, so that a damaged entry costs itself alone.
+repeated field, and silently loses what follows a brace too many. This one reads piece by piece and starts afresh at
+every line that begins an entry, so that a damaged entry costs itself alone. It holds at most a few entries of the
+allowed length at a time, however large the file is.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 from paper_library.build.readers.bibtex_values import fields_of
 
+MAX_ENTRY_CHARS = 4 << 20
+"""A longer entry is refused: it does not describe a paper."""
+MAX_MACROS_CHARS = 16 << 20
+"""The length of all @string macros of a file together; further macros are refused."""
 _NEW_BLOCK_LINE = re.compile(r"\s*@\s*[a-zA-Z]\w*\s*(?:[{(]|$)")
 _START = re.compile(r"(?<![\w.])@\s*([a-zA-Z]\w*)\s*([{(])")
 _COMMENT_LINE = re.compile(r"\s*@\s*comment\b", re.IGNORECASE)
@@ -19,6 +24,8 @@ _STRAY_FIELD = re.compile(r'\s*(?:,\s*)?[a-zA-Z][\w-]*\s*=\s*[{"\w]')
 _ALL_BRACES = re.compile(r"[{}]")
 _BARE_BRACES = re.compile(r"(?<!\\)[{}]")
 _PARENTHESES = re.compile(r'[{})"]')
+_LOOKAHEAD = 4_096
+"""How much text after an entry decides whether a brace ends it too early."""
 _MAX_COMMENT_LINES = 10_000
 _MAX_MACRO_CHARS = 10_000
 
@@ -44,68 +51,153 @@ class Damage:
     reason: str
 
 
-def blocks(lines: Iterable[str]) -> Iterator[Block | Damage]:
-    """The entries of a file in order; comments and preambles are passed over, macros expanded."""
-    # Every BibTeX style defines the months.
-    macros = {month: month for month in _MONTHS}
-    for number, text in _chunks(lines):
-        yield from _blocks_of(text, number, macros)
+def blocks(lines: Iterable[str], max_entry_chars: int = MAX_ENTRY_CHARS) -> Iterator[Block | Damage]:
+    """Yield the entries of a file in order; pass over comments and preambles, expand macros.
+
+    `lines` may cut a line into several pieces, of which the last ends in a newline. The result is the same as for the
+    whole lines.
+    """
+    scanner = _Scanner(max_entry_chars)
+    starts_line = True
+    for piece in _without_comments(lines, max_entry_chars):
+        yield from scanner.feed(piece, starts_line=starts_line)
+        starts_line = piece.endswith("\n")
+    yield from scanner.finish()
 
 
-def _chunks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Pieces of the file that each begin with a line that begins an entry, and the numbers of these lines."""
-    held: list[str] = []
-    start = 1
-    for number, line in enumerate(_without_comments(lines), 1):
-        if held and _NEW_BLOCK_LINE.match(line):
-            yield start, "".join(held)
-            held, start = [], number
-        held.append(line)
-    yield start, "".join(held)
-
-
-def _without_comments(lines: Iterable[str]) -> Iterator[str]:
-    """The lines with those of longer comments blank; entries that somebody put away in one are part of it."""
+def _without_comments(lines: Iterable[str], max_chars: int) -> Iterator[str]:
+    """Yield the lines with those of longer comments blank; entries that somebody put away in one are part of it."""
     source = iter(lines)
+    starts_line = True
     for line in source:
-        depth = _depth(line) if _COMMENT_LINE.match(line) else 0
+        depth = _depth(line) if starts_line and _COMMENT_LINE.match(line) else 0
+        starts_line = line.endswith("\n")
         if depth <= 0:
             yield line
             continue
         held: list[str] = []
-        while depth > 0 and len(held) < _MAX_COMMENT_LINES and (following := next(source, None)) is not None:
+        room = max_chars
+        while depth > 0 < room and len(held) < _MAX_COMMENT_LINES and (following := next(source, None)) is not None:
             depth += _depth(following)
+            room -= len(following)
             held.append(following)
-        yield "\n"
+        yield _blank(line)
         # A comment without an end would swallow the rest of the file: then its lines count after all.
-        yield from held if depth > 0 else ["\n"] * len(held)
+        yield from held if depth > 0 else map(_blank, held)
+        starts_line = not held or held[-1].endswith("\n")
+
+
+def _blank(piece: str) -> str:
+    return "\n" if piece.endswith("\n") else ""
 
 
 def _depth(line: str) -> int:
     return line.count("{") - line.count("}")
 
 
-def _blocks_of(text: str, number: int, macros: dict[str, str]) -> Iterator[Block | Damage]:
-    position = 0
-    while start := _START.search(text, position):
-        line = number + text.count("\n", 0, start.start())
-        kind = start[1].lower()
-        braces, end = _braces_and_end(text, start.end() - 1)
-        if end is None:
-            if kind != "comment":
-                yield Damage(line, "Its braces do not balance: a { has no }. Close it and build again.")
+class _Scanner:
+    """Finds entries in text that arrives in pieces, and lets go of the text that it has read."""
+
+    def __init__(self, max_entry_chars: int) -> None:
+        self._max = max_entry_chars
+        self._lookahead = min(_LOOKAHEAD, max_entry_chars)
+        # Every BibTeX style defines the months.
+        self._macros = {month: month for month in _MONTHS}
+        self._macros_room = MAX_MACROS_CHARS
+        self._held: list[str] = []
+        self._size = 0
+        self._line = 1
+        """The number of the line that the held text begins on."""
+        self._is_skipping = False
+
+    def feed(self, piece: str, *, starts_line: bool) -> Iterator[Block | Damage]:
+        """Take the next piece; yield the entries that are complete."""
+        if starts_line and _NEW_BLOCK_LINE.match(piece):
+            yield from self.finish()
+        if self._is_skipping:
+            self._line += piece.count("\n")
             return
-        body = text[start.end() : end]
-        position = end + 1
-        if kind == "string":
-            _define(macros, body, braces)
-        elif kind not in ("comment", "preamble"):
-            yield _block(kind, body, text[start.start() : position], line, macros, braces)
-            if _STRAY_FIELD.match(text, position):
-                stray = number + text.count("\n", 0, position)
-                yield Damage(
-                    stray, "A } too many ends the entry early, and the fields after it were not read. Remove it."
-                )
+        self._held.append(piece)
+        self._size += len(piece)
+        # Twice the allowed length: so much new text arrives between two scans that none is scanned again and again.
+        if self._size > 2 * self._max + self._lookahead:
+            yield from self._scan_part()
+
+    def finish(self) -> Iterator[Block | Damage]:
+        """Yield the entries of the text that is held: another entry begins after it, or nothing follows."""
+        text = self._take()
+        yield from self._scan(text, is_whole=True)
+        self._line += text.count("\n")
+        self._is_skipping = False
+
+    def _scan_part(self) -> Iterator[Block | Damage]:
+        """Yield the entries that are complete, and hold on to the beginning of the last one."""
+        text = self._take()
+        end = yield from self._scan(text, is_whole=False)
+        self._line += text.count("\n", 0, end)
+        rest = text[end:]
+        if len(rest) <= self._max + self._lookahead:
+            self._held, self._size = [rest], len(rest)
+            return
+        if not _COMMENT_LINE.match(rest):
+            yield self._too_long(self._line)
+        self._line += rest.count("\n")
+        self._is_skipping = True
+
+    def _take(self) -> str:
+        text = "".join(self._held)
+        self._held, self._size = [], 0
+        return text
+
+    def _scan(self, text: str, *, is_whole: bool) -> Generator[Block | Damage, None, int]:
+        """Yield the entries of a text and return how much of it was read: all if it is whole."""
+        position = counted = 0
+        line = self._line
+        while start := _START.search(text, position):
+            line += text.count("\n", counted, start.start())
+            counted = start.start()
+            kind = start[1].lower()
+            braces, end = _braces_and_end(text, start.end() - 1)
+            if not is_whole and (end is None or len(text) - end <= self._lookahead):
+                return start.start()
+            if end is None:
+                if kind != "comment":
+                    yield Damage(line, "Its braces do not balance: a { has no }. Close it and build again.")
+                break
+            position = end + 1
+            body = text[start.end() : end]
+            if kind == "string":
+                yield from self._define(body, braces, line)
+            elif kind in ("comment", "preamble"):
+                continue
+            elif position - start.start() > self._max:
+                yield self._too_long(line)
+            else:
+                yield _block(kind, body, text[start.start() : position], line, self._macros, braces)
+                if _STRAY_FIELD.match(text, position):
+                    stray = line + text.count("\n", counted, position)
+                    yield Damage(
+                        stray, "A } too many ends the entry early, and the fields after it were not read. Remove it."
+                    )
+        if is_whole:
+            return len(text)
+        end = len(text) - self._lookahead
+        # An @ that begins an entry is found above; one inside a word must not look like the first character.
+        return end + (text[end] == "@")
+
+    def _define(self, body: str, braces: re.Pattern[str], line: int) -> Iterator[Damage]:
+        for name, value in fields_of(body, 0, self._macros, braces).items():
+            # A macro may be made of macros: without a limit twenty lines would fill the memory.
+            cut = value[:_MAX_MACRO_CHARS]
+            self._macros_room -= len(name) + len(cut)
+            if self._macros_room < 0:
+                yield Damage(line, f"The @string macros are longer than {MAX_MACROS_CHARS >> 20} MB. Split the file.")
+                return
+            self._macros[name] = cut
+
+    def _too_long(self, line: int) -> Damage:
+        limit = f"{self._max >> 20} MB" if self._max >> 20 else f"{self._max} characters"
+        return Damage(line, f"The entry is longer than {limit}, which no paper's is. Close its braces or shorten it.")
 
 
 def _block(kind: str, body: str, text: str, line: int, macros: dict[str, str], braces: re.Pattern[str]) -> Block:
@@ -114,14 +206,8 @@ def _block(kind: str, body: str, text: str, line: int, macros: dict[str, str], b
     return Block(kind, key[1].strip() if key else "", fields, text, line)
 
 
-def _define(macros: dict[str, str], body: str, braces: re.Pattern[str]) -> None:
-    for name, value in fields_of(body, 0, macros, braces).items():
-        # A macro may be made of macros: without a limit twenty lines would fill the memory.
-        macros[name] = value[:_MAX_MACRO_CHARS]
-
-
 def _braces_and_end(text: str, opening: int) -> tuple[re.Pattern[str], int | None]:
-    """Which braces count, and where the group ends: BibTeX counts escaped ones too, other programs do not."""
+    """Return which braces count, and where the group ends: BibTeX counts escaped ones too, other programs do not."""
     end = _end_of_group(text, opening, _ALL_BRACES)
     if end is not None and not _STRAY_FIELD.match(text, end + 1):
         return _ALL_BRACES, end

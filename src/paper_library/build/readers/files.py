@@ -1,11 +1,11 @@
-"""Files opened as text, whatever they were saved as, and the errors of the disk told as problems."""
+"""Files read as text, whatever they were saved as, and the errors of one file as problems."""
 
 import codecs
 import errno
 import functools
 import gzip
 import io
-import stat
+import os
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -13,9 +13,13 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from paper_library.build.entry import Entry, Problem, Reader
+from paper_library.regular_files import NotRegular, open_regular
+from uraniborg.kernel.errors import is_out_of_room
 
 MAX_TEXT_BYTES = 1 << 30
-"""Larger text files are refused: they are no bibliography."""
+"""Larger text files are refused: they are not bibliographies."""
+PIECE_CHARS = 1 << 20
+"""A longer line of a text file comes in pieces."""
 _BYTE_ORDER_MARKS = (
     # UTF-32 first: its mark begins like that of UTF-16.
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -37,40 +41,45 @@ class Unreadable(OSError):
 
 
 def tells_disk_errors(reader: Reader) -> Reader:
-    """The reader, with errors of the disk and of whole files as problems instead of exceptions."""
+    """Return the reader with errors of one file as problems instead of exceptions.
+
+    Errors that every other file would meet as well, such as a full disk, are raised.
+    """
 
     @functools.wraps(reader)
     def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
         try:
             yield from reader(path, origin)
-        except Unreadable as error:
-            yield Problem(origin, "broken", error.sentence)
         except OSError as error:
-            yield Problem(
-                origin, "broken", f"It cannot be read: {error.strerror or 'the disk failed'}. Check the file."
-            )
+            if is_out_of_room(error):
+                raise
+            yield Problem(origin, "broken", describe_failure(error))
 
     return read
 
 
+def describe_failure(error: OSError) -> str:
+    """Return a sentence about a file that could not be read, without its path."""
+    if isinstance(error, Unreadable):
+        return error.sentence
+    if isinstance(error, NotRegular):
+        return "It is not a regular file, but a folder, pipe, socket or device. Remove it from the inputs."
+    if error.errno in (errno.ELOOP, errno.ENOTDIR):
+        return "It became a link while the shelf was built, and was not followed. Build again."
+    return f"It cannot be read: {error.strerror or 'the disk failed'}. Check the file."
+
+
 def read_bytes(path: Path, limit: int = MAX_TEXT_BYTES) -> bytes:
-    """The bytes of a regular file. Raises `Unreadable` beyond the limit, and `OSError`."""
-    with open_bytes(path) as file:
+    """Return the bytes of a regular file. Raises `Unreadable` beyond the limit, and `OSError`."""
+    with open_regular(path) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise Unreadable(f"It is larger than {limit >> 20} MB. Split it into smaller files.")
+        raise _too_large(limit)
     return data
 
 
-def open_bytes(path: Path) -> BinaryIO:
-    """A regular file, opened. Raises `Unreadable` for a pipe, which would keep a build waiting, and `OSError`."""
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise Unreadable("It is not a regular file.")
-    return path.open("rb")
-
-
 def read_text(path: Path, limit: int = MAX_TEXT_BYTES) -> str:
-    """The text of a file; see `decode_text`. Raises `Unreadable` beyond the limit, and `OSError`."""
+    """Return the text of a file; see `decode_text`. Raises `Unreadable` beyond the limit, and `OSError`."""
     return decode_text(read_bytes(path, limit))
 
 
@@ -80,21 +89,25 @@ def decode_text(data: bytes) -> str:
 
 
 def text_lines(path: Path) -> Iterator[str]:
-    """The lines of a text file with their ends (all made `\\n`), one at a time, decoded as `decode_text` does."""
-    if path.stat().st_size > MAX_TEXT_BYTES:
-        raise Unreadable(f"It is larger than {MAX_TEXT_BYTES >> 20} MB. Split it into smaller files.")
-    with open_bytes(path) as file:
+    """Yield the lines of a text file with their ends (all made `\\n`), decoded as `decode_text` does.
+
+    A line longer than `PIECE_CHARS` comes in pieces, of which the last has the end. Raises as `read_text` does.
+    """
+    with open_regular(path) as file:
+        if os.fstat(file.fileno()).st_size > MAX_TEXT_BYTES:
+            raise _too_large(MAX_TEXT_BYTES)
         encoding = _encoding(file.read(4))
         file.seek(0)
         with io.TextIOWrapper(file, encoding=encoding, errors=_OLD_BYTES) as text:
-            yield from text
+            while piece := text.readline(PIECE_CHARS):
+                yield piece
 
 
 @contextmanager
-def open_maybe_gzipped(path: Path) -> Generator[BinaryIO]:
-    """A file, decompressed on the way when its name ends in `.gz`. Raises `OSError`, `Unreadable`."""
-    with open_bytes(path) as file:
-        if path.suffix.lower() != ".gz":
+def open_maybe_gzipped(path: Path, name: str) -> Generator[BinaryIO]:
+    """Open a file, decompressed on the way when its name ends in `.gz`. Raises `OSError`, `Unreadable`."""
+    with open_regular(path) as file:
+        if not name.lower().endswith(".gz"):
             yield file
             return
         with gzip.open(file) as decompressed:
@@ -103,6 +116,10 @@ def open_maybe_gzipped(path: Path) -> Generator[BinaryIO]:
 
 GZIP_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
 """What reading a damaged .gz raises."""
+
+
+def _too_large(limit: int) -> Unreadable:
+    return Unreadable(f"It is larger than {limit >> 20} MB. Split it into smaller files.")
 
 
 def _encoding(start: bytes) -> str:

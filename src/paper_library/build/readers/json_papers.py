@@ -29,7 +29,7 @@ _LISTS = ("papers", "items", "references", "results", "entries")
 @tells_disk_errors
 def read_document(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """The papers of a .json file: a list, an object that holds one, or one paper."""
-    with open_maybe_gzipped(path) as file:
+    with open_maybe_gzipped(path, origin) as file:
         data = _bounded(file)
     try:
         document = parse(data)
@@ -46,7 +46,7 @@ def read_document(path: Path, origin: str) -> Iterator[Entry | Problem]:
 @tells_disk_errors
 def read_lines(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """The papers of a file that holds one JSON object per line, compressed or not, one line at a time."""
-    with open_maybe_gzipped(path) as file:
+    with open_maybe_gzipped(path, origin) as file:
         lines = _bounded_lines(file)
         try:
             first = next(lines, b"")

@@ -9,6 +9,7 @@ from paper_library.build.readers import front_matter, tidy
 from paper_library.build.readers.file_names import title_from
 from paper_library.build.readers.files import read_text, tells_disk_errors
 from paper_library.text.markdown import plain_text, section, title_of
+from uraniborg.kernel.errors import is_out_of_room
 
 MAX_BYTES = 64 << 20
 """A larger file is not the text of one paper."""
@@ -34,10 +35,10 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
         yield Problem(origin, "skipped", "It is empty.")
         return
     parts = front_matter.split(text)
-    if parts.fields is None and (what := _NO_PAPERS.get(path.stem.lower().replace("-", "_"))):
+    if parts.fields is None and (what := _NO_PAPERS.get(Path(origin).stem.lower().replace("-", "_"))):
         yield Problem(origin, "skipped", f"It looks like {what}. Give it front matter with a title to shelve it.")
         return
-    yield _entry(path, origin, parts)
+    yield _entry(origin, parts)
     if parts.problem:
         reason = f"Its front matter {parts.problem}. Only its simple lines were read. Correct it and build again."
         yield Problem(origin, "broken", reason)
@@ -58,17 +59,19 @@ def bibliography_of(path: Path) -> list[str]:
     """The names of the bibliographies that the front matter points at; none for a file that cannot be read."""
     try:
         fields = front_matter.split(tidy.block(read_text(path, MAX_BYTES))).fields or {}
-    except OSError:
+    except OSError as error:
+        if is_out_of_room(error):
+            raise
         return []
     return front_matter.listed(fields.get("bibliography"))
 
 
-def _entry(path: Path, origin: str, parts: front_matter.Split) -> Entry:
+def _entry(origin: str, parts: front_matter.Split) -> Entry:
     entry = Entry(source=parts.body.strip(), origin=origin)
     if parts.fields:
         front_matter.describe(entry, parts.fields)
     # A text that has a title in front begins its sections with headings of level 1.
-    entry.title = entry.title or front_matter.plain(title_of(parts.body)) or title_from(path.stem)
+    entry.title = entry.title or front_matter.plain(title_of(parts.body)) or title_from(Path(origin).stem)
     told = entry.abstract or section(parts.body, "abstract") or section(parts.body, "summary")
     entry.abstract = tidy.line(plain_text(told[:_ABSTRACT_CHARS]))
     return entry

@@ -21,7 +21,7 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
     except ModuleNotFoundError:
         yield Problem(origin, "skipped", "PDFs need an extra. Install it with: pip install 'uraniborg[pdf]'")
         return
-    entry = _entry(pages, path.stem, origin)
+    entry = _entry(pages, Path(origin).stem, origin)
     yield entry
     if not entry.source:
         yield Problem(origin, "broken", "It has no text layer, so only its title is on the shelf. Run it through OCR.")

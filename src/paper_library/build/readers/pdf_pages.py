@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paper_library.build.readers import tidy
-from paper_library.build.readers.files import Unreadable, open_bytes
+from paper_library.build.readers.files import Unreadable
+from paper_library.regular_files import open_regular
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -49,7 +50,7 @@ def read_pages(path: Path) -> Pages:
 
     # What pypdf has to say about a file is told in our own words, once.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
-    with open_bytes(path) as file, warnings.catch_warnings():
+    with open_regular(path) as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             reader = PdfReader(file, strict=False)

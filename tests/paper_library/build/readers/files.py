@@ -1,6 +1,10 @@
 """Files made on the spot, and what the readers find in them."""
 
+import os
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers import reader_for
@@ -40,3 +44,15 @@ def only_problem(found: list[Entry | Problem]) -> Problem:
     assert len(found) == 1, found
     assert isinstance(found[0], Problem), found
     return found[0]
+
+
+def fail_to_open(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
+    """Make the system refuse to open every file called `name`, with this error number."""
+    real = os.open
+
+    def refuse(path: Any, *args: Any, **kwargs: Any) -> int:
+        if os.fsdecode(path).endswith(name):
+            raise OSError(number, os.strerror(number), path)
+        return real(path, *args, **kwargs)
+
+    monkeypatch.setattr(os, "open", refuse)

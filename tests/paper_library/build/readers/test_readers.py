@@ -1,5 +1,6 @@
 """Which reader reads which file, and what all of them do with anything at all."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers import READERS, reader_for
-from tests.paper_library.build.readers.files import made, only_problem, read, read_made
+from tests.paper_library.build.readers.files import fail_to_open, made, only_problem, read, read_made
 
 SUFFIXES = sorted(READERS)
 BEGINNINGS = {
@@ -91,17 +92,37 @@ def test_a_file_that_is_gone_or_a_folder_or_a_pipe_is_a_problem(tmp_path: Path, 
     assert str(tmp_path) not in problem.reason
 
 
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOENT])
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_file_that_may_not_be_read_is_a_problem(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_opened_is_a_problem(
+    tmp_path: Path, suffix: str, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = made(tmp_path, f"file{suffix}", b"x")
-
-    def refuse(*_: object) -> None:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(Path, "open", refuse)
+    fail_to_open(monkeypatch, path.name, number)
     problem = only_problem(read(path))
-    assert "Permission denied" in problem.reason
-    assert str(path) not in problem.reason
+    assert problem.kind == "broken"
+    assert number == errno.ELOOP or os.strerror(number) in problem.reason
+    assert str(tmp_path) not in problem.reason
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_machine_without_room_is_not_a_fault_of_the_file(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = made(tmp_path, f"file{suffix}", b"x")
+    fail_to_open(monkeypatch, path.name, errno.EMFILE)
+    with pytest.raises(OSError, match="Too many open files"):
+        read(path)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_link_is_not_followed_by_a_reader(tmp_path: Path, suffix: str) -> None:
+    made(tmp_path, "real", REAL.get(suffix, b"x"))
+    (tmp_path / f"link{suffix}").symlink_to(tmp_path / "real")
+    assert only_problem(read(tmp_path / f"link{suffix}")).kind == "broken"
+    (tmp_path / "folder").symlink_to(tmp_path)
+    made(tmp_path, f"file{suffix}", REAL.get(suffix, b"x"))
+    assert only_problem(read(tmp_path / "folder" / f"file{suffix}")).kind == "broken"
 
 
 def test_readers_are_found_by_the_end_of_the_name_in_any_case() -> None:

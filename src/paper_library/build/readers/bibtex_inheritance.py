@@ -1,0 +1,93 @@
+"""Fields that BibTeX entries inherit from others: a chapter from its book (crossref), any entry from an @xdata.
+
+BibTeX wants parents after their children, so that children can be finished only at the end of the file. Until then both
+lie in a temporary file: memory holds the position of each parent alone.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from paper_library.build.readers.bibtex_blocks import Block
+
+COLLECTIONS = frozenset(("proceedings", "mvproceedings", "book", "mvbook", "collection", "mvcollection", "periodical"))
+_INSIDE_A_BOOK = frozenset(("inproceedings", "conference", "incollection", "inbook", "suppcollection", "inreference"))
+_INHERITED = ("year", "date", "month", "publisher", "series", "editor", "isbn")
+_IN_MEMORY = 4 << 20
+"""Of a smaller file nothing is written to disk."""
+
+_Place = tuple[int, int]
+
+
+class Inheritance:
+    """The parents and children of one file."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.SpooledTemporaryFile[bytes](max_size=_IN_MEMORY)
+        self._size = 0
+        self._parents: dict[str, _Place] = {}
+        """By key: where the fields of the entry lie in the temporary file, and how long they are."""
+        self._children: list[tuple[_Place, _Place | None]] = []
+        """Where each child lies, and where it lies as a parent if it is one too."""
+        self._latest: tuple[_Place, dict[str, str]] | None = None
+        """The parent that was read last: the chapters of a book mostly follow one another."""
+
+    def close(self) -> None:
+        self._file.close()
+
+    def park(self, block: Block) -> bool:
+        """Remember a parent or a child; return True for a child, which `children` yields later. Raises OSError."""
+        as_parent = None
+        if block.kind in COLLECTIONS or block.kind == "xdata":
+            as_parent = self._parents[block.key.lower()] = self._write(block.fields)
+        if not (block.fields.get("crossref") or block.fields.get("xdata")):
+            return False
+        place = self._write((block.kind, block.key, block.fields, block.text, block.line))
+        self._children.append((place, as_parent))
+        return True
+
+    def children(self) -> Iterator[Block]:
+        """Yield the children with the fields that they inherit, in the order of the file. Raises OSError."""
+        for place, as_parent in self._children:
+            block = Block(*self._read(place))
+            self._inherit(block)
+            if as_parent and self._parents[block.key.lower()] == as_parent:
+                # The children that follow inherit from its own parents too.
+                self._parents[block.key.lower()] = self._write(block.fields)
+            yield block
+
+    def _inherit(self, block: Block) -> None:
+        names = f"{block.fields.get('crossref', '')},{block.fields.get('xdata', '')}"
+        for name in names.split(","):
+            parent = self._parent(name.strip().lower())
+            if parent is None:
+                continue
+            for field in _INHERITED:
+                if field in parent:
+                    block.fields.setdefault(field, parent[field])
+            if block.kind in _INSIDE_A_BOOK:
+                block.fields.setdefault("booktitle", parent.get("booktitle") or parent.get("title", ""))
+            if name.strip() == block.fields.get("xdata", "").strip():
+                block.fields = parent | block.fields
+
+    def _parent(self, key: str) -> dict[str, str] | None:
+        place = self._parents.get(key)
+        if place is None:
+            return None
+        if self._latest is None or self._latest[0] != place:
+            self._latest = place, self._read(place)
+        return self._latest[1]
+
+    def _write(self, value: Any) -> _Place:
+        data = orjson.dumps(value)
+        self._file.seek(self._size)
+        self._file.write(data)
+        place = self._size, len(data)
+        self._size += len(data)
+        return place
+
+    def _read(self, place: _Place) -> Any:
+        self._file.seek(place[0])
+        return orjson.loads(self._file.read(place[1]))

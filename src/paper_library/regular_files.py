@@ -1,0 +1,51 @@
+"""Regular files opened without following links and without waiting: the one way to files that others placed."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO, Final
+
+_FILE: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
+_NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
+# O_PATH needs no permission to list a folder on the way, only to pass through it.
+_FOLDER: Final = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
+_WALKS: Final = hasattr(os, "O_DIRECTORY")
+
+
+class NotRegular(OSError):
+    """The path leads to a pipe, socket, device or folder."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.EINVAL, "It is not a regular file")
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open the regular file at a path without links, such as `Path.resolve` returns.
+
+    Each folder of the path is opened by itself, so that a link that is put in its place meanwhile leads nowhere: that
+    raises OSError (ELOOP or ENOTDIR). Raises NotRegular, without waiting for the other end of a pipe, and OSError.
+    """
+    descriptor = _descriptor(path.absolute())
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise NotRegular
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _descriptor(path: Path) -> int:
+    if not _WALKS:
+        return os.open(path, _FILE | _NO_LINK | _NO_WAIT)
+    folder = os.open(path.anchor, _FOLDER)
+    try:
+        for name in path.parts[1:-1]:
+            below = os.open(name, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        return os.open(path.name, _FILE | _NO_LINK | _NO_WAIT, dir_fd=folder)
+    finally:
+        os.close(folder)
