@@ -6,6 +6,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Final, Protocol, cast
 
+from pflow.ir.code import check_command
 from pflow.ir.constants import Constants
 from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
 from pflow.ir.graph import Graph
@@ -101,6 +102,7 @@ class _Checker:
                 found += self._unknown_type(node, path)
                 continue
             found += check_params(node, interface, path)
+            found += check_command(node, path)
             found += constants.check(node, interface, path)
             found += _check_actions(node, interface, graph, edges)
             if node.type == NESTED:
