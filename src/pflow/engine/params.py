@@ -10,8 +10,8 @@ from pflow.ir.model import Node
 from pflow.ir.uses import SHELL_COMMAND, resolvable
 from pflow.redaction import is_sensitive
 from pflow.registry.interface import Interface
+from pflow.shell.rewriting import rewritten
 from pflow.templates.resolving import Resolution, Scope
-from pflow.templates.shell import rewritten
 from uraniborg.kernel.logging import MASK
 
 ENVIRONMENT: Final = "__environment__"

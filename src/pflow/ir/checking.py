@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Final, Protocol, cast
 
 from pflow.ir.actions import check_actions
+from pflow.ir.code import check_command
 from pflow.ir.constants import Constants
 from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
 from pflow.ir.graph import Graph
@@ -113,6 +114,7 @@ class _Checker:
                 found += self._unknown_type(node, path)
                 continue
             found += check_params(node, interface, path)
+            found += check_command(node, path)
             found += constants.check(node, interface, path)
             found += check_actions(node, interface, graph.leaving[node.id], edges.index_of)
             if node.type == NESTED:

@@ -1,86 +1,99 @@
-"""Templates in code and commands: where what they stand for would be read as code, or not be put in at all."""
+"""Templates in code and commands: positions in which a value would be code, or would not be put in at all."""
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final, cast
 
-from pflow.ir.diagnostics import Diagnostic, error, warning
-from pflow.ir.uses import Use
-from pflow.templates.parsing import Template
-from pflow.templates.quoting import Quoting
+from pflow.ir.diagnostics import Diagnostic, error
+from pflow.ir.model import Node
+from pflow.ir.uses import SHELL_COMMAND, Use, is_template
+from pflow.shell.command import inspect_command, read_command
+from pflow.shell.inspection import Finding
+from pflow.shell.interpreters import decides_what_runs
+from pflow.shell.tree import Undecided
+from pflow.templates.parsing import Template, strings_in, templates_in
 
 CODE: Final = (("python", "code"), ("code", "code"))
 """The parameters, by node type and name, that are Python."""
-_INTERPRETER: Final = re.compile(
-    r"(?:^|[\s;|&(])(?:(eval)|(?:ba|da|z)?sh\s+-c|python3?\s+-c|node\s+-e|perl\s+-e|ruby\s+-e)\s+"
-)
-_QUOTED: Final = r"""'[^']*+'?|"(?:[^"\\]|\\.)*+"?|\\."""
-_WORD: Final = re.compile(rf"(?:{_QUOTED}|[^\s;|&<>()'\"\\])*+", re.DOTALL)
-_REST: Final = re.compile(rf"(?:{_QUOTED}|[^;|&\n'\"\\])*+", re.DOTALL)
-_AROUND: Final = " \t\r\n;|&("
+_MOST: Final = 12
 _LONGEST: Final = 120
+_TO_INTERPRETER: Final = "template_to_interpreter"
 
 
 def check_code(use: Use, path: str) -> list[Diagnostic]:
-    """What is wrong with the templates of a text that is code or a command."""
-    if use.node is None or not use.templates:
+    """Return an error for a template in code, where its value would be code, too."""
+    if use.node is None or not use.templates or (use.node.type, use.place) not in CODE:
         return []
-    if (use.node.type, use.place) in CODE:
-        return [_within_code(use.templates[0], path, use.node.id)]
-    return [*_in_document(use, path, use.node.id), *_to_interpreter(use, path, use.node.id)] if use.is_command else []
-
-
-def _within_code(template: Template, path: str, node: str) -> Diagnostic:
-    """A value within code would be code."""
+    template, node = use.templates[0], use.node.id
     name = re.sub(r"\W+", "_", template.text).strip("_") or "value"
-    message = f"`${{{_cut(template.text)}}}` would become part of the code, and what it stands for would run."
+    message = f"`${{{_cut(template.text)}}}` would become part of the code, and its value would run."
     example = {"code": f"result = {name}", "inputs": {name: f"${{{template.text}}}"}}
     hint = "Give it as one of `inputs`, which are variables in the code. `$${` means the two characters themselves."
-    return error("template_in_code", path, message, hint=hint, example=example, node=node)
+    return [error("template_in_code", path, message, hint=hint, example=example, node=node)]
 
 
-def _in_document(use: Use, path: str, node: str) -> list[Diagnostic]:
-    if "<<" not in use.text:
+def check_command(node: Node, path: str) -> list[Diagnostic]:
+    """Return an error for each value that a program of a shell command would run."""
+    command: Any = node.params.get("command")
+    if node.type != SHELL_COMMAND[0] or not isinstance(command, str):
         return []
-    quoting = Quoting(use.text)
-    template = next((one for one in use.templates if quoting.at(one.start) == "literal"), None)
-    if template is None:
-        return []
+    found, names = _check_environment(node, f"{path}.params.env")
+    is_fed = any(is_template(text) for _, text in strings_in(node.params.get("stdin")))
+    templates = templates_in(command)
+    if not templates and not names and not is_fed:
+        return found
+    path = f"{path}.params.command"
+    try:
+        contexts = read_command(command).contexts
+        findings = inspect_command(command, names, is_fed).findings
+    except Undecided as exc:
+        message = f"It cannot be known which parts of this command are programs: {exc}."
+        hint = "Write it in a simpler form, or in several nodes, or use a `python` node with `inputs`."
+        return [*found, error(_TO_INTERPRETER, path, message, hint=hint, node=node.id)]
+    literal = next((one for one, context in zip(templates, contexts, strict=True) if context == "literal"), None)
+    if literal is not None:
+        found.append(_in_document(literal, path, node.id))
+    return [*found, *(_to_interpreter(one, templates, path, node.id) for one in findings[:_MOST])]
+
+
+def _check_environment(node: Node, path: str) -> tuple[list[Diagnostic], frozenset[str]]:
+    """Return what is wrong with the variables of a command, and the names of those that hold values."""
+    env: Any = node.params.get("env")
+    if is_template(env):
+        message = "The names of the variables would be values, and variables such as PATH decide what runs."
+        example = {"env": {"NAME": env}}
+        return [error("template_in_environment", path, message, hint=_NAMES, example=example, node=node.id)], frozenset()
+    given = cast("dict[str, Any]", env) if isinstance(env, dict) else {}
+    names = frozenset(name for name, value in given.items() if any(is_template(text) for _, text in strings_in(value)))
+    found = [
+        error(
+            "template_in_environment",
+            f"{path}.{name[:80]}",
+            f"The variable {name[:80]} decides what runs, so its value cannot be a template.",
+            hint=_NAMES,
+            node=node.id,
+        )
+        for name in sorted(names)
+        if decides_what_runs(name)
+    ]
+    return found, names
+
+
+_NAMES: Final = "Write the names of the variables into the workflow, and use names of your own for values."
+
+
+def _in_document(template: Template, path: str, node: str) -> Diagnostic:
     message = f"`${{{_cut(template.text)}}}` stands in a here-document whose word is quoted: nothing is put in there."
     hint = "Write <<EOF without quotes, or pass the text with the parameter `stdin`."
-    return [error("template_in_document", path, message, hint=hint, example="cat <<EOF", node=node)]
+    return error("template_in_document", path, message, hint=hint, example="cat <<EOF", node=node)
 
 
-def _to_interpreter(use: Use, path: str, node: str) -> list[Diagnostic]:
-    places = [template.start for template in use.templates]
-    for interpreter, start, end in _read_as_code(_without_templates(use)):
-        first = bisect_left(places, start)
-        if first < len(places) and places[first] < end:
-            message = f"`{interpreter}` reads its words as code: what a template stands for would run there."
-            hint = "Pass values to it as arguments or with `stdin`, or use a `python` node with `inputs`."
-            return [warning("template_to_interpreter", path, message, hint=hint, node=node)]
-    return []
-
-
-def _read_as_code(command: str) -> Iterator[tuple[str, int, int]]:
-    """Who reads a part of the command as code, and from where to where: one word, or all words for `eval`."""
-    found = _INTERPRETER.search(command)
-    while found:
-        read = (_REST if found[1] else _WORD).match(command, found.end())
-        end = read.end() if read else found.end()
-        yield found[0].strip(_AROUND), found.end(), end
-        found = _INTERPRETER.search(command, end - 1)
-
-
-def _without_templates(use: Use) -> str:
-    """The text with letters in the place of its templates, which may have quotes and spaces in them."""
-    parts: list[str] = []
-    at = 0
-    for template in use.templates:
-        parts += [use.text[at : template.start], "x" * (template.end - template.start)]
-        at = template.end
-    return "".join([*parts, use.text[at:]])
+def _to_interpreter(finding: Finding, templates: list[Template], path: str, node: str) -> Diagnostic:
+    name = "v" if finding.mark is None else templates[finding.mark].text
+    subject = "A value that comes by a variable, a pipe, a file or `stdin`"
+    if finding.mark is not None:
+        subject = f"The value of `${{{_cut(name)}}}`"
+    hint = finding.hint.replace("${v}", f"${{{_cut(name)}}}")
+    return error(_TO_INTERPRETER, path, f"{subject} would be code for `{finding.program}`.", hint=hint, node=node)
 
 
 def _cut(text: str) -> str:

@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pflow.errors import NodeFailed
+from pflow.shell.rewriting import rewritten
 from pflow.templates.parsing import Template
-from pflow.templates.shell import rewritten
 
 SHELLS = ["/bin/sh", *(["bash --posix"] if shutil.which("bash") else [])]
 """On many systems /bin/sh is bash as it is here, which computes and expands more than others do."""

@@ -1,0 +1,262 @@
+"""Inspect a command: find each position in which a value would be program text and not data."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from pflow.shell.arguments import Arguments
+from pflow.shell.interpreters import decides_what_runs
+from pflow.shell.reader import Reader
+from pflow.shell.tree import (
+    Arithmetic,
+    Assignment,
+    Command,
+    Mark,
+    Part,
+    Redirect,
+    Script,
+    Substitution,
+    Text,
+    Undecided,
+    Variable,
+    Word,
+    marks_in,
+    text_of,
+)
+
+_MOST_PASSES: Final = 8
+_OURS: Final = re.compile(r"PFLOW_\d+")
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+_INPUTS: Final = ("<", "<<", "<<-", "<<<", "<>", "<&")
+_OUTPUTS: Final = (">", ">>", ">|", "&>", "&>>", "<>", ">&")
+ARITHMETIC: Final = (
+    "Write the template itself in $((…)), where only whole numbers are taken, or compare with [ ${v} -gt 1 ]."
+)
+_FOREIGN: Final = "Give the variable a constant value, or pass the value under a name of your own."
+_CONSTANT: Final = "Write the name itself into the command: a value can name other variables, and code in a subscript."
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`program` would run the value of template number `mark`, or a value that reaches it otherwise if it is None."""
+
+    program: str
+    hint: str
+    mark: int | None = None
+
+
+@dataclass
+class Inspection:
+    """`guards` are templates whose value must not begin with certain characters, by the program that reads them."""
+
+    findings: list[Finding] = field(default_factory=list[Finding])
+    guards: dict[int, tuple[str, str]] = field(default_factory=dict[int, tuple[str, str]])
+    numbers: set[int] = field(default_factory=set[int])
+    """Templates whose value must be a whole number, because some shells compute it."""
+
+
+def inspect(tree: Script, *, names: Iterable[str] = (), is_fed: bool = False) -> Inspection:
+    """Inspect a command. `names` are variables that hold values; `is_fed` if values come by standard input."""
+    inspector = _Inspector({*names}, Inspection())
+    inspector.inspect(tree, is_fed)
+    return inspector.inspection
+
+
+class _Inspector:
+    """Walks over a command until it is known which variables, functions and files hold values, then once more."""
+
+    def __init__(self, names: set[str], inspection: Inspection) -> None:
+        self.names = names
+        """Variables that hold values; `@` are the arguments, `f()` those of a function, `f<` its input."""
+        self.exported = {*names}
+        self.written: set[str] = set()
+        self.functions: dict[str, Command] = {}
+        self.inspection = inspection
+        self.is_last = False
+        self._everything = False
+        self._seen: dict[int, bool] = {}
+        self._arguments = Arguments(self)
+
+    def inspect(self, tree: Script, is_fed: bool) -> None:
+        for _ in range(_MOST_PASSES):
+            before = self._size()
+            self._walk(tree, is_fed)
+            if self._size() == before:
+                break
+        else:
+            self._everything = True
+        self.is_last = True
+        self._walk(tree, is_fed)
+
+    def _size(self) -> int:
+        return len(self.names) + len(self.exported) + len(self.written) + len(self.functions)
+
+    def _walk(self, tree: Script, is_fed: bool) -> None:
+        self._seen.clear()
+        self.script(tree, is_fed)
+
+    def report(self, program: str, hint: str, word: Word = ()) -> None:
+        if self.is_last:
+            mark = next((one for one in marks_in(word) if one >= 0), None)
+            finding = Finding(program, hint, mark)
+            self.inspection.findings += [] if finding in self.inspection.findings else [finding]
+
+    def guard(self, mark: int, program: str, characters: str) -> None:
+        self.inspection.guards[mark] = (program, characters)
+
+    def require_number(self, mark: int) -> None:
+        self.inspection.numbers.add(mark)
+
+    def nested(self, text: str, *, has_values: bool, is_fed: bool) -> None:
+        """Inspect a constant program for a shell of its own."""
+        if not self.is_last:
+            return
+        inspector = _Inspector((self.names - {"@"}) | ({"@"} if has_values else set()), Inspection())
+        inspector.written = self.written
+        try:
+            inspector.inspect(Reader(text).read(), is_fed)
+        except Undecided as exc:
+            if has_values or is_fed or self.names:
+                self.report("sh", f"Write the program in a simpler form: {exc}.")
+        for finding in inspector.inspection.findings:
+            self.report(finding.program, finding.hint)
+
+    def script(self, script: Script, is_fed: bool) -> bool:
+        """Return whether values may be in what the script prints. `is_fed` if they may be in what it reads."""
+        carries = False
+        for pipeline in script.pipelines:
+            flows = is_fed
+            for command in pipeline:
+                flows = self._command(command, flows)
+            carries = carries or flows
+        return carries
+
+    def _command(self, command: Command, is_fed: bool) -> bool:
+        is_fed = is_fed or "exec<" in self.names
+        for redirect in command.redirects:
+            if redirect.operator in _INPUTS and redirect.descriptor in ("", "0"):
+                is_fed = self._is_input(redirect, is_fed)
+            else:
+                self.holds(redirect.target, is_fed)
+        carries = self._compound(command, is_fed) if command.kind else self._simple(command, is_fed)
+        if carries or is_fed:
+            written = (text_of(one.target) for one in command.redirects if one.operator in _OUTPUTS)
+            self.written.update(one for one in written if one)
+        return carries or is_fed
+
+    def _is_input(self, redirect: Redirect, is_fed: bool) -> bool:
+        return self.holds(redirect.target, is_fed) or text_of(redirect.target) in self.written
+
+    def _compound(self, command: Command, is_fed: bool) -> bool:
+        self._compute(command.computed, "(( ))", is_fed, is_command=True)
+        if command.kind == "function":
+            name = text_of(command.words[0]) or ""
+            self.functions[name] = command
+            return self._body(command, name)
+        held = [self.holds(word, is_fed) for word in command.words]
+        if command.kind == "for" and (any(held[1:]) or (len(held) == 1 and "@" in self.names)):
+            self.names.add(text_of(command.words[0]) or "")
+        carried = [self.script(script, is_fed) for script in command.scripts]
+        return any(held) or any(carried)
+
+    def _body(self, command: Command, name: str) -> bool:
+        outer = "@" in self.names
+        (self.names.add if f"{name}()" in self.names else self.names.discard)("@")
+        self.script(command.scripts[0], f"{name}<" in self.names)
+        (self.names.add if outer else self.names.discard)("@")
+        return False
+
+    def _simple(self, command: Command, is_fed: bool) -> bool:
+        carries = False
+        for assignment in command.assignments:
+            carries = self.assign(assignment, is_fed, is_exported=bool(command.words)) or carries
+        for word in command.words:
+            carries = self.holds(word, is_fed) or carries
+        if command.words:
+            if text_of(command.words[0]) == "exec" and len(command.words) == 1 and is_fed:
+                self.names.add("exec<")
+            self._arguments.invoke(command.words, is_fed)
+        return self._calls(command, is_fed) or carries
+
+    def _calls(self, command: Command, is_fed: bool) -> bool:
+        """Note that a function of the command is called with values."""
+        name = text_of(command.words[0]) if command.words else None
+        if name is None or name not in self.functions:
+            return False
+        has_values = any(self.holds(word, is_fed) for word in command.words[1:])
+        self.names |= ({f"{name}()"} if has_values else set()) | ({f"{name}<"} if is_fed else set())
+        return True
+
+    def assign(self, assignment: Assignment, is_fed: bool = False, *, is_exported: bool = False) -> bool:
+        """Note a variable that is given a value. Return whether it is."""
+        if self.holds(assignment.subscript, is_fed):
+            self.report(f"{assignment.name}[…]", ARITHMETIC, assignment.subscript)
+        if not self.holds(assignment.value, is_fed):
+            return False
+        self.names.add(assignment.name)
+        if is_exported:
+            self.exported.add(assignment.name)
+        if decides_what_runs(assignment.name):
+            self.report(f"{assignment.name}=", _FOREIGN, assignment.value)
+        return True
+
+    def name(self, word: Word, program: str) -> None:
+        """Report a value in the place of a variable's name."""
+        if self.holds(word):
+            self.report(program, _CONSTANT, word)
+
+    def holds(self, word: Word, is_fed: bool = False) -> bool:
+        """Return whether there may be a value in a word, and inspect the commands within it."""
+        held = [self._part_holds(part, is_fed) for part in word]
+        return any(held)
+
+    def _part_holds(self, part: Part, is_fed: bool) -> bool:
+        if isinstance(part, Mark):
+            return True
+        if isinstance(part, Text):
+            return False
+        if id(part) not in self._seen:
+            self._seen[id(part)] = self._holds_anew(part, is_fed)
+        return self._seen[id(part)]
+
+    def _holds_anew(self, part: Variable | Substitution | Arithmetic, is_fed: bool) -> bool:
+        if isinstance(part, Substitution):
+            return self.script(part.script, is_fed or part.fed)
+        if isinstance(part, Arithmetic):
+            self._compute(part.parts, "$(( ))", is_fed)
+            return False
+        self._compute(part.computed, f"${{{part.name}[…]}}", is_fed)
+        is_held = self.holds(part.inner, is_fed)
+        if is_held and re.match(r":?=", part.operation):
+            self.names.add(part.name)
+        is_named = self.has_value(part.name)
+        if is_named and (part.operation.startswith("!") or part.operation.endswith("@P")):
+            self.report(f"${{{part.operation[:1]}{part.name}}}", _CONSTANT)
+        return (is_named and not part.operation.startswith("#")) or is_held
+
+    def has_value(self, name: str) -> bool:
+        if self._everything or name in self.names or _OURS.fullmatch(name):
+            return True
+        return (name.isdecimal() or name in "@*") and "@" in self.names
+
+    def compute(self, word: Word, program: str) -> None:
+        """Report values in a word that bash computes."""
+        if self.holds(word) or any(
+            self.has_value(name[0])
+            for part in word
+            if isinstance(part, Text)
+            for name in _IDENTIFIER.finditer(part.text)
+        ):
+            self.report(program, ARITHMETIC, word)
+
+    def _compute(self, parts: Word, program: str, is_fed: bool, *, is_command: bool = False) -> None:
+        """Report values in arithmetic, except for templates that stand in it themselves: they must be numbers."""
+        inner = [one for part in parts for one in (part.parts if isinstance(part, Arithmetic) else (part,))]
+        if is_command:
+            self.compute(tuple(inner), program)
+            return
+        for part in inner:
+            if not isinstance(part, Mark):
+                self.holds((part,), is_fed)
+                self.compute((part,), program)

@@ -1,0 +1,295 @@
+"""Commands of a shell script: simple and compound ones, pipelines, redirections and here-documents."""
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from pflow.shell.tree import Command, Redirect, Script, Text, Undecided, Word, assignment_of, text_of
+from pflow.shell.words import Span, Words
+
+_ENDS: Final = r"(?=[ \t\n;&|()<>]|$)"
+_BLANKS: Final = re.compile(r"(?:[ \t]|\\\n)*")
+_LINE_END: Final = re.compile(r"#[^\n]*")
+_PREFIX: Final = re.compile(rf"(?:then|else|elif|do|!|time(?:[ \t]+-p)?|coproc){_ENDS}")
+_COMPOUND: Final = re.compile(rf"(?:if|while|until|for|select|case|function|\{{|\[\[){_ENDS}")
+_IN: Final = re.compile(rf"in{_ENDS}")
+_REDIRECT: Final = re.compile(r"(\d*|\{\w+\})(<<<|<<-?|<&|<>|<(?!\()|>>|>&|>\||>(?!\()|&>>|&>)")
+_DELIMITER: Final = re.compile(r"""[ \t]*((?:'[^'\n]*'|"[^"\n]*"|\\.|[^\s;|&<>()'"`\\])+)""")
+_QUOTES: Final = re.compile(r"""['"\\]""")
+_CASE_END: Final = re.compile(r";;&?|;&")
+_CLOSERS: Final = {"if": "fi", "while": "done", "until": "done", "{": "}"}
+_HERE: Final = ("<<", "<<-")
+
+
+class _Pending(NamedTuple):
+    """A here-document that was announced and has not begun."""
+
+    redirect: Redirect
+    delimiter: str
+    is_literal: bool
+
+
+class Reader(Words):
+    """Reads a whole command."""
+
+    def __init__(self, text: str, marks: Mapping[int, Span] | None = None) -> None:
+        super().__init__(text, marks or {})
+        self._pending: list[_Pending] = []
+
+    def read(self) -> Script:
+        """Return the tree. Raises Undecided."""
+        whole = Script()
+        while self.at < self.end:  # a closer that closes nothing does not end the reading
+            whole.pipelines += self.script().pipelines
+        return whole
+
+    def script(self, *closers: str) -> Script:
+        self.enter()
+        script = Script()
+        while True:
+            self._skip_separators(closers)
+            if self.at >= self.end or self._closes(closers):
+                break
+            start = self.at
+            script.pipelines.append(self._pipeline())
+            if self.at == start:
+                self.at += 1
+        self.leave()
+        return script
+
+    def _closes(self, closers: tuple[str, ...]) -> bool:
+        for closer in closers:
+            if closer == ";;" and _CASE_END.match(self.text, self.at, self.end):
+                return True
+            is_word = closer not in (")", ";;")
+            if self.text.startswith(closer, self.at) and (not is_word or self._is_keyword(closer)):
+                return True
+        return False
+
+    def _is_keyword(self, keyword: str) -> bool:
+        after = self.text[self.at + len(keyword) : min(self.at + len(keyword) + 1, self.end)]
+        return after == "" or after in " \t\n;&|()<>"
+
+    def _skip_blanks(self) -> None:
+        found = _BLANKS.match(self.text, self.at, self.end)
+        assert found is not None
+        self.at = found.end()
+
+    def _skip_separators(self, closers: tuple[str, ...] = ()) -> None:
+        while self.at < self.end:
+            self._skip_blanks()
+            if ";;" in closers and _CASE_END.match(self.text, self.at, self.end):
+                return
+            if self._skip_lines():
+                continue
+            if self.text.startswith("||", self.at):
+                self.at += 2
+            elif self.at < self.end and self.text[self.at] in ";&" and not self.text.startswith("&>", self.at):
+                self.at += 1
+            else:
+                return
+
+    def _skip_lines(self) -> bool:
+        """Skip a comment or a newline, behind which here-documents begin."""
+        if comment := _LINE_END.match(self.text, self.at, self.end):
+            self.at = comment.end()
+            return True
+        if self.at < self.end and self.text[self.at] == "\n":
+            self.at += 1
+            self._read_documents()
+            return True
+        return False
+
+    def _skip_to_command(self) -> None:
+        self._skip_blanks()
+        while self._skip_lines():
+            self._skip_blanks()
+
+    def _read_documents(self) -> None:
+        pending, self._pending = self._pending, []
+        for document in pending:
+            tabs = r"\t*" if document.redirect.operator == "<<-" else ""
+            pattern = re.compile(rf"^{tabs}{re.escape(document.delimiter)}$", re.MULTILINE)
+            last = pattern.search(self.text, self.at, self.end)
+            end, after = last.span() if last else (self.end, self.end)
+            read = self.verbatim(end, "literal") if document.is_literal else self.document(end)
+            document.redirect.target = read
+            self.at = min(after + 1, self.end)
+
+    def _pipeline(self) -> list[Command]:
+        commands = [self._command()]
+        while True:
+            self._skip_blanks()
+            if not self.text.startswith("|", self.at) or self.text.startswith("||", self.at) or self.at >= self.end:
+                return commands
+            self.at += 2 if self.text.startswith("|&", self.at) else 1
+            self._skip_to_command()
+            commands.append(self._command())
+
+    def _command(self) -> Command:
+        self._skip_to_command()
+        while prefix := _PREFIX.match(self.text, self.at, self.end):
+            self.at = prefix.end()
+            self._skip_to_command()
+        if self.text.startswith("((", self.at):
+            start = self.at
+            self.at += 2
+            if computed := self.arithmetic():
+                return self._redirected(Command("((", computed=(computed,)))
+            self.at = start
+        if self.text.startswith("(", self.at):
+            return self._redirected(self._nested("(", 1, ")"))
+        compound = _COMPOUND.match(self.text, self.at, self.end)
+        if compound is None:
+            return self._simple()
+        kind = compound[0]
+        if kind in _CLOSERS:
+            return self._redirected(self._nested(kind, len(kind), _CLOSERS[kind]))
+        self.at = compound.end()
+        self._skip_blanks()
+        return self._redirected({"case": self._case, "[[": self._test, "function": self._function}.get(kind, self._loop)())
+
+    def _nested(self, kind: str, opening: int, closer: str) -> Command:
+        self.at += opening
+        command = Command(kind, scripts=[self.script(closer)])
+        self.at = min(self.at + len(closer), self.end)
+        return command
+
+    def _loop(self) -> Command:
+        command = Command("for")
+        if self.text.startswith("((", self.at):
+            self.at += 2
+            if computed := self.arithmetic():
+                command.computed = (computed,)
+        else:
+            command.words.append(self.word())
+        self._skip_to_command()
+        if found := _IN.match(self.text, self.at, self.end):
+            self.at = found.end()
+            self._skip_blanks()
+            while word := self.word():
+                command.words.append(word)
+                self._skip_blanks()
+        command.scripts = self._nested("for", 0, "done").scripts
+        return command
+
+    def _case(self) -> Command:
+        command = Command("case", words=[self.word()])
+        self._skip_to_command()
+        self.at += 2 if _IN.match(self.text, self.at, self.end) else 0
+        while True:
+            self._skip_to_command()
+            if self.at >= self.end:
+                return command
+            if self.text.startswith("esac", self.at) and self._is_keyword("esac"):
+                self.at += 4
+                return command
+            start = self.at
+            while self.at < self.end and self.text[self.at] in "(| \t":
+                self.at += 1
+            command.words.append(self.word())
+            self._skip_blanks()
+            if self.text.startswith(")", self.at):
+                self.at += 1
+                command.scripts.append(self.script(";;", "esac"))
+                if end := _CASE_END.match(self.text, self.at, self.end):
+                    self.at = end.end()
+            elif self.at == start:
+                raise Undecided("its `case` cannot be read")
+
+    def _test(self) -> Command:
+        command = Command(words=[(Text("[["),)])
+        while self.at < self.end:
+            self._skip_to_command()
+            if self.text.startswith("]]", self.at) and self._is_keyword("]]"):
+                self.at += 2
+                return command
+            if word := self.word():
+                command.words.append(word)
+            else:
+                self.at += 1
+        return command
+
+    def _function(self) -> Command:
+        name = self.word()
+        self._skip_blanks()
+        return self._body(name)
+
+    def _body(self, name: Word) -> Command:
+        if self.text.startswith("(", self.at):
+            self.at += 1
+            self._skip_blanks()
+            self.at += 1 if self.text.startswith(")", self.at) else 0
+        self.enter()
+        body = self._command()
+        self.leave()
+        return Command("function", words=[name], scripts=[Script([[body]])])
+
+    def _redirected(self, command: Command) -> Command:
+        self._skip_blanks()
+        while self._redirect(command):
+            self._skip_blanks()
+        return command
+
+    def _redirect(self, command: Command) -> bool:
+        found = _REDIRECT.match(self.text, self.at, self.end)
+        if found is None:
+            return False
+        self.at = found.end()
+        redirect = Redirect(found[1], found[2])
+        command.redirects.append(redirect)
+        if redirect.operator not in _HERE:
+            self._skip_blanks()
+            redirect.target = self.word()
+            return True
+        delimiter = _DELIMITER.match(self.text, self.at, self.end)
+        if delimiter is None or "${" in delimiter[1]:
+            raise Undecided("the word that ends a here-document is not constant")
+        self.at = delimiter.end()
+        bare = _QUOTES.sub("", delimiter[1])
+        self._pending.append(_Pending(redirect, bare, bare != delimiter[1]))
+        return True
+
+    def _simple(self) -> Command:
+        command = Command()
+        while True:
+            self._skip_blanks()
+            if self._redirect(command):
+                continue
+            if self.at >= self.end or self.text[self.at] in "\n;&|)#":
+                return command
+            if self.text[self.at] == "(":
+                if len(command.words) == 1 and not command.assignments and text_of(command.words[0]) is not None:
+                    return self._redirected(self._body(command.words[0]))
+                raise Undecided("it has a parenthesis where shells expect none")
+            word = self.word()
+            assigned = assignment_of(word)
+            if self.text.startswith("(", self.at) and assigned and not text_of(assigned.value):
+                command.words += [] if not command.words else [word]
+                self._array(command, word)
+            elif assigned and not command.words:
+                command.assignments.append(assigned)
+            else:
+                command.words.append(word)
+
+    def _array(self, command: Command, word: Word) -> None:
+        """Read the items in `name=(…)`. Each becomes an assignment, so that `[subscript]=value` is one too."""
+        self.at += 1
+        self._skip_to_command()
+        while self.at < self.end and self.text[self.at] != ")":
+            item = self.word()
+            if not item:
+                raise Undecided("its array cannot be read")
+            name, first = _name_of(word), item[0]
+            is_subscripted = isinstance(first, Text) and not first.quoted and first.text.startswith("[")
+            text = f"{name}{first.text}" if is_subscripted and isinstance(first, Text) else f"{name}="
+            assigned = assignment_of((Text(text, quoted=False), *(item[1:] if is_subscripted else item)))
+            command.assignments += [assigned] if assigned else []
+            self._skip_to_command()
+        self.at = min(self.at + 1, self.end)
+
+
+def _name_of(word: Word) -> str:
+    assigned = assignment_of(word)
+    assert assigned is not None
+    return assigned.name

@@ -1,0 +1,253 @@
+"""Commands whose arguments have a form of their own: built-in ones, `find`, `git`, `make`, `xargs` and `parallel`."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from pflow.shell.interpreters import Program
+from pflow.shell.tree import VALUE, Mark, Part, Text, Word, named_assignment_of, prefix_of, text_of, without
+
+if TYPE_CHECKING:
+    from pflow.shell.arguments import Arguments
+
+    Special = Callable[[Arguments, str, Sequence[Word], bool], None]
+
+_NUMERIC: Final = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge")
+_OPERATOR: Final = "Put a constant operator between the values, as in [ ${a} = ${b} ]."
+_FIND_RUNS: Final = ("-exec", "-execdir", "-ok", "-okdir")
+_FIND_FLAGS: Final = frozenset(
+    "-print -print0 -ls -delete -prune -quit -depth -d -xdev -mount -follow -empty -readable -writable -executable -true "
+    "-false -not -and -or -a -o -H -L -P -E -X -x -s -daystart -noleaf -nouser -nogroup ! ( ) ,".split()
+)
+_GIT: Final = Program(
+    "data",
+    runs="x O --exec --extcmd --upload-pack --receive-pack --config --open-files-in-pager --template",
+    takes="m F C b B S G n L t --message --author --date --grep --since --until --after --before --format --branch "
+    "--depth --file --max-count --trailer --reuse-message",
+    permutes=True,
+    guarded="-",
+    hint="Write the option with a constant argument.",
+)
+_GIT_CLONE: Final = Program("data", runs=f"u c {_GIT.runs}", takes=_GIT.takes, permutes=True, guarded="-", hint=_GIT.hint)
+_GIT_KEYS: Final = re.compile(r"(?:user|author|committer|color|advice)\..*|init\.defaultbranch", re.IGNORECASE)
+_GIT_CONFIG: Final = "Only user.name, user.email and settings that never run a program can be set to a value."
+_GIT_COMMANDS: Final = "Keep the command that git runs constant."
+_MAKE: Final = Program(
+    "code",
+    runs="f E I --file --makefile --eval --include-dir",
+    takes="C j l o W --directory --jobs",
+    permutes=True,
+    hint="Make expands $(shell …) in variables and arguments: write the value into a file that the recipe reads.",
+)
+_MAKE_VARIABLE: Final = "Make expands $(shell …) in exported variables: write the value into a file that the recipe reads."
+_XARGS_TAKES: Final = "nLPIsdaE"
+_PARALLEL: Final = "Use xargs, which starts no shell, or a `batch` of the node."
+_ALIAS: Final = "Write the command itself instead of an alias."
+
+
+def _declare(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+    computes = False
+    for word in words[1:]:
+        text = text_of(word)
+        if text is not None and text[:1] in ("-", "+"):
+            computes = computes or (name in ("declare", "typeset", "local") and any(one in text for one in "in"))
+        elif assigned := named_assignment_of(word):
+            arguments.walk.assign(assigned, is_exported=name != "local")
+            if computes:
+                arguments.walk.compute(assigned.value, f"{name} -i")
+        else:
+            arguments.walk.name(word, name)
+
+
+def _read(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
+    at, names = 1, ["REPLY", "MAPFILE"]
+    while at < len(words):
+        prefix = prefix_of(words[at])
+        if prefix[:1] == "-" and len(prefix) == 2 and prefix[1] in "pdtnNuiOscC":
+            if prefix == "-C":
+                arguments.walk.name(words[min(at + 1, len(words) - 1)], name)
+            at += 1
+        elif prefix[:1] != "-":
+            arguments.walk.name(words[at], name)
+            names.append(text_of(words[at]) or "")
+        at += 1
+    if is_fed:
+        arguments.walk.names.update(names)
+
+
+def _name(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+    for word in words[2:3] if name == "getopts" else words[1:]:
+        arguments.walk.name(word, name)
+
+
+def _let(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+    for word in words[1:]:
+        arguments.walk.compute(word, name)
+
+
+def _printf(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+    first = words[1] if len(words) > 1 else ()
+    if prefix_of(first).startswith("-v"):
+        arguments.walk.name(without(first, 2) if text_of(first) != "-v" else (*words, ())[2], "printf -v")
+    else:
+        arguments.guard(first, name, "-")
+
+
+def _set(arguments: "Arguments", _name: str, words: Sequence[Word], _: bool) -> None:
+    if any(map(arguments.walk.holds, words[1:])):
+        arguments.walk.names.add("@")
+
+
+def _test(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+    walk = arguments.walk
+    before: Word = ()
+    for at, word in enumerate(words[1:], 1):
+        text, after = text_of(word), words[at + 1] if at + 1 < len(words) else ()
+        if text in _NUMERIC:
+            for operand in (before, after):
+                _compare(arguments, name, operand)
+        elif text in ("-v", "-R"):
+            walk.name(after, f"{name} {text}")
+        elif name != "[[" and walk.holds(word) and walk.holds(after):
+            walk.report(name, _OPERATOR, word)
+        before = word
+
+
+def _compare(arguments: "Arguments", name: str, operand: Word) -> None:
+    """`[[` computes what it compares as numbers, and so does `[` in some shells."""
+    if name == "[[":
+        arguments.walk.compute(operand, "[[ ]]")
+    else:
+        for part in operand:
+            if isinstance(part, Mark):
+                arguments.walk.require_number(part.index)
+
+
+def _alias(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+    if len(words) > 1:
+        arguments.walk.report(name, _ALIAS, words[1])
+
+
+def _command(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
+    first = text_of(words[1]) if len(words) > 1 else None
+    if first not in ("-v", "-V"):
+        arguments.run(name, Program("command"), words, is_fed)
+
+
+def _tee(arguments: "Arguments", _name: str, words: Sequence[Word], is_fed: bool) -> None:
+    if is_fed:
+        arguments.walk.written.update(text for word in words[1:] if (text := text_of(word)))
+
+
+def _find(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+    at = 1
+    while at < len(words):
+        text = text_of(words[at])
+        if text in _FIND_RUNS:
+            end = next((i for i in range(at, len(words)) if text_of(words[i]) in (";", "+")), len(words))
+            if end > at + 1:
+                arguments.invoke(words[at + 1 : end], False)
+            at = end
+        elif text is not None and text.startswith("-") and text not in _FIND_FLAGS:
+            at += 1  # the argument of a test such as -name
+        else:
+            arguments.guard(words[at], name, "-!(),")
+        at += 1
+
+
+def _git(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
+    walk = arguments.walk
+    at = 1
+    while at < len(words) and prefix_of(words[at]).startswith("-"):
+        text = prefix_of(words[at])
+        if text.startswith(("-c", "--exec-path", "--config-env")):
+            word = words[at] if len(text) > 2 or text_of(words[at]) is None else (*words, ())[at + 1]
+            if walk.holds(word):
+                walk.report("git -c", _GIT_COMMANDS, word)
+        at += 2 if text in ("-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env") else 1
+    if at >= len(words):
+        return
+    command, rest = text_of(words[at]), words[at + 1 :]
+    if command is None:
+        if walk.holds(words[at]):
+            walk.report(name, _GIT_COMMANDS, words[at])
+        command = ""
+    first = next((text for word in rest if (text := text_of(word)) and not text.startswith("-")), "")
+    held = next(filter(walk.holds, rest), None)
+    if held is not None and command == "config" and not _GIT_KEYS.fullmatch(first):
+        walk.report("git config", _GIT_CONFIG, held)
+    elif held is not None and (command == "filter-branch" or (command == "submodule" and first == "foreach")):
+        walk.report(f"git {command}", _GIT_COMMANDS, held)
+    elif command == "bisect" and first == "run":
+        arguments.invoke(rest[1:], is_fed)
+    elif command != "config":
+        arguments.run("git", _GIT_CLONE if command == "clone" else _GIT, words[at:], is_fed)
+
+
+def _make(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
+    if arguments.walk.exported:
+        arguments.walk.report(name, _MAKE_VARIABLE)
+    arguments.run(name, _MAKE, words, is_fed)
+
+
+def _xargs(arguments: "Arguments", _: str, words: Sequence[Word], is_fed: bool) -> None:
+    at, replaced = 1, ""
+    while at < len(words):
+        text = prefix_of(words[at])
+        if not text.startswith("-") or len(text) < 2 or text == "--":
+            at += text == "--"
+            break
+        option = next((one for one in enumerate(text[1:], 1) if one[1] in f"{_XARGS_TAKES}ile"), None)
+        if text.startswith("--"):
+            replaced = (text.partition("=")[2] or "{}") if text.startswith("--replace") else replaced
+            at += text in ("--max-args", "--max-procs", "--max-lines", "--delimiter", "--arg-file", "--max-chars")
+        elif option and option[1] in _XARGS_TAKES:
+            argument = without(words[at], option[0] + 1) or (*words, ())[at + 1]
+            at += not without(words[at], option[0] + 1)
+            replaced = text_of(argument) or "" if option[1] == "I" else replaced
+            is_fed = is_fed or (option[1] == "a" and arguments.walk.holds(argument))
+        elif option and option[1] == "i":
+            replaced = text[option[0] + 1 :] or "{}"
+        at += 1
+    command = list(words[at:])
+    if command and is_fed:
+        value: Word = (Mark(VALUE),)
+        command = [_replace(word, replaced) for word in command] if replaced else [*command, value]
+    if command:
+        arguments.invoke(command, False)
+
+
+def _replace(word: Word, replaced: str) -> Word:
+    parts: list[Part] = []
+    for part in word:
+        pieces = part.text.split(replaced) if isinstance(part, Text) else []
+        parts.append(Text(pieces[0]) if pieces else part)
+        for piece in pieces[1:]:
+            parts += [Mark(VALUE), Text(piece)]
+    return tuple(parts)
+
+
+def _parallel(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
+    command = words[1 : next((at for at, word in enumerate(words) if (text_of(word) or "").startswith(":::")), None)]
+    held = next(filter(arguments.walk.holds, command), None)
+    if held is not None or is_fed:
+        arguments.walk.report(name, _PARALLEL, held or ())
+
+
+SPECIAL: Final[dict[str, Any]] = {
+    **dict.fromkeys(("export", "readonly", "declare", "typeset", "local"), _declare),
+    **dict.fromkeys(("read", "mapfile", "readarray"), _read),
+    **dict.fromkeys(("unset", "getopts"), _name),
+    **dict.fromkeys(("test", "[", "[["), _test),
+    **dict.fromkeys(("make", "gmake", "bmake"), _make),
+    "let": _let,
+    "printf": _printf,
+    "set": _set,
+    "alias": _alias,
+    "command": _command,
+    "tee": _tee,
+    "find": _find,
+    "git": _git,
+    "xargs": _xargs,
+    "parallel": _parallel,
+}

@@ -1,0 +1,163 @@
+"""The syntax tree of a shell command: words with their parts, commands, pipelines and scripts."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Context = Literal["bare", "double", "single", "arithmetic", "literal", "escaped"]
+"""The quotes around a template. `literal` is a here-document whose word is quoted, `escaped` is behind a backslash."""
+
+VALUE: Final = -1
+"""The index of a mark for a value that is not a template of the command, such as a word that `xargs` adds."""
+_BRACES: Final = re.compile(r"\{[^}]*(?:,|\.\.)|[,}]")
+_ASSIGNED: Final = re.compile(r"([A-Za-z_]\w*)(\[|\+?=)")
+_SUBSCRIBED: Final = re.compile(r"\]\+?=")
+
+
+class Undecided(Exception):
+    """Shells disagree about this command, or it is nested too deeply to be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+    quoted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The place of a template."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """`$name` or `${name…}`: `operation` is the text behind the name, `inner` the words in it."""
+
+    name: str
+    operation: str = ""
+    inner: "Word" = ()
+    computed: "Word" = ()
+    """Parts that bash computes: a subscript, an offset, a length."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Substitution:
+    """`$(…)`, backticks, `<(…)`, or `>(…)`, which is `fed`."""
+
+    script: "Script"
+    fed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    parts: "Word"
+
+
+Part = Text | Mark | Variable | Substitution | Arithmetic
+Word = tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    name: str
+    value: Word
+    subscript: Word = ()
+
+
+@dataclass(slots=True)
+class Redirect:
+    """`target` is the file, the text of `<<<`, or the text of a here-document."""
+
+    descriptor: str
+    operator: str
+    target: Word = ()
+
+
+@dataclass(slots=True, eq=False)
+class Command:
+    """A simple command (`kind` is empty), or a compound one with the scripts in it."""
+
+    kind: str = ""
+    words: list[Word] = field(default_factory=list[Word])
+    assignments: list[Assignment] = field(default_factory=list[Assignment])
+    redirects: list[Redirect] = field(default_factory=list[Redirect])
+    scripts: "list[Script]" = field(default_factory=lambda: list[Script]())
+    computed: Word = ()
+
+
+@dataclass(slots=True, eq=False)
+class Script:
+    pipelines: list[list[Command]] = field(default_factory=list[list[Command]])
+
+
+def text_of(word: Word) -> str | None:
+    """Return the text of a constant word, or None if the shell would make something else of it."""
+    parts: list[str] = []
+    for part in word:
+        if not isinstance(part, Text) or (not part.quoted and _BRACES.match(part.text) and "," in part.text):
+            return None
+        parts.append(part.text)
+    return "".join(parts)
+
+
+def prefix_of(word: Word) -> str:
+    """Return the constant text with which a word begins."""
+    parts: list[str] = []
+    for part in word:
+        if not isinstance(part, Text):
+            break
+        parts.append(part.text)
+    return "".join(parts)
+
+
+def without(word: Word, count: int) -> Word:
+    """Return a word without its first characters, all of which are constant."""
+    rest = list(word)
+    while count and rest and isinstance(first := rest[0], Text):
+        rest[0:1] = [Text(first.text[count:], first.quoted)] if len(first.text) > count else []
+        count -= min(count, len(first.text))
+    return tuple(rest)
+
+
+def assignment_of(word: Word) -> Assignment | None:
+    """Return the assignment that a word such as `name=value` or `name[0]=value` is."""
+    if not word or not isinstance(first := word[0], Text) or first.quoted:
+        return None
+    found = _ASSIGNED.match(first.text)
+    if found is None:
+        return None
+    if found[2] != "[":
+        return Assignment(found[1], without(word, found.end()))
+    return _subscripted(found[1], without(word, found.end()))
+
+
+def named_assignment_of(word: Word) -> Assignment | None:
+    """Return the assignment that an argument of `export` or `env` is, in quotes or not."""
+    found = _ASSIGNED.match(prefix_of(word))
+    if found is None or found[2] == "[":
+        return assignment_of(word)
+    return Assignment(found[1], without(word, found.end()))
+
+
+def _subscripted(name: str, rest: Word) -> Assignment | None:
+    subscript: list[Part] = []
+    for at, part in enumerate(rest):
+        if isinstance(part, Text) and not part.quoted and (end := _SUBSCRIBED.search(part.text)):
+            subscript.append(Text(part.text[: end.start()]))
+            return Assignment(name, (Text(part.text[end.end() :]), *rest[at + 1 :]), tuple(subscript))
+        subscript.append(part)
+    return None
+
+
+def marks_in(word: Word) -> Iterator[int]:
+    """Yield the templates of a word, those in variables and arithmetic too."""
+    for part in word:
+        if isinstance(part, Mark):
+            yield part.index
+        elif isinstance(part, Variable):
+            yield from marks_in(part.inner + part.computed)
+        elif isinstance(part, Arithmetic):
+            yield from marks_in(part.parts)

@@ -1,0 +1,283 @@
+"""Words of a shell command: quotes, expansions and substitutions, read from left to right."""
+
+import re
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from pflow.shell.tree import Arithmetic, Context, Mark, Part, Script, Substitution, Text, Undecided, Variable, Word
+
+_MOST_NESTED: Final = 40
+_MOST_RETRIES: Final = 100
+_PLAIN: Final = {
+    "bare": re.compile(r"[^\\'\"`$ \t\n;&|<>()]+"),
+    "double": re.compile(r"[^\\\"`$]+"),
+    "document": re.compile(r"[^\\`$]+"),
+    "arithmetic": re.compile(r"[^\\`$()]+"),
+    "pattern": re.compile(r"[^\\'\"`$}]+"),
+    "subscript": re.compile(r"[^\\`$\]}]+"),
+}
+_NAME: Final = re.compile(r"[A-Za-z_]\w*|\d|[@*#?$!-]", re.ASCII)
+_LONG_NAME: Final = re.compile(r"([#!]?)([A-Za-z_]\w*|\d+|[@*#?$!-])(?=[^\w]|$)|()()", re.ASCII)
+_ESCAPABLE: Final = {"double": '$`"\\\n', "document": "$`\\\n"}
+_CONTEXTS: Final[dict[str, Context]] = {"bare": "bare", "double": "double", "document": "double"}
+_OFFSET: Final = re.compile(r":(?![-=?+])")
+
+
+class Span(NamedTuple):
+    """The index of a template, and its end in the text."""
+
+    index: int
+    end: int
+
+
+class _NotArithmetic(Exception):
+    """`$((a) | b)` is a subshell in a substitution."""
+
+
+class Words(ABC):
+    """Reads words. `contexts` holds the quotes around each template."""
+
+    def __init__(self, text: str, marks: Mapping[int, Span]) -> None:
+        self.text = text
+        self.at = 0
+        self.end = len(text)
+        self.contexts: dict[int, Context] = {}
+        self._marks = marks
+        self._starts = sorted(marks)
+        self._depth = 0
+        self._retries = 0
+
+    @abstractmethod
+    def script(self, *closers: str) -> Script:
+        """Read commands up to one of the closers, which is left to the caller."""
+
+    def enter(self) -> None:
+        """Go one level deeper. Raises Undecided."""
+        self._depth += 1
+        if self._depth > _MOST_NESTED:
+            raise Undecided("it is nested too deeply")
+
+    def leave(self) -> None:
+        self._depth -= 1
+
+    def word(self) -> Word:
+        """Read the word at the present position; an empty one if there is none."""
+        parts: list[Part] = []
+        while self.at < self.end:
+            char = self.text[self.at]
+            if plain := _PLAIN["bare"].match(self.text, self.at, self.end):
+                parts.append(Text(plain[0], quoted=False))
+                self.at = plain.end()
+            elif char in "<>" and self.text.startswith("(", self.at + 1):
+                self.at += 2
+                parts.append(self._substitution(fed=char == ">"))
+            elif char in " \t\n;&|<>()":
+                break
+            else:
+                self._special(parts, "bare")
+        return tuple(parts)
+
+    def document(self, end: int) -> Word:
+        """Read the text of a here-document up to `end`."""
+        before, self.end = self.end, end
+        parts: list[Part] = []
+        self._until("", parts, "document")
+        self.at, self.end = end, before
+        return tuple(parts)
+
+    def verbatim(self, end: int, context: Context) -> Word:
+        """Read text in which a shell replaces nothing up to `end`."""
+        parts: list[Part] = []
+        for start in self._starts[bisect_left(self._starts, self.at) : bisect_left(self._starts, end)]:
+            span = self._marks[start]
+            parts += [Text(self.text[self.at : start]), Mark(span.index)]
+            self.contexts[span.index] = context
+            self.at = span.end
+        parts.append(Text(self.text[self.at : end]))
+        self.at = end
+        return tuple(parts)
+
+    def arithmetic(self) -> Arithmetic | None:
+        """Read up to the `))` that closes arithmetic; None, and nothing read, if it is a subshell in another."""
+        start = self.at
+        parts: list[Part] = []
+        self.enter()
+        try:
+            self._arithmetic(parts)
+        except _NotArithmetic:
+            self.at = start
+            self._retries += 1
+            if self._retries > _MOST_RETRIES:
+                raise Undecided("it has too many parentheses") from None
+            return None
+        finally:
+            self.leave()
+        return Arithmetic(tuple(parts))
+
+    def _arithmetic(self, parts: list[Part]) -> None:
+        depth = 0
+        while self.at < self.end:
+            char = self.text[self.at]
+            if char not in "()":
+                self._next(parts, "arithmetic")
+                continue
+            if char == ")" and not depth:
+                if not self.text.startswith("))", self.at):
+                    raise _NotArithmetic
+                self.at += 2
+                return
+            depth += 1 if char == "(" else -1
+            parts.append(Text(char))
+            self.at += 1
+
+    def _until(self, closer: str, parts: list[Part], mode: str) -> None:
+        """Read parts up to the closer, and the closer."""
+        while self.at < self.end:
+            if closer and self.text[self.at] == closer:
+                self.at += 1
+                return
+            self._next(parts, mode)
+
+    def _next(self, parts: list[Part], mode: str) -> None:
+        if plain := _PLAIN[mode].match(self.text, self.at, self.end):
+            parts.append(Text(plain[0]))
+            self.at = plain.end()
+        else:
+            self._special(parts, mode)
+
+    def _special(self, parts: list[Part], mode: str) -> None:
+        """Read an escape, a quote or an expansion."""
+        char = self.text[self.at]
+        if span := self._marks.get(self.at):
+            self.contexts[span.index] = _CONTEXTS.get(mode, "arithmetic")
+            parts.append(Mark(span.index))
+            self.at = span.end
+        elif char == "\\":
+            parts.append(self._escape(mode))
+        elif char == "$":
+            self._dollar(parts, mode)
+        elif char == "`":
+            parts.append(self._backticks())
+        elif char == "'" and mode == "bare":
+            self._single(parts)
+        elif char == '"' and mode == "bare":
+            self.at += 1
+            parts.append(Text(""))
+            self._until('"', parts, "double")
+        else:
+            parts.append(Text(char))
+            self.at += 1
+
+    def _escape(self, mode: str) -> Text:
+        escaped = self.text[self.at + 1 : min(self.at + 2, self.end)]
+        if mode in _ESCAPABLE and escaped not in _ESCAPABLE[mode]:
+            self.at += 1
+            return Text("\\")
+        if span := self._marks.get(self.at + 1):
+            self.contexts[span.index] = "escaped"
+        self.at = min(self.at + 2, self.end)
+        return Text("" if escaped == "\n" else escaped)
+
+    def _single(self, parts: list[Part]) -> None:
+        self.at += 1
+        end = self.at
+        while (end := self.text.find("'", end, self.end)) >= 0 and (within := self._span_over(end)):
+            end = within.end
+        parts += self.verbatim(self.end if end < 0 else end, "single")
+        self.at = min(self.at + 1, self.end)
+
+    def _span_over(self, place: int) -> Span | None:
+        """Return the template that a position is within."""
+        before = bisect_left(self._starts, place) - 1
+        span = self._marks[self._starts[before]] if before >= 0 else None
+        return span if span and place < span.end else None
+
+    def _dollar(self, parts: list[Part], mode: str) -> None:
+        text, at = self.text, self.at
+        if text.startswith("$((", at):
+            self.at += 3
+            computed = self.arithmetic()
+            if computed is not None:
+                parts.append(computed)
+                return
+            self.at = at
+        if text.startswith("$(", at):
+            self.at += 2
+            parts.append(self._substitution())
+        elif text.startswith("${", at):
+            self.at += 2
+            parts.append(self._braces(mode))
+        elif name := _NAME.match(text, at + 1, self.end):
+            parts.append(Variable(name[0]))
+            self.at = name.end()
+        else:
+            self.at += 1
+            if mode == "bare" and text.startswith("'", self.at):
+                self._check_ansi()
+            parts.append(Text("$"))
+
+    def _check_ansi(self) -> None:
+        """Raise Undecided for `$'\\''`, which ends at the second quote in one shell and at the third in the other."""
+        end = self.text.find("'", self.at + 1, self.end)
+        if end > 0 and self.text[end - 1] == "\\":
+            raise Undecided("shells disagree where $'…' with \\' in it ends")
+
+    def _substitution(self, *, fed: bool = False) -> Substitution:
+        script = self.script(")")
+        self.at = min(self.at + 1, self.end)
+        return Substitution(script, fed)
+
+    def _backticks(self) -> Substitution:
+        start = self.at = self.at + 1
+        while self.at < self.end and self.text[self.at] != "`":
+            span = self._marks.get(self.at)
+            self.at = span.end if span else self.at + (2 if self.text[self.at] == "\\" else 1)
+        before, self.end, self.at = self.end, min(self.at, self.end), start
+        if "\\" in self.text[start : self.end] and any(start <= one < self.end for one in self._starts):
+            raise Undecided("backticks with a backslash and a template in them: write $(…)")
+        script = Script()
+        while self.at < self.end:
+            script.pipelines += self.script().pipelines
+        self.at, self.end = min(self.end + 1, before), before
+        return Substitution(script)
+
+    def _braces(self, mode: str) -> Variable:
+        self.enter()
+        found = _LONG_NAME.match(self.text, self.at, self.end)
+        assert found is not None
+        self.at = found.end()
+        start = self.at
+        computed: list[Part] = []
+        inner: list[Part] = []
+        if self.text.startswith("[", self.at):
+            self.at += 1
+            self._until("]", computed, "subscript")
+        if _OFFSET.match(self.text, self.at):
+            self._until("}", computed, "subscript")
+        else:
+            self._pattern(inner, mode)
+        self.leave()
+        operation = (found[1] or "") + self.text[start : max(start, self.at - 1)]
+        return Variable(found[2] or "", operation, tuple(inner), tuple(computed))
+
+    def _pattern(self, parts: list[Part], mode: str) -> None:
+        """Read the word in `${name:-word}` or the pattern in `${name#pattern}`."""
+        is_pattern = not re.compile(r":?[-=?+]").match(self.text, self.at)
+        outer = mode if mode in _CONTEXTS else "bare"
+        while self.at < self.end:
+            char = self.text[self.at]
+            if char == "}":
+                self.at += 1
+                return
+            if plain := _PLAIN["pattern"].match(self.text, self.at, self.end):
+                parts.append(Text(plain[0]))
+                self.at = plain.end()
+            elif char == "'" and outer != "bare" and is_pattern:
+                raise Undecided("shells disagree about quotes in a pattern in double quotes")
+            elif char == '"' and outer == "double":
+                self.at += 1
+                self._until('"', parts, "double")
+            else:
+                self._special(parts, outer)
