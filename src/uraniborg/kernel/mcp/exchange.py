@@ -43,6 +43,7 @@ from uraniborg.kernel.mcp.jsonrpc import (
 )
 from uraniborg.kernel.mcp.protocol import InvalidMessage
 from uraniborg.kernel.mcp.protocol import Protocol as Engine
+from uraniborg.kernel.request_ids import begin_request, new_request
 from uraniborg.kernel.stdio import LINE_LIMIT
 
 _END: Final = object()
@@ -142,6 +143,7 @@ class Exchange:
 
     async def _receive(self) -> None:
         while (message := await self._received.get()) is not _END:
+            begin_request()
             if isinstance(message, dict):
                 await self._take(cast("dict[str, Any]", message), None)
             elif isinstance(message, list):
@@ -237,12 +239,11 @@ class Exchange:
             self._settled.set()
 
     async def _refuse_unanswered(self) -> None:
-        left = {request_id: len(batches) for request_id, batches in self._unanswered.items()}
-        if left:
-            _log.warning("input has ended and calls are cancelled", unanswered=sum(left.values()))
-        for request_id, count in left.items():
-            for _ in range(count):
-                await self._answer(request_id, refusal(request_id, InputEnded(self._patience), INTERNAL_ERROR))
+        left = [request_id for request_id, batches in self._unanswered.items() for _ in batches]
+        for request_id in left:
+            begin_request()
+            _log.warning("input has ended and the call is cancelled", id=str(request_id)[:80])
+            await self._answer(request_id, refusal(request_id, InputEnded(self._patience), INTERNAL_ERROR))
 
     async def _write(self, answer: bytes) -> None:
         line = answer + b"\n"
@@ -251,13 +252,14 @@ class Exchange:
 
 def _parsed(line: bytes) -> Any:
     """Return the JSON value in a line, or the Answer to a line that cannot be read."""
-    if len(line) > LINE_LIMIT:
-        given = outermost_id(line[:LINE_LIMIT].decode("utf-8", "replace"))
-        return Answer(400, refusal(given, LineTooLong(), INVALID_REQUEST))
-    try:
-        return read(line)
-    except ValueError:
-        return unreadable(line)
+    with new_request():
+        if len(line) > LINE_LIMIT:
+            given = outermost_id(line[:LINE_LIMIT].decode("utf-8", "replace"))
+            return Answer(400, refusal(given, LineTooLong(), INVALID_REQUEST))
+        try:
+            return read(line)
+        except ValueError:
+            return unreadable(line)
 
 
 def _negotiated(initialize: Request) -> str:
