@@ -119,7 +119,7 @@ class TemplateUnresolved(PflowError, InvalidInput):
     ) -> None:
         names = ", ".join(f"${{{name}}}" for name in missing)
         super().__init__(
-            message or f"Template {names} not resolved.",
+            message or f"Template {names} not resolved",
             hint=hint,
             missing_variables=list(missing),
             available=list(available),

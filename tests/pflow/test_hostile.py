@@ -190,10 +190,14 @@ def test_values_of_a_million_characters_pass_through_and_are_cut_in_the_reply_al
     assert (home / reply["outputs"]["said"]["file"]).read_text() == LONG
 
 
-@pytest.mark.parametrize("variable", [LONG, f"v.{LONG}"], ids=["name", "path"])
-def test_a_variable_of_a_million_characters_is_missed_in_few_words(home: Path, variable: str) -> None:
+@pytest.mark.parametrize(
+    ("variable", "kind"),
+    [(LONG, "template_error"), (f"v.{LONG}", "validation_error"), (f"{LONG}.v", "validation_error")],
+    ids=["name", "path", "root"],
+)
+def test_a_variable_of_a_million_characters_is_missed_in_few_words(home: Path, variable: str, kind: str) -> None:
     reply = execute(home, {"nodes": [echo("a", f"${{{variable}}}")]})
-    assert reply["error"]["type"] == "template_error"
+    assert reply["error"]["type"] == kind
     assert length(reply) < SHORT
 
 

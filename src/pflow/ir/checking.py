@@ -10,6 +10,7 @@ from pflow.ir.actions import check_actions
 from pflow.ir.code import check_command
 from pflow.ir.constants import Constants
 from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
+from pflow.ir.foreign_syntax import check_foreign_syntax
 from pflow.ir.graph import Graph
 from pflow.ir.model import Edge, Node, Workflow
 from pflow.ir.params import check_params
@@ -120,6 +121,7 @@ class _Checker:
             if node.type == NESTED:
                 found += self._check_nested(node, path, depth)
         found += check_references(workflow, graph, places, known)
+        found += check_foreign_syntax(workflow, places, known)
         return Checked(workflow, found)
 
     def _unknown_type(self, node: Node, path: str) -> list[Diagnostic]:

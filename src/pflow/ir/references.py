@@ -24,7 +24,7 @@ def check_references(
     found: list[Diagnostic] = []
     checker = _References(workflow, graph, known)
     for use in uses_in(workflow):
-        path = _path_of(use, places)
+        path = path_of(use, places)
         found += _check_malformed(use, path)
         found += check_code(use, path)
         told: set[Reference] = set()
@@ -52,7 +52,8 @@ def _check_malformed(use: Use, path: str) -> list[Diagnostic]:
     return found
 
 
-def _path_of(use: Use, places: Mapping[str, int]) -> str:
+def path_of(use: Use, places: Mapping[str, int]) -> str:
+    """Return the path of a text in the document of its workflow."""
     if use.node is None:
         return f"outputs.{use.place}.source"
     within = use.place if use.place.startswith("batch.") else f"params.{use.place}"
@@ -84,13 +85,20 @@ class _References:
         meant = nearest(root, names)
         example = f"${{{_cut(reference.text.replace(root, meant, 1))}}}" if meant else None
         more: dict[str, Any] = {"available": names[:_SHOWN], "nearest": meant, "example": example}
+        node = use.node.id if use.node else None
+        if reference.steps and isinstance(reference.steps[0], str):
+            message = f"In `${{{_cut(reference.text)}}}`, '{_cut(root)}' is neither a declared input nor a node."
+            hint = _batch_only(use, root) or (
+                f"Write `{example}`."
+                if example
+                else f'Name a node that runs before, or declare it: "inputs": {{"{_cut(root)}": {{"type": "object"}}}}'
+            )
+            return [error("unknown_root", path, message, hint=hint, node=node, **more)]
         message = f"`${{{_cut(reference.text)}}}` is neither a declared input nor the output of a node."
         hint = f'It can be given with `inputs`. To declare it: "inputs": {{"{_cut(root)}": {{"type": "string"}}}}'
         if use.is_command and root.isupper():
             hint = f"If it is meant for the shell, write ${root}, or `$${{{_cut(root)}}}`."
-        if root == INDEX or (root == "item" and (use.node is None or use.node.batch is None)):
-            hint = "It is only there in a node with `batch`."
-        node = use.node.id if use.node else None
+        hint = _batch_only(use, root) or hint
         return [warning("undeclared_variable", path, message, hint=hint, node=node, **more)]
 
     def unused(self) -> list[Diagnostic]:
@@ -177,6 +185,12 @@ class _References:
             out = out.structure[step]
             way += f".{step}"
         return []
+
+
+def _batch_only(use: Use, root: str) -> str:
+    """Return a hint for the names that exist in a node with `batch` only."""
+    is_item = root == INDEX or (root == "item" and (use.node is None or use.node.batch is None))
+    return "It is only there in a node with `batch`." if is_item else ""
 
 
 def _cut(text: str) -> str:

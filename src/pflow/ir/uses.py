@@ -18,7 +18,7 @@ _OPAQUE: Final = ("workflow_ir",)
 
 @dataclass(frozen=True)
 class Use:
-    """A text with templates: of a node's parameter or batch, or of an output if `node` is None."""
+    """A text that may have templates: of a node's parameter or batch, or of an output if `node` is None."""
 
     node: Node | None
     place: str
@@ -44,15 +44,18 @@ class Use:
 
 
 def uses_in(workflow: Workflow) -> Iterator[Use]:
-    """All texts of a workflow that have templates in them, in the order of the file."""
+    """All texts of a workflow that have templates in them, in the order of the file, and the sources of its outputs."""
+    return (use for use in texts_in(workflow) if use.node is None or "${" in use.text)
+
+
+def texts_in(workflow: Workflow) -> Iterator[Use]:
+    """All texts of a workflow in which templates are resolved, in the order of the file."""
     for node in workflow.nodes.values():
         if node.batch is not None:
             for place, text in strings_in(node.batch.items, "batch.items"):
-                if "${" in text:
-                    yield Use(node, place, text, is_item=False)
+                yield Use(node, place, text, is_item=False)
         for place, text in strings_in(resolvable(node)):
-            if "${" in text:
-                yield Use(node, place, text, is_item=node.batch is not None)
+            yield Use(node, place, text, is_item=node.batch is not None)
     for output in workflow.outputs.values():
         yield Use(None, output.name, output.source, is_item=False)
 

@@ -596,3 +596,36 @@ def test_the_log_loads_nothing_heavy() -> None:
     code = f"import sys, pflow.engine.runlog; sys.exit(', '.join({heavy} & set(sys.modules)) or 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=30)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_only_a_run_that_is_logged_as_a_success_has_succeeded(log: RunLog, path: Path) -> None:
+    assert not log.has_succeeded("run_0")
+    for number, status in enumerate(get_args(Ending)):
+        ran(log, f"run_{number}", status)
+    log.begin("run_9", "w", "draft", NOON, {})
+    assert [log.has_succeeded(f"run_{number}") for number in range(10)] == [
+        number < len(get_args(Ending)) and get_args(Ending)[number] == "success" for number in range(10)
+    ]
+    assert not log.has_succeeded("run")
+    assert not log.has_succeeded("\ud800")
+
+
+def test_a_log_that_cannot_be_read_calls_no_run_a_success(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"this is not a database" * 100)
+    with closing(RunLog(path)) as log:
+        assert not log.has_succeeded("run_0")
+
+
+def test_how_a_run_ended_is_on_disk_when_it_is_logged(log: RunLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    levels: list[int] = []
+    transaction = runlog.transaction
+
+    def noted(connection: sqlite3.Connection) -> Any:
+        levels.append(connection.execute("PRAGMA synchronous").fetchone()[0])
+        return transaction(connection)
+
+    monkeypatch.setattr(runlog, "transaction", noted)
+    ran(log, "run_0")
+    full = 2
+    assert levels[-1] == full

@@ -101,12 +101,12 @@ def test_all_mistakes_of_all_kinds_are_told_at_once_each_at_its_place_in_the_fil
         ("unreachable_node", "nodes[7]"),
         ("unknown_node", "edges[1].to"),
         ("bad_declaration", "outputs.out"),
+        ("unknown_root", "outputs.gone.source"),
     }
     assert {(one.code, one.path) for one in found.warnings} == {
         ("unused_input", "inputs.unused"),
         ("unknown_param", "nodes[4].params.cmd"),
         ("undeclared_variable", "nodes[5].params.message"),
-        ("undeclared_variable", "outputs.gone.source"),
         ("unknown_action", "edges[3].action"),
     }
     assert all(one.message and orjson.dumps(one.plain()) for one in found.diagnostics)
@@ -425,7 +425,7 @@ def test_ten_thousand_branches_are_checked() -> None:
     ("message", "code"),
     [
         ("${undeclared}", "undeclared_variable"),
-        ("${befor.echo}", "undeclared_variable"),
+        ("${befor.echo}", "unknown_root"),
         ("${n9998.echo}", "not_before"),
         ("${before.ecko}", "unknown_output"),
         ("${HOME:-x}", "malformed_template"),

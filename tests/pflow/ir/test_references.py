@@ -36,9 +36,10 @@ def test_a_variable_that_is_neither_declared_nor_produced_is_a_warning_and_told_
     ("node", "used"), [("fetch-data", "fetch_data"), ("fetch_data", "fetch-data"), ("fetchData", "fetchdata")]
 )
 def test_a_node_misspelt_by_a_hyphen_is_shown_as_it_would_be_right(node: str, used: str) -> None:
-    told = the(checked(chain(shell(node), echo("say", f"Got ${{{used}.stdout}}"))), "undeclared_variable")
-    assert (told.nearest, told.example) == (node, f"${{{node}.stdout}}")
+    told = the(checked(chain(shell(node), echo("say", f"Got ${{{used}.stdout}}"))), "unknown_root")
+    assert (told.severity, told.nearest, told.example) == ("error", node, f"${{{node}.stdout}}")
     assert node in told.available
+    assert told.hint == f"Write `${{{node}.stdout}}`."
 
 
 def test_an_input_misspelt_is_shown_as_it_would_be_right() -> None:
@@ -49,14 +50,52 @@ def test_an_input_misspelt_is_shown_as_it_would_be_right() -> None:
 
 
 @pytest.mark.parametrize("source", ["${fetc.stdout}", "${fetc.stdout ?? fetch.stderr}", "${fetc.stdout} it is"])
-def test_an_output_of_what_is_neither_declared_nor_produced_may_be_given_and_is_a_warning(source: str) -> None:
+def test_an_output_of_a_node_that_does_not_exist_is_an_error(source: str) -> None:
     found = checked({"nodes": [shell("fetch")], "outputs": {"o": {"source": source}}})
-    told = the(found, "undeclared_variable")
-    assert found.errors == []
-    assert (told.severity, told.path, told.node, told.nearest) == ("warning", "outputs.o.source", None, "fetch")
+    told = the(found, "unknown_root")
+    assert (told.severity, told.path, told.node, told.nearest) == ("error", "outputs.o.source", None, "fetch")
     assert told.example == "${fetch.stdout}"
     assert told.available == ("fetch",)
+
+
+def test_an_output_that_may_be_given_is_a_warning() -> None:
+    found = checked({"nodes": [shell("fetch")], "outputs": {"o": {"source": "${fetc}"}}})
+    told = the(found, "undeclared_variable")
+    assert found.errors == []
+    assert (told.path, told.example) == ("outputs.o.source", "${fetch}")
     assert '"inputs": {"fetc"' in told.hint
+
+
+@pytest.mark.parametrize("used", ["nodee.stdout", "nodee.stdout ?? 1", "nodee.a[0].b", "init.echo[${nodee.count}]"])
+@pytest.mark.parametrize("command", [True, False])
+def test_a_dotted_name_that_is_neither_an_input_nor_a_node_is_an_error(used: str, command: bool) -> None:
+    text = f"x ${{{used}}}"
+    last = shell("last", text) if command else echo("last", [text])
+    found = checked(chain(echo("init"), shell("node"), last))
+    told = the(found, "unknown_root")
+    assert (told.severity, told.node, told.nearest) == ("error", "last", "node")
+    assert "'nodee' is neither a declared input nor a node" in told.message
+
+
+def test_a_dotted_name_that_resembles_nothing_is_shown_with_how_to_declare_it() -> None:
+    told = the(checked({"nodes": [echo("a", "${settings.url}")]}), "unknown_root")
+    assert (told.nearest, told.example) == (None, None)
+    assert '"inputs": {"settings": {"type": "object"}}' in told.hint
+    assert checked({"inputs": {"settings": {"type": "object"}}, "nodes": [echo("a", "${settings.url}")]}).errors == []
+
+
+@pytest.mark.parametrize("used", ["names", "names[0]", "names[0].first", "names ?? 1"])
+def test_a_name_without_a_dot_may_be_given_with_the_call(used: str) -> None:
+    found = checked({"nodes": [echo("a", f"${{{used}}}")]})
+    assert (found.errors, codes(found)) == ([], ["undeclared_variable"])
+
+
+@pytest.mark.parametrize("used", ["item.name", "it.name", "__index__.x"])
+def test_fields_of_an_item_are_fine_in_a_batch_and_an_error_outside(used: str) -> None:
+    batch: Plain = {"items": [{}], "as": "it" if used.startswith("it.") else "item"}
+    assert checked({"nodes": [echo("a", f"${{{used}}}", batch=batch)]}).errors == []
+    told = the(checked({"nodes": [echo("a", f"${{{used}}}")]}), "unknown_root")
+    assert "batch" in told.hint or used.startswith("it.")
 
 
 def test_the_item_is_not_there_in_an_output() -> None:
@@ -179,7 +218,8 @@ def test_what_the_shell_understands_is_not_malformed_in_a_command() -> None:
 
 
 def test_a_reference_used_many_times_in_a_text_is_told_once() -> None:
-    assert codes(checked({"nodes": [echo("a", "${gone} ${gone} ${gone.x}")]})) == ["undeclared_variable"] * 2
+    found = checked({"nodes": [echo("a", "${gone} ${gone} ${gone.x} ${gone.x}")]})
+    assert codes(found) == ["undeclared_variable", "unknown_root"]
 
 
 def test_many_malformed_beginnings_are_told_in_short() -> None:
@@ -203,6 +243,6 @@ def test_a_name_of_a_million_characters_is_told_in_short() -> None:
         "outputs": {"o": {"source": f"${{{long}.x}}"}, "p": {"source": f"${{g.commits.{long}}}"}},
     }
     found = checked(document).diagnostics
-    assert {one.code for one in found} == {"undeclared_variable", "unknown_output", "unknown_field"}
+    assert {one.code for one in found} == {"undeclared_variable", "unknown_root", "unknown_output", "unknown_field"}
     for one in found:
         assert all(len(str(value)) < 1000 for value in one.plain().values())

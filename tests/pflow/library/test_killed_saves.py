@@ -71,7 +71,7 @@ def killed_at_every_moment(homes: Path, final: str) -> dict[int, bool]:
     return {moment: code == -9 for moment, code in codes.items()}
 
 
-@requirement("PF-R14")
+@requirement("PF-R14", "PF-R15")
 @pytest.mark.parametrize("final", ["x", "y"])
 @pytest.mark.parametrize("put_draft", [draft, raw])
 def test_a_save_killed_at_any_moment_never_leaves_neither(

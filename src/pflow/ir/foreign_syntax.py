@@ -1,0 +1,149 @@
+"""Placeholders of other languages, `{{name}}`, `$name` and `<name>`, where a template `${name}` was meant.
+
+Such a text is used as it stands, so a mistake goes unnoticed until the effect has happened. The same text may be right:
+`$name` belongs to the shell, `<title>` to HTML, `{{name}}` to Jinja. A placeholder is therefore reported only if the
+node does not use `${name}` itself, and as an error only if nothing else in the workflow does.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+from pflow.ir.code import CODE
+from pflow.ir.diagnostics import Diagnostic, Severity
+from pflow.ir.model import Workflow
+from pflow.ir.references import BATCH_OUTPUTS, path_of
+from pflow.ir.uses import NESTED, Use, aliases_of, texts_in
+from pflow.registry.interface import Interface
+from pflow.templates.parsing import references_in
+
+Form = Literal["braces", "dollar", "angle"]
+
+_PATH: Final = r"([^\W\d][\w-]*+(?:\.[\w-]++)*+)"
+_FORMS: Final[tuple[tuple[Form, str, re.Pattern[str]], ...]] = (
+    ("braces", "{{", re.compile(rf"(?<![${{])\{{\{{\s*+{_PATH}\s*+\}}\}}(?!\}})")),
+    ("dollar", "$", re.compile(rf"(?<![\w$\\])\${_PATH}")),
+    ("angle", "<", re.compile(rf"(?<![\w<])<{_PATH}>(?!>)")),
+)
+_UNCLOSED_TAGS: Final = {
+    *("area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option", "p"),
+    *("param", "source", "td", "th", "tr", "track", "wbr"),
+}
+"""Elements of HTML that need no end tag."""
+_MOST: Final = 12
+"""Placeholders of one text that are reported."""
+_LONGEST: Final = 120
+
+
+class _Placeholder(NamedTuple):
+    form: Form
+    text: str
+    root: str
+    meant: str
+
+
+def check_foreign_syntax(
+    workflow: Workflow, places: Mapping[str, int], known: Mapping[str, Interface | None]
+) -> list[Diagnostic]:
+    """Return a diagnostic for each placeholder that was probably meant as a template."""
+    checker = _Checker(workflow, known)
+    return [one for use in texts_in(workflow) for one in checker.check(use, path_of(use, places))]
+
+
+class _Checker:
+    def __init__(self, workflow: Workflow, known: Mapping[str, Interface | None]) -> None:
+        self._workflow = workflow
+        self._known = known
+        self._used: dict[str | None, set[str]] = {}
+        """The roots of the templates of each node, and under None of the outputs."""
+        for use in texts_in(workflow):
+            if "${" in use.text:
+                roots = self._used.setdefault(use.node and use.node.id, set())
+                roots.update(one.root for template in use.templates for one in references_in(template))
+        self._used_anywhere: set[str] = set().union(*self._used.values())
+        self._is_static = not self._used_anywhere and not workflow.inputs
+
+    def check(self, use: Use, path: str) -> Iterator[Diagnostic]:
+        if use.node is not None and (use.node.type, use.place) in CODE:
+            return
+        seen: set[str] = set()
+        for one in self._placeholders(use):
+            severity = None if one.root in seen else self._severity(use, one)
+            if severity is None:
+                continue
+            seen.add(one.root)
+            shown, meant = _cut(one.text), f"${{{_cut(one.meant)}}}"
+            message = f"`{shown}` is not a template and stays as it is. Write `{meant}`."
+            yield Diagnostic(
+                severity,
+                "foreign_placeholder",
+                path,
+                message,
+                hint=self._hint(one, severity),
+                example=meant,
+                node=use.node.id if use.node else None,
+            )
+            if len(seen) == _MOST:
+                return
+
+    def _placeholders(self, use: Use) -> Iterator[_Placeholder]:
+        for form, mark, pattern in _FORMS:
+            for found in pattern.finditer(use.text) if mark in use.text else ():
+                root, dot, rest = found[1].partition(".")
+                if form == "dollar" and not self._is_declared(use, root):
+                    root, dot = root.partition("-")[0], ""  # `$name-2` is `$name` before a hyphen
+                output = rest.partition(".")[0]
+                if form == "dollar" and not (root in self._workflow.nodes and self._has_output(root, output)):
+                    yield _Placeholder(form, f"${root}", root, root)  # `$name.txt` is `$name` before a dot
+                else:
+                    yield _Placeholder(form, found[0], root, root + dot + rest)
+
+    def _severity(self, use: Use, one: _Placeholder) -> Severity | None:
+        """Return how grave it is, or None for what is probably right as it is."""
+        root = one.root
+        if root in self._used.get(use.node and use.node.id, ()) or _belongs_there(use, one):
+            return None
+        if root in self._workflow.inputs or root in aliases_of(use):
+            is_redirection = one.form == "angle" and use.is_command
+            return "warning" if root in self._used_anywhere or is_redirection else "error"
+        if root in self._workflow.nodes:
+            if self._has_output(root, one.meant.partition(".")[2].partition(".")[0]):
+                return "error"
+            return "warning" if one.form == "braces" else None
+        return "warning" if self._is_static and not use.is_command and "\n" not in use.text else None
+
+    def _is_declared(self, use: Use, name: str) -> bool:
+        return name in self._workflow.inputs or name in self._workflow.nodes or name in aliases_of(use)
+
+    def _has_output(self, name: str, output: str) -> bool:
+        node = self._workflow.nodes[name]
+        interface = self._known[node.type]
+        if node.batch is not None:
+            return output in BATCH_OUTPUTS
+        return bool(output) and interface is not None and node.type != NESTED and output in interface.outputs
+
+    def _hint(self, one: _Placeholder, severity: Severity) -> str:
+        if severity == "error" and one.root in self._workflow.inputs:
+            return f"If the text is meant as it is, remove the input '{one.root}', which nothing uses."
+        if one.root in self._workflow.nodes or one.root in self._workflow.inputs:
+            return "If the text is meant as it is, give the node or the input another name."
+        return f'Declare the input: "inputs": {{"{_cut(one.root)}": {{"type": "string"}}}}'
+
+
+def _belongs_there(use: Use, one: _Placeholder) -> bool:
+    """Return True for a tag of HTML, and for a variable that the text, `env` or, by custom, the environment sets."""
+    if one.form == "angle":
+        return f"</{one.root}" in use.text or one.root.lower() in _UNCLOSED_TAGS
+    if one.form == "braces":
+        return False
+    env: Any = use.node.params.get("env") if use.node and use.is_command else None
+    if use.is_command and (one.root.isupper() or (isinstance(env, dict) and one.root in env)):
+        return True
+    word = re.escape(one.root)
+    assigned = rf"(?<![\w$-]){word}=" if use.is_command else rf"(?<![\w-]){word}\s*+=(?!=)"
+    others = rf"-v\s*+{word}=|\bfor\s++\$?{word}\b|\bread\b[^;|&\n]{{0,200}}\b{word}\b"
+    return bool(re.search(rf"{assigned}|{others}|--(?:arg|argjson|slurpfile|rawfile)\s++{word}\b", use.text))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

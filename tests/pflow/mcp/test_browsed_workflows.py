@@ -1,0 +1,44 @@
+"""Whether `browse_components` tells of workflows is decided by `include_workflows`, whatever else is asked for."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pflow.library.homes import draft, raw, saved
+from tests.pflow.mcp.agents import agent, told
+from tests.requirements import requirement
+
+SOURCES = {"pr-analyzer": "library", "pr-notes": "draft", "pr-raw": "draft"}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@requirement("PF-R3")
+async def test_workflows_come_if_and_only_if_they_are_included(home: Path) -> None:
+    async with agent(home) as client:
+
+        async def browse(**arguments: Any) -> dict[str, Any]:
+            return await told(client, "browse_components", **arguments)
+
+        for query in ("", "pr", "xqzxqz"):
+            assert (await browse(query=query, include_workflows=True))["workflows"] == []
+            assert "workflows" not in await browse(query=query, include_workflows=False)
+        saved(home, "pr-analyzer", "Analyzes PRs")
+        draft(home, "pr-notes")
+        raw(home, "pr-raw")
+        saved(home, "unrelated", "Weighs stars.")
+        everything = SOURCES | {"unrelated": "library"}
+        for query, sources in (("", everything), ("pr", SOURCES), ("xqzxqz", {})):
+            included = await browse(query=query, include_workflows=True)
+            assert {one["name"]: one["source"] for one in included["workflows"]} == sources
+            left_out = await browse(query=query, include_workflows=False)
+            assert "workflows" not in left_out
+            assert left_out["nodes"] == included["nodes"]
+            assert included["total"] - left_out["total"] == len(sources)
+            assert await browse(query=query) == included, "they are included by default"
+        (analyzer,) = [one for one in (await browse(query="pr"))["workflows"] if one["name"] == "pr-analyzer"]
+        assert analyzer["description"] == "Analyzes PRs"
