@@ -257,6 +257,7 @@ WORKFLOWS = (
     "new",
     "save",
     "examples",
+    "schedule",
     "mcp add",
     "mcp list",
     "mcp sync",

@@ -42,7 +42,8 @@ and values are unchanged are not run again; `reused_nodes` and `not_reused` say 
 5. save_to_library once it works. describe_workflow tells how to call a workflow and how it went.
 
 A node of the type `approval` ends the run with approval_required: have the person decide (`uraniborg decide`, as the \
-hint says), then execute again. To change a saved workflow, edit {library}/NAME.json.\
+hint says), then execute again. To change a saved workflow, edit {library}/NAME.json. To run one \
+every Monday, the person runs `pflow schedule NAME --at "mon 07:00" --install`.\
 """
 
 _Name = Annotated[str, Field(description="Name of a workflow, without path or suffix.")]

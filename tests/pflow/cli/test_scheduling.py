@@ -1,4 +1,4 @@
-"""`pflow schedule` prints what a scheduler needs, or installs, lists and removes it. Its programs are stand-ins here."""
+"""`pflow schedule` prints what a scheduler needs, or installs, lists and removes it. Its programs are stand-ins."""
 
 import os
 import plistlib

@@ -307,6 +307,7 @@ def test_the_instructions_teach_the_loop(home: Path) -> None:
     assert places == sorted(places)
     assert "save_to_library" in told_at_first
     assert "pflow://guide" in told_at_first
+    assert '`pflow schedule NAME --at "mon 07:00" --install`' in told_at_first
     assert len(told_at_first) < 2_000
 
 
@@ -318,7 +319,15 @@ async def test_the_guide_is_a_resource_and_there_is_no_other(home: Path) -> None
         (content,) = (await client.read_resource(listed.uri)).contents
         assert isinstance(content, TextResourceContents)
         assert content.mimeType == "text/markdown"
-        for word in ("${", "edges", "batch", "retry", "checkpoint", "??"):
+        for word in (
+            "${",
+            "edges",
+            "batch",
+            "retry",
+            "checkpoint",
+            "??",
+            'pflow schedule NAME KEY=VALUE --at "mon 07:00"',
+        ):
             assert word in content.text
         for uri in ("pflow://nowhere", "file:///etc/passwd"):
             with pytest.raises(McpError) as refusal:
