@@ -1,7 +1,7 @@
 """The five operations, for agents and people alike. Everything is made anew for each of them: nothing is shared."""
 
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -203,22 +203,29 @@ class Service:
         checked_name(final_name)
         checked = self.check(find_draft(self.home, draft_name, self.folder)[1].ir)
         sound(checked, draft_name)
-        saved = save_to_library(self.home, draft_name, final_name, description, folder=self.folder)
-        warnings = [*saved.warnings, *(one.message for one in checked.warnings)]
+        library = WorkflowManager.for_library(self.home)
+        # A workflow that is saved under the draft's name keeps its own results and statistics.
+        is_renamed = draft_name != final_name and not library.exists(draft_name)
+        unmoved: list[str] = []
+        with ExitStack() as stack:
+            if is_renamed and not library.exists(final_name):
+                try:
+                    stack.enter_context(self._checkpoints(draft_name).moved_to(final_name))
+                except (UraniborgError, OSError) as exc:
+                    unmoved.append(f"The results of its unfinished run were not moved along: {as_error(exc).message}")
+            saved = save_to_library(self.home, draft_name, final_name, description, folder=self.folder)
+        warnings = [*saved.warnings, *unmoved, *(one.message for one in checked.warnings)]
         log = self.log()
         try:
             if not log.statistics(draft_name)["success_count"]:
                 warnings.append("It has not run successfully yet.")
-            # What is saved under the draft's name keeps what is its own.
-            if draft_name != final_name and not WorkflowManager.for_library(self.home).exists(draft_name):
+            if is_renamed:
                 log.rename(draft_name, final_name)
-                self._checkpoints(draft_name).rename(final_name)
         except (UraniborgError, OSError) as exc:
             warnings.append(f"Not all of its statistics were moved along: {as_error(exc).message}")
         finally:
             log.close()
-        told = WorkflowManager.for_library(self.home).told(final_name)
-        return {"success": True, "path": told, "name": final_name, "warnings": warnings}
+        return {"success": True, "path": library.told(final_name), "name": final_name, "warnings": warnings}
 
     def _checkpoints(self, name: str) -> "Checkpoints":
         from pflow.engine.checkpoints import Checkpoints

@@ -83,16 +83,40 @@ class Checkpoints:
                         past = self._with(past, entries)
         return past
 
-    def rename(self, name: str) -> None:
-        """Have another workflow, which nothing is left of, go on from what is left of this one.
+    @contextlib.contextmanager
+    def moved_to(self, name: str) -> Iterator[None]:
+        """Give the results to the workflow `name` while the block saves that workflow, then remove them here.
 
-        Raises OSError or CheckpointUnusable.
+        The results are copied before the block and removed after it: a kill at any moment leaves them to every name
+        that there is a workflow of. If the block fails, they stay here. Raises OSError or CheckpointUnusable before the
+        block runs.
         """
         self._refuse_newer()
-        if self._folder.exists():
-            with self._alone(), contextlib.suppress(FileNotFoundError):
-                self._gathered()
-                os.replace(self._file, self._folder / f"{name}.json")
+        copy = self._folder / f"{name}.json"
+        with self._alone() if self._folder.exists() else contextlib.nullcontext():
+            is_copied = self._copy_to(copy)
+            try:
+                yield
+            except BaseException:
+                if is_copied:
+                    copy.unlink(missing_ok=True)
+                raise
+            if is_copied:
+                with contextlib.suppress(OSError):  # without a workflow they are not used, and grow old
+                    self._file.unlink()
+
+    def _copy_to(self, path: Path) -> bool:
+        """Copy the results to another file; return False if there are none."""
+        self._gathered()
+        link = path.with_suffix(".moved")
+        try:
+            link.unlink(missing_ok=True)
+            os.link(self._file, link)
+        except FileNotFoundError:
+            return False
+        os.replace(link, path)
+        sync_folder(self._folder)
+        return True
 
     def settle(self, recorder: Recorder, *, keep: bool, is_secret: IsSecret) -> None:
         """End a run: keep its results, and those it went on from, or forget them all. Raises OSError.

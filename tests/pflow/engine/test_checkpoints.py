@@ -231,7 +231,7 @@ def test_the_checkpoint_of_an_older_version_is_not_used_and_said_so(checkpoints:
 def test_the_checkpoint_of_a_newer_version_is_refused_and_left_as_it_is(checkpoints: Checkpoints, folder: Path) -> None:
     left(checkpoints, result("a"))
     content = change_format(folder, 3)
-    for use in (lambda: checkpoints.begin("run_2"), checkpoints.peek, lambda: checkpoints.rename("other")):
+    for use in (lambda: checkpoints.begin("run_2"), checkpoints.peek, checkpoints.moved_to("other").__enter__):
         with pytest.raises(CheckpointUnusable, match="newer version") as refusal:
             use()
         assert "--fresh" in refusal.value.hint
@@ -460,10 +460,21 @@ def test_a_success_leaves_the_results_that_an_unfinished_run_shares_with_it(fold
 def test_what_is_left_goes_along_when_a_workflow_is_given_another_name(folder: Path) -> None:
     left(Checkpoints(folder, "draft"), result("a"))
     dies(finish(Checkpoints(folder, "draft").begin("run_2"), result("b")))
-    Checkpoints(folder, "draft").rename("final")
-    Checkpoints(folder, "nothing-left").rename("other")
+    with Checkpoints(folder, "draft").moved_to("final"):
+        for name in ("draft", "final"):  # a kill here leaves the results to both
+            assert nodes(Checkpoints(folder, name).peek()) == {"a", "b"}
+    with Checkpoints(folder, "nothing-left").moved_to("other"):
+        pass
     assert nodes(Checkpoints(folder, "final").begin("run_3").past) == {"a", "b"}
     assert is_nothing(Checkpoints(folder, "draft").peek())
+
+
+def test_results_stay_with_a_draft_that_could_not_be_saved(folder: Path) -> None:
+    left(Checkpoints(folder, "draft"), result("a"))
+    with pytest.raises(FileNotFoundError, match="vanished"), Checkpoints(folder, "draft").moved_to("final"):
+        raise FileNotFoundError("vanished")
+    assert nodes(Checkpoints(folder, "draft").peek()) == {"a"}
+    assert is_nothing(Checkpoints(folder, "final").peek())
 
 
 def test_of_many_results_of_one_node_the_newest_are_kept_and_all_that_had_effects(checkpoints: Checkpoints) -> None:

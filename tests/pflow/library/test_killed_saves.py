@@ -2,11 +2,14 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from pflow.engine.checkpoints import Checkpoints
+from pflow.engine.journals import Result
 from pflow.errors import WorkflowExists
 from pflow.library.finding import find
 from pflow.library.listing import list_workflows
@@ -21,9 +24,12 @@ import os, signal, sys
 from pathlib import Path
 
 import filelock
+from pflow.config import Settings
 from pflow.library.saving import save_to_library
+from pflow.service import Service
+import pflow.engine.checkpoints, pflow.engine.runlog, pflow.ir.checking
 
-homes, final, moments = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+homes, final, moments, by = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
 WATCHED = {"open", "os.link", "os.rename", "os.remove", "os.mkdir", "os.chmod", "fsync", "after fsync"}
 
 def save_and_die(home, moment):
@@ -41,7 +47,10 @@ def save_and_die(home, moment):
         step("after fsync")
     os.fsync = watched_fsync
     sys.addaudithook(step)
-    save_to_library(home, "x", final, "Greets people.")
+    if by == "service":
+        Service(Settings(home=home), home).save("x", final, "Greets people.")
+    else:
+        save_to_library(home, "x", final, "Greets people.")
     os._exit(0)
 
 for moment in range(1, moments + 1):
@@ -53,13 +62,15 @@ for moment in range(1, moments + 1):
             os._exit(1)
     _, status = os.waitpid(child, 0)
     print(moment, os.waitstatus_to_exitcode(status), flush=True)
+    if status == 0:
+        break
 """
 
 
-def killed_at_every_moment(homes: Path, final: str) -> dict[int, bool]:
+def killed_at_every_moment(homes: Path, final: str, *, moments: int = MOMENTS, by: str = "library") -> dict[int, bool]:
     """Whether the child was killed, by the step before which it was to be. One that had fewer steps ended well."""
     done = subprocess.run(
-        [sys.executable, "-c", SAVE_AND_DIE, str(homes), final, str(MOMENTS)],
+        [sys.executable, "-c", SAVE_AND_DIE, str(homes), final, str(moments), by],
         capture_output=True,
         text=True,
         check=True,
@@ -101,3 +112,27 @@ def test_a_save_killed_at_any_moment_never_leaves_neither(
             assert find(home, final).stored.description == "Again."
     in_place = put_draft is raw and final == "x"
     assert left == {(True, False), (False, True)} | (set() if in_place else {(True, True)})
+
+
+def test_a_save_killed_at_any_moment_leaves_finished_effects_to_every_workflow_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    moments = 200
+    for moment in range(1, moments + 1):
+        home = tmp_path / str(moment)
+        draft(home, "x", {**IR, "nodes": [{"id": "greet", "type": "shell", "params": {"command": "echo ${who}"}}]})
+        unfinished = Checkpoints(home / "checkpoints", "x").begin("run_1")
+        unfinished.finished(Result("greet", "f", "shell", "default", "effectful", b"{}", "", time.time()))
+        assert unfinished.end(keep=True)
+    left: set[tuple[bool, bool]] = set()
+    for moment, was_killed in killed_at_every_moment(tmp_path, "y", moments=moments, by="service").items():
+        home = tmp_path / str(moment)
+        there = {"x": WorkflowManager.for_drafts(home).exists("x"), "y": WorkflowManager.for_library(home).exists("y")}
+        for name in (name for name, is_there in there.items() if is_there):
+            past = Checkpoints(home / "checkpoints", name).peek()
+            assert past.results.keys() == {("greet", "f")}, f"{name}, killed before step {moment}"
+        left.add((there["x"], there["y"]))
+        if not was_killed:
+            assert there == {"x": False, "y": True}
+    assert left == {(True, False), (True, True), (False, True)}
