@@ -61,7 +61,9 @@ def _check_environment(node: Node, path: str) -> tuple[list[Diagnostic], frozens
     if is_template(env):
         message = "The names of the variables would be values, and variables such as PATH decide what runs."
         example = {"env": {"NAME": env}}
-        return [error("template_in_environment", path, message, hint=_NAMES, example=example, node=node.id)], frozenset()
+        return [
+            error("template_in_environment", path, message, hint=_NAMES, example=example, node=node.id)
+        ], frozenset()
     given = cast("dict[str, Any]", env) if isinstance(env, dict) else {}
     names = frozenset(name for name, value in given.items() if any(is_template(text) for _, text in strings_in(value)))
     found = [

@@ -1,21 +1,39 @@
 """The arguments of one command: options and operands, and which of them the program runs."""
 
-import shlex
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, Protocol
 
 from pflow.shell.interpreters import MODULES, PLAIN, Program, program_of
 from pflow.shell.reader import Reader
 from pflow.shell.special import SPECIAL
-from pflow.shell.tree import Assignment, Mark, Script, Text, Undecided, Word, named_assignment_of, prefix_of, text_of, without
+from pflow.shell.tree import (
+    Assignment,
+    Mark,
+    Script,
+    Text,
+    Undecided,
+    Word,
+    base_of,
+    named_assignment_of,
+    prefix_of,
+    splits,
+    text_of,
+    without,
+)
 
-_STDIN: Final = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_STDIN: Final = re.compile(r"-|/dev/stdin|/dev/fd/\d+|/proc/self/fd/\d+")
+_GLOB: Final = re.compile(r"[*?]|\[[^\[]")
+_QUOTE: Final = (
+    "Put double quotes around the variables of the command: the shell may make several words, or none, of them."
+)
 _SAME_SHELL: Final = ("eval", "trap")
 _PROGRAM: Final = "Write the program into the command itself, and pass only its arguments as templates."
 _OPTION: Final = "Write the template itself as a word of its own, behind `--` if it is not the argument of an option."
 _MAGIC: Final = "Let perl read the file from its input: perl -ne '…' < ${file}. It runs operands such as 'date |'."
 _LOOKED_AT: Final = 20
+_MOST_NESTED: Final = 30
 _KINDS: Final = ("code", "runs", "takes", "takes_two", "attached")
 
 
@@ -26,6 +44,7 @@ class Walk(Protocol):
     exported: set[str]
     written: set[str]
 
+    def write(self, files: Iterable[Word]) -> None: ...
     def report(self, program: str, hint: str, word: Word = ()) -> None: ...
     def guard(self, mark: int, program: str, characters: str) -> None: ...
     def require_number(self, mark: int) -> None: ...
@@ -42,19 +61,26 @@ class Arguments:
 
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
+        self._depth = 0
 
     def invoke(self, words: Sequence[Word], is_fed: bool) -> None:
         """Report the values that a command runs. `is_fed` if there may be values in its input."""
         name = self._name_of(words[0]) if words else None
-        if name is None:
+        self._depth += 1
+        if self._depth > _MOST_NESTED:
+            self.walk.report("sh", "Start the program itself, and not one program by another so often.")
+        elif name is None:
             if any(map(self.walk.holds, words)):
                 self.walk.report("sh", _PROGRAM, next(filter(self.walk.holds, words)))
+        elif name in self.walk.written and "/" in (text_of(words[0]) or ""):
+            self.walk.report("sh", _PROGRAM)
         elif special := SPECIAL.get(name):
             special(self, name, words, is_fed)
         elif program := program_of(name):
             self.run(name, program, words, is_fed)
         elif name not in PLAIN:
-            self._look_for_interpreters(words)
+            self._look_for_interpreters(words, is_fed)
+        self._depth -= 1
 
     def run(self, name: str, program: Program, words: Sequence[Word], is_fed: bool) -> None:
         _Call(self, name, program, words, is_fed).run()
@@ -71,22 +97,21 @@ class Arguments:
 
     def _name_of(self, word: Word) -> str | None:
         """Return the name of a program without its folder, or None if it is not constant."""
-        text = text_of(word)
-        if text is None:
-            last = word[-1] if word else None
-            if not isinstance(last, Text) or "/" not in last.text or self.walk.holds(word):
-                return None
-            text = last.text
-        return text.rpartition("/")[2]
+        last = word[-1] if word else None
+        if any(isinstance(part, Text) and not part.quoted and _GLOB.search(part.text) for part in word):
+            return None
+        if text_of(word) is None and (not isinstance(last, Text) or "/" not in last.text or self.walk.holds(word)):
+            return None
+        return base_of(text_of(word) or (last.text if isinstance(last, Text) else ""))
 
-    def _look_for_interpreters(self, words: Sequence[Word]) -> None:
+    def _look_for_interpreters(self, words: Sequence[Word], is_fed: bool) -> None:
         """Inspect `… sh -c …` behind a program of which nothing is known, such as `docker exec`."""
         found = 0
         for at, word in enumerate(words[1:], 1):
-            name = (text_of(word) or "").rpartition("/")[2]
+            name = base_of(text_of(word))
             if (program := program_of(name)) and (program.flag or program.code) and found < _LOOKED_AT:
                 found += 1
-                _Call(self, name, program, words[at:], False, only_inline=True).run()
+                _Call(self, name, program, words[at:], is_fed, only_inline=True).run()
 
 
 class _Call:
@@ -123,6 +148,7 @@ class _Call:
             word = self._words[self._at]
             self._at += 1
             prefix = prefix_of(word)
+            self._check_split(word)
             if not self._reads_options or len(prefix) < 2 or prefix[0] not in "-+":
                 self._operand(word)
             elif text_of(word) == "--":
@@ -131,8 +157,21 @@ class _Call:
                 self._option(word, prefix)
         if self._joined and self._is_constant:
             self._run_here(" ".join(self._joined))
-        if self._program.reads and not self._has_program and self._is_fed and not self._only_inline:
+        if (
+            self._program.reads
+            and not self._has_program
+            and self._is_fed
+            and not (self._only_inline and self._operands)
+        ):
             self._walk.report(self._name, self._program.hint)
+
+    def _check_split(self, word: Word) -> None:
+        """Report values behind or in a word of which the shell makes any number of words."""
+        if not self._reads_options and set(self._roles[min(self._operands, len(self._roles) - 1) :]) == {"data"}:
+            return
+        rest = self._words[self._at - 1 :] if splits(word) and not self._only_inline else ()
+        if held := next(filter(self._walk.holds, rest), None):
+            self._walk.report(self._name, _QUOTE, held)
 
     def _run_here(self, text: str) -> None:
         try:
@@ -170,6 +209,7 @@ class _Call:
     def _apply(self, option: str, kind: str | None, argument: Word | None) -> None:
         if kind and argument is None:
             argument = self._words[self._at] if self._at < len(self._words) else ()
+            self._check_split(argument)
             self._at += 2 if kind == "takes_two" else 1
         if kind == "code":
             self._roles = ["data"]
@@ -215,9 +255,7 @@ class _Call:
         if text is None or self._walk.holds(word):
             self._is_constant = False
             return
-        if text in _STDIN and self._is_fed and not self._only_inline:
-            self._walk.report(self._name, self._program.hint)
-        elif text in self._walk.written:
+        if (_STDIN.fullmatch(text) and self._is_fed and not self._only_inline) or base_of(text) in self._walk.written:
             self._walk.report(self._name, self._program.hint)
         elif self._name in _SAME_SHELL:
             self._joined += [text] if self._is_constant else []
@@ -231,14 +269,12 @@ class _Call:
             self._walk.report(self._name, self._program.hint or _PROGRAM, word)
 
     def _file(self, word: Word) -> None:
-        text = text_of(word)
-        if self._only_inline or (text in _STDIN and not self._is_fed):
+        if self._only_inline:
             return
-        self._has_program = self._has_program or text not in _STDIN
-        if self._walk.holds(word) or text in self._walk.written:
+        self._has_program = True
+        is_input = _STDIN.fullmatch(text_of(word) or "") and self._is_fed
+        if is_input or self._walk.holds(word) or base_of(text_of(word)) in self._walk.written:
             self._walk.report(self._name, self._program.hint, word)
-        if text not in _STDIN:
-            self._roles = ["data"] if self._roles[-1] == "data" else self._roles
 
     def _data(self, word: Word) -> None:
         if self._only_inline or not self._walk.holds(word):
@@ -253,16 +289,10 @@ class _Call:
             self._walk.report(self._name, _OPTION, word)
 
     def _split(self, word: Word) -> None:
-        """`env -S` takes a command in one word."""
-        self._runs(word)
-        try:
-            words: list[Word] = [(Text(one),) for one in shlex.split(text_of(word) or "")]
-        except ValueError:
-            words = []
-        rest = self._words[self._at :]
-        self._at = len(self._words)
-        if words or rest:
-            self._arguments.run("env", self._program, [(Text("env"),), *words, *rest], self._is_fed)
+        """Report any value behind `env -S`, which takes a command in one word and expands variables in it."""
+        held = next(filter(self._walk.holds, [word, *self._words[self._at :]]), None)
+        if held or self._is_fed:
+            self._walk.report("env -S", _PROGRAM, held or ())
 
 
 @lru_cache(maxsize=256)

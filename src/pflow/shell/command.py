@@ -44,10 +44,10 @@ def _read(command: str) -> ShellCommand:
             templates.append(piece)
             spans.append((piece.start - shift, piece.end - shift))
     text = "".join([*parts, command[at:]])
-    reader = Reader(text, {start: Span(index, end) for index, (start, end) in enumerate(spans)})
+    reader = Reader(text, {start: Span(number, end) for number, (start, end) in enumerate(spans)})
     tree = reader.read()
-    contexts = tuple(reader.contexts.get(index, "bare") for index in range(len(spans)))
-    return ShellCommand(text, tuple(templates), tuple(spans), contexts, tree)
+    contexts: list[Context] = [reader.contexts.get(number, "bare") for number in range(len(spans))]
+    return ShellCommand(text, tuple(templates), tuple(spans), tuple(contexts), tree)
 
 
 @lru_cache(maxsize=256)

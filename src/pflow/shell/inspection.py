@@ -14,13 +14,13 @@ from pflow.shell.tree import (
     Command,
     Mark,
     Part,
-    Redirect,
     Script,
     Substitution,
     Text,
     Undecided,
     Variable,
     Word,
+    base_of,
     marks_in,
     text_of,
 )
@@ -103,7 +103,9 @@ class _Inspector:
             self.inspection.findings += [] if finding in self.inspection.findings else [finding]
 
     def guard(self, mark: int, program: str, characters: str) -> None:
-        self.inspection.guards[mark] = (program, characters)
+        if self.is_last:
+            before = self.inspection.guards.get(mark, ("", ""))[1]
+            self.inspection.guards[mark] = (program, before + characters)
 
     def require_number(self, mark: int) -> None:
         self.inspection.numbers.add(mark)
@@ -135,18 +137,19 @@ class _Inspector:
     def _command(self, command: Command, is_fed: bool) -> bool:
         is_fed = is_fed or "exec<" in self.names
         for redirect in command.redirects:
-            if redirect.operator in _INPUTS and redirect.descriptor in ("", "0"):
-                is_fed = self._is_input(redirect, is_fed)
-            else:
-                self.holds(redirect.target, is_fed)
+            holds = self.holds(redirect.target, is_fed)
+            if redirect.operator in _INPUTS:
+                holds = holds or base_of(text_of(redirect.target)) in self.written
+                is_new = redirect.descriptor in ("", "0") and redirect.operator != "<&"
+                is_fed = holds or (is_fed and not is_new)
         carries = self._compound(command, is_fed) if command.kind else self._simple(command, is_fed)
         if carries or is_fed:
-            written = (text_of(one.target) for one in command.redirects if one.operator in _OUTPUTS)
-            self.written.update(one for one in written if one)
+            self.write(one.target for one in command.redirects if one.operator in _OUTPUTS)
         return carries or is_fed
 
-    def _is_input(self, redirect: Redirect, is_fed: bool) -> bool:
-        return self.holds(redirect.target, is_fed) or text_of(redirect.target) in self.written
+    def write(self, files: Iterable[Word]) -> None:
+        """Note files that values are written to."""
+        self.written.update(base for one in files if (base := base_of(text_of(one))))
 
     def _compound(self, command: Command, is_fed: bool) -> bool:
         self._compute(command.computed, "(( ))", is_fed, is_command=True)

@@ -43,7 +43,9 @@ class Program:
 
 
 _SH: Final = "Pass the value as an argument of a constant program: sh -c 'echo \"$1\"' _ ${v}"
-_PYTHON: Final = "Pass the value as an argument: python3 -c 'import sys; print(sys.argv[1])' ${v}, or use a `python` node."
+_PYTHON: Final = (
+    "Pass the value as an argument: python3 -c 'import sys; print(sys.argv[1])' ${v}, or use a `python` node."
+)
 _ARGUMENT: Final = "Keep the program constant and pass the value as an argument behind it, or use a `python` node."
 _AWK: Final = "Pass the value as a variable: x=${v} awk '{ print ENVIRON[\"x\"], $0 }' FILE"
 _SED: Final = "Use awk with a variable, x=${v} awk '{ print ENVIRON[\"x\"] }' FILE, or a `python` node."
@@ -119,7 +121,7 @@ _TABLE: Final[dict[str, Program]] = {
     "trap": Program("code data", is_shell=True, hint="Use a variable: v=${v}; trap 'rm -f \"$v\"' EXIT"),
     ". source": Program("file data", hint=_FILES),
     "ssh slogin rsh mosh": Program(
-        "data code", runs="o F S", takes="B b c D E e I i J L l m O p Q R W w", guarded="-",
+        "data code", reads=True, is_shell=True, runs="o F S", takes="B b c D E e I i J L l m O p Q R W w", guarded="-",
         hint="Send the value to a constant remote program: ssh HOST 'cat > file' with the parameter `stdin`.",
     ),
     "scp sftp": Program(runs="o F S D", takes="i P c l J b", permutes=True, guarded="-"),
@@ -164,9 +166,9 @@ _TABLE: Final[dict[str, Program]] = {
 }  # fmt: skip
 _BY_NAME: Final = {name: program for names, program in _TABLE.items() for name in names.split()}
 
-MODULES: Final = frozenset("timeit pdb trace cProfile profile runpy code".split())
+MODULES: Final = ("timeit", "pdb", "trace", "cProfile", "profile", "runpy", "code")
 """Modules of Python that run their operands."""
-PLAIN: Final = frozenset("echo printf grep egrep fgrep rg ls cat which type whereis apt apt-get brew pip dnf apk".split())
+PLAIN: Final = ("echo", "grep", "egrep", "fgrep", "rg", "ls", "cat", "which", "type", "whereis", "apt", "brew", "pip")
 """Programs to which the name of an interpreter is only a word."""
 _VARIABLES: Final = re.compile(
     r"PATH|IFS|ENV|BASH_ENV|BASHOPTS|SHELLOPTS|BASH_FUNC_.*|PS[0-4]|PROMPT_COMMAND|SHELL|FPATH|ZDOTDIR|HOME|CDPATH|"

@@ -147,7 +147,9 @@ class Reader(Words):
             return self._redirected(self._nested(kind, len(kind), _CLOSERS[kind]))
         self.at = compound.end()
         self._skip_blanks()
-        return self._redirected({"case": self._case, "[[": self._test, "function": self._function}.get(kind, self._loop)())
+        return self._redirected(
+            {"case": self._case, "[[": self._test, "function": self._function}.get(kind, self._loop)()
+        )
 
     def _nested(self, kind: str, opening: int, closer: str) -> Command:
         self.at += opening

@@ -32,14 +32,16 @@ def rewritten(command: str, value_of: Callable[[Template], Any]) -> tuple[str, d
     parts: list[str] = []
     variables: dict[str, str] = {}
     at = 0
-    for index, (template, (start, end), context) in enumerate(zip(read.templates, read.spans, read.contexts, strict=True)):
+    for index, (template, (start, end), context) in enumerate(
+        zip(read.templates, read.spans, read.contexts, strict=True)
+    ):
         parts.append(read.text[at:start])
         at = end
         if context == "escaped":
             parts.append(read.text[start:end])
         elif context == "literal":
             raise NodeFailed(
-                f"${{{template.text}}} stands in a here-document whose word is quoted: the shell puts nothing in there.",
+                f"${{{template.text}}} stands in a here-document whose word is quoted: the shell puts nothing there.",
                 hint="Write <<EOF without quotes, or pass the text with the parameter `stdin`.",
             )
         elif context == "arithmetic":

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from pflow.shell.interpreters import Program
-from pflow.shell.tree import VALUE, Mark, Part, Text, Word, named_assignment_of, prefix_of, text_of, without
+from pflow.shell.interpreters import Program, program_of
+from pflow.shell.tree import VALUE, Mark, Part, Text, Word, named_assignment_of, prefix_of, splits, text_of, without
 
 if TYPE_CHECKING:
     from pflow.shell.arguments import Arguments
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 _NUMERIC: Final = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge")
 _OPERATOR: Final = "Put a constant operator between the values, as in [ ${a} = ${b} ]."
 _FIND_RUNS: Final = ("-exec", "-execdir", "-ok", "-okdir")
-_FIND_FLAGS: Final = frozenset(
-    "-print -print0 -ls -delete -prune -quit -depth -d -xdev -mount -follow -empty -readable -writable -executable -true "
-    "-false -not -and -or -a -o -H -L -P -E -X -x -s -daystart -noleaf -nouser -nogroup ! ( ) ,".split()
+_FIND_FLAGS: Final = (
+    "-print -print0 -ls -delete -prune -quit -depth -d -xdev -mount -follow -empty -readable -writable -executable "
+    "-true -false -not -and -or -a -o -H -L -P -E -X -x -s -daystart -noleaf -nouser -nogroup ! ( ) ,"
 )
 _GIT: Final = Program(
     "data",
@@ -28,7 +28,9 @@ _GIT: Final = Program(
     guarded="-",
     hint="Write the option with a constant argument.",
 )
-_GIT_CLONE: Final = Program("data", runs=f"u c {_GIT.runs}", takes=_GIT.takes, permutes=True, guarded="-", hint=_GIT.hint)
+_GIT_CLONE: Final = Program(
+    "data", runs=f"u c {_GIT.runs}", takes=_GIT.takes, permutes=True, guarded="-", hint=_GIT.hint
+)
 _GIT_KEYS: Final = re.compile(r"(?:user|author|committer|color|advice)\..*|init\.defaultbranch", re.IGNORECASE)
 _GIT_CONFIG: Final = "Only user.name, user.email and settings that never run a program can be set to a value."
 _GIT_COMMANDS: Final = "Keep the command that git runs constant."
@@ -39,7 +41,9 @@ _MAKE: Final = Program(
     permutes=True,
     hint="Make expands $(shell …) in variables and arguments: write the value into a file that the recipe reads.",
 )
-_MAKE_VARIABLE: Final = "Make expands $(shell …) in exported variables: write the value into a file that the recipe reads."
+_MAKE_VARIABLE: Final = (
+    "Make expands $(shell …) in exported variables: write the value into a file that the recipe reads."
+)
 _XARGS_TAKES: Final = "nLPIsdaE"
 _PARALLEL: Final = "Use xargs, which starts no shell, or a `batch` of the node."
 _ALIAS: Final = "Write the command itself instead of an alias."
@@ -90,7 +94,8 @@ def _printf(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -
     if prefix_of(first).startswith("-v"):
         arguments.walk.name(without(first, 2) if text_of(first) != "-v" else (*words, ())[2], "printf -v")
     else:
-        arguments.guard(first, name, "-")
+        for word in words[1:3] if splits(first) else [first]:
+            arguments.guard(word, name, "-")
 
 
 def _set(arguments: "Arguments", _name: str, words: Sequence[Word], _: bool) -> None:
@@ -136,7 +141,15 @@ def _command(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: b
 
 def _tee(arguments: "Arguments", _name: str, words: Sequence[Word], is_fed: bool) -> None:
     if is_fed:
-        arguments.walk.written.update(text for word in words[1:] if (text := text_of(word)))
+        arguments.walk.write(words[1:])
+
+
+def _copy(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
+    """Note the file that `cp`, `dd` or `curl` writes."""
+    if is_fed or any(map(arguments.walk.holds, words[1:])):
+        arguments.walk.write((Text((text_of(word) or "").removeprefix("of=")),) for word in words[1:])
+    if program := program_of(name):
+        arguments.run(name, program, words, is_fed)
 
 
 def _find(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
@@ -145,11 +158,14 @@ def _find(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> 
         text = text_of(words[at])
         if text in _FIND_RUNS:
             end = next((i for i in range(at, len(words)) if text_of(words[i]) in (";", "+")), len(words))
-            if end > at + 1:
-                arguments.invoke(words[at + 1 : end], False)
+            for word in words[at + 1 : end]:
+                arguments.guard(word, name, ";+")
+            arguments.invoke(words[at + 1 : end], False)
             at = end
-        elif text is not None and text.startswith("-") and text not in _FIND_FLAGS:
+        elif text is not None and text.startswith("-") and text not in _FIND_FLAGS.split():
             at += 1  # the argument of a test such as -name
+            if at < len(words) and splits(words[at]):
+                arguments.guard(words[at], name, "-")
         else:
             arguments.guard(words[at], name, "-!(),")
         at += 1
@@ -169,9 +185,9 @@ def _git(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool)
         return
     command, rest = text_of(words[at]), words[at + 1 :]
     if command is None:
-        if walk.holds(words[at]):
+        if any(map(walk.holds, words[at:])):
             walk.report(name, _GIT_COMMANDS, words[at])
-        command = ""
+        return
     first = next((text for word in rest if (text := text_of(word)) and not text.startswith("-")), "")
     held = next(filter(walk.holds, rest), None)
     if held is not None and command == "config" and not _GIT_KEYS.fullmatch(first):
@@ -205,6 +221,8 @@ def _xargs(arguments: "Arguments", _: str, words: Sequence[Word], is_fed: bool) 
             argument = without(words[at], option[0] + 1) or (*words, ())[at + 1]
             at += not without(words[at], option[0] + 1)
             replaced = text_of(argument) or "" if option[1] == "I" else replaced
+            if splits(argument):
+                arguments.guard(argument, "xargs", "-")
             is_fed = is_fed or (option[1] == "a" and arguments.walk.holds(argument))
         elif option and option[1] == "i":
             replaced = text[option[0] + 1 :] or "{}"
@@ -246,6 +264,7 @@ SPECIAL: Final[dict[str, Any]] = {
     "alias": _alias,
     "command": _command,
     "tee": _tee,
+    **dict.fromkeys(("cp", "mv", "ln", "install", "dd", "curl", "wget"), _copy),
     "find": _find,
     "git": _git,
     "xargs": _xargs,

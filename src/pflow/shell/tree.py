@@ -41,6 +41,8 @@ class Variable:
     inner: "Word" = ()
     computed: "Word" = ()
     """Parts that bash computes: a subscript, an offset, a length."""
+    splits: bool = False
+    """Whether it stands outside quotes, so that the shell makes any number of words of it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +51,7 @@ class Substitution:
 
     script: "Script"
     fed: bool = False
+    splits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class Command:
     words: list[Word] = field(default_factory=list[Word])
     assignments: list[Assignment] = field(default_factory=list[Assignment])
     redirects: list[Redirect] = field(default_factory=list[Redirect])
-    scripts: "list[Script]" = field(default_factory=lambda: list[Script]())
+    scripts: "list[Script]" = field(default_factory=lambda: list[Script]())  # noqa: PLW0108 - it is defined below
     computed: Word = ()
 
 
@@ -101,6 +104,19 @@ def text_of(word: Word) -> str | None:
             return None
         parts.append(part.text)
     return "".join(parts)
+
+
+def splits(word: Word) -> bool:
+    """Return whether the shell may make no word or several words of this one."""
+    return any(
+        isinstance(part, Variable | Substitution) and (part.splits or (isinstance(part, Variable) and part.name == "@"))
+        for part in word
+    )
+
+
+def base_of(path: str | None) -> str:
+    """Return the last part of a path."""
+    return (path or "").rpartition("/")[2]
 
 
 def prefix_of(word: Word) -> str:

@@ -4,6 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from pflow.shell.tree import Arithmetic, Context, Mark, Part, Script, Substitution, Text, Undecided, Variable, Word
@@ -26,9 +27,9 @@ _OFFSET: Final = re.compile(r":(?![-=?+])")
 
 
 class Span(NamedTuple):
-    """The index of a template, and its end in the text."""
+    """The number of a template, and its end in the text."""
 
-    index: int
+    number: int
     end: int
 
 
@@ -41,8 +42,8 @@ class Words(ABC):
 
     def __init__(self, text: str, marks: Mapping[int, Span]) -> None:
         self.text = text
-        self.at = 0
-        self.end = len(text)
+        self.at: int = 0
+        self.end: int = len(text)
         self.contexts: dict[int, Context] = {}
         self._marks = marks
         self._starts = sorted(marks)
@@ -92,8 +93,8 @@ class Words(ABC):
         parts: list[Part] = []
         for start in self._starts[bisect_left(self._starts, self.at) : bisect_left(self._starts, end)]:
             span = self._marks[start]
-            parts += [Text(self.text[self.at : start]), Mark(span.index)]
-            self.contexts[span.index] = context
+            parts += [Text(self.text[self.at : start]), Mark(span.number)]
+            self.contexts[span.number] = context
             self.at = span.end
         parts.append(Text(self.text[self.at : end]))
         self.at = end
@@ -151,15 +152,15 @@ class Words(ABC):
         """Read an escape, a quote or an expansion."""
         char = self.text[self.at]
         if span := self._marks.get(self.at):
-            self.contexts[span.index] = _CONTEXTS.get(mode, "arithmetic")
-            parts.append(Mark(span.index))
+            self.contexts[span.number] = _CONTEXTS.get(mode, "arithmetic")
+            parts.append(Mark(span.number))
             self.at = span.end
         elif char == "\\":
             parts.append(self._escape(mode))
         elif char == "$":
             self._dollar(parts, mode)
         elif char == "`":
-            parts.append(self._backticks())
+            parts.append(replace(self._backticks(), splits=mode == "bare"))
         elif char == "'" and mode == "bare":
             self._single(parts)
         elif char == '"' and mode == "bare":
@@ -176,7 +177,7 @@ class Words(ABC):
             self.at += 1
             return Text("\\")
         if span := self._marks.get(self.at + 1):
-            self.contexts[span.index] = "escaped"
+            self.contexts[span.number] = "escaped"
         self.at = min(self.at + 2, self.end)
         return Text("" if escaped == "\n" else escaped)
 
@@ -205,12 +206,12 @@ class Words(ABC):
             self.at = at
         if text.startswith("$(", at):
             self.at += 2
-            parts.append(self._substitution())
+            parts.append(replace(self._substitution(), splits=mode == "bare"))
         elif text.startswith("${", at):
             self.at += 2
-            parts.append(self._braces(mode))
+            parts.append(replace(self._braces(mode), splits=mode == "bare"))
         elif name := _NAME.match(text, at + 1, self.end):
-            parts.append(Variable(name[0]))
+            parts.append(Variable(name[0], splits=mode == "bare"))
             self.at = name.end()
         else:
             self.at += 1

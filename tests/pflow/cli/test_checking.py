@@ -172,3 +172,18 @@ def test_what_is_not_valid_is_drawn_with_a_warning_unless_there_is_nothing_to_dr
     assert "warning: 'bad' is not valid: `pflow check bad`" in done.err
     place.draft("empty", {"nodes": []})
     assert ask("graph", "empty").code == 2
+
+
+def test_a_value_in_the_place_of_a_program_is_an_error_of_check_and_of_run(ask: Ask, place: Place) -> None:
+    nodes = [
+        {"id": "first", "type": "write-file", "params": {"file_path": "ran.txt", "content": "x"}},
+        {"id": "say", "type": "shell", "params": {"command": 'sh -c "echo ${who}"'}},
+    ]
+    place.draft("inject", {"nodes": nodes, "edges": [{"from": "first", "to": "say"}], "inputs": {"who": {}}})
+    (told,) = ask("check", "inject", "--json").json["diagnostics"]
+    assert (told["severity"], told["code"], told["node"]) == ("error", "template_to_interpreter", "say")
+    assert told["hint"].endswith("sh -c 'echo \"$1\"' _ ${who}")
+    done = ask("run", "inject", "who=$(touch pwned)")
+    assert done.code == 2
+    assert "would be code for `sh`" in done.out + done.err
+    assert not list(place.folder.rglob("ran.txt"))

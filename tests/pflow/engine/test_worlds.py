@@ -136,9 +136,14 @@ def test_a_value_within_code_is_refused_with_what_would_be_right(service: Servic
     assert told["example"] == {"code": "result = x", "inputs": {"x": "${x}"}}
 
 
-def test_a_value_for_an_interpreter_in_a_command_is_a_warning(service: Service) -> None:
-    found = service.check(chain(shell("say", 'sh -c "echo ${x}"'), inputs={"x": {}})).warnings
-    assert [one.code for one in found] == ["template_to_interpreter"]
+def test_a_value_for_an_interpreter_in_a_command_is_refused_before_anything_runs(
+    service: Service, tmp_path: Path
+) -> None:
+    flow = chain(shell("first", f"touch {tmp_path}/ran"), shell("say", 'sh -c "echo ${x}"'), inputs={"x": {}})
+    with pytest.raises(InvalidWorkflow) as refused:
+        service.run(flow, {"x": "1"}, name="flow")
+    assert [one["code"] for one in refused.value.ids["diagnostics"]] == ["template_to_interpreter"]
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_workflow_within_that_is_not_given_what_it_needs_is_an_error_before_anything_runs(service: Service) -> None:

@@ -152,3 +152,14 @@ async def test_a_run_that_asks_a_person_ends_at_a_checkpoint_and_says_so(home: P
             assert reply["checkpoint"]["completed_nodes"] == ["write"]
             assert reply["checkpoint"]["failed_node"] == "ask"
     assert times(tally) == 1
+
+
+async def test_a_value_in_the_place_of_a_program_is_refused_before_anything_runs(home: Path, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    draft(home, "inject", chain(counting("first", ran), shell("say", 'sh -c "echo ${who}"'), inputs={"who": {}}))
+    async with agent(home) as client:
+        reply = await failed(client, "execute", name="inject", inputs={"who": "$(touch pwned)"})
+    (told_of,) = reply["error"]["diagnostics"]
+    assert (told_of["severity"], told_of["code"], told_of["node"]) == ("error", "template_to_interpreter", "say")
+    assert told_of["hint"].endswith("sh -c 'echo \"$1\"' _ ${who}")
+    assert not ran.exists()

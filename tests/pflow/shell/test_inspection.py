@@ -1,10 +1,12 @@
 """Values are never code: commands in which they would be are refused, and in all others hostile values do nothing."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +55,17 @@ HOSTILE = [
     "!touch pwned",
     "$(shell touch pwned)",
     "1e touch pwned",
-    "BEGIN{system(\"touch pwned\")}",
+    'BEGIN{system("touch pwned")}',
     "EOF\ntouch pwned\n",
     "{}",
     "%s%n$HOME${HOME}",
     "é名🦉\u2028",
-    "x" * 90_000,
+    "x" * 2_000,
 ]
+LONG = "x" * 90_000
+"""A regular expression of this length would take a minute, so that only commands that print it are given it."""
+SLOW = ("python3", "perl", "node", "jq", "git", "ssh", "vim")
+"""Programs that take long to start: each shell gives them only some of the values."""
 FILES = {
     "file": "a:b c\nd:e f\n",
     "script.sh": '#!/bin/sh\nprintf %s "$1"\n',
@@ -111,7 +117,7 @@ def taken_by(command: str, values: list[str]) -> list[str]:
         try:
             rewritten(command, lambda _, value=value: value)
         except NodeFailed as exc:
-            assert value[:1] == "-" or "whole number" in exc.message or value[:1] in "!(),+@", (command, value)  # noqa: PT017
+            assert value[:1] == "-" or "whole number" in exc.message or value[:1] in "!(),+@;", (command, value)  # noqa: PT017
             assert exc.hint  # noqa: PT017
         else:
             taken.append(value)
@@ -147,14 +153,15 @@ def run(command: str, values: list[str], shell: str, folder: Path) -> list[str]:
 def test_hostile_values_do_nothing_but_arrive(command: str, shell: str) -> None:
     if missing := [one for one in PROGRAMS if one in command.split() and not shutil.which(one)]:
         pytest.skip(f"{missing[0]} is not installed")
-    values = taken_by(command, HOSTILE)
-    if not values:
-        values = taken_by(command, ["5"])
+    expected = ACCEPTED[command]
+    values = taken_by(command, [*HOSTILE, *([LONG] if expected else [])]) or taken_by(command, ["5"])
+    if any(one in command.split() for one in SLOW):
+        values = values[SHELLS.index(shell) :: len(SHELLS) * 2]
     with tempfile.TemporaryDirectory() as name:
         printed = run(command, values, shell, Path(name))
         assert not list(Path(name).rglob(CANARY)), command
     assert len(printed) == len(values)
-    if (expected := ACCEPTED[command]) is not None:
+    if expected is not None:
         assert printed == [expected.replace("{}", value) for value in values]
 
 
@@ -183,7 +190,7 @@ def test_a_nul_is_refused_in_every_accepted_command() -> None:
         ("git clone ${v} there", "--upload-pack=touch pwned"),
         ("perl -e 'print 1' ${v}", "-esystem('touch pwned')"),
         ("find ${v} -type f", "-delete"),
-        ("find ${v} -type f", "!"),
+        ("find . -exec echo ${v} {} ';'", ";x"),
         ("printf ${v} x", "-va[$(touch pwned)]"),
         ("vim ${v}", "+!touch pwned"),
         ("ssh ${v}", "-oProxyCommand=touch pwned"),
@@ -191,7 +198,7 @@ def test_a_nul_is_refused_in_every_accepted_command() -> None:
     ],
 )
 def test_a_value_that_would_be_an_option_that_runs_code_is_refused_when_it_runs(command: str, value: str) -> None:
-    with pytest.raises(NodeFailed, match=f"begins with '\\{value[0]}'") as caught:
+    with pytest.raises(NodeFailed, match=f"begins with '{re.escape(value[0])}'") as caught:
         rewritten(command, lambda _: value)
     assert "`--`" in caught.value.hint
     assert value not in caught.value.message
@@ -199,7 +206,8 @@ def test_a_value_that_would_be_an_option_that_runs_code_is_refused_when_it_runs(
 
 
 @pytest.mark.parametrize(
-    "command", ["sed -n 1p -- ${v}", "tar -cf a.tar -- ${v}", "git commit -m ${v}", "grep ${v} file", "find . -name ${v}"]
+    "command",
+    ["sed -n 1p -- ${v}", "tar -cf a.tar -- ${v}", "git commit -m ${v}", "grep ${v} file", "find . -name ${v}"],
 )
 def test_a_value_may_begin_with_a_dash_where_it_is_no_option(command: str) -> None:
     assert rewritten(command, lambda _: "-x")[1] == {"PFLOW_1": "-x"}
@@ -233,7 +241,9 @@ def test_values_of_stdin_and_env_are_not_run_either(params: Plain, program: str)
     assert f"`{program}`" in told.message
 
 
-@pytest.mark.parametrize("env", ["${v}", '{"X": "${v}"}', {"PATH": "${v}"}, {"LD_PRELOAD": "x${v}"}, {"BASH_ENV": "${v}"}])
+@pytest.mark.parametrize(
+    "env", ["${v}", '{"X": "${v}"}', {"PATH": "${v}"}, {"LD_PRELOAD": "x${v}"}, {"BASH_ENV": "${v}"}]
+)
 def test_a_value_does_not_decide_what_runs_by_a_variable(env: Any) -> None:
     told = the(checked(shell_node(command="ls", env=env)), "template_in_environment")
     assert told.severity == "error"
@@ -245,13 +255,12 @@ def test_a_value_does_not_decide_what_runs_by_a_variable(env: Any) -> None:
     [
         {"command": "cat", "stdin": "${v}"},
         {"command": "sh -c 'cat'", "stdin": "${v}"},
-        {"command": "printf %s \"$X\"", "env": {"X": "${v}", "PATH": "/bin"}},
-        {"command": "ls", "cwd": "${v}"},
+        {"command": 'printf %s "$X"', "env": {"X": "${v}", "PATH": "/bin"}},
         {"command": "sh -c 'printf %s \"$X\"'", "env": {"X": ["${v}"]}},
         {"command": "sh script.sh", "stdin": "${v}"},
     ],
 )
-def test_values_of_stdin_env_and_cwd_are_data(params: Plain) -> None:
+def test_values_of_stdin_and_env_are_data(params: Plain) -> None:
     assert checked(shell_node(**params)).diagnostics == []
 
 
@@ -302,7 +311,5 @@ def test_a_command_that_is_nested_deeply_is_answered(command: str) -> None:
 @given(st.text("sh -c${v}'\"`$()\\{};|&<>\n#=[]!evalEOF<<", max_size=80))
 def test_any_command_is_answered(command: str) -> None:
     is_refused(command)
-    try:
+    with suppress(NodeFailed):
         rewritten(command, lambda _: "x")
-    except NodeFailed:
-        pass
