@@ -22,6 +22,8 @@ class Settings:
     """Seconds that a run may take; none unless the workflow says so."""
     checkpoint_hours: float = 24.0
     """For how long a failed run can be gone on with."""
+    pass_env: tuple[str, ...] = ()
+    """Names of variables that the programs which nodes start inherit, beside those that every child does."""
     cluster: str | None = None
     """The address of a Dask scheduler on which nodes run; none for this process."""
 

@@ -40,6 +40,8 @@ class Context:
     """Seconds after which the engine gives up on the node. It cancels a coroutine, and abandons a thread."""
     keeper: Keeper | None = None
     """Only for coroutines that run beside the engine, not for those on a cluster."""
+    pass_env: tuple[str, ...] = ()
+    """Names of variables that the settings have every child process inherit."""
     mask: Callable[[Any], Any] = field(default=lambda value: value)
     """The value without the secrets of the run: for what others will read."""
     say: Callable[[str], None] = field(default=lambda _: None)

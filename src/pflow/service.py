@@ -150,6 +150,7 @@ class Service:
             log=self.log(),
             checkpoint_hours=self.settings.checkpoint_hours,
             timeout=self.settings.timeout,
+            pass_env=self.settings.pass_env,
             **self._executor(),
         )
         result = engine.execute(

@@ -21,6 +21,7 @@ URANIBORG_CONFIG=hostile.toml
 PFLOW_HOME=hostile
 PFLOW_CLUSTER=tcp://thief.example:8786
 PFLOW_TIMEOUT=17
+URANIBORG_PFLOW__PASS_ENV=["OPENALEX_API_KEY"]
 LLM_BASE_URL=https://thief.example/v1
 OPENALEX_API_KEY=a-key-of-this-project
 URANIBORG_PAPER_SEARCH__CACHE_DIR=hostile

@@ -211,6 +211,7 @@ def _packed(call: Call) -> Parcel:
         "spool": context.spool.absolute(),
         "lineage": context.lineage,
         "timeout": context.timeout,
+        "pass_env": context.pass_env,
     }
     try:
         return Parcel(pickle.dumps((call.interface, call.params, told, call.secrets.own)))

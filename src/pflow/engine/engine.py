@@ -53,6 +53,7 @@ class Engine:
     keeps_checkpoints: bool = True
     checkpoint_hours: float = HOURS
     timeout: float | None = None
+    pass_env: tuple[str, ...] = ()
     make_executor: MakeExecutor = LocalExecutor
 
     def execute(
@@ -239,6 +240,7 @@ class _Run:
             folder=self.engine.folder,
             spool=spool_of(self.engine.home, self.run_id),
             lineage=self._recorder.lineage if self._recorder else self.run_id,
+            pass_env=self.engine.pass_env,
             mask=self.secrets.masked,
             keeper=executor.keeper,
         )

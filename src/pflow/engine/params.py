@@ -18,6 +18,7 @@ ENVIRONMENT: Final = "__environment__"
 TARGET: Final = "__target__"
 ENV: Final = "env"
 PASS_ENV: Final = "pass_env"  # noqa: S105 - the name of a parameter
+_STARTING_CHILDREN: Final = ("shell", "python", "code")
 _TIMEOUT: Final = "timeout"
 
 Mask = Callable[[Any], Any]
@@ -93,8 +94,8 @@ def _completed(node: Node, interface: Interface, params: dict[str, Any], mask: M
                     f"`{key}` of '{node.id}' is to be {wanted}, and is {given}.",
                     hint="See what the template that it is taken from stands for.",
                 )
-    if params.get(PASS_ENV) and PASS_ENV in interface.params:
-        params[ENV] = _passed(params[PASS_ENV]) | (params.get(ENV) or {})
+    if node.type in _STARTING_CHILDREN and (names := params.pop(PASS_ENV, None)):
+        params[ENV] = _passed(names) | (params.get(ENV) or {})
     if interface.source == "mcp":
         params[TARGET] = interface.file
     return params

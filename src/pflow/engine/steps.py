@@ -77,6 +77,7 @@ class Frame:
             run.lineage,
             timeout,
             run.keeper,
+            run.pass_env,
             run.mask,
             say,
         )

@@ -13,6 +13,7 @@ from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
 from pflow.nodes.printed import Allowance, Printed, Stream
 from pflow.nodes.spawning import Feeder, Started, Watch, start
+from uraniborg.kernel.child_environment import child_environment
 
 _KILLED_S: Final = 5.0  # a child that waits for a broken disk does not even heed SIGKILL
 _live: set[int] = set()
@@ -67,7 +68,7 @@ async def run(
     started = start(
         argv,
         cwd=cwd or context.folder,
-        environment=environment or {},
+        environment=child_environment(context.pass_env) | dict(environment or {}),
         with_input=stdin is not None,
         pass_fds=pass_fds,
     )

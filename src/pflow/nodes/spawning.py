@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pflow.errors import NodeFailed
-from uraniborg.kernel.child_environment import child_environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +31,7 @@ def start(
     with_input: bool = False,
     pass_fds: Sequence[int] = (),
 ) -> Started:
-    """Start a program as the leader of a session of its own.
-
-    Its environment is what every child inherits, and `environment`. Raises NodeFailed.
-    """
+    """Start a program as the leader of a session of its own, with this environment alone. Raises NodeFailed."""
     opened: list[int] = []
 
     def pipe() -> tuple[int, int]:
@@ -53,7 +49,7 @@ def start(
             stdout=stdout_end,
             stderr=stderr_end,
             cwd=cwd,
-            env={**child_environment(), **environment},
+            env=dict(environment),
             start_new_session=True,
             pass_fds=tuple(pass_fds),
         )

@@ -65,7 +65,7 @@ def make_private(path: Path) -> None:
     """
     if os.name == "nt":
         return
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, RuntimeError):  # who runs this may have no home folder
         found = path.stat()
         mode = stat.S_IMODE(found.st_mode)
         is_ours = found.st_uid == os.geteuid() and (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode))

@@ -146,7 +146,9 @@ def read_settings(
     aliases = aliases or {}
     settings_file = _settings_file(file, env)
     dotenv = env_file or Path(".env")
-    variables = read_dotenv(dotenv) if env_file or dotenv.is_file() else {}
+    variables: dict[str, str] = {}
+    if env_file or dotenv.is_file():
+        variables, dotenv = read_dotenv(dotenv), dotenv.absolute()
     given = [
         *from_file(settings_file, section),
         *from_variables(variables, section, aliases, dotenv=dotenv),
@@ -155,16 +157,15 @@ def read_settings(
     gate = _DotenvGate(None if env_file else from_dotenv)
     read = _simply_read(model, given, gate) if dataclasses.is_dataclass(model) else None
     settings, origins = read or _validated(model, section, given, gate)
-    if env_file is None:
-        where = settings_file or config_dir(env) / "uraniborg.toml"
-        ignored = gate.ignored(origins)
-        remedies = {one: f"or '{'.'.join((section, *path))}' in {shown(where)}" for one, path in ignored.items()}
-        for name in (HOME, CONFIG):  # these are read from the environment alone
-            if name in variables and name not in env:
-                remedies[Origin(OriginKind.DOTENV, name, dotenv)] = ""
-        _report(remedies)
-        return LoadedSettings(settings, section, origins, tuple(remedies))
-    return LoadedSettings(settings, section, origins)
+    if env_file or not variables:
+        return LoadedSettings(settings, section, origins)
+    where = shown(settings_file or config_dir(env) / "uraniborg.toml")
+    remedies = {one: f", or '{'.'.join((section, *path))}' in {where}" for one, path in gate.ignored(origins).items()}
+    for name in (HOME, CONFIG):  # these are read from the environment alone
+        if name in variables and name not in env:
+            remedies[Origin(OriginKind.DOTENV, name, dotenv)] = ""
+    _report(remedies)
+    return LoadedSettings(settings, section, origins, tuple(remedies))
 
 
 class _DotenvGate:
@@ -194,12 +195,12 @@ class _DotenvGate:
 
 def _report(remedies: Mapping[Origin, str]) -> None:
     for origin, remedy in remedies.items():
-        key = (str(Path.cwd()), origin.name)
+        key = (str(origin.path), origin.name)
         if key not in _reported:
             _reported.add(key)
             _log.warning(
                 f"{origin} is ignored: a .env file in the working directory may not set it. "
-                f"Set {origin.name} in the environment{', ' + remedy if remedy else ''}."
+                f"Set {origin.name} in the environment{remedy}."
             )
 
 

@@ -104,11 +104,27 @@ def test_a_variable_that_the_workflow_names_is_passed_and_its_value_masked(place
         place,
         flow(
             node("shell", "shell", command=tests, pass_env=["GITHUB_TOKEN", "PLAIN"], env={"OWN": "1"}),
-            node("python", "python", code=code, pass_env=["GITHUB_TOKEN"], env={"PLAIN": "overridden"}),
+            node("python", "python", code=code, pass_env=["GITHUB_TOKEN", "PLAIN"]),
             outputs={"shell": "${shell.stdout}", "python": "${python.result}"},
         ),
     )
-    assert reply["outputs"] == {"shell": "plain-value 1 ***", "python": [23, "overridden", "***"]}
+    assert reply["outputs"] == {"shell": "plain-value 1 ***", "python": [23, "plain-value", "***"]}
+
+
+def test_a_variable_that_the_settings_name_is_passed_to_every_node(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(KEYS, "URANIBORG_PFLOW__PASS_ENV", '["PLAIN", "NOT_SET", "GITHUB_TOKEN"]')
+    code = "import os\nresult = os.environ['PLAIN']"
+    reply = ran(
+        place,
+        flow(
+            node("shell", "shell", command='echo "$PLAIN $GITHUB_TOKEN"'),
+            node("python", "python", code=code),
+            outputs={"shell": "${shell.stdout}", "python": "${python.result}"},
+        ),
+    )
+    assert reply["outputs"] == {"shell": "plain-value ***", "python": "plain-value"}
 
 
 def test_a_variable_that_is_not_set_is_named_before_the_node_runs(place: Place) -> None:

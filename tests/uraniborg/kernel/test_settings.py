@@ -339,7 +339,7 @@ def test_a_dotenv_file_of_the_working_directory_sets_only_the_listed_settings(
     loaded = read()
     assert loaded.settings == Observatory(telescope=Telescope(api_key=SecretStr(SECRET)))
     variable = line.partition("=")[0]
-    assert loaded.ignored == (Origin(OriginKind.DOTENV, variable, Path(".env")),)
+    assert loaded.ignored == (Origin(OriginKind.DOTENV, variable, Path(".env").absolute()),)
     assert f"{variable} in .env is ignored" in caplog.text
     assert f"Set {variable} in the environment, or 'star_house.{setting}' in home/config/uraniborg.toml." in caplog.text
     caplog.clear()
@@ -390,7 +390,7 @@ def test_each_setting_knows_where_its_value_came_from() -> None:
         "telescope.aperture_mm": "STAR_MM",
         "nights": "URANIBORG_STAR_HOUSE__NIGHTS",
     }
-    assert loaded.origin_of("telescope.api_key") == Origin(OriginKind.DOTENV, "STAR_KEY", Path(".env"))
+    assert loaded.origin_of("telescope.api_key") == Origin(OriginKind.DOTENV, "STAR_KEY", Path(".env").absolute())
     assert rows["telescope.api_key"].value == "***"
     assert (rows["name"].value, rows["name"].origin.kind) == ("Hven", OriginKind.DEFAULT)
     assert SECRET not in str(rows)

@@ -55,6 +55,7 @@ class OldData:
             "PFLOW_HOME": str(self.pflow),
             "URANIBORG_PFLOW__CHECKPOINT_HOURS": "1000000",
             "EFFECTS": str(self.effects),
+            "URANIBORG_PFLOW__PASS_ENV": '["EFFECTS", "OPEN"]',  # as the version that wrote the data passed everything
             **env,
         }
         done = template(*_COMMANDS[command]).run(*arguments, "--json", env=given, cwd=FOLDER)
