@@ -4,7 +4,7 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 ODD_NUMBERS: Final = ["NaN", "Infinity", "-Infinity", "1e400", "-1e400", "1" + "0" * 400, "0.5", "-0", "true", "1.0"]
 ODD_TEXTS: Final = ["", " ", "\x00", "\u202e", "../../x", "null", "NaN", "[]", "{}", "x" * 5_000, "Ж量🂡\u2028", "-1"]
@@ -31,9 +31,10 @@ _PLACE: Final = "@@odd@@"
 
 def is_request(body: bytes) -> bool:
     """Return whether a body is a request with a valid id, which must be answered once, whatever else is wrong."""
-    message = parsed(body)
-    if not isinstance(message, dict):
+    value = parsed(body)
+    if not isinstance(value, dict):
         return False
+    message = cast("dict[str, Any]", value)
     method, params, request_id = message.get("method"), message.get("params"), message.get("id")
     return (
         message.get("jsonrpc") == "2.0"
@@ -54,8 +55,8 @@ def parsed(body: bytes) -> Any:
 def ids_in(body: bytes) -> list[str | int]:
     """Return the ids that an answer to this body can carry."""
     message = parsed(body)
-    members = message if isinstance(message, list) else [message]
-    ids = [member.get("id") for member in members if isinstance(member, dict)]
+    members = cast("list[Any]", message if isinstance(message, list) else [message])
+    ids = [cast("dict[str, Any]", member).get("id") for member in members if isinstance(member, dict)]
     return [one for one in ids if isinstance(one, str) or type(one) is int]
 
 
@@ -150,14 +151,17 @@ class Fuzz:
 
     def _holders(self, value: Any) -> list[dict[str, Any]]:
         """Return the objects within a value that are not empty."""
-        inner: list[Any] = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-        own = [one for one in inner if isinstance(one, dict) and one]
+        inner: list[Any] = []
+        if isinstance(value, dict):
+            inner = list(cast("dict[str, Any]", value).values())
+        elif isinstance(value, list):
+            inner = cast("list[Any]", value)
+        own = [cast("dict[str, Any]", one) for one in inner if isinstance(one, dict) and one]
         return [*own, *(holder for one in inner for holder in self._holders(one))]
 
     def _value(self) -> Any:
-        return self._random.choice(
-            [
-                *(None, True, False, 0, -1, 2**31, 2**63, 10**40, 0.1, 1e300, -1e-300),
-                *(self._random.choice(ODD_TEXTS), [], {}, [[]], {"": 0}, ["x"] * 50, {"type": "x"}),
-            ]
-        )
+        values: list[Any] = [
+            *(None, True, False, 0, -1, 2**31, 2**63, 10**40, 0.1, 1e300, -1e-300),
+            *(self._random.choice(ODD_TEXTS), [], {}, [[]], {"": 0}, ["x"] * 50, {"type": "x"}),
+        ]
+        return self._random.choice(values)

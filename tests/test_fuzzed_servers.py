@@ -95,7 +95,7 @@ def process(arguments: list[str], home: Path, **streams: Any) -> Generator[subpr
     """A process whose stderr must have no traceback when it has ended."""
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "URANIBORG_HOME": str(home), "PFLOW_HOME": str(home / "p")}
     with (home / "stderr").open("wb") as stderr:
-        started = subprocess.Popen(
+        started: subprocess.Popen[bytes] = subprocess.Popen(
             [sys.executable, *arguments], cwd=home, env=env, stdout=subprocess.PIPE, stderr=stderr, **streams
         )
         with started:
@@ -138,8 +138,9 @@ class StdioConversation:
     def _read(self) -> None:
         for line in self._stdout:
             message = json.loads(line)
+            answers = cast("list[Any]", message if isinstance(message, list) else [message])
             with self._arrived:
-                for answer in message if isinstance(message, list) else [message]:
+                for answer in answers:
                     if "method" not in answer:
                         self.answered[answer["id"]] += 1
                 self._arrived.notify_all()
@@ -228,6 +229,7 @@ async def test_a_server_over_http_answers_each_fuzzed_request_once(name: str, co
         if name == "universe":
             made = await asyncio.to_thread(httpx.post, f"{url}/universes", json={"id": SOLAR, "name": SOLAR})
             made.raise_for_status()
+        early_mb = 0.0
         for part in range(5):
             conversations = [converse(url, name, count // 20, SEED + 4 * part + number) for number in range(4)]
             await asyncio.gather(*conversations)
