@@ -91,12 +91,12 @@ COUNTS: Final = [300, pytest.param(10_000, marks=[pytest.mark.soak, pytest.mark.
 
 
 @contextmanager
-def process(arguments: list[str], home: Path, **streams: Any) -> Generator[subprocess.Popen[bytes]]:
+def process(arguments: list[str], home: Path, stdin: int | None = None) -> Generator[subprocess.Popen[bytes]]:
     """A process whose stderr must have no traceback when it has ended."""
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "URANIBORG_HOME": str(home), "PFLOW_HOME": str(home / "p")}
     with (home / "stderr").open("wb") as stderr:
-        started: subprocess.Popen[bytes] = subprocess.Popen(
-            [sys.executable, *arguments], cwd=home, env=env, stdout=subprocess.PIPE, stderr=stderr, **streams
+        started = subprocess.Popen(
+            [sys.executable, *arguments], cwd=home, env=env, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr
         )
         with started:
             try:
@@ -212,7 +212,7 @@ async def converse(url: str, name: str, count: int, seed: int) -> None:
 def messages_in(response: httpx.Response) -> list[dict[str, Any]]:
     if response.headers["content-type"].startswith("application/json"):
         return [response.json()]
-    return [json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: ")]
+    return [json.loads(line[6:]) for line in response.text.split("\r\n") if line.startswith("data: ")]
 
 
 @pytest.mark.parametrize("count", COUNTS)
