@@ -24,7 +24,7 @@ from uraniborg.kernel.mcp import Server
 
 
 @contextmanager
-def servers() -> Generator[dict[str, Server]]:
+def making_servers() -> Generator[dict[str, Server]]:
     threads = Threads(1, query_s=1, fetch_s=1)
     library = Library(LiveShelf(sample_shelf()), Assets(None, timeout_s=1), timeout_s=1)
     yield {
@@ -38,7 +38,7 @@ def servers() -> Generator[dict[str, Server]]:
 
 
 def optional_arguments() -> list[tuple[str, str, str]]:
-    with servers() as all_servers:
+    with making_servers() as all_servers:
         return [
             (server, tool, argument)
             for server, made in all_servers.items()
@@ -56,6 +56,12 @@ NULL_IS_LISTED = {
 """Arguments whose schema lists null beside another default: the tool itself gives null the meaning of the default."""
 
 
+@pytest.fixture(scope="module")
+def servers() -> Generator[dict[str, Server]]:
+    with making_servers() as made:
+        yield made
+
+
 def some_value(schema: dict[str, Any]) -> Any:
     if schema.get("type") == "array":
         return ["x"]
@@ -63,28 +69,31 @@ def some_value(schema: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize(("server", "tool", "argument"), OPTIONAL, ids=[".".join(one) for one in OPTIONAL])
-def test_null_for_an_optional_argument_means_its_default(server: str, tool: str, argument: str) -> None:
-    with servers() as all_servers:
-        arguments = all_servers[server]._known_tools[tool].arguments
-        properties = arguments.schema["properties"]
-        required = {name: some_value(properties[name]) for name in arguments.schema.get("required", [])}
-        accepted = arguments.accept({**required, argument: None})
-        if (server, tool, argument) in NULL_IS_LISTED:
-            assert accepted[argument] is None
-        else:
-            assert accepted == arguments.accept(required)
+def test_null_for_an_optional_argument_means_its_default(
+    servers: dict[str, Server], server: str, tool: str, argument: str
+) -> None:
+    arguments = servers[server]._known_tools[tool].arguments
+    properties = arguments.schema["properties"]
+    required = {name: some_value(properties[name]) for name in arguments.schema.get("required", [])}
+    accepted = arguments.accept({**required, argument: None})
+    if (server, tool, argument) in NULL_IS_LISTED:
+        assert accepted[argument] is None
+    else:
+        assert accepted == arguments.accept(required)
 
 
-@pytest.mark.parametrize(("tool", "more"), [("get_paper_source", {}), ("read_paper_section", {"section": "introduction"})])
-async def test_null_for_the_length_of_a_text_means_the_length_that_is_usual(tool: str, more: dict[str, Any]) -> None:
-    with servers() as all_servers:
-        server = all_servers["paper_library"]
-        found = await server.reply_to("search_papers", {"query": "", "limit": 50})
-        ids = [paper["paper_id"] for paper in json.loads(found.text)["results"]]
-        asked = [{"paper_id": paper_id, **more} for paper_id in ids]
-        usual = [await server.reply_to(tool, arguments) for arguments in asked]
-        assert usual == [await server.reply_to(tool, {**arguments, "max_chars": None}) for arguments in asked]
-        assert any(not reply.is_error for reply in usual)
+@pytest.mark.parametrize(
+    ("tool", "more"), [("get_paper_source", {}), ("read_paper_section", {"section": "What was asked"})]
+)
+async def test_null_for_the_length_of_a_text_means_the_usual_length(
+    servers: dict[str, Server], tool: str, more: dict[str, Any]
+) -> None:
+    server = servers["paper_library"]
+    found = await server.reply_to("search_papers", {"query": "", "limit": 50})
+    asked = [{"paper_id": paper["paper_id"], **more} for paper in json.loads(found.text)["results"]]
+    usual = [await server.reply_to(tool, arguments) for arguments in asked]
+    assert usual == [await server.reply_to(tool, {**arguments, "max_chars": None}) for arguments in asked]
+    assert any(not reply.is_error for reply in usual)
 
 
 def test_every_server_has_tools_with_optional_arguments() -> None:
