@@ -176,8 +176,10 @@ def test_every_error_code_is_documented() -> None:
     import universe.errors
     import universe.exchange
     import universe.systems.catalogue
+    import uraniborg.kernel.connections
     import uraniborg.kernel.errors
     import uraniborg.kernel.files
+    import uraniborg.kernel.gate
     import uraniborg.kernel.hosts
     import uraniborg.kernel.mcp.client
     import uraniborg.kernel.mcp.rules
@@ -205,7 +207,9 @@ def test_every_error_code_is_documented() -> None:
             pflow.mcp_config,
             pflow.registry.loading,
             uraniborg.kernel.errors,
+            uraniborg.kernel.connections,
             uraniborg.kernel.files,
+            uraniborg.kernel.gate,
             uraniborg.kernel.hosts,
             uraniborg.kernel.mcp.client,
             uraniborg.kernel.mcp.rules,
@@ -215,6 +219,23 @@ def test_every_error_code_is_documented() -> None:
         if inspect.isclass(value) and issubclass(value, uraniborg.kernel.errors.UraniborgError)
     }
     assert sorted(code for code in codes if f"`{code}`" not in page) == []
+
+
+def test_every_limit_of_http_connections_is_documented_with_its_value() -> None:
+    from uraniborg.kernel.connections import Limits
+
+    page = (ROOT / "docs" / "reference" / "servers.md").read_text(encoding="utf-8")
+    table = page.partition("| limit | value |")[2].partition("\n\n")[0]
+    limits = Limits()
+    for shown in (
+        f"| {limits.headers}, in {limits.header_bytes:,} bytes",
+        f"headers | {limits.header_s:g} s |",
+        f"body | {limits.body_s:g} s, and 1 s more for every {limits.body_bytes_per_s:,} bytes",
+        f"connection | {limits.idle_s:g} s |",
+        f"for it | {limits.stall_s:g} s |",
+        f"connections | {limits.connections:,},",
+    ):
+        assert shown in table
 
 
 def test_every_source_is_documented() -> None:

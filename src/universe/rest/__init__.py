@@ -24,7 +24,7 @@ def make_rest_app(service: UniverseService, streams: Streams, positions: Positio
         docs_url=None,
         redoc_url=None,
         dependencies=[Depends(check_parameters)],
-        responses={status: {"model": ErrorBody} for status in (400, 404, 405, 413, 421, 503)},
+        responses={status: {"model": ErrorBody} for status in (400, 401, 403, 404, 405, 413, 415, 421, 503)},
     )
     answer_errors(app)
     app.add_exception_handler(RequestValidationError, refuse)

@@ -124,6 +124,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().__init__(*args, **options)
         self._table = table
         self._limits = table.limits
+        self.headers = []
         self._served_app: Any = self.app  # pyright: ignore[reportUnknownMemberType]
         self.app: Any
         self.cycle: Any
@@ -133,7 +134,6 @@ class LimitedProtocol(HttpToolsProtocol):
         """What the client has to send before its request, or its next one, is complete."""
         self._missing_since = self.loop.time()
         self._has_begun = False
-        self._head_bytes = 0
         self._body_bytes = 0
         self._unparsed = 0
 
@@ -162,33 +162,26 @@ class LimitedProtocol(HttpToolsProtocol):
         self._unparsed += len(data)
         with new_request():
             super().data_received(data)
-            if self._missing != "nothing" and self._unparsed > self._limits.header_bytes:
+            if self._missing != "nothing" and (
+                self._unparsed > self._limits.header_bytes or len(self.headers) > self._limits.headers
+            ):
                 self._refuse(self._head_error())
         self._wait()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._head_bytes = 0
         self._has_begun = True
         self._now_missing("headers")
-
-    def on_url(self, url: bytes) -> None:
-        self._head_bytes += len(url)
-        super().on_url(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._head_bytes += len(name) + len(value)
-        if self._missing == "headers":
-            super().on_header(name, value)
-        elif self._is_head_too_large:  # a trailer, which no application reads
-            self.transport.close()
 
     def on_headers_complete(self) -> None:
         self._unparsed = 0
         self._body_bytes = 0
         self._now_missing("body")
-        self.app = _refusing(self._head_error()) if self._is_head_too_large else self._served_app
+        head_bytes = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        too_large = head_bytes > self._limits.header_bytes or len(self.headers) > self._limits.headers
+        self.app = _refusing(self._head_error()) if too_large else self._served_app
         super().on_headers_complete()
+        self.headers = []  # trailers are not headers of the request
 
     def on_body(self, body: bytes) -> None:
         self._unparsed = 0
@@ -235,10 +228,6 @@ class LimitedProtocol(HttpToolsProtocol):
     def _now_missing(self, missing: Literal["headers", "body", "nothing"]) -> None:
         self._missing = missing
         self._missing_since = self.loop.time()
-
-    @property
-    def _is_head_too_large(self) -> bool:
-        return self._head_bytes > self._limits.header_bytes or len(self.headers) > self._limits.headers
 
     @property
     def _deadline(self) -> float:

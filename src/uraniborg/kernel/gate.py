@@ -12,11 +12,10 @@ UraniborgError
 """
 
 import hmac
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import Final
 
-from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -27,6 +26,8 @@ from uraniborg.kernel.request_ids import REQUEST_ID, begin_request, identify_err
 
 REQUEST_ID_HEADER: Final = "X-Request-Id"
 JSON: Final = "application/json"
+Headers = Mapping[bytes, bytes]
+_REQUEST_ID_NAME: Final = REQUEST_ID_HEADER.lower().encode()
 _ONCE: Final = frozenset(
     (
         b"authorization",
@@ -41,7 +42,7 @@ _ONCE: Final = frozenset(
     )
 )
 _READING: Final = frozenset(("GET", "HEAD", "OPTIONS"))
-_OWN_SITES: Final = frozenset(("same-origin", "same-site", "none"))
+_OWN_SITES: Final = frozenset((b"same-origin", b"same-site", b"none"))
 """Values of Sec-Fetch-Site for requests of a page of this site, or of a person who typed the address."""
 
 
@@ -102,9 +103,9 @@ class RequestIds:
         if scope["type"] != "http" or REQUEST_ID in scope:
             await self._app(scope, receive, send)
             return
-        request_id = begin_request(Headers(scope=scope).get(REQUEST_ID_HEADER))
+        request_id = begin_request(_text(dict(scope["headers"]), _REQUEST_ID_NAME) or None)
         scope[REQUEST_ID] = request_id
-        header = (REQUEST_ID_HEADER.lower().encode(), request_id.encode())
+        header = (_REQUEST_ID_NAME, request_id.encode())
 
         async def send_identified(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -126,14 +127,14 @@ class _Check:
             return
         if scope["type"] == "http":
             try:
-                self.check(scope, Headers(scope=scope))
+                self.check(scope, dict(scope["headers"]))
             except UraniborgError as error:
                 await error_response(error)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
     def check(self, scope: Scope, headers: Headers) -> None:
-        """Raise the error that the request is refused with."""
+        """Raise the error that the request is refused with. Of a header sent twice `headers` has the second."""
         raise NotImplementedError
 
 
@@ -159,21 +160,23 @@ class Gate(_Check):
 
     def check(self, scope: Scope, headers: Headers) -> None:
         """Raise RepeatedHeader, HostRefused, OriginRefused or CrossSiteRefused."""
-        seen: set[bytes] = set()
-        for name, _ in scope["headers"]:
-            if name in _ONCE and name in seen:
-                raise RepeatedHeader(name.decode().title())
-            seen.add(name)
-        if self._hosts is not None and not is_host(headers.get("host", ""), self._hosts):
+        if len(headers) != len(scope["headers"]):
+            _check_repeated([name for name, _ in scope["headers"]])
+        if self._hosts is not None and not is_host(_text(headers, b"host"), self._hosts):
             raise HostRefused
-        origin = headers.get("origin")
-        if origin is not None:
-            if self._origins is not None and not is_origin(origin, self._origins):
+        if b"origin" in headers:
+            if self._origins is not None and not is_origin(_text(headers, b"origin"), self._origins):
                 raise OriginRefused
-        elif headers.get("sec-fetch-site", "none").lower() not in _OWN_SITES and not (
+        elif headers.get(b"sec-fetch-site", b"none").lower() not in _OWN_SITES and not (
             scope["method"] in _READING and self._is_page(scope["path"])
         ):
             raise CrossSiteRefused
+
+
+def _check_repeated(names: list[bytes]) -> None:
+    for name in _ONCE.intersection(names):
+        if names.count(name) > 1:
+            raise RepeatedHeader(name.decode().title())
 
 
 class Admission(_Check):
@@ -192,13 +195,16 @@ class Admission(_Check):
     def check(self, scope: Scope, headers: Headers) -> None:
         """Raise NotAuthorized or UnsupportedMediaType."""
         if self._token and scope["path"] not in self._open:
-            # Headers come as latin-1; the client may have sent UTF-8.
-            scheme, _, given = headers.get("authorization", "").encode("latin-1").partition(b" ")
+            scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
             if scheme.lower() != b"bearer" or not hmac.compare_digest(given, self._token):
                 raise NotAuthorized("This server needs a token.", hint="Send the header Authorization: Bearer TOKEN.")
         if scope["method"] not in _READING and _has_body(headers):
-            check_json_type(headers.get("content-type", ""), headers.get("content-encoding", ""))
+            check_json_type(_text(headers, b"content-type"), _text(headers, b"content-encoding"))
 
 
 def _has_body(headers: Headers) -> bool:
-    return "transfer-encoding" in headers or headers.get("content-length", "0").strip() != "0"
+    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0").strip() != b"0"
+
+
+def _text(headers: Headers, name: bytes) -> str:
+    return headers.get(name, b"").decode("latin-1")
