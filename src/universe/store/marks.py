@@ -1,8 +1,9 @@
 """High-water marks: a file outside the database with the last version written of each universe.
 
-A log that lost its end is whole in itself: SQLite, for one, drops the rest of a damaged write-ahead log in silence. The
-file is appended to after each commit, so a mark is never ahead of a whole log. It outlives a killed process at once
-and a power cut after about a second.
+A log that lost its end is whole in itself: SQLite, for one, drops the rest of a damaged write-ahead log in silence.
+Marks are written after commits, so that none is ahead of a whole log, and beside them, so that no commit waits: within
+a twentieth of a second for a process that is killed, within about a second for a power cut. Marks that were missed
+then are written when the store is opened again.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ from typing import Any, Final, NamedTuple
 from uraniborg.kernel.files import sync_folder
 from uraniborg.kernel.logging import get_logger
 
+_WRITE_EVERY_S: Final = 0.05
 _SYNC_EVERY_S: Final = 1.0
 _COMPACT_BYTES: Final = 512 * 1024
 """The file is compacted when it has this size, and twice the size it had when it was compacted last."""
@@ -115,13 +117,19 @@ class MarkFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._pending: dict[Key, Head] = {}
+        self._waiting = threading.Event()
+        self._writer: threading.Thread | None = None
+        self._is_closing = False
         self._descriptor: int | None = None
         self._compacted_size = 0
-        self._unsynced_since: float | None = None
+        self._synced_at = 0.0
+        self._is_synced = True
 
     def read(self) -> Marks:
         """Return the content. Lines that are damaged or incomplete are skipped."""
+        self._write_pending()
         with _logged("read"):
             return _parsed(self._path.read_bytes()) if self._path.exists() else Marks()
         return Marks()
@@ -151,8 +159,14 @@ class MarkFile:
         self._append(lines)
 
     def note(self, heads: Iterable[Head]) -> None:
-        """Mark these versions, which are committed."""
-        self._append([_mark_line(head) for head in heads])
+        """Mark these versions, which are committed, soon."""
+        with self._lock:
+            self._pending.update((head.key, head) for head in heads)
+            if self._writer is None and self._pending:
+                self._is_closing = False
+                self._writer = threading.Thread(target=self._write_often, name="universe-marks", daemon=True)
+                self._writer.start()
+        self._waiting.set()
 
     def forget(self, universe_id: str, made_at: str) -> None:
         """Mark a universe as deleted, before it is."""
@@ -169,24 +183,44 @@ class MarkFile:
         known.marks |= {key: mark for key, mark in present.items() if universe_id in (None, key[0])}
         self._rewrite(known)
 
-    def sync(self, *, now: bool = False) -> None:
-        """Make the marks survive a power cut, at most once a second unless it must be now."""
+    def close(self) -> None:
+        """Write what is pending, for good."""
+        writer, self._is_closing = self._writer, True
+        self._waiting.set()
+        if writer is not None:
+            writer.join()
+        self._write_pending()
+        self._sync()
+        with self._lock:
+            self._writer = None
+            self._close()
+
+    def _write_often(self) -> None:
+        while not self._is_closing:
+            self._waiting.wait(None if self._is_synced else _SYNC_EVERY_S)
+            self._waiting.clear()
+            self._write_pending()
+            if not self._is_synced and time.monotonic() - self._synced_at > _SYNC_EVERY_S:
+                self._sync()
+            if not self._is_closing:
+                time.sleep(_WRITE_EVERY_S)
+
+    def _write_pending(self) -> None:
+        with self._lock:
+            heads, self._pending = list(self._pending.values()), {}
+            self._append([_mark_line(head) for head in heads])
+
+    def _sync(self) -> None:
         with _logged("sync"):
             with self._lock:
-                since = self._unsynced_since
-                if self._descriptor is None or since is None or (not now and time.monotonic() - since < _SYNC_EVERY_S):
+                if self._descriptor is None or self._is_synced:
                     return
-                self._unsynced_since = None
+                self._is_synced, self._synced_at = True, time.monotonic()
                 descriptor = os.dup(self._descriptor)
             try:
-                os.fsync(descriptor)
+                os.fsync(descriptor)  # without the lock: it may take long
             finally:
                 os.close(descriptor)
-
-    def close(self) -> None:
-        self.sync(now=True)
-        with self._lock:
-            self._close()
 
     def _append(self, lines: Sequence[bytes]) -> None:
         if not lines:
@@ -197,7 +231,7 @@ class MarkFile:
             if not self._is_current():  # another process has compacted the file, perhaps without these lines
                 self._close()
                 os.write(self._opened(), written)
-            self._unsynced_since = self._unsynced_since or time.monotonic()
+            self._is_synced = False
             size = os.fstat(self._opened()).st_size
             if size > max(_COMPACT_BYTES, 2 * self._compacted_size):
                 self._replace(_parsed(self._path.read_bytes()))

@@ -22,7 +22,6 @@ _LONGEST_ID: Final = 2_000
 _NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
 """PostgreSQL keeps no NUL in a text, and nothing can send one half of a surrogate pair."""
 _HIGHEST: Final = 2**63 - 1
-_SYNC_S: Final = 1.0
 
 
 class PostgresStore:
@@ -34,7 +33,6 @@ class PostgresStore:
 
     def __init__(self, dsn: str, *, patience_s: float = _PATIENCE_S, marks: Path | None = None) -> None:
         self.marks = None if marks is None else MarkFile(marks)
-        self._syncing: asyncio.Task[None] | None = None
         self._database = Database(dsn, patience_s)
         self._listener = Listener(self._database)
 
@@ -47,7 +45,6 @@ class PostgresStore:
             if self.marks is not None:
                 known = await asyncio.to_thread(self.marks.read)
                 await asyncio.to_thread(self.marks.reconcile, known, await self.heads())
-                self._syncing = asyncio.create_task(self._sync(self.marks))
             await self._listener.start()
         except BaseException:
             await self.close()
@@ -56,10 +53,6 @@ class PostgresStore:
     async def close(self) -> None:
         await self._listener.stop()
         await self._database.close()
-        if self._syncing is not None:
-            self._syncing.cancel()
-            await asyncio.gather(self._syncing, return_exceptions=True)
-            self._syncing = None
         if self.marks is not None:
             await asyncio.to_thread(self.marks.close)
 
@@ -164,11 +157,6 @@ class PostgresStore:
     def _note(self, head: Head) -> None:
         if self.marks is not None:
             self.marks.note([head])
-
-    async def _sync(self, marks: MarkFile) -> None:
-        while True:
-            await asyncio.sleep(_SYNC_S)
-            await asyncio.to_thread(marks.sync)
 
     async def _fetch(self, statement: str, *values: Any) -> list[Any]:
         async with self._database.connection() as connection:

@@ -204,8 +204,6 @@ class SqliteStore:
         """Publish changes of other processes, found by polling; a poll that fails is tried again at the next turn."""
         while True:
             await asyncio.sleep(_POLL_S)
-            if self.marks is not None:
-                await self._in_thread(self.marks.sync)
             try:
                 number, now = await self._in_thread(_versions, watching, number)
             except (DatabaseUnusable, sqlite3.Error):

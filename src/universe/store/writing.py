@@ -30,7 +30,7 @@ class GroupWriter:
         before: Callable[[], None],
         after: Callable[[list[Any]], None],
     ) -> None:
-        """Call `before`, which may raise, before each transaction, and `after` with the values of its work after it."""
+        """Call `before`, which may raise, before each transaction, and `after` with its values after it."""
         self._connection = connection
         self._before = before
         self._after = after
@@ -76,10 +76,10 @@ class GroupWriter:
                     outcomes = [(pieces[0].future, pieces[0].work(self._connection), None)]
                 else:
                     outcomes = [(piece.future, *_attempt(self._connection, piece.work)) for piece in pieces]
-            self._after([value for _, value, exc in outcomes if exc is None])
         except Exception as exc:
             outcomes = [(piece.future, None, exc) for piece in pieces]
         self._tell(outcomes)
+        self._after([value for _, value, exc in outcomes if exc is None])
 
     def _tell(self, outcomes: list[tuple[asyncio.Future[Any], Any, BaseException | None]]) -> None:
         def settle() -> None:

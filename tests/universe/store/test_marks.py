@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,6 +36,7 @@ async def main():
         for dt in range(30):
             await service.send("u", {"type": "tick", "dt": dt})
         await service.create("Late", universe_id="late")
+        await asyncio.to_thread(service.store.marks.read)  # which writes what is pending
         os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(main())
@@ -269,9 +271,24 @@ async def test_a_disk_that_refuses_marks_stops_nothing(tmp_path: Path) -> None:
 
 def test_the_highest_version_counts_whatever_the_order(tmp_path: Path) -> None:
     marks = MarkFile(tmp_path / "m")
-    marks.note([head(5), head(7), head(6)])
-    marks.close()
+    for version in (5, 7, 6):
+        marks.note([head(version)])
+        marks.close()
     assert marks.read().marks == {("u", "then"): Mark(7, "07")}
+
+
+def test_marks_are_written_soon_without_being_asked_for(tmp_path: Path) -> None:
+    marks = MarkFile(tmp_path / "m")
+    marks.note([head(5)])
+    reader = MarkFile(tmp_path / "m")
+    deadline = time.monotonic() + 20
+    while not reader.read().marks and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert reader.read().marks == {("u", "then"): Mark(5, "05")}
+    marks.close()
+    marks.note([head(6)])
+    marks.close()
+    assert reader.read().marks == {("u", "then"): Mark(6, "06")}
 
 
 def test_a_mark_that_comes_after_the_deletion_does_not_count(tmp_path: Path) -> None:
@@ -312,7 +329,9 @@ def test_a_file_that_grows_is_compacted_and_nothing_of_other_processes_is_lost(
     one.forget("gone", "then")
     for version in range(1, 200):
         one.note([head(version, digest=b"x")])
+        one.read()
         other.note([head(version, "v", digest=b"x")])
+        other.read()
     for file in (one, other):
         file.close()
     known = one.read()
