@@ -8,7 +8,7 @@ from urllib.parse import quote
 from universe.config import load_config
 from universe.errors import StoreUnavailable
 from universe.service.universes import UniverseService
-from universe.store.checking import Progress, Verdict, verify
+from universe.store.checking import Progress, Verdict, lost_universes, marks_of, verify
 from universe.store.rebuilding import rebuild
 
 _STEP = 10_000
@@ -17,8 +17,10 @@ _STEP = 10_000
 async def verify_all(
     service: UniverseService, universe_id: str | None, url: str | None, *, quiet: bool
 ) -> list[Verdict]:
-    """The verdict on one universe, or on all. Raises UniverseNotFound, or StoreUnavailable if the server is."""
+    """Return the verdict on one universe, or on all. Raises UniverseNotFound, or StoreUnavailable if the server is."""
     ids = [universe_id] if universe_id is not None else await _all_ids(service)
+    if universe_id is None:
+        ids += lost_universes(await marks_of(service.store), ids)
     verdicts: list[Verdict] = []
     for one in ids:
         verdict = await verify(service.store, one, None if quiet else _progress(one))
@@ -26,6 +28,12 @@ async def verify_all(
             await _compare_served(service, verdict, url)
         verdicts.append(verdict)
     return verdicts
+
+
+async def accept_logs(service: UniverseService, universe_id: str | None) -> None:
+    """Take the logs as they are for whole from now on: versions that were lost are not reported any more."""
+    if service.store.marks is not None:
+        await asyncio.to_thread(service.store.marks.accept, await service.store.heads(), universe_id)
 
 
 async def _all_ids(service: UniverseService) -> list[str]:

@@ -1,6 +1,7 @@
 """Stores to keep universes in, a real PostgreSQL among them wherever one can be started."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
-def postgres_dsn(postgres_server: PostgresServer) -> str:
-    """The address of an empty database, as it looks to who opens it."""
+def postgres_dsn(postgres_server: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of an empty database, as it looks to who opens it; its marks are in a folder of the test."""
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     return postgres_server.dsn(search_path=postgres_server.schema())

@@ -241,9 +241,24 @@ def test_verify_finds_whole_logs_whole(made: Ask) -> None:
     told, said = made("verify"), made("verify", "u", "--json")
     assert (told.code, said.code) == (0, 0)
     assert "u: 3 entries, 0 snapshots" in told.out
-    assert said.json["universes"] == [
-        {"universeId": "u", "ok": True, "entries": 3, "snapshots": 0, "problems": []},
-    ]
+    (one,) = said.json["universes"]
+    assert one["head"] == one["mark"]
+    assert one.pop("head").keys() == one.pop("mark").keys() == {"version", "digest"}
+    assert one == {"universeId": "u", "ok": True, "entries": 3, "snapshots": 0, "problems": []}
+
+
+def test_verify_reports_an_older_copy_until_it_is_accepted(made: Ask, tmp_path: Path) -> None:
+    file = database(tmp_path)
+    older = file.read_bytes()
+    made("send", "u", '{"type": "tick"}')
+    file.write_bytes(older)
+    for _ in range(2):
+        told, said = made("verify"), made("verify", "--json")
+        assert (told.code, said.code) == (4, 4)
+        assert "the log lost versions that were written: version 4" in told.out
+        assert said.json["universes"][0]["head"]["version"] == 3
+    assert made("verify", "--accept").code == 0
+    assert made("verify").code == 0
 
 
 def test_verify_names_the_entry_with_a_flipped_byte_and_exits_with_4(made: Ask, tmp_path: Path) -> None:
@@ -268,7 +283,8 @@ def test_verify_finds_entries_beyond_the_version(made: Ask, tmp_path: Path) -> N
     done = made("verify", "--json")
     assert done.code == 4
     assert done.json["universes"][0]["problems"] == [
-        {"sequence": 3, "problem": "the log goes on, but the universe is at 2"}
+        {"sequence": 3, "problem": "the log goes on, but the universe is at 2"},
+        {"sequence": 3, "problem": "the log lost versions that were written: version 3"},
     ]
 
 

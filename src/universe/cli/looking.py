@@ -163,14 +163,24 @@ def nbody(
 def verify(
     universe_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="One universe; all if left out.")] = None,
     url: Annotated[str | None, typer.Option(help="Compare with what the server at this address serves, too.")] = None,
+    accept: Annotated[
+        bool, typer.Option(help="Accept logs that end early, after an older copy was put back on purpose.")
+    ] = False,
     db: Db = None,
     json: Json = False,
 ) -> int:
-    """Replay logs from the first entry and compare with what is kept and served. Exits with 4 if they differ."""
+    """Replay logs from the first entry and compare with snapshots, marks and servers. Exits with 4 if they differ."""
     from universe.reporting import tell_verdicts
-    from universe.verifying import verify_all
+    from universe.service.universes import UniverseService
+    from universe.store.checking import Verdict
+    from universe.verifying import accept_logs, verify_all
 
-    verdicts = run_with(db, lambda service: verify_all(service, universe_id, url, quiet=json))
+    async def check(service: UniverseService) -> list[Verdict]:
+        if accept:
+            await accept_logs(service, universe_id)
+        return await verify_all(service, universe_id, url, quiet=json)
+
+    verdicts = run_with(db, check)
     print_json({"universes": [one.as_dict() for one in verdicts]}) if json else tell_verdicts(verdicts)
     return 0 if all(one.is_whole for one in verdicts) else 4
 

@@ -1,6 +1,7 @@
 """Reading a whole log again: is every entry what was written, and do they lead to what is served?"""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +9,7 @@ import orjson
 
 from universe.domain.state import Plain
 from universe.errors import LogDamaged, UniverseNotFound
+from universe.store.marks import Key, Loss, Mark, Marks
 from universe.store.port import Entry, Store
 from universe.store.rebuilding import Replica, offloaded, pages, rebuild
 
@@ -22,6 +24,10 @@ class Verdict:
     universe_id: str
     entries: int = 0
     snapshots: int = 0
+    head: Mark | None = None
+    """The last entry of the log; None for no universe."""
+    mark: Mark | None = None
+    """The last version that was written, as the file of marks has it; None if it has none."""
     problems: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     @property
@@ -34,6 +40,8 @@ class Verdict:
             "ok": self.is_whole,
             "entries": self.entries,
             "snapshots": self.snapshots,
+            "head": self.head and self.head._asdict(),
+            "mark": self.mark and self.mark._asdict(),
             "problems": self.problems,
         }
 
@@ -42,18 +50,23 @@ class Verdict:
 
 
 async def verify(store: Store, universe_id: str, progress: Progress | None = None) -> Verdict:
-    """Replay the whole log and compare it with every snapshot and what would be served. Raises UniverseNotFound."""
+    """Replay the whole log and compare it with every snapshot, the state served and the mark outside the database.
+
+    Raises UniverseNotFound for a universe that neither the database nor the marks know.
+    """
+    known = await marks_of(store)  # before the log, which may grow meanwhile
     record = await store.record(universe_id)
-    if record is None:
-        raise UniverseNotFound(universe_id)
     verdict = Verdict(universe_id)
+    if record is None:
+        _compare_missing(verdict, known)
+        return verdict
     waiting = [version for version in await store.snapshot_versions(universe_id) if version <= record.version]
     replica: Replica | None = Replica(universe_id)
-    last = 0
+    last, digest = 0, b""
     async for entries in pages(store, universe_id, upto=record.version):
         for entry in entries:
             replica = await _follow(verdict, replica, entry, last)
-            last = entry.version
+            last, digest = entry.version, entry.digest
             while waiting and waiting[0] <= last:
                 replica = await _compare(store, verdict, replica, waiting.pop(0))
         verdict.entries = last
@@ -65,11 +78,52 @@ async def verify(store: Store, universe_id: str, progress: Progress | None = Non
             verdict.add(beyond[0].version, f"the log goes on, but the universe is at {record.version}")
     if last != record.version:
         verdict.add(last + 1, f"the log ends at {last}, the universe is at {record.version}")
+    verdict.head = Mark(last, digest.hex())
+    await _compare_mark(store, verdict, known, (universe_id, record.created_at))
     if replica is not None and verdict.is_whole:
         served = await rebuild(store, universe_id)
         if served.version == replica.version and served.mirror.plain() != replica.mirror.plain():
             verdict.add(served.version, "the state served differs from the one the log leads to")
     return verdict
+
+
+async def marks_of(store: Store) -> Marks:
+    """Return the marks of a store; none for a store without."""
+    return Marks() if store.marks is None else await asyncio.to_thread(store.marks.read)
+
+
+def lost_universes(known: Marks, present: Collection[str]) -> list[str]:
+    """Return the ids that the marks know and the database does not."""
+    return sorted({key[0] for key in (*known.marks, *known.losses)} - set(present))
+
+
+def _compare_missing(verdict: Verdict, known: Marks) -> None:
+    marks = [mark for key, mark in known.marks.items() if key[0] == verdict.universe_id]
+    marks += [loss.mark for key, several in known.losses.items() if key[0] == verdict.universe_id for loss in several]
+    if not marks:
+        raise UniverseNotFound(verdict.universe_id)
+    verdict.mark = max(marks)
+    verdict.add(0, f"the universe is gone, and was not deleted: version {verdict.mark.version} was written")
+
+
+async def _compare_mark(store: Store, verdict: Verdict, known: Marks, key: Key) -> None:
+    """Add the versions that were written and are not in the log any more."""
+    verdict.mark = known.marks.get(key)
+    losses = list(known.losses.get(key, ()))
+    assert verdict.head is not None
+    if verdict.mark is not None and verdict.mark.version > verdict.head.version:
+        losses.append(Loss(verdict.mark, verdict.head.version))
+    elif verdict.mark is not None and verdict.mark.version:
+        entries = await store.entries(verdict.universe_id, after=verdict.mark.version - 1, limit=1)
+        if entries and entries[0].digest.hex() != verdict.mark.digest:
+            verdict.add(verdict.mark.version, "the log has another entry than the one that was written")
+    for mark, left in losses:
+        first = mark.version if left is None or left >= mark.version else left + 1
+        verdict.add(first, f"the log lost versions that were written: {_span(first, mark.version)}")
+
+
+def _span(first: int, last: int) -> str:
+    return f"version {last}" if first == last else f"versions {first} to {last}"
 
 
 async def _follow(verdict: Verdict, replica: Replica | None, entry: Entry, last: int) -> Replica | None:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from universe.errors import UniverseNotFound
+from universe.store.marks import Head, MarkFile
 from universe.store.port import Change, Entry, KeyUse, Record, Snapshot, Superseded
 from universe.store.telling import Told
 from uraniborg.kernel.errors import Conflict
@@ -21,6 +22,7 @@ class MemoryStore:
     """A `Store` without a disk."""
 
     def __init__(self) -> None:
+        self.marks: MarkFile | None = None
         self._kept: dict[str, _Kept] = {}
         self._told = Told()
 
@@ -107,6 +109,12 @@ class MemoryStore:
                 kept.snapshots = {
                     version: one for version, one in kept.snapshots.items() if version in (*keep, snapshot.version)
                 }
+
+    async def heads(self) -> list[Head]:
+        return [
+            Head(key, kept.record.created_at, kept.record.version, kept.log[-1].digest if kept.log else b"")
+            for key, kept in self._kept.items()
+        ]
 
     def changes(self) -> AsyncIterator[Change]:
         return self._told.changes()

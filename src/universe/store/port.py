@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import AsyncIterator, Sequence
 from typing import Final, Literal, NamedTuple, Protocol
 
+from universe.store.marks import Head, MarkFile
+
 EntryKind = Literal["command", "continued", "restore"]
 """`continued` is a command that took effect together with the one before it."""
 
@@ -94,6 +96,9 @@ class Store(Protocol):
     Every method raises StoreUnavailable when the database does not answer.
     """
 
+    marks: MarkFile | None
+    """The file, outside the database, that says how far each log was written; None if nothing outlasts the store."""
+
     async def open(self) -> None: ...
 
     async def close(self) -> None: ...
@@ -155,6 +160,10 @@ class Store(Protocol):
         self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
     ) -> None:
         """Add a snapshot and, if `keep` names any, drop all others but those. Nothing if the universe is another."""
+        ...
+
+    async def heads(self) -> list[Head]:
+        """Return the last entry of every log."""
         ...
 
     def changes(self) -> AsyncIterator[Change]:

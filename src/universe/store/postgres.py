@@ -1,12 +1,15 @@
 """Universes in a PostgreSQL database, where any number of processes may change them at once."""
 
+import asyncio
 import hashlib
 import re
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from universe.errors import MalformedRequest, StoreUnavailable, UniverseNotFound
 from universe.store import postgres_statements as sql
+from universe.store.marks import Head, MarkFile
 from universe.store.port import PAGE_BYTES, Change, Entry, KeyUse, Record, Snapshot, Superseded
 from universe.store.postgres_connecting import Database
 from universe.store.postgres_listening import Listener
@@ -24,10 +27,12 @@ _HIGHEST: Final = 2**63 - 1
 class PostgresStore:
     """A `Store` in the database at `dsn`, whose tables are made if they are not there.
 
-    Raises MissingExtra without the extra `postgres`.
+    `marks` is a file on this machine: the database itself cannot tell that an older copy of it was put back. Raises
+    MissingExtra without the extra `postgres`.
     """
 
-    def __init__(self, dsn: str, *, patience_s: float = _PATIENCE_S) -> None:
+    def __init__(self, dsn: str, *, patience_s: float = _PATIENCE_S, marks: Path | None = None) -> None:
+        self.marks = None if marks is None else MarkFile(marks)
         self._database = Database(dsn, patience_s)
         self._listener = Listener(self._database)
 
@@ -37,6 +42,9 @@ class PostgresStore:
         try:
             async with self._database.connection() as connection:
                 await migrate(connection)
+            if self.marks is not None:
+                known = await asyncio.to_thread(self.marks.read)
+                await asyncio.to_thread(self.marks.reconcile, known, await self.heads())
             await self._listener.start()
         except BaseException:
             await self.close()
@@ -45,6 +53,8 @@ class PostgresStore:
     async def close(self) -> None:
         await self._listener.stop()
         await self._database.close()
+        if self.marks is not None:
+            await asyncio.to_thread(self.marks.close)
 
     async def ping(self) -> None:
         ((is_read_only, _),) = await self._fetch(sql.PING)
@@ -63,12 +73,16 @@ class PostgresStore:
             raise Conflict(
                 f"There is a universe '{record.id}' already.", hint="Choose another id.", universeId=record.id
             )
+        self._note(Head(record.id, record.created_at, record.version, entries[-1].digest if entries else b""))
 
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
         _check_name(name)
         return bool(await self._fetch(sql.RENAME, _keepable(universe_id), name, at))
 
     async def delete(self, universe_id: str) -> bool:
+        record = await self.record(universe_id) if self.marks is not None else None
+        if record is not None and self.marks is not None:
+            self.marks.forget(universe_id, record.created_at)
         return bool(await self._fetch(sql.DELETE, _keepable(universe_id)))
 
     async def record(self, universe_id: str) -> Record | None:
@@ -107,6 +121,7 @@ class PostgresStore:
             record = await self.record(universe_id)
             is_there = record is not None and made_at in (None, record.created_at)
             raise Superseded(record.version) if record and is_there else UniverseNotFound(universe_id)
+        self._note(Head(universe_id, moved[0][0], entries[-1].version, entries[-1].digest))
 
     async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
         last = _HIGHEST if upto is None else min(upto, _HIGHEST)
@@ -133,8 +148,15 @@ class PostgresStore:
         kept = [*keep, snapshot.version] if keep else []
         await self._fetch(sql.PUT_SNAPSHOT, _keepable(universe_id), *snapshot, kept, made_at)
 
+    async def heads(self) -> list[Head]:
+        return [Head(*row) for row in await self._fetch(sql.HEADS)]
+
     def changes(self) -> AsyncIterator[Change]:
         return self._listener.changes()
+
+    def _note(self, head: Head) -> None:
+        if self.marks is not None:
+            self.marks.note([head])
 
     async def _fetch(self, statement: str, *values: Any) -> list[Any]:
         async with self._database.connection() as connection:

@@ -31,7 +31,8 @@ DELETE: Final = """
 APPEND: Final = """
     WITH moved AS (
       UPDATE universes SET version = $3, updated_at = $4
-      WHERE id = $1 AND version = $2 AND created_at = coalesce($15, created_at) RETURNING id, version, serial
+      WHERE id = $1 AND version = $2 AND created_at = coalesce($15, created_at)
+      RETURNING id, version, serial, created_at
     ), logged AS (
       INSERT INTO universe_log SELECT moved.id, entry.* FROM moved,
       unnest($5::bigint[], $6::text[], $7::bytea[], $8::bytea[], $9::text[], $10::bytea[]) AS entry
@@ -41,7 +42,8 @@ APPEND: Final = """
       ON CONFLICT (universe_id, key_digest)
       DO UPDATE SET request = excluded.request, first = excluded.first, last = excluded.last
     )
-    SELECT pg_notify('universes_' || 'universes'::regclass::oid, concat_ws(' ', version, serial, id)) FROM moved
+    SELECT created_at, pg_notify('universes_' || 'universes'::regclass::oid, concat_ws(' ', version, serial, id))
+    FROM moved
 """
 
 PUT_SNAPSHOT: Final = """
@@ -63,6 +65,11 @@ RECORDS: Final = """
 RECORDS_BEFORE: Final = """
     SELECT id, name, version, created_at, updated_at FROM universes WHERE (created_at, id) < ($2, $3)
     ORDER BY created_at DESC, id DESC LIMIT $1
+"""
+
+HEADS: Final = """
+    SELECT id, created_at, universes.version, coalesce(digest, '') FROM universes
+    LEFT JOIN universe_log ON universe_id = id AND universe_log.version = universes.version
 """
 
 VERSIONS: Final = "SELECT id, version, serial FROM universes"

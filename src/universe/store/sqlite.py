@@ -10,11 +10,12 @@ from pathlib import Path
 from threading import local
 from typing import Any, Final, TypeVar
 
-from universe.errors import LogDamaged, StoreUnavailable, UniverseNotFound
-from universe.store.port import PAGE_BYTES, Change, Entry, KeyUse, Record, Snapshot, Superseded
+from universe.errors import StoreUnavailable, UniverseNotFound
+from universe.store.marks import Head, MarkFile
+from universe.store.port import PAGE_BYTES, Change, Entry, KeyUse, Record, Snapshot
+from universe.store.sqlite_statements import HEADS, MIGRATIONS, append, create, delete
 from universe.store.telling import Told
 from universe.store.writing import GroupWriter
-from uraniborg.kernel.errors import Conflict
 from uraniborg.kernel.request_ids import in_this_context
 from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, reading
 
@@ -25,37 +26,8 @@ _POLL_S: Final = 0.2
 """How often to look whether another process has written. Within one process nothing waits for it."""
 
 _ALL: Final = 2**62
-_ROWS: Final = 100
-_INSERT: Final = [f"INSERT INTO log VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?)'] * rows)}" for rows in range(_ROWS + 1)]  # noqa: S608
 _LATEST: Final = ("~", "")
 """After any time."""
-
-_MIGRATIONS: Final = [
-    (
-        "0001 universes",
-        """
-        CREATE TABLE universes (
-          id TEXT PRIMARY KEY, name TEXT NOT NULL, version INTEGER NOT NULL,
-          created_at TEXT NOT NULL, updated_at TEXT NOT NULL
-        ) WITHOUT ROWID;
-        CREATE INDEX universes_by_age ON universes (created_at DESC, id DESC);
-        CREATE TABLE log (
-          universe_id TEXT NOT NULL, version INTEGER NOT NULL, kind TEXT NOT NULL,
-          body BLOB NOT NULL, events BLOB NOT NULL, at TEXT NOT NULL, digest BLOB NOT NULL,
-          PRIMARY KEY (universe_id, version)
-        ) WITHOUT ROWID;
-        CREATE TABLE snapshots (
-          universe_id TEXT NOT NULL REFERENCES universes (id) ON DELETE CASCADE,
-          version INTEGER NOT NULL, state BLOB NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (universe_id, version)
-        );
-        CREATE TABLE keys (
-          universe_id TEXT NOT NULL REFERENCES universes (id) ON DELETE CASCADE,
-          key TEXT NOT NULL, request BLOB NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
-          PRIMARY KEY (universe_id, key)
-        ) WITHOUT ROWID;
-        """,
-    )
-]
 
 
 class SqliteStore:
@@ -63,6 +35,7 @@ class SqliteStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.marks: MarkFile | None = MarkFile(path.with_name(f"{path.name}.mark"))
         self._file: tuple[int, int] | None = None
         self._threads: ThreadPoolExecutor | None = None
         self._local = local()
@@ -79,11 +52,12 @@ class SqliteStore:
             connection = await self._in_thread(self._connect)
             watching = await self._in_thread(self._connect)  # a connection of its own counts what others write
             number, versions = await self._in_thread(_versions, watching, None)
+            await self._in_thread(self._reconcile, watching)
         except DatabaseUnusable as exc:
             await self.close()
             raise _unavailable(exc) from exc
         self._file = _file_at(self._path)
-        self._writer = GroupWriter(connection, asyncio.get_running_loop(), before=self._check_file)
+        self._writer = GroupWriter(connection, asyncio.get_running_loop(), before=self._check_file, after=self._mark)
         self._versions = versions or {}
         self._polling = asyncio.create_task(self._poll(watching, number))
 
@@ -102,12 +76,14 @@ class SqliteStore:
         for connection in self._open_connections:
             connection.close()
         self._open_connections.clear()
+        if self.marks is not None:
+            await asyncio.to_thread(self.marks.close)
 
     async def ping(self) -> None:
         await self._write(lambda connection: connection.execute("SELECT 1 FROM universes LIMIT 1").fetchone())
 
     async def create(self, record: Record, entries: Sequence[Entry] = ()) -> None:
-        await self._write(partial(_create, record=record, entries=entries))
+        await self._write(partial(create, record=record, entries=entries))
         self._tell(Change(record.id, record.version))
 
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
@@ -122,7 +98,7 @@ class SqliteStore:
     async def delete(self, universe_id: str) -> bool:
         if not _is_text(universe_id):
             return False
-        deleted = await self._write(partial(_delete, universe_id=universe_id))
+        deleted = await self._write(partial(delete, universe_id=universe_id, marks=self.marks))
         if deleted:
             self._tell(Change(universe_id, None))
         return deleted
@@ -151,7 +127,7 @@ class SqliteStore:
             for entry in entries
         ]
         uses = [(universe_id, *use) for use in keys]
-        work = partial(_append, universe_id=universe_id, expected=expected, rows=rows, uses=uses, made_at=made_at)
+        work = partial(append, universe_id=universe_id, expected=expected, rows=rows, uses=uses, made_at=made_at)
         await self._write(work)
         self._tell(Change(universe_id, entries[-1].version))
 
@@ -199,8 +175,23 @@ class SqliteStore:
         if _is_text(universe_id):
             await self._write(work)
 
+    async def heads(self) -> list[Head]:
+        return [Head(*row) for row in await self._read(HEADS, ())]
+
     def changes(self) -> AsyncIterator[Change]:
         return self._told.changes()
+
+    def _reconcile(self, connection: sqlite3.Connection) -> None:
+        """Compare the marks with the logs, which are read after them."""
+        if self.marks is not None:
+            known = self.marks.read()
+            with reading(connection):
+                heads = [Head(*row) for row in connection.execute(HEADS)]
+            self.marks.reconcile(known, heads)
+
+    def _mark(self, committed: list[Any]) -> None:
+        if self.marks is not None:
+            self.marks.note([one for one in committed if isinstance(one, Head)])
 
     def _tell(self, change: Change) -> None:
         """Tell of what was done here, so that it is not told again as done elsewhere."""
@@ -259,7 +250,7 @@ class SqliteStore:
 
     def _connect(self) -> sqlite3.Connection:
         connection = connect(self._path, durable=True)
-        migrate(connection, _MIGRATIONS)
+        migrate(connection, MIGRATIONS)
         self._open_connections.append(connection)
         return connection
 
@@ -302,57 +293,6 @@ def _versions(connection: sqlite3.Connection, seen: int | None) -> tuple[int, di
     with reading(connection):
         (number,) = connection.execute("PRAGMA data_version").fetchone()
         return number, None if number == seen else dict(connection.execute("SELECT id, version FROM universes"))
-
-
-def _create(connection: sqlite3.Connection, record: Record, entries: Sequence[Entry]) -> None:
-    taken = connection.execute("SELECT 1 FROM universes WHERE id = ?", (record.id,)).fetchone()
-    if taken is not None:
-        raise Conflict(f"There is a universe '{record.id}' already.", hint="Choose another id.", universeId=record.id)
-    connection.execute("INSERT INTO universes VALUES (?, ?, ?, ?, ?)", record)
-    _insert(connection, [(record.id, e.version, e.kind, e.body, e.events, e.at, e.digest) for e in entries])
-
-
-def _delete(connection: sqlite3.Connection, universe_id: str) -> bool:
-    # The log refers to no other table, which would be looked up for every entry written.
-    connection.execute("DELETE FROM log WHERE universe_id = ?", (universe_id,))
-    return connection.execute("DELETE FROM universes WHERE id = ?", (universe_id,)).rowcount == 1
-
-
-def _append(
-    connection: sqlite3.Connection,
-    universe_id: str,
-    expected: int,
-    rows: list[tuple[Any, ...]],
-    uses: list[Any],
-    made_at: str | None,
-) -> None:
-    sql = (
-        "UPDATE universes SET version = ?, updated_at = ? "
-        "WHERE id = ? AND version = ? AND created_at = ifnull(?, created_at)"
-    )
-    values = (expected + len(rows), rows[-1][5], universe_id, expected, made_at)
-    if connection.execute(sql, values).rowcount == 0:
-        sql = "SELECT version FROM universes WHERE id = ? AND created_at = ifnull(?, created_at)"
-        found = connection.execute(sql, (universe_id, made_at)).fetchone()
-        raise Superseded(found[0]) if found else UniverseNotFound(universe_id)
-    try:
-        _insert(connection, rows)
-    except sqlite3.IntegrityError as exc:
-        raise LogDamaged(
-            f"The log of universe {universe_id} goes on after version {expected}, where it should end.",
-            hint="`universe verify` lists all damage.",
-            universeId=universe_id,
-            sequence=expected + 1,
-        ) from exc
-    if uses:
-        connection.executemany("INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?, ?)", uses)
-
-
-def _insert(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> None:
-    """Many rows in each statement: between statements the interpreter may turn to another thread for long."""
-    for first in range(0, len(rows), _ROWS):
-        some = rows[first : first + _ROWS]
-        connection.execute(_INSERT[len(some)], [value for row in some for value in row])
 
 
 def _unavailable(exc: DatabaseUnusable) -> StoreUnavailable:

@@ -23,11 +23,17 @@ class GroupWriter:
     """Runs work on the connection, many pieces to a commit. A piece that raises leaves nothing; the others stay."""
 
     def __init__(
-        self, connection: sqlite3.Connection, loop: asyncio.AbstractEventLoop, *, before: Callable[[], None]
+        self,
+        connection: sqlite3.Connection,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        before: Callable[[], None],
+        after: Callable[[list[Any]], None],
     ) -> None:
-        """`before` is called before each transaction, and may raise what keeps it from being begun."""
+        """Call `before`, which may raise, before each transaction, and `after` with its values after it."""
         self._connection = connection
         self._before = before
+        self._after = after
         self._loop = loop
         self._queue: queue.SimpleQueue[_Piece | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="universe-writer", daemon=True)
@@ -73,6 +79,7 @@ class GroupWriter:
         except Exception as exc:
             outcomes = [(piece.future, None, exc) for piece in pieces]
         self._tell(outcomes)
+        self._after([value for _, value, exc in outcomes if exc is None])
 
     def _tell(self, outcomes: list[tuple[asyncio.Future[Any], Any, BaseException | None]]) -> None:
         def settle() -> None:

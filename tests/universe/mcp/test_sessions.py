@@ -2,9 +2,12 @@
 
 import asyncio
 import gc
+from collections import Counter
 from typing import Any
 
 import pytest
+from mcp.server.session import ServerSession
+from mcp.server.streamable_http import StreamableHTTPServerTransport
 
 from tests.requirements import requirement
 from tests.universe.domain.samples import add_star, command
@@ -13,6 +16,8 @@ from tests.universe.mcp.listening import commands_of
 from tests.universe.mcp.served import Served, served, soon, until
 from tests.universe.mcp.stores import BrokenStore
 from tests.universe.mcp.wire import INITIALIZED, SESSION, Session, Wire, call, initialize, refusal_in, request
+from uraniborg.kernel.mcp import Subscriptions
+from uraniborg.kernel.mcp.session import Session as KernelSession
 
 TICK = command("tick")
 MESSAGES = [
@@ -156,14 +161,22 @@ async def test_the_end_of_a_session_closes_its_stream_and_no_other(wire: Wire) -
 
 
 @requirement("UN-22")
-async def test_the_end_of_a_session_takes_its_subscriptions_with_it(hven: Served, wire: Wire, u: str) -> None:
-    ending, staying = await wire.begin(), await wire.begin()
-    for session in (ending, staying):
-        await session.ask("resources/subscribe", {"uri": f"universe://universes/{u}"})
-    async with staying.listening() as stream:
-        await ending.end()
-        await hven.send(u, TICK)
-        assert (await stream.next()).data["params"]["uri"] == f"universe://universes/{u}"
+async def test_the_end_of_a_session_takes_its_subscriptions_with_it_and_leaves_those_of_others() -> None:
+    async with served() as server:
+        await server.make("u")
+        wire = Wire(server.http)
+        elsewhere = _subscribed()
+        ending, staying = await wire.begin(), await wire.begin()
+        for session in (ending, staying):
+            await session.ask("resources/subscribe", {"uri": "universe://universes/u"})
+        assert _subscribed() == elsewhere + 2
+        async with staying.listening() as stream:
+            await ending.end()
+            await until(lambda: _subscribed() == elsewhere + 1)
+            await server.send("u", TICK)
+            assert (await stream.next()).data["params"]["uri"] == "universe://universes/u"
+        await staying.end()
+        await until(lambda: _subscribed() == elsewhere)
 
 
 @requirement("UN-22")
@@ -172,11 +185,36 @@ async def test_thirty_ended_sessions_leave_nothing_behind() -> None:
         await server.make("u", add_star("sun"))
         wire = Wire(server.http)
         await _live_through(wire)
-        tasks, transports = len(asyncio.all_tasks()), _transports()
+        open_one = await wire.begin()
+        tasks, kept = len(asyncio.all_tasks()), _kept()
+        assert all(kept.values()), "each kind is counted while a session is open"
         for _ in range(3):
             await asyncio.gather(*(_live_through(wire) for _ in range(10)))
         await until(lambda: len(asyncio.all_tasks()) <= tasks)
-        await until(lambda: _transports() <= transports)
+        await until(lambda: all(now <= kept[kind] for kind, now in _kept().items()))
+        await open_one.end()
+
+
+@requirement("UN-22")
+async def test_a_session_ends_by_its_own_name_alone(wire: Wire) -> None:
+    ending, staying = await wire.begin(), await wire.begin()
+    for other in (f"{ending.id}x", ending.id[:-1], ending.id.upper(), "", "*"):
+        assert (await wire.send("DELETE", session=other)).status_code in (400, 404), other
+    assert (await ending.post(request("ping"))).status_code == 200
+    assert (await ending.end()).is_success
+    assert (await ending.end()).status_code == 404
+    assert (await staying.post(request("ping"))).status_code == 200
+
+
+@requirement("UN-22")
+async def test_an_ended_session_frees_its_place_at_once() -> None:
+    async with served(max_sessions=1) as server:
+        wire = Wire(server.http)
+        for _ in range(3):
+            session = await wire.begin()
+            async with session.listening():
+                assert (await wire.post(initialize())).status_code == 503
+                assert (await session.end()).is_success
 
 
 async def _live_through(wire: Wire) -> None:
@@ -188,11 +226,18 @@ async def _live_through(wire: Wire) -> None:
         assert (await session.end()).is_success
 
 
-def _transports() -> int:
-    from mcp.server.streamable_http import StreamableHTTPServerTransport
-
+def _kept() -> dict[str, int]:
+    """How many objects of each kind that a session has are in memory."""
     gc.collect()
-    return sum(isinstance(one, StreamableHTTPServerTransport) for one in gc.get_objects())
+    kinds = (KernelSession, StreamableHTTPServerTransport, ServerSession)
+    counts = Counter(type(one) for one in gc.get_objects() if isinstance(one, kinds))
+    return {kind.__name__: sum(count for one, count in counts.items() if issubclass(one, kind)) for kind in kinds}
+
+
+def _subscribed() -> int:
+    """How many subscriptions all servers of this process have."""
+    gc.collect()
+    return sum(one.count for one in gc.get_objects() if isinstance(one, Subscriptions))
 
 
 @requirement("UN-15", "UN-22")

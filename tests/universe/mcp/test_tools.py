@@ -10,7 +10,7 @@ from pydantic import AnyUrl
 
 from tests.requirements import requirement
 from tests.universe.domain import samples
-from tests.universe.mcp.agents import TOOLS, agent, answer, failure
+from tests.universe.mcp.agents import TOOLS, agent, answer, error_in, failure
 from tests.universe.mcp.served import Served
 from tests.universe.mcp.wire import Wire, initialize, message_in
 from universe.domain.commands import KINDS
@@ -89,6 +89,49 @@ async def test_every_tool_has_a_name_a_description_and_a_sound_input_schema(hven
         assert len(tool.description) > 80, name
         assert tool.inputSchema["type"] == "object"
         Draft202012Validator.check_schema(tool.inputSchema)
+
+
+ANY_VALUES: list[Any] = [
+    *(None, True, False, 7, 0, -1, 1.5, 10**6, "", "x", "x" * 201, "x" * 1_001, "state"),
+    *([], ["name"], [1], ["name"] * 201, ["name"] * 10_001, {}, {"name": 1}),
+]
+"""Values of every type, within and beyond every bound that an argument has."""
+
+
+@requirement("UN-2")
+@pytest.mark.parametrize("tool", sorted(TOOLS))
+async def test_the_server_refuses_a_value_of_an_argument_if_and_only_if_the_schema_does(
+    hven: Served, u: str, tool: str
+) -> None:
+    schema = (await tools_of(hven))[tool].inputSchema
+    whole: dict[str, Any] = {"universeId": u}
+    if tool == "send_universe_command":
+        whole["command"] = samples.command("removeStar", id="none")  # refused by the universe, once it is understood
+    refusals = dict.fromkeys(schema["properties"].keys() - {"command"}, 0)
+    async with agent(hven.mcp) as client:
+        for argument in refusals:
+            for value in ANY_VALUES:
+                result = await client.call_tool(tool, {**whole, argument: value})
+                error = error_in(result) if result.isError else {}
+                is_refused = error.get("code") == "invalid_argument" and error.get("argument") == argument
+                is_described = not flaws({**schema, "$defs": schema.get("$defs", {})}, {**whole, argument: value})
+                assert is_refused is not is_described, (argument, str(value)[:40], error)
+                refusals[argument] += is_refused
+    assert all(count >= 5 for count in refusals.values()), refusals
+    assert await hven.version(u) == 3
+
+
+@requirement("UN-2")
+async def test_each_tool_has_a_name_and_a_description_of_its_own_that_a_person_can_read(hven: Served) -> None:
+    tools = await tools_of(hven)
+    assert tools.keys() == TOOLS
+    first = {name: (tool.description or "").split(".")[0] for name, tool in tools.items()}
+    assert first["get_universe_state"].startswith("Return the state of a universe")
+    assert first["list_universe_commands"].startswith("List the commands that change a universe")
+    assert first["send_universe_command"].startswith("Change a universe by one command")
+    for name, tool in tools.items():
+        assert set(tool.inputSchema["required"]) <= tool.inputSchema["properties"].keys(), name
+        assert all(len(word) < 40 for word in (tool.description or "").split()), name
 
 
 @requirement("UN-2")

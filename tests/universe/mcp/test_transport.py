@@ -1,5 +1,6 @@
 """The endpoint as HTTP sees it: methods, addresses, headers, versions, sizes, and who may call."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -7,11 +8,12 @@ from typing import Any
 
 import httpx
 import pytest
+from pydantic import AnyUrl
 
 from tests.requirements import requirement
 from tests.universe.mcp.agents import TOOLS, agent, send, state_of
 from tests.universe.mcp.processes import serve
-from tests.universe.mcp.served import served
+from tests.universe.mcp.served import Served, served, soon
 from tests.universe.mcp.wire import (
     INITIALIZED,
     NEWEST,
@@ -39,6 +41,48 @@ async def test_initialize_is_answered_with_a_session_at_either_spelling(wire: Wi
     assert (message["jsonrpc"], message["id"]) == ("2.0", asked["id"])
     assert message["result"]["serverInfo"]["name"] == "universe"
     assert message["result"]["instructions"].strip()
+
+
+@requirement("UN-17")
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/MCP", "/mcp/mcp", "/mcp/messages", "/sse", "/messages", "/universes/mcp", "/universes", "/health", "/docs"],
+)
+async def test_no_other_address_speaks_mcp(wire: Wire, path: str) -> None:
+    refused = await wire.send("POST", initialize(), path=path)
+    assert refused.status_code in (400, 404, 405)
+    assert SESSION not in refused.headers
+    assert "protocolVersion" not in refused.text
+    session = await wire.begin()
+    opened = await wire.send("GET", session=session.id, path="/universes" if path == "/" else path)
+    assert not opened.headers.get("content-type", "").startswith("text/event-stream")
+
+
+@requirement("UN-17")
+async def test_one_address_takes_requests_answers_them_and_streams_what_happens(
+    wire: Wire, hven: Served, u: str
+) -> None:
+    session = await wire.begin()
+    await session.ask("resources/subscribe", {"uri": f"universe://universes/{u}"})
+    async with session.listening() as stream:
+        assert str(stream.response.url) == f"{hven.url}/mcp"
+        asked = call("send_universe_command", universeId=u, command={"type": "tick"})
+        response = await session.post(asked)
+        assert response.headers["content-type"].split(";")[0] in ("application/json", "text/event-stream")
+        assert message_in(response)["id"] == asked["id"], "an answer comes with its request"
+        event = await stream.next()
+        assert event.data["method"] == "notifications/resources/updated", "and not in the stream"
+        assert "id" not in event.data
+
+
+@requirement("UN-17")
+async def test_the_official_streamable_http_client_calls_and_is_notified(hven: Served, u: str) -> None:
+    updated: asyncio.Queue[str] = asyncio.Queue()
+    async with agent(hven.mcp, on_updated=updated.put_nowait) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
+        await client.subscribe_resource(AnyUrl(f"universe://universes/{u}"))
+        await send(client, u, {"type": "tick"})
+        assert await soon(updated.get()) == f"universe://universes/{u}"
 
 
 @requirement("UN-17")
