@@ -4,7 +4,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -84,7 +84,7 @@ class Checkpoints:
         return past
 
     @contextlib.contextmanager
-    def moved_to(self, name: str) -> Iterator[None]:
+    def moved_to(self, name: str) -> Generator[None]:
         """Give the results to the workflow `name` while the block saves that workflow, then remove them here.
 
         The results are copied before the block and removed after it: a kill at any moment leaves them to every name
