@@ -203,7 +203,8 @@ def test_a_parameter_of_another_type_is_refused(key: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("timeout", "5"), ("timeout", "${t}"), ("env", '{"a": 1}'), ("env", {"E": "${e}"}), ("stdin", [])]
+    ("key", "value"),
+    [("timeout", "5"), ("timeout", "${t}"), ("env", '{"a": 1}'), ("env", {"E": "${e}"}), ("stdin", [])],
 )
 def test_a_parameter_that_can_be_made_to_fit_or_is_a_template_is_fine(key: str, value: Any) -> None:
     document: Plain = {

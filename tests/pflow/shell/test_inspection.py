@@ -157,6 +157,8 @@ def test_hostile_values_do_nothing_but_arrive(command: str, shell: str) -> None:
     values = taken_by(command, [*HOSTILE, *([LONG] if expected else [])]) or taken_by(command, ["5"])
     if any(one in command.split() for one in SLOW):
         values = values[SHELLS.index(shell) :: len(SHELLS) * 2]
+    elif shell != SHELLS[0]:
+        values = values[::2]
     with tempfile.TemporaryDirectory() as name:
         printed = run(command, values, shell, Path(name))
         assert not list(Path(name).rglob(CANARY)), command
