@@ -52,7 +52,6 @@ async def test_each_request_of_a_batch_has_its_answer(json_answers: bool) -> Non
         (request("ping", id=1.5), None, "invalid_request"),
         (INITIALIZE, "init", "invalid_request"),
         (request("ping", id="_GET_stream"), "_GET_stream", "id_in_use"),
-        (call("echo", {"text": [float("nan")]}), 1, "invalid_argument"),
     ],
 )
 async def test_what_is_wrong_with_one_message_is_said_in_its_place(odd: Any, answered: Any, code: str) -> None:
@@ -60,6 +59,13 @@ async def test_what_is_wrong_with_one_message_is_said_in_its_place(odd: Any, ans
     assert answers.keys() == {answered, "p"}
     assert answers["p"]["result"] == {}
     assert answers[answered]["error"]["data"]["error"]["code"] == code
+
+
+async def test_a_number_that_is_not_finite_is_an_error_of_the_tool() -> None:
+    answers = await answers_to([call("give_back", {"value": float("nan")}), request("ping", id="p")])
+    assert answers["p"]["result"] == {}
+    assert answers[1]["result"]["isError"] is True
+    assert "value must be a finite number." in answers[1]["result"]["content"][0]["text"]
 
 
 async def test_the_second_of_two_with_the_same_id_is_refused() -> None:
