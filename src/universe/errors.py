@@ -35,6 +35,12 @@ from typing import Any, TypeVar
 
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
 
+_NOT_COMMANDS = ("undo", "redo", "revert", "restore", "branch", "fork", "history", "nbody", "n-body", "createuniverse")
+_ELSEWHERE = (
+    "Creating, undoing, restoring, branching and N-body runs are not commands: use REST (POST /universes, "
+    "/universes/{id}/undo, /restore, /branch) or the command line (universe new, undo, restore, branch, nbody). "
+)
+
 Malformed = TypeVar("Malformed", bound=InvalidInput)
 
 _SHOWN = 100
@@ -76,9 +82,10 @@ class UnknownCommand(InvalidInput):
     status = 400
 
     def __init__(self, given: str, allowed: list[str], nearest: list[str], example: Any = None) -> None:
+        elsewhere = _ELSEWHERE if given.lower().startswith(_NOT_COMMANDS) else ""
         super().__init__(
             f"There is no command '{given[:80]}'.",
-            hint=did_you_mean(nearest) + _REFERENCE,
+            hint=elsewhere + did_you_mean(nearest) + _REFERENCE,
             path="type",
             allowed=", ".join(allowed),
             **({"nearest": nearest, "example": example} if nearest else {}),

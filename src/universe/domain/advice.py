@@ -1,10 +1,10 @@
 """Warnings about commands that are accepted and probably do not do what their sender meant."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from universe.domain.commands import DEFAULT_DT, Command, inner_fields
-from universe.domain.entities import Entity
+from universe.domain.entities import Entity, Source
 from universe.domain.state import Kind, State
 from universe.domain.suggestions import nearest, nearest_entities
 from universe.domain.units import is_astronomical
@@ -102,8 +102,36 @@ def _side_effects(before: State, command: Command) -> Iterator[str]:
             f"'{command['id'][:_SHOWN]}' moves by its kepler block, so {', '.join(simple)} did not move it. "
             "Send the whole kepler block with the new values."
         )
+    if kind == "updateStar" and there:
+        yield from _lost_fields(there, command["payload"])
+        yield from _stale_citations(there, command["payload"])
     if kind in ("tick", "addStar") and is_astronomical(before.stars.values()):
         yield from _astronomical(command)
+
+
+def _lost_fields(there: Entity, payload: Entity) -> Iterator[str]:
+    """Warn of a nested block that was replaced by one with fewer fields."""
+    for name, block in payload.items():
+        old: Any = there.get(name)
+        lost: list[str] = []
+        if isinstance(block, dict) and isinstance(old, dict):
+            lost = sorted(cast("Entity", old).keys() - cast("Entity", block).keys())
+        if lost:
+            yield f"payload.{name} replaced the whole block, which has no {', '.join(lost)[:_SHOWN]} any more."
+
+
+def _stale_citations(there: Entity, payload: Entity) -> Iterator[str]:
+    """Warn of fields that have a new value and still cite the publication of the old one."""
+    if "sources" in payload:
+        return
+    changed = [name for name, value in payload.items() if there.get(name) != value]
+    for source in cast("list[Source]", there.get("sources") or ()):
+        cited = {field.split(".")[0] for field in source.get("fields") or ()}
+        if stale := [name for name in changed if name in cited]:
+            yield (
+                f"{', '.join(stale)} still cite '{source['id'][:_SHOWN]}', which does not give the new value. "
+                "Send the body's sources without it."
+            )
 
 
 def _astronomical(command: Command) -> Iterator[str]:

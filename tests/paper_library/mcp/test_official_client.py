@@ -154,7 +154,8 @@ async def test_template_not_available(library: Caller) -> None:
     assert error["code"] == "template_not_available"
     assert set(error["available_summary_templates"]) == {"default", "deep_read", "brief"}
     assert error["template"] == "haiku"
-    same = caught.value.error.data["error"]
+    assert caught.value.error.data is not None
+    same: dict[str, Any] = caught.value.error.data["error"]
     assert same.pop("request_id") != error.pop("request_id")
     assert same == error
 

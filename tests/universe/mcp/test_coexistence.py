@@ -143,6 +143,14 @@ async def test_rest_and_its_stream_answer_the_same_without_mcp_beside_it_and_aft
         for one, other in zip(alone, with_mcp, strict=True):
             assert one == other
     assert [status for _, status, _, _ in alone[:12]] == [201, 409, 400, 200, 200, 200, 200, 200, 200, 200, 422, 400]
+    answers = {asked: body for asked, _, _, body in before}
+    assert answers["GET /health"] == {"ok": True}
+    assert answers["GET /universes?limit=1"] == {"universes": [{"id": "tour", "name": "Hven", "version": 0}]}
+    assert answers["GET /universes/tour"].keys() == {"id", "name", "state", "version"}
+    assert [body.keys() for asked, _, _, body in before if asked == "POST /universes/tour/commands"][:2] == [
+        {"nextState", "events", "version"}
+    ] * 2
+    assert answers["POST /universes/tour/commands?return=events"] == {"events": [], "version": 5}
     assert [event.name for event in alone[-2][3]][-1] == "deleted"
 
 

@@ -412,8 +412,27 @@ async def test_a_new_orbit_of_a_body_with_a_kepler_block_needs_the_block(hven: S
         added = await send(client, f"{u}-sol", add_star("vulcan", "sun"))
     assert "moves by its kepler block, so semiMajorAxis did not move it" in moved["warnings"][0]
     assert "Other bodies here move by kepler blocks" in added["warnings"][0]
+    assert any("semiMajorAxis still cite 'standish2013'" in one for one in moved["warnings"])
     titles = [source["title"] for source in moved["changed"]["stars"]["earth"]["sources"]]
     assert len(titles) == len(set(titles)), "citations of one body stay with it"
+
+
+@requirement("UN-9")
+async def test_a_block_with_fewer_fields_is_told_of_those_that_are_gone(hven: Served, u: str) -> None:
+    orbit = {"semiMajorAxis": 1, "eccentricity": 0.2, "period": 9}
+    await hven.send(u, command("updateStar", id="earth", payload={"kepler": orbit}))
+    async with agent(hven.mcp) as client:
+        less = {"semiMajorAxis": 2, "period": 9}
+        said = await send(client, u, command("updateStar", id="earth", payload={"kepler": less}))
+    assert said["warnings"] == ["payload.kepler replaced the whole block, which has no eccentricity any more."]
+
+
+@requirement("UN-16")
+async def test_what_other_surfaces_do_is_pointed_to(hven: Served, u: str) -> None:
+    async with agent(hven.mcp) as client:
+        for word in ("undo", "branchUniverse", "createUniverse", "restore", "nbody"):
+            assert "universe new, undo, restore, branch, nbody" in (await refused(client, u, {"type": word}))["hint"]
+        assert "universe new, undo" not in (await refused(client, u, {"type": "addMoon"}))["hint"]
 
 
 @requirement("UN-16")

@@ -49,7 +49,7 @@ async def test_a_whole_log_is_whole_and_all_of_it_was_read(store: MemoryStore) -
 
     verdict = await verify(store, "u", tell)
     head = {"version": 6, "digest": store._kept["u"].log[-1].digest.hex()}
-    counts = {"entries": 6, "snapshots": 1, "problems": []}
+    counts: dict[str, Any] = {"entries": 6, "snapshots": 1, "problems": []}
     assert verdict.as_dict() == {"universeId": "u", "ok": True, **counts, "head": head, "mark": None}
     assert told == [(6, 6)]
 

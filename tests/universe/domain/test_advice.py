@@ -1,0 +1,30 @@
+"""Warnings about accepted commands never fail, and never come with a command that names what is there."""
+
+from hypothesis import given, settings
+
+from tests.universe.domain.samples import Json, after, outcome
+from tests.universe.domain.strategies import COMMANDS, FLAT, TANGLED, any_of
+from universe.domain.advice import warnings_of
+from universe.domain.catalogue import EXAMPLES
+from universe.domain.commands import parse_command
+from universe.domain.state import EMPTY
+
+STATES = (EMPTY, after(FLAT), after(TANGLED))
+
+
+@settings(max_examples=150, deadline=None)
+@given(any_of(*COMMANDS))
+def test_whatever_is_accepted_is_warned_of_in_short_sentences(command: Json) -> None:
+    for before in STATES:
+        warnings = warnings_of(before, parse_command(command))
+        assert len(warnings) <= 20
+        assert all(one.endswith((".", "?")) and len(one) < 500 for one in warnings)
+
+
+def test_warnings_change_nothing() -> None:
+    for before in STATES:
+        plain = before.plain()
+        for example in EXAMPLES.values():
+            warnings_of(before, example)
+        assert before.plain() == plain
+        assert outcome(before, {"type": "tick"}).state.time == before.time + 1
