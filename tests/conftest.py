@@ -40,4 +40,4 @@ def shared_data() -> Path:
     """Real data kept beside the checkout; tests that need it are skipped where it is absent."""
     if not SHARED_DATA.is_dir():
         pytest.skip("the shared data folder is not beside this checkout")
-    return SHARED_DATA
+    return SHARED_DATA.resolve()

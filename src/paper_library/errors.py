@@ -31,11 +31,12 @@ from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailabl
 class PaperNotFound(NotFound):
     code = "paper_not_found"
 
-    def __init__(self, paper_id: str) -> None:
+    def __init__(self, paper_id: str, template: str | None = None) -> None:
         super().__init__(
             f"Paper not found: {paper_id[:100]}",
             hint="Use the paper_id of a search result, or a DOI, arXiv id or BibTeX key of a paper on this shelf.",
             paper_id=paper_id[:100],
+            **({"template": template[:100]} if template else {}),
         )
 
 

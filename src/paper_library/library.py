@@ -16,6 +16,7 @@ import orjson
 from paper_library.errors import (
     AssetFetchFailed,
     OutOfBounds,
+    PaperNotFound,
     SourceNotAvailable,
     TemplateNotAvailable,
     TranslationNotAvailable,
@@ -211,10 +212,13 @@ class Library:
 
         def counted(shelf: Shelf) -> dict[str, Any]:
             values = shelf.top_facets(category, limit, offset)
+            total = shelf.facet_total(category)
+            more = engine.describe_more(offset + len(values), total, "value")
             return {
                 "category": category,
                 "result": [{"value": value, "paper_count": count} for value, count in values],
-                "total": shelf.facet_total(category),
+                "total": total,
+                **({"more": more} if more and values else {}),
             }
 
         return self._on_shelf(counted)
@@ -228,7 +232,10 @@ class Library:
         return lang.lower() == known["language"].lower() and lang.lower() not in known["translations"]
 
     def _summary(self, shelf: Shelf, paper: str, template: str | None) -> str:
-        no = shelf.resolve(paper)
+        try:
+            no = shelf.resolve(paper)
+        except PaperNotFound:
+            raise PaperNotFound(paper, template) from None
         said = shelf.described(no)
         name = template or said["preferred_summary_template"]
         if name not in said["available_summary_templates"]:

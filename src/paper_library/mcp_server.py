@@ -45,7 +45,13 @@ Limit = Annotated[
 ]
 PageSize = Annotated[int | None, Field(ge=1, le=PAGE_SIZE, description="Another name for limit.")]
 Offset = Annotated[
-    int, Field(ge=0, le=OFFSET, description="How many results to skip; next_offset of a reply leads to the next page.")
+    int,
+    # The library checks the upper bound: its error says how to narrow the query.
+    Field(
+        ge=0,
+        json_schema_extra={"maximum": OFFSET},
+        description="How many results to skip; next_offset of a reply leads to the next page.",
+    ),
 ]
 
 

@@ -70,6 +70,7 @@ def _results(library: Library, request: Request) -> str:
         parts.append(_help(library, found.get("did_you_mean") or query, filters))
     links = [("Earlier", max(0, offset - DEFAULT_PAGE_SIZE))] if offset else []
     links += [("More", found["next_offset"])] if found["next_offset"] is not None else []
+    parts += [f'<p class="facts">{escape(found["more"])}</p>'] if "more" in found else []
     anchors = " · ".join(link(search_address(query, filters, at), name) for name, at in links)
     body = f'{"".join(parts)}<p class="more">{anchors}</p>'
     title = query or ", ".join(filters.values()) or "The shelf"
@@ -135,13 +136,14 @@ def _values(library: Library, kind: str, offset: int) -> str:
     label = BROWSED[kind]
     others = " ".join(link(f"/browse/{other}", name) for other, name in BROWSED.items() if other != kind)
     links = [("Earlier", max(0, offset - FACETS))] if offset else []
-    links += [("More", offset + FACETS)] if offset + FACETS < found["total"] else []
+    more = f'<p class="facts">{escape(found["more"])}</p>' if "more" in found else ""
+    links += [("More", offset + FACETS)] if offset + FACETS < found["total"] and not more else []
     anchors = " · ".join(link(f"/browse/{kind}?offset={at}", name) for name, at in links)
     values = value_links(kind, {one["value"]: one["paper_count"] for one in found["result"]})
     empty = f"<p>No paper of this shelf has {label.lower()}.</p>"
     return make_page(
         label,
         f'<h1>{label}</h1><p class="facts">{counted(found["total"], "value")}, the most frequent first</p>'
-        f'{values if found["result"] else empty}<p class="more">{anchors}</p>'
+        f'{values if found["result"] else empty}{more}<p class="more">{anchors}</p>'
         f'<nav class="contents" aria-label="Browse">{others}</nav>',
     )

@@ -3,8 +3,9 @@
 import errno
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 _FILE: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
@@ -21,20 +22,25 @@ class NotRegular(OSError):
         super().__init__(errno.EINVAL, "It is not a regular file")
 
 
-def open_regular(path: Path) -> BinaryIO:
+def resolve_links(path: Path) -> Path:
+    """Return the path without links. Raises OSError, also for links that lead to each other."""
+    try:
+        return path.resolve(strict=True)
+    except RuntimeError:  # so until Python 3.13
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
+
+
+def open_regular(path: Path) -> BufferedReader:
     """Open the regular file at a path without links, such as `Path.resolve` returns.
 
     Each folder of the path is opened by itself, so that a link that is put in its place meanwhile leads nowhere: that
     raises OSError (ELOOP or ENOTDIR). Raises NotRegular, without waiting for the other end of a pipe, and OSError.
     """
     descriptor = _descriptor(path.absolute())
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise NotRegular
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return os.fdopen(descriptor, "rb")
-    except BaseException:
-        os.close(descriptor)
-        raise
+    os.close(descriptor)
+    raise NotRegular
 
 
 def _descriptor(path: Path) -> int:

@@ -33,6 +33,7 @@ class SearchReply(TypedDict):
     limit: int
     offset: int
     next_offset: Annotated[int | None, Field(description="The offset of the next page; null on the last.")]
+    more: NotRequired[Annotated[str, Field(description="How to reach results that no offset reaches.")]]
     interpreted_query: Annotated[dict[str, Any], Field(description="How the query was read.")]
     did_you_mean: NotRequired[str]
 

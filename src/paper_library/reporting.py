@@ -131,7 +131,9 @@ def tell_results(found: dict[str, Any]) -> None:
         out.print(f"Filtered by {escape('; '.join(filters))}", style="dim")
     for note in read["ignored"]:
         out.print(f"Note: {escape(note)}", style="dim")
-    if found["total"] > len(found["results"]):
+    if "more" in found:
+        out.print(escape(found["more"]), style="dim")
+    elif found["next_offset"] is not None:
         out.print(f"{found['total']:,} papers in all; go on with --offset {found['next_offset']}.", style="dim")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, Path, Query, Request
+from fastapi import Depends, FastAPI, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, PlainTextResponse
 from starlette.responses import Response
@@ -31,7 +31,8 @@ from uraniborg.kernel.web import ErrorBody, answer_errors, error_response
 Paper = Annotated[str, Path(max_length=VALUE_CHARS, description="A paper_id, arXiv id or BibTeX key.")]
 Limit = Annotated[int | None, Query(ge=1, le=PAGE_SIZE, description=f"{DEFAULT_PAGE_SIZE} if left out.")]
 PageSize = Annotated[int | None, Query(ge=1, le=PAGE_SIZE, description="Another name for limit.")]
-Offset = Annotated[int, Query(ge=0, le=OFFSET)]
+# The library checks the upper bound: its error says how to narrow the query.
+Offset = Annotated[int, Query(ge=0, json_schema_extra={"maximum": OFFSET})]
 TextOffset = Annotated[int, Query(ge=0)]
 MaxChars = Annotated[int | None, Query(ge=1)]
 FacetKind = Literal["author", "venue", "keyword", "institution", "tag", "year"]
@@ -52,6 +53,7 @@ def make_rest_app(library: Library, threads: Threads) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         responses={status: {"model": ErrorBody} for status in (404, 422, 503)},
+        dependencies=[Depends(_refuse_unknown)],
     )
     answer_errors(app)
     app.add_exception_handler(RequestValidationError, _refuse)
@@ -213,6 +215,27 @@ def _text(text: str, format_name: str, max_chars: int | None, offset: int) -> Re
         part = piece(text, offset, min(max_chars or HTML_CHARS, HTML_CHARS))
         return HTMLResponse(safe_html(part), headers=_SAFE_PAGE)
     return PlainTextResponse(piece(text, offset, max_chars), media_type="text/markdown; charset=utf-8")
+
+
+async def _refuse_unknown(request: Request) -> None:
+    """Raise InvalidInput for a parameter that the address does not take."""
+    route = request.scope["route"]
+    allowed = [parameter.alias for parameter in route.dependant.query_params]
+    unknown = [name for name in request.query_params if name not in allowed]
+    if not unknown:
+        return
+    import difflib  # few requests are misspelt
+
+    near = difflib.get_close_matches(unknown[0].lower(), allowed, n=3)
+    meant = f"Did you mean {' or '.join(near)}? " if near else ""
+    named = ", ".join(repr(name[:80]) for name in unknown[:5])
+    raise InvalidInput(
+        f"{route.path} has no parameter {named}.",
+        hint=f"{meant}It takes {', '.join(allowed) if allowed else 'no parameters'}.",
+        argument=unknown[0][:80],
+        allowed=allowed,
+        **({"nearest": near} if near else {}),
+    )
 
 
 async def _refuse(_request: Request, exc: Exception) -> Response:

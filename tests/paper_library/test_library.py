@@ -119,6 +119,7 @@ def test_bibtex_comes_as_its_owner_wrote_it(library: Library) -> None:
 MISSING: list[tuple[Ask, type[UraniborgError], set[str]]] = [
     (lambda library: library.metadata("nobody"), PaperNotFound, {"paper_id"}),
     (lambda library: library.summary("nobody"), PaperNotFound, {"paper_id"}),
+    (lambda library: library.summary("nobody", "poem"), PaperNotFound, {"paper_id", "template"}),
     (lambda library: library.similar("nobody"), PaperNotFound, {"paper_id"}),
     (
         lambda library: library.summary("fish2019", "poem"),

@@ -154,6 +154,56 @@ def test_beyond_a_limit_the_argument_and_what_is_allowed_are_named(
     assert "x" * 200 not in told["message"]
 
 
+@pytest.mark.parametrize(
+    ("path", "name", "nearest"),
+    [
+        ("search", "limt", ["limit"]),
+        ("search", "pagesize", ["page_size"]),
+        ("search", "query", None),
+        ("search", "Limit", ["limit"]),
+        ("search", "paper_id", None),
+        ("facets/author", "ofset", ["offset"]),
+        ("facets/author", "kind", None),
+        ("stats", "x", None),
+        ("", "x", None),
+        ("lookup", "titel", ["title"]),
+        ("papers/brahe1573", "fields", None),
+        ("papers/brahe1573/summary", "templat", ["template"]),
+        ("papers/brahe1573/summary/default", "template", None),
+        ("papers/brahe1573/source", "max_char", ["max_chars"]),
+        ("papers/brahe1573/bibtex", "format", None),
+        ("papers/brahe1573/similar", "q", None),
+    ],
+)
+def test_an_unknown_parameter_is_refused_with_the_nearest_and_those_allowed(
+    rest: httpx.Client, path: str, name: str, nearest: list[str] | None
+) -> None:
+    told = error(rest.get(path, params={name: "1" * 300}), 422)
+    assert (told["code"], told["argument"]) == ("invalid_argument", name)
+    document = rest.get("openapi.json").json()
+    address = next(route for route in document["paths"] if _fits(route, f"/{path}"))
+    known = document["paths"][address]["get"].get("parameters", [])
+    assert told["allowed"] == [one["name"] for one in known if one["in"] == "query"]
+    assert all(allowed in told["hint"] for allowed in told["allowed"])
+    assert nearest is None or (told["nearest"][0] == nearest[0] and f"Did you mean {nearest[0]}" in told["hint"])
+    assert "1" * 100 not in json.dumps(told)
+
+
+def _fits(route: str, path: str) -> bool:
+    return re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", route), path) is not None
+
+
+def test_every_parameter_of_the_openapi_document_is_accepted(rest: httpx.Client) -> None:
+    values = {"format": "markdown", "facets": "author", "sort": "relevance", "year": "1573", "template": "default"}
+    values |= dict.fromkeys(("limit", "page_size", "offset", "max_chars", "facet_limit"), "1")
+    for path, operations in rest.get("openapi.json").json()["paths"].items():
+        for parameter in operations["get"].get("parameters", []):
+            if parameter["in"] == "query":
+                address = path.format(kind="author", paper_id="brahe1573", template="default", lang="de", format="ris")
+                answer = rest.get(address[1:], params={parameter["name"]: values.get(parameter["name"], "x")})
+                assert "no parameter" not in answer.text, (path, parameter["name"])
+
+
 def test_limit_and_page_size_that_differ_are_refused(rest: httpx.Client) -> None:
     error(rest.get("search", params={"limit": 1, "page_size": 2}), 422)
 
@@ -190,6 +240,8 @@ def test_an_id_with_a_slash_is_not_found_and_the_hint_leads_on(rest: httpx.Clien
         ("papers/brahe1573/source", "source_not_available", set[str]()),
         ("papers/brahe1573/translation/xx", "translation_not_available", {"available_translations", "lang"}),
         (f"papers/brahe1573/summary/{'x' * 10_000}", "template_not_available", {"template"}),
+        ("papers/nobody/summary/short", "paper_not_found", {"template"}),
+        ("papers/nobody/summary?template=short", "paper_not_found", {"template"}),
     ],
 )
 def test_what_a_paper_does_not_have_is_named(rest: httpx.Client, path: str, code: str, ids: set[str]) -> None:

@@ -1,4 +1,4 @@
-"""Which files there are to read, in an order that does not depend on how they were named."""
+"""The inputs of a build: each file with its reader and its translations, in an order that does not depend on names."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Final
 
 from paper_library.build.entry import Entry, Problem, Reader
+from paper_library.build.input_files import FoundFile, find_files
 from paper_library.build.readers import reader_for
-from paper_library.build.register import is_register
-from paper_library.errors import InputNotFound
 from paper_library.identity import is_paper_id
-from paper_library.store.layout import DATABASE, MANIFEST
-from uraniborg.kernel.files import shown
+from paper_library.regular_files import resolve_links
+from uraniborg.kernel.errors import is_out_of_room
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.text import whole_text
 
@@ -24,10 +23,13 @@ _MARKDOWN: Final = (".md", ".markdown")
 @dataclass(slots=True)
 class Input:
     path: Path
+    """Under the name that it has among the inputs, which may be a link."""
+    real: Path
+    """Without links: the path that is opened."""
     origin: str
     """How the file is called in the shelf and in reports: below the folder that was given."""
     reader: Reader
-    translations: dict[str, Path] = field(default_factory=dict[str, Path])
+    translations: dict[str, "Input"] = field(default_factory=dict[str, "Input"])
     original: str | None = None
     """The name of the paper that this file is only a translation of."""
 
@@ -39,16 +41,18 @@ class Input:
         return stem_of(self.path.name)
 
     def read(self) -> Iterator[Entry | Problem]:
-        """What is in the file, with its origin and translations."""
+        """Yield the contents of the file, with its origin and translations. Raises OSError for a full disk."""
         try:
             yield from self._read()
         except Exception as exc:
-            # A reader should have told of it; one file must not stop a build.
+            if is_out_of_room(exc):
+                raise
+            # A reader should have reported it; one file must not stop a build.
             _log.exception("a reader failed", exc=exc, origin=self.origin)
             yield Problem(self.origin, "broken", f"It cannot be read ({type(exc).__name__}).")
 
     def _read(self) -> Iterator[Entry | Problem]:
-        for found in self.reader(self.path, self.origin):
+        for found in self.reader(self.real, self.origin):
             if isinstance(found, Entry):
                 found.identifiers.pop("stem", None)
                 if not is_paper_id(found.identifiers.get("paper_id", "")):
@@ -60,14 +64,12 @@ class Input:
             yield found
 
     def _translate(self, entry: Entry) -> Iterator[Problem]:
-        from paper_library.build.readers.markdown import read_translation
-
-        for lang, path in self.translations.items():
-            try:
-                if text := read_translation(path):
-                    entry.translations[lang] = text
-            except OSError as exc:
-                yield Problem(path.name, "broken", f"The translation cannot be read: {exc.strerror}.")
+        for lang, file in self.translations.items():
+            text, problem = _read_translation(file.real, file.origin)
+            if problem:
+                yield problem
+            elif text:
+                entry.translations[lang] = text
 
 
 def stem_of(name: str) -> str | None:
@@ -77,78 +79,44 @@ def stem_of(name: str) -> str | None:
 
 
 def find_inputs(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> tuple[list[Input], list[Problem]]:
-    """Every file to read, and why others are not. Raises InputNotFound for a path that does not exist.
+    """Return the files to read, and why others are not read. Raises InputNotFound for a path that does not exist.
 
-    What lies in the folders `leave_out` is for somebody else.
+    Folders in `leave_out` are passed over.
     """
-    apart = {path.absolute() for path in leave_out}
-    files: dict[Path, str] = {}
-    problems: list[Problem] = []
-    cited: set[Path] = set()
-    for path in given:
-        if not path.exists():
-            raise InputNotFound(
-                f"There is no {shown(path)}.", hint="Name files or folders that exist.", input=shown(path)
-            )
-        found = list(_below(path, apart, problems)) if path.is_dir() else [path]
-        if path.is_dir():
-            cited.update(_bibliographies(found))
-        for file in found:
-            origin = _origin(file, path)
-            # By the longest name that any argument gives it, whichever comes first.
-            files[file.absolute()] = max(files.get(file.absolute(), ""), origin, key=lambda name: (len(name), name))
+    found = find_files(given, leave_out=leave_out)
+    cited = set(_bibliographies(found.files))
     named = {path.absolute() for path in given}
     inputs: list[Input] = []
-    for path, origin in sorted(files.items(), key=lambda item: (item[1], item[0])):
-        reader = reader_for(path)
+    for file in sorted(found.files, key=lambda one: (one.origin, one.path)):
+        reader = reader_for(file.path)
         if reader is None:
-            reason = f"Files of this kind ({path.suffix or 'no suffix'}) are not read."
-            problems.append(Problem(origin, "skipped", reason))
-        elif path in cited and path not in named:
+            reason = f"Files of this kind ({whole_text(file.path.suffix) or 'no suffix'}) are not read."
+            found.problems.append(Problem(file.origin, "skipped", reason))
+        elif file.real in cited and file.path not in named:
             reason = "It lists what a paper beside it cites. Name the file itself to shelve those too."
-            problems.append(Problem(origin, "skipped", reason))
+            found.problems.append(Problem(file.origin, "skipped", reason))
         else:
-            inputs.append(Input(path, origin, reader))
-    return list(_with_translations(inputs)), problems
+            inputs.append(Input(file.path, file.real, file.origin, reader))
+    return list(_with_translations(inputs)), found.problems
 
 
-def _origin(file: Path, given: Path) -> str:
-    return whole_text(file.relative_to(given).as_posix() if given.is_dir() else file.name)
-
-
-def _below(folder: Path, apart: Collection[Path], problems: list[Problem]) -> Iterator[Path]:
-    """The files in a folder and its folders, without hidden ones; links to folders are not followed."""
-    try:
-        entries = sorted(folder.iterdir())
-    except OSError as exc:
-        problems.append(Problem(whole_text(folder.name), "broken", f"The folder cannot be read: {exc.strerror}."))
-        return
-    if (folder / MANIFEST).is_file() and (folder / DATABASE).is_file():
-        reason = "It is a shelf. Name it with --update to have its papers on the new one."
-        problems.append(Problem(whole_text(folder.name), "skipped", reason))
-        return
-    for path in entries:
-        if path.name.startswith("."):
-            continue
-        if path.is_dir():
-            if not path.is_symlink() and path.absolute() not in apart:
-                yield from _below(path, apart, problems)
-        elif path.is_file():
-            if not is_register(path):
-                yield path
-        elif path.is_symlink():
-            problems.append(Problem(whole_text(path.name), "skipped", "It is a link that leads nowhere."))
-
-
-def _bibliographies(files: Iterable[Path]) -> Iterator[Path]:
-    """The files that markdown papers name as their lists of references."""
+def _bibliographies(files: Iterable[FoundFile]) -> Iterator[Path]:
+    """Yield the files, without links, that markdown papers in folders name as their lists of references."""
     from paper_library.build.readers.markdown import bibliography_of
 
-    for path in files:
-        if path.suffix.lower() in _MARKDOWN and (names := bibliography_of(path)):
-            named = [found for name in names if (found := (path.parent / name).absolute()).exists()]
+    for file in files:
+        if file.is_in_folder and file.path.suffix.lower() in _MARKDOWN and (names := bibliography_of(file.real)):
+            named = [real for name in names if (real := _existing(file.path.parent / name))]
             # Where it has another name than the paper says, it still lies beside it.
-            yield from named or (beside.absolute() for beside in path.parent.glob("*.bib"))
+            yield from named or filter(None, map(_existing, file.path.parent.glob("*.bib")))
+
+
+def _existing(path: Path) -> Path | None:
+    """Return the path without links, or None where nothing is; a name that no file can have is nothing."""
+    try:
+        return resolve_links(path)
+    except (OSError, ValueError):
+        return None
 
 
 def _with_translations(inputs: list[Input]) -> Iterator[Input]:
@@ -163,25 +131,31 @@ def _with_translations(inputs: list[Input]) -> Iterator[Input]:
             continue
         stem, lang = pair
         if original := by_name.get((one.path.parent, stem)):
-            original.translations[lang] = one.path
+            original.translations[lang] = one
         else:
-            yield Input(one.path, one.origin, _translation_reader(lang), original=stem)
+            yield Input(one.path, one.real, one.origin, _translation_reader(lang), original=stem)
 
 
 def _translation_reader(lang: str) -> Reader:
-    """For a translation whose original is no file beside it, but may be an entry of a bibliography."""
+    """Return a reader of translations whose original is not beside them, but may be an entry of a bibliography."""
 
     def entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
-        from paper_library.build.readers.markdown import read_translation
-
-        try:
-            text = read_translation(path)
-        except OSError as exc:
-            yield Problem(origin, "broken", f"The translation cannot be read: {exc.strerror}.")
-            return
+        text, problem = _read_translation(path, origin)
         if text:
             yield Entry(translations={lang: text}, origin=origin)
         else:
-            yield Problem(origin, "skipped", "It is empty.")
+            yield problem or Problem(origin, "skipped", "It is empty.")
 
     return entries
+
+
+def _read_translation(path: Path, origin: str) -> tuple[str, Problem | None]:
+    from paper_library.build.readers.files import describe_failure
+    from paper_library.build.readers.markdown import read_translation
+
+    try:
+        return read_translation(path), None
+    except OSError as exc:
+        if is_out_of_room(exc):
+            raise
+        return "", Problem(origin, "broken", f"The translation is missing from its paper. {describe_failure(exc)}")

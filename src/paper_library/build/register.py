@@ -15,6 +15,7 @@ from paper_library.build.entry import Problem
 from paper_library.build.evidence import Record, place_key
 from paper_library.errors import RegisterTooNew
 from paper_library.identity import is_paper_id
+from paper_library.regular_files import open_regular
 from uraniborg.kernel.files import shown, sync_folder, write_atomic
 
 SUFFIX: Final = ".ids.json"
@@ -30,11 +31,11 @@ def register_path(shelf: Path) -> Path:
 
 
 def is_register(path: Path) -> bool:
-    """Return True for a register, of whatever shelf and version."""
+    """Return True for a register, of any shelf and version. The path must be without links."""
     if not path.name.endswith(SUFFIX):
         return False
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return stream.read(len(_MARK)) == _MARK
     except OSError:
         return False

@@ -14,9 +14,13 @@ import orjson
 
 from paper_library.build.entry import Problem, origin_file
 from paper_library.build.merging import Paper
+from paper_library.build.readers.files import Unreadable, describe_failure, read_bytes
 from paper_library.errors import InputNotFound
+from paper_library.regular_files import resolve_links
+from uraniborg.kernel.errors import is_out_of_room
 from uraniborg.kernel.files import shown
 
+_MAX_BYTES: Final = 64 << 20
 _NOT_IN_A_FILE_NAME: Final = re.compile(r"[^\w.-]+")
 
 
@@ -26,12 +30,14 @@ class Summaries:
     def __init__(self, folder: Path | None) -> None:
         self._by_name: dict[str, list[tuple[str, Path]]] = {}
         self._left: dict[Path, str] = {}
+        self._root = Path()
         if folder is None:
             return
         if not folder.is_dir():
             raise InputNotFound(
                 f"There is no folder {shown(folder)}.", hint="Name a folder of TEMPLATE/NAME.json files."
             )
+        self._root = folder.resolve()
         for path in sorted(folder.glob("*/*.json")):
             self._left[path] = f"{path.parent.name}/{path.name}"
             self._by_name.setdefault(_plain(path.stem), []).append((path.parent.name, path))
@@ -46,12 +52,23 @@ class Summaries:
                 if path in self._left:
                     origin = self._left.pop(path)
                     try:
-                        summary = orjson.loads(path.read_bytes())
-                        orjson.dumps(summary)  # which can be nested less deeply than what is read
-                        paper.entry.summaries[template] = summary
+                        paper.entry.summaries[template] = self._read(path)
                         paper.added_summaries.add(template)
-                    except (OSError, ValueError, TypeError):
+                    except OSError as exc:
+                        if is_out_of_room(exc):
+                            raise
+                        yield Problem(origin, "broken", f"The summary is left out. {describe_failure(exc)}")
+                    except (ValueError, TypeError):
                         yield Problem(origin, "broken", "The summary is not JSON. Write one JSON value in UTF-8.")
+
+    def _read(self, path: Path) -> Any:
+        """Return the JSON value of a file. Raises OSError, also for a link out of the folder, ValueError, TypeError."""
+        real = resolve_links(path)
+        if not real.is_relative_to(self._root):
+            raise Unreadable("It is a link that leads out of the folder of summaries. Copy the file there.")
+        summary = orjson.loads(read_bytes(real, _MAX_BYTES))
+        orjson.dumps(summary)  # which can be nested less deeply than what is read
+        return summary
 
     def unused(self) -> list[Problem]:
         """Those that no paper bears the name of."""

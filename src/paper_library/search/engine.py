@@ -20,9 +20,11 @@ from paper_library.search.ranking import Found, find_page
 from paper_library.search.suggestions import did_you_mean
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.text import fold, terms
+from uraniborg.kernel.wording import counted
 
 _SIMILAR_TERMS: Final = 25
 _FACET_VALUES: Final = 65_000
+_NARROWING: Final = "Narrow the query with more words or filters, for example year:2019..2023, author: or venue:."
 _NO_SUCH_YEAR: Final = 1 << 40
 _IDENTIFIERS: Final = ("doi", "arxiv")
 
@@ -49,12 +51,14 @@ class Page:
     def as_dict(self) -> dict[str, Any]:
         """Return the page as replies carry it."""
         end = self.offset + len(self.hits)
+        more = describe_more(end, self.total, "paper") if self.hits else ""
         return {
             "results": [hit.as_dict() for hit in self.hits],
             "total": self.total,
             "limit": self.limit,
             "offset": self.offset,
-            "next_offset": end if self.hits and end < self.total and end <= OFFSET else None,
+            "next_offset": end if self.hits and end < self.total and not more else None,
+            **({"more": more} if more else {}),
             "interpreted_query": self.interpreted,
             **({"did_you_mean": self.did_you_mean} if self.did_you_mean else {}),
             **({"suggestions": self.suggestions} if self.suggestions else {}),
@@ -62,12 +66,20 @@ class Page:
         }
 
 
+def describe_more(end: int, total: int, noun: str) -> str:
+    """Return a sentence about the results after `end` that no offset reaches, or nothing if there are none."""
+    if end >= total or end <= OFFSET:
+        return ""
+    narrowing = _NARROWING if noun == "paper" else "Search for the papers of a value by its words."
+    return f"{counted(total - end, f'further {noun}')} cannot be listed: offset ends at {OFFSET:,}. {narrowing}"
+
+
 def check_page(limit: int, offset: int) -> None:
     """Raises OutOfBounds."""
     if not 1 <= limit <= PAGE_SIZE:
         raise OutOfBounds("limit", f"from 1 to {PAGE_SIZE}")
     if not 0 <= offset <= OFFSET:
-        raise OutOfBounds("offset", f"from 0 to {OFFSET:,}", hint="Narrow the query; filters such as year: help.")
+        raise OutOfBounds("offset", f"from 0 to {OFFSET:,}", hint=f"There may be further results. {_NARROWING}")
 
 
 def check_facets(limit: int) -> None:

@@ -1,6 +1,7 @@
 """Reading assets: from the shelf's static folder, else from a static server. What comes back is what was shelved."""
 
 import hashlib
+import os
 import time
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import httpx
 
 from paper_library.errors import AssetFetchFailed, AssetInvalid
 from paper_library.limits import ASSET_BYTES
+from paper_library.regular_files import NotRegular, open_regular
 from paper_library.store.layout import STATIC, asset_path
 from paper_library.store.shelf import AssetRef
 from uraniborg.kernel.errors import InvalidInput
@@ -51,11 +53,14 @@ class Assets:
     def _local(self, folder: Path, ref: AssetRef, about: dict[str, str]) -> bytes | None:
         path = confine(folder / STATIC, asset_path(ref.kind, ref.sha256))
         try:
-            if path.stat().st_size != ref.size:
-                raise _invalid(ref, about)
-            return path.read_bytes()
+            with open_regular(path) as file:
+                if os.fstat(file.fileno()).st_size != ref.size:
+                    raise _invalid(ref, about)
+                return file.read()
         except FileNotFoundError:
             return None
+        except NotRegular:
+            raise _invalid(ref, about) from None
         except OSError:
             raise _failed(ref, about, "unreadable") from None
 

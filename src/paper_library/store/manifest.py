@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 import orjson
 
 from paper_library.errors import ShelfDamaged, ShelfNotFound, ShelfTooNew, ShelfTooOld
+from paper_library.regular_files import open_regular, resolve_links
 from paper_library.store.layout import DATABASE, INDEX, MANIFEST, READABLE_SINCE, SCHEMA_VERSION
 from uraniborg.kernel.files import shown
 
@@ -37,7 +38,8 @@ class Manifest:
 def read_manifest(folder: Path) -> Manifest:
     """Return the manifest of the shelf in `folder`. Raise ShelfNotFound, ShelfTooNew, ShelfTooOld or ShelfDamaged."""
     try:
-        said: Any = orjson.loads((folder / MANIFEST).read_bytes())
+        with open_regular(resolve_links(folder / MANIFEST)) as file:
+            said: Any = orjson.loads(file.read())
     except FileNotFoundError:
         raise _no_shelf(folder) from None
     except NotADirectoryError:
@@ -81,7 +83,8 @@ def _is_sound(facts: dict[str, Any]) -> bool:
 
 
 def file_digest(path: Path) -> str:
-    with path.open("rb") as stream:
+    """Return the SHA-256 of a regular file, also through links: its contents prove what it is. Raises OSError."""
+    with open_regular(resolve_links(path)) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import quote
@@ -21,6 +22,7 @@ import tantivy
 from paper_library.errors import PaperAmbiguous, PaperNotFound, QueryTooSlow
 from paper_library.identity import is_paper_id, lookup_keys
 from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
+from paper_library.regular_files import open_regular
 from paper_library.search.fields import open_index
 from paper_library.store.layout import DATABASE, INDEX, SOURCE, STATIC, SUMMARY, TRANSLATION, asset_path
 from paper_library.store.manifest import Manifest, damaged, file_digest, read_manifest
@@ -76,6 +78,7 @@ class Shelf:
     def __init__(self, folder: Path, manifest: Manifest, index: tantivy.Index) -> None:
         """Opens the connections now: later the path may lead to another shelf. Raises sqlite3.Error."""
         self.folder = folder
+        self._static = (folder / STATIC).resolve()
         self.manifest = manifest
         self.index = index
         self.schema = index.schema
@@ -313,9 +316,9 @@ class Shelf:
             if most <= 0:
                 return
             with suppress(OSError, ValueError):
-                path = self.folder / STATIC / asset_path(ref.kind, ref.sha256)
+                path = self._static / asset_path(ref.kind, ref.sha256)
                 # Line ends stay as they are, so that offsets are those of the stored text.
-                with path.open(encoding="utf-8", newline="") as stream:
+                with TextIOWrapper(open_regular(path), encoding="utf-8", newline="") as stream:
                     text = stream.read(most)
                 most -= len(text)
                 if ref.kind != SUMMARY:

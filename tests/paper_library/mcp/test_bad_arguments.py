@@ -60,6 +60,7 @@ def test_an_offset_of_10000_is_taken_and_one_of_10001_is_not(
         error = library.failure(tool, **arguments, offset=offset)
         assert (error["code"], error["argument"]) == ("invalid_argument", "offset")
         assert "10,000" in error["allowed"] or "10000" in error["allowed"]
+    assert "year:2019..2023" in library.failure(tool, **arguments, offset=10_001)["hint"]
 
 
 @requirement("PL-18")

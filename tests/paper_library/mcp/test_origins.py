@@ -67,6 +67,68 @@ def test_a_caller_that_is_no_page_may_call(library: Caller) -> None:
     assert response.status_code == 200
 
 
+METHODS = ("POST", "GET", "HEAD", "DELETE", "PUT", "PATCH", "OPTIONS")
+
+
+@requirement("PL-7")
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/", "/mcp?x=1"])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_page_from_elsewhere_is_refused_by_every_method(library: Caller, method: str, path: str) -> None:
+    headers = {"origin": "https://evil.example", "accept": "application/json, text/event-stream"}
+    refused = library.http.request(method, path, headers=headers, json=PING, follow_redirects=True)
+    assert refused.status_code == 403
+    assert "access-control-allow-origin" not in refused.headers
+    allowed = library.http.request(method, path, headers={**headers, "origin": "http://localhost"}, json=PING)
+    assert allowed.status_code != 403
+
+
+CALLS = [
+    request("tools/list"),
+    request("tools/call", {"name": "search_papers", "arguments": {"query": ""}}),
+    request("resources/list"),
+    request("resources/templates/list"),
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    [PING, PING],
+]
+
+
+@requirement("PL-7")
+@pytest.mark.parametrize("message", CALLS, ids=lambda message: str(message)[:60])
+def test_every_message_is_answered_to_a_listed_origin_and_to_no_other(
+    rich_shelf: Path, message: dict[str, object]
+) -> None:
+    version = {"mcp_protocol_version": "2025-03-26"}  # which has batches
+    with served(LibraryConfig(shelf=rich_shelf, allow_origins=[APP])) as caller:
+        without = caller.post(message, **version)
+        listed = caller.post(message, origin=APP, **version)
+        refused = caller.post(message, origin="https://evil.example", **version)
+    assert (listed.status_code, listed.content) == (without.status_code, without.content)
+    assert without.status_code in (200, 202)
+    assert refused.status_code == 403
+    assert refused.json().keys() == {"error"}
+    assert refused.json()["error"]["code"] == "origin_not_allowed"
+    assert "result" not in refused.text
+
+
+@requirement("PL-7")
+def test_each_origin_of_the_list_may_call_and_none_is_on_it_by_default(rich_shelf: Path, library: Caller) -> None:
+    listed = [APP, "https://second.example.org:8443", "chrome-extension://abcdef", "http://10.0.0.7:3000"]
+    with served(LibraryConfig(shelf=rich_shelf, allow_origins=listed)) as caller:
+        for origin in listed:
+            assert caller.post(PING, origin=origin).json()["result"] == {}, origin
+            assert caller.post(PING, origin=origin.upper()).status_code == 403, origin
+            assert library.post(PING, origin=origin).status_code == 403, origin
+        assert caller.post(PING, origin=f"{listed[0]}, {listed[1]}").status_code == 403
+        assert caller.post(PING, origin=f"{listed[0]} {listed[1]}").status_code == 403
+
+
+@requirement("PL-7")
+def test_a_star_on_the_list_is_no_wildcard(rich_shelf: Path) -> None:
+    with served(LibraryConfig(shelf=rich_shelf, allow_origins=["*", "https://*.example.org"])) as caller:
+        for origin in (APP, "https://evil.example"):
+            assert caller.post(PING, origin=origin).status_code == 403
+
+
 @requirement("PL-7")
 def test_the_allowlist_lets_in_exactly_what_it_names(rich_shelf: Path) -> None:
     with served(LibraryConfig(shelf=rich_shelf, allow_origins=[APP])) as caller:

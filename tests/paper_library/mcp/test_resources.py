@@ -153,6 +153,7 @@ def test_an_offset_that_is_none_is_refused(library: Caller, attention: str, quer
     [
         ("paper://nobody/metadata", "paper_not_found", {"paper_id": "nobody"}),
         ("paper://nobody/source", "paper_not_found", {"paper_id": "nobody"}),
+        ("paper://nobody/summary/deep_read", "paper_not_found", {"paper_id": "nobody", "template": "deep_read"}),
         ("paper://silent1999/source", "source_not_available", {}),
         ("paper://silent1999/summary/deep_read", "template_not_available", {"template": "deep_read"}),
         ("paper://oztuerk2021attention/translation/tlh", "translation_not_available", {"lang": "tlh"}),

@@ -198,6 +198,36 @@ def test_a_static_file_that_leads_out_of_the_shelf_is_not_followed(shelf: Path) 
     (paper,) = library.with_title("On comets")
     with pytest.raises(UraniborgError):
         library.source(paper)
+    secret.write_text("On comets: the word quokka is nowhere on the shelf.")
+    (found,) = library.search("comets")["results"]
+    assert "quokka" not in str(found)
+
+
+def test_a_pipe_in_the_place_of_a_text_keeps_nobody_waiting(shelf: Path) -> None:
+    (file,) = (shelf / "static" / "source").rglob("*.md")
+    file.unlink()
+    os.mkfifo(file)
+    library = Library.open(shelf)
+    (paper,) = library.with_title("On comets")
+    assert refusal(lambda: library.source(paper)).code == "asset_invalid"
+    assert library.search("comets")["total"] == 1
+    assert [one for one in verify(shelf).problems if "source" in one and "regular" in one]
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "shelf.db"])
+def test_a_pipe_in_the_place_of_a_file_of_the_shelf_is_damage(shelf: Path, name: str) -> None:
+    (shelf / name).unlink()
+    os.mkfifo(shelf / name)
+    assert refusal(lambda: Library.open(shelf)).code == "shelf_damaged"
+
+
+def test_a_shelf_whose_files_are_links_to_the_same_contents_opens(shelf: Path, tmp_path: Path) -> None:
+    for name in ("manifest.json", "shelf.db"):
+        shutil.move(shelf / name, tmp_path / name)
+        (shelf / name).symlink_to(tmp_path / name)
+    assert Library.open(shelf).search("comets")["total"] == 1
+    (tmp_path / "shelf.db").write_bytes(b"another file")
+    assert refusal(lambda: Library.open(shelf)).code == "shelf_damaged"
 
 
 @requirement("PL-17")

@@ -15,6 +15,8 @@ from paper_library.build.readers.files import tells_disk_errors, text_lines
 from paper_library.build.readers.names import inverted_name
 from paper_library.retraction import notices_in_note
 
+MAX_RECORD_CHARS = 4 << 20
+"""A longer record is refused: it does not describe a paper."""
 _TAG = re.compile(r"\s{0,3}([A-Z][A-Z0-9])[ \t]{1,3}-(?:[ \t](.*))?$")
 _KINDS = {
     **dict.fromkeys(("JOUR", "JFULL", "ABST", "INPR", "EJOUR", "MGZN", "NEWS"), "article"),
@@ -37,9 +39,17 @@ class _Record:
     kind: str
     values: list[tuple[str, list[str]]] = field(default_factory=list[tuple[str, list[str]]])
     """Tags with the lines of their values."""
+    size: int = 0
+
+    @property
+    def is_too_long(self) -> bool:
+        return self.size > MAX_RECORD_CHARS
 
     def add(self, tag: str, line: str) -> None:
-        if tag:
+        self.size += len(line)
+        if self.is_too_long:
+            self.values.clear()
+        elif tag:
             self.values.append((tag, [line]))
         elif self.values:
             self.values[-1][1].append(line)
@@ -58,6 +68,10 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
     for record in _records(text_lines(path)):
         found = True
         where = f"{origin}:{record.line}"
+        if record.is_too_long:
+            reason = f"The record is longer than {MAX_RECORD_CHARS >> 20} MB, which no paper's is. End it with ER  -"
+            yield Problem(where, "broken", reason)
+            continue
         entry = _entry(record, where)
         if entry.title or entry.abstract:
             yield entry

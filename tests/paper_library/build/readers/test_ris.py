@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from paper_library.build.readers.ris import MAX_RECORD_CHARS
 from tests.paper_library.build.readers.files import entries, only_entry, only_problem, problems, read_made
 
 RECORD = """TY  - JOUR
@@ -82,3 +83,11 @@ def test_an_arxiv_address_gives_the_arxiv_id(tmp_path: Path) -> None:
     text = "TY  - GEN\nID  - 7\nTI  - T\nUR  - https://arxiv.org/abs/2301.00001v2\nER  - \n"
     identifiers = only_entry(read_made(tmp_path, "a.ris", text)).identifiers
     assert (identifiers["arxiv"], identifiers["id"]) == ("2301.00001v2", "7")
+
+
+def test_a_record_beyond_the_limit_is_a_problem_with_its_line_and_costs_no_other(tmp_path: Path) -> None:
+    long = "TY  - JOUR\nAB  - " + f"{'words ' * 500}\n" * (MAX_RECORD_CHARS // 2_900)
+    short = "TY  - JOUR\nTI  - {}\nER  - \n"
+    found = read_made(tmp_path, "a.ris", f"{short.format('One')}{long}{short.format('Two')}")
+    assert [entry.title for entry in entries(found)] == ["One", "Two"]
+    assert [(problem.origin, problem.kind) for problem in problems(found)] == [("a.ris:4", "broken")]

@@ -108,7 +108,7 @@ def test_a_signal_after_the_client_has_left_ends_what_still_runs(tmp_path: Path)
         server.initialize()
         server.call_and_wait_for_its_start("copy_in_a_thread", source=str(source), target=str(tmp_path / "target"))
         server.stdin.close()
-        assert b"calls are cancelled" in server.stderr.readline()
+        assert b"the call is cancelled" in server.stderr.readline()
         assert server.stderr.readline() == b"cleaned up\n"
         server.process.send_signal(signal.SIGINT)
         assert server.exit_code() == 130

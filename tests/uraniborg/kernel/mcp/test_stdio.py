@@ -201,7 +201,7 @@ def test_a_signal_ends_the_server_while_a_thread_is_all_that_is_left(tmp_path: P
         server.initialize()
         server.call_and_wait_for_its_start("copy_in_a_thread", source=str(source), target=str(tmp_path / "target"))
         server.stdin.close()
-        assert b"calls are cancelled" in server.stderr.readline()
+        assert b"the call is cancelled" in server.stderr.readline()
         assert server.stderr.readline() == b"cleaned up\n"
         server.process.send_signal(signal.SIGTERM)
         assert server.exit_code() == 143

@@ -1,0 +1,80 @@
+"""Results beyond the largest offset: every surface says that there are more and how to narrow the search."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from paper_library.config import LibraryConfig
+from tests.paper_library.mcp.speaking import Caller, served
+from tests.paper_library.operations.commands import command
+from tests.paper_library.operations.shelves import shelve
+
+WAY_OUT = "year:2019..2023"
+TITLES = [f"Comet {number}" for number in range(130)]
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    shelf = tmp_path_factory.mktemp("many") / "shelf"
+    shelve(shelf, *TITLES, keywords="comets")
+    return shelf
+
+
+@pytest.fixture
+def caller(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Caller]:
+    """A server whose largest offset is 4."""
+    monkeypatch.setattr("paper_library.search.engine.OFFSET", 4)
+    with served(LibraryConfig(shelf=shelf)) as caller:
+        yield caller
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"), [("search_papers", {"query": "comet"}), ("search_papers_by_keyword", {"keyword": "comets"})]
+)
+def test_the_last_page_of_a_tool_says_how_many_more_there_are(
+    caller: Caller, tool: str, arguments: dict[str, str]
+) -> None:
+    page = caller.answer(tool, **arguments, offset=4, limit=10)
+    assert (len(page["results"]), page["total"], page["next_offset"]) == (10, 130, None)
+    assert "116 further papers" in page["more"]
+    assert WAY_OUT in page["more"]
+    before = caller.answer(tool, **arguments, offset=0, limit=4)
+    assert before["next_offset"] == 4
+    assert "more" not in before
+
+
+def test_a_search_that_shows_everything_mentions_no_more(caller: Caller) -> None:
+    page = caller.answer("search_papers", query="title:17", limit=10)
+    assert (page["next_offset"], page.get("more")) == (None, None)
+
+
+def test_rest_says_it_in_the_same_words(caller: Caller) -> None:
+    found = caller.http.get("/api/v1/search", params={"q": "comet", "offset": 4, "limit": 10}).json()
+    assert found["more"] == caller.answer("search_papers", query="comet", offset=4, limit=10)["more"]
+    values = caller.http.get("/api/v1/facets/year", params={"offset": 4, "limit": 10}).json()
+    assert "116 further values" in values["more"]
+    beyond = caller.http.get("/api/v1/search", params={"q": "comet", "offset": 5})
+    assert beyond.status_code == 422
+    assert WAY_OUT in beyond.json()["error"]["hint"]
+
+
+def test_the_pages_say_it_and_offer_no_link_that_is_refused(caller: Caller) -> None:
+    page = caller.http.get("/", params={"q": "comet", "offset": 4}).text
+    assert "116 further papers" in page
+    assert ">More</a>" not in page
+    values = caller.http.get("/browse/year", params={"offset": 4}).text
+    assert "26 further values" in values
+    assert ">More</a>" not in values
+    beyond = caller.http.get("/", params={"q": "comet", "offset": 5})
+    assert beyond.status_code == 422
+    assert WAY_OUT in beyond.text
+
+
+def test_the_command_says_it_too(
+    shelf: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paper_library.search.engine.OFFSET", 4)
+    said = " ".join(command(capsys, "search", shelf, "comet", "--offset", "4").out.split())
+    assert "116 further papers" in said
+    assert "None" not in said
