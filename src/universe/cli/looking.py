@@ -164,7 +164,7 @@ def verify(
     universe_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="One universe; all if left out.")] = None,
     url: Annotated[str | None, typer.Option(help="Compare with what the server at this address serves, too.")] = None,
     accept: Annotated[
-        bool, typer.Option(help="Accept logs that end early, after an older copy was put back on purpose.")
+        bool, typer.Option("--accept", help="Accept logs that end early, after an older copy was put back on purpose.")
     ] = False,
     db: Db = None,
     json: Json = False,

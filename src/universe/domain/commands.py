@@ -392,7 +392,8 @@ def parse_command(given: Any) -> Command:
 
     Raises UnknownCommand, or MalformedCommand with every problem and a valid example.
     """
-    name = ""
+    claimed: Any = cast("Mapping[str, Any]", given).get("type") if isinstance(given, Mapping) else None
+    name = claimed if isinstance(claimed, str) and claimed in KINDS else ""
     try:
         command: Command = plain_object(given, allowed="an object with a type")
         name = _name_of(command)

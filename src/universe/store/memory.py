@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from universe.errors import UniverseNotFound
-from universe.store.marks import Head, MarkFile
+from universe.store.mark_file import MarkFile
+from universe.store.marks import Head
 from universe.store.port import Change, Entry, KeyUse, Record, Snapshot, Superseded
 from universe.store.telling import Told
 from uraniborg.kernel.errors import Conflict

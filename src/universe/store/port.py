@@ -4,7 +4,8 @@ import hashlib
 from collections.abc import AsyncIterator, Sequence
 from typing import Final, Literal, NamedTuple, Protocol
 
-from universe.store.marks import Head, MarkFile
+from universe.store.mark_file import MarkFile
+from universe.store.marks import Head
 
 EntryKind = Literal["command", "continued", "restore"]
 """`continued` is a command that took effect together with the one before it."""

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from universe.errors import MalformedRequest, StoreUnavailable, UniverseNotFound
 from universe.store import postgres_statements as sql
-from universe.store.marks import Head, MarkFile
+from universe.store.mark_file import MarkFile
+from universe.store.marks import Head
 from universe.store.port import PAGE_BYTES, Change, Entry, KeyUse, Record, Snapshot, Superseded
 from universe.store.postgres_connecting import Database
 from universe.store.postgres_listening import Listener

@@ -11,7 +11,8 @@ from threading import local
 from typing import Any, Final, TypeVar
 
 from universe.errors import StoreUnavailable, UniverseNotFound
-from universe.store.marks import Head, MarkFile
+from universe.store.mark_file import MarkFile
+from universe.store.marks import Head
 from universe.store.port import PAGE_BYTES, Change, Entry, KeyUse, Record, Snapshot
 from universe.store.sqlite_statements import HEADS, MIGRATIONS, append, create, delete
 from universe.store.telling import Told

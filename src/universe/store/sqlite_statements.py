@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from universe.errors import LogDamaged, UniverseNotFound
-from universe.store.marks import Head, MarkFile
+from universe.store.mark_file import MarkFile
+from universe.store.marks import Head
 from universe.store.port import Entry, Record, Superseded
 from uraniborg.kernel.errors import Conflict
 

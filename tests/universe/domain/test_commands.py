@@ -162,6 +162,7 @@ def test_what_is_no_finite_number_is_refused_by_its_exact_path(
     error = refusal_of(with_value(example(kind), place, number))
     assert error.ids["path"] == ".".join(map(str, place))
     assert error.ids["allowed"] == "finite numbers"
+    assert error.ids["command"] == error.ids["example"]["type"] == kind
 
 
 @pytest.mark.parametrize(

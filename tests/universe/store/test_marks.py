@@ -16,7 +16,8 @@ from tests.universe.postgres_server import PostgresServer
 from universe.errors import UniverseNotFound
 from universe.service.universes import UniverseService
 from universe.store.checking import marks_of, verify
-from universe.store.marks import Head, Loss, Mark, MarkFile
+from universe.store.mark_file import MarkFile
+from universe.store.marks import Head, Loss, Mark
 from universe.store.port import Store
 from universe.store.postgres import PostgresStore
 from universe.store.sqlite import SqliteStore
@@ -227,7 +228,7 @@ async def test_a_deletion_that_was_marked_and_not_done_is_taken_back(
     MarkFile(marks).forget(universe_id, made)
     await grown(file, 1)
     assert MarkFile(marks).read().marks == {}, "it may still be under way"
-    monkeypatch.setattr("universe.store.marks._DELETING_S", -1)
+    monkeypatch.setattr("universe.store.mark_file._DELETING_S", -1)
     await grown(file, 0)
     assert [mark.version for mark in MarkFile(marks).read().marks.values()] == [4]
 
@@ -323,7 +324,7 @@ def test_a_flipped_bit_never_raises_a_mark(tmp_path: Path) -> None:
 def test_a_file_that_grows_is_compacted_and_nothing_of_other_processes_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("universe.store.marks._COMPACT_BYTES", 2_000)
+    monkeypatch.setattr("universe.store.mark_file._COMPACT_BYTES", 2_000)
     one, other = MarkFile(tmp_path / "m"), MarkFile(tmp_path / "m")
     one.reconcile(one.read(), [head(1)])
     one.forget("gone", "then")
