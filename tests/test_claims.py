@@ -1,4 +1,4 @@
-"""Every claim of the README about search and library is shown by tests that exist."""
+"""Every claim of README.md and SECURITY.md is demonstrated by tests that exist."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-CLAIMS: dict[str, list[str]] = {
+README: dict[str, list[str]] = {
     "No key and no model needed.": [
         "test_sources_that_need_no_key_are_on_by_default",
         "test_a_key_switches_on_what_needs_one",
@@ -56,12 +56,134 @@ CLAIMS: dict[str, list[str]] = {
         "test_requests_without_pause_see_the_old_shelf_and_then_the_new_one",
         "test_a_harmed_shelf_is_never_called_whole",
     ],
+    "Commands are the only way to change anything.": [
+        "test_all_listeners_hear_the_same_in_the_same_order",
+        "test_64_clients_lose_nothing_double_nothing_and_all_listeners_see_one_order",
+        "test_a_field_that_no_entity_has_is_an_error_with_the_nearest",
+    ],
+    "Nothing is lost.": [
+        "test_every_entry_that_was_acknowledged_survives_sigkill_at_any_instant",
+        "test_undo_restore_and_branch_lead_where_they_say",
+        "test_verify_names_the_entry_with_a_flipped_byte_and_exits_with_4",
+        "test_entries_that_a_damaged_write_ahead_log_lost_are_reported",
+    ],
+    "Live.": [
+        "test_whoever_leaves_and_comes_back_again_and_again_misses_nothing_and_hears_nothing_twice",
+        "test_a_listener_hears_of_a_process_that_alone_writes",
+    ],
+    "Real orbits, real sources.": [
+        "test_every_number_of_every_body_is_covered_by_a_source",
+        "test_moons_and_ceres_are_where_jpl_has_them",
+        "test_positions_and_velocities_are_those_of_rebound",
+        "test_a_seed_grows_what_it_always_grew",
+    ],
+    "A workflow is a small JSON file.": [
+        "test_a_dotted_name_that_is_neither_an_input_nor_a_node_is_an_error",
+        "test_an_example_is_checked_without_anything_to_say",
+    ],
+    "No finished effect is repeated.": [
+        "test_no_effect_is_missing_or_repeated_after_kills_at_random_instants",
+        "test_no_effect_is_missing_or_repeated_after_many_kills",
+        "test_a_success_is_either_logged_and_not_resumed_or_resumed_without_an_effect_repeated",
+    ],
+    "Values are never code.": [
+        "test_a_value_in_the_place_of_a_program_is_refused_before_anything_runs",
+        "test_hostile_values_do_nothing_but_arrive",
+        "test_a_secret_that_nodes_echo_and_fail_with_is_in_no_file_and_no_reply",
+    ],
+    "Batteries and plugs.": [
+        "test_every_shipped_example_is_run_by_a_test_of_this_file",
+        "test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_nothing_but_time",
+    ],
+    "Every Monday, if you like.": [
+        "test_a_systemd_timer_is_installed_listed_and_removed",
+        "test_an_installed_cron_line_runs_the_workflow",
+        "test_a_launchd_agent_is_installed_listed_and_removed",
+    ],
+}
+SECURITY: dict[str, list[str]] = {
+    "A key goes only where you send it.": [
+        "test_no_part_takes_an_address_or_a_folder_from_a_dotenv_file",
+        "test_a_dotenv_file_decides_neither_where_data_goes_nor_where_a_key_is_sent",
+        "test_a_provider_in_a_dotenv_file_does_not_get_a_key_from_elsewhere",
+        "test_a_key_travels_where_the_source_expects_it",
+        "test_a_key_is_never_given_to_a_model_at_another_address",
+    ],
+    "A child process inherits no key.": [
+        "test_children_inherit_no_key",
+        "test_a_server_gets_what_its_configuration_names_and_its_replies_are_masked",
+    ],
+    "A secret is masked in replies, logs, run records and checkpoints.": [
+        "test_keys_that_a_child_reads_from_our_own_process_are_masked",
+        "test_a_secret_that_nodes_echo_and_fail_with_is_in_no_file_and_no_reply",
+        "test_a_secret_of_a_run_is_masked_in_every_log_record_while_it_lasts_and_no_longer",
+        "test_a_secret_in_an_address_is_masked",
+        "test_a_key_stays_out_of_the_log",
+    ],
+    "Files that the product creates are yours alone.": [
+        "test_the_inbox_is_private_and_repaired",
+        "test_sessions_and_reviews_are_private_and_repaired",
+        "test_the_cache_is_private_and_repaired",
+        "test_universes_are_private_and_repaired",
+        "test_workflows_runs_and_checkpoints_are_private_and_repaired",
+        "test_a_shelf_is_for_its_owner_alone_under_any_umask",
+        "test_an_export_into_an_existing_folder_or_file_leaves_their_access_as_it_is",
+    ],
+    "A build reads only what you named.": [
+        "test_links_that_lead_out_of_the_inputs_are_skipped_and_reported",
+        "test_pipes_sockets_and_devices_are_skipped_and_keep_no_build_waiting",
+        "test_folders_of_the_operating_system_are_skipped_even_if_they_are_named",
+        "test_a_file_that_cannot_be_opened_costs_itself_alone",
+    ],
+    "Names are not paths.": [
+        "test_no_path_ever_leaves_its_folder",
+        "test_a_name_that_climbs_is_refused_and_nothing_of_it_is_repeated",
+        "test_a_name_is_never_a_path",
+    ],
+    "Foreign text is data.": [
+        "test_entity_declarations_are_refused_and_nothing_outside_is_fetched",
+        "test_nothing_in_foreign_markdown_can_act",
+        "test_a_hostile_title_reaches_the_terminal_without_its_escapes",
+        "test_a_domain_is_never_looked_up_in_the_environment",
+    ],
+    "Values are never code.": README["Values are never code."],
+    "Servers listen on loopback": ["test_servers_listen_on_loopback_unless_another_address_is_given"],
+    "Every HTTP request is checked before it is answered.": [
+        "test_a_foreign_origin_is_refused_everywhere",
+        "test_another_site_may_link_to_pages_and_reaches_nothing_else",
+        "test_a_body_that_is_not_json_is_415",
+        "test_two_hosts_are_refused",
+        "test_both_servers_answer_a_preflight_alike",
+    ],
+    "A server that is busy with idle connections still answers.": [
+        "test_eleven_hundred_half_open_connections_do_not_keep_a_request_out",
+        "test_headers_are_limited_before_the_token_is_looked_at",
+    ],
+    "A search waits for a decision.": [
+        "test_a_search_waits_until_it_is_decided_and_gets_that_very_decision",
+        "test_a_decision_is_recorded_with_its_door_and_time",
+    ],
+    "An answered command of a universe survives `kill -9`.": [
+        "test_every_entry_that_was_acknowledged_survives_sigkill_at_any_instant",
+        "test_a_kill_during_writes_loses_no_acknowledged_decision",
+        "test_no_effect_is_missing_or_repeated_after_kills_at_random_instants",
+    ],
+    "A log that lost its end is reported.": [
+        "test_entries_that_a_damaged_write_ahead_log_lost_are_reported",
+        "test_an_older_copy_put_back_is_reported_until_it_is_accepted",
+    ],
+    "Data of a newer version is refused": [
+        "test_a_newer_session_is_refused_and_the_others_go_on",
+        "test_newer_universes_are_refused",
+        "test_a_newer_resume_point_is_refused_and_no_effect_is_repeated",
+        "test_universes_are_copied_before_they_are_migrated",
+    ],
 }
 KILLED = ["test_killing_the_server_at_any_moment_loses_nothing_and_repeats_nothing"]
 
 
 @pytest.fixture(scope="module")
-def names() -> set[str]:
+def test_names() -> set[str]:
     """Return the names of all test functions and test files."""
     found = {path.stem for path in (ROOT / "tests").rglob("test_*.py")}
     for path in (ROOT / "tests").rglob("test_*.py"):
@@ -69,13 +191,12 @@ def names() -> set[str]:
     return found
 
 
-def claims_in(text: str) -> list[str]:
-    start, end = text.index("## Search for papers"), text.index("## Test what they claim")
-    return re.findall(r"^- \*\*(.+?)\*\*", text[start:end], re.MULTILINE)
-
-
-def test_every_claim_about_search_and_library_has_its_tests(names: set[str]) -> None:
-    claimed = claims_in((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert sorted(claimed) == sorted(CLAIMS)
-    missing = [name for tests in (*CLAIMS.values(), KILLED) for name in tests if name not in names]
-    assert missing == []
+@pytest.mark.parametrize(("page", "claims"), [("README.md", README), ("SECURITY.md", SECURITY)])
+def test_every_claim_has_tests_that_demonstrate_it(
+    page: str, claims: dict[str, list[str]], test_names: set[str]
+) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    claimed = re.findall(r"^- \*\*(.+?)\*\*", text, re.MULTILINE)
+    assert sorted(claimed) == sorted(claims)
+    named = [name for tests in (*claims.values(), KILLED) for name in tests]
+    assert [name for name in named if name not in test_names] == []

@@ -152,6 +152,14 @@ def test_headers_are_limited_before_the_token_is_looked_at(server: Server) -> No
         refused(answer, 431, "headers_too_large")
 
 
+def test_servers_listen_on_loopback_unless_another_address_is_given(server: Server) -> None:
+    assert server.ask(server.api).status == 200
+    # A server at every address of the machine would answer at the next address of loopback, too.
+    with socket.socket() as probe:
+        probe.settimeout(SOON)
+        assert probe.connect_ex(("127.0.0.2", server.port)) != 0
+
+
 @requirement("PL-7")
 @pytest.mark.parametrize("other", [APP, "http://localhost", "https://evil.example"])
 def test_two_origins_are_refused(server: Server, other: str) -> None:
