@@ -53,12 +53,12 @@ _SIGNS: Final = (
 """Where a secret may begin. Each begins with a character of its own, of which there are few in most text."""
 _NAMED: Final = "=\"'"
 _SECRETS: Final = {
-    "=": r"""[^\s&"'#;,)<>\]}]+""",
+    "=": r"""(?!\$\{\w+\})[^\s&"'#;,)<>\]}]+""",  # a template names a secret and is not one
     '"': r"""[^"']+""",
     "'": r"""[^"']+""",
     "?": r"""[^\s&"'#]+""",
     "&": r"""[^\s&"'#]+""",
-    "://": r"""[^/\s@:]*:[^/\s@]+(?=@)""",
+    "://": r"""(?:[^/\s@:]*:[^/\s@]+|[^/\s@:]{20,})(?=@)""",  # so long a name of a user is a token
     ":": r"""[^\r\n"']+""",
     " ": r"""(?=\S*\d)[\w.~+/=-]{6,}""",  # the digit tells it from prose
 }
