@@ -4,7 +4,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from uraniborg.kernel.settings import LoadedSettings, own_folder, read_settings
+from uraniborg.kernel.settings import LoadedSettings, data_dir, read_settings
 
 SECTION: Final = "universe"
 
@@ -43,7 +43,7 @@ class UniverseConfig(BaseModel):
         """The address of the database: the one set, or the file in the data folder."""
         if self.db is not None:
             return self.db.get_secret_value()
-        return f"sqlite:///{own_folder('data', 'universe') / 'universes.db'}"
+        return f"sqlite:///{data_dir() / 'universe' / 'universes.db'}"
 
 
 def load_config() -> UniverseConfig:

@@ -18,6 +18,7 @@ from universe.store.sqlite_statements import HEADS, MIGRATIONS, append, create, 
 from universe.store.telling import Told
 from universe.store.writing import GroupWriter
 from uraniborg.kernel.request_ids import in_this_context
+from uraniborg.kernel.settings import repair_own_folder
 from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, reading
 
 Value = TypeVar("Value")
@@ -250,6 +251,7 @@ class SqliteStore:
             return connection.execute(sql, values).fetchall()
 
     def _connect(self) -> sqlite3.Connection:
+        repair_own_folder(self._path.parent)
         connection = connect(self._path, durable=True)
         migrate(connection, MIGRATIONS)
         self._open_connections.append(connection)

@@ -55,6 +55,7 @@ __all__ = [
     "data_dir",
     "load_settings",
     "own_folder",
+    "repair_own_folder",
     "read_settings",
 ]
 
@@ -85,14 +86,24 @@ def own_folder(kind: Literal["data", "cache"], *parts: str) -> Path:
 
     Creates nothing.
     """
-    folder = _folder(kind, None)
-    if os.environ.get(HOME):
-        make_private(folder.parent)
-    make_private(folder)
-    for part in parts:
-        folder /= part
-        make_private(folder)
+    folder = _folder(kind, None).joinpath(*parts)
+    repair_own_folder(folder)
     return folder
+
+
+def repair_own_folder(folder: Path) -> None:
+    """Take access from others to a folder below our data or cache folder and to those above it that are ours.
+
+    Does nothing to other folders.
+    """
+    for root in (_folder("data", None), _folder("cache", None)):
+        if folder.is_relative_to(root):
+            ours = [root.parent, root] if os.environ.get(HOME) else [root]
+            for name in folder.relative_to(root).parts:
+                ours.append(ours[-1] / name)
+            for one in ours:
+                make_private(one)
+            return
 
 
 def _folder(kind: str, env: Mapping[str, str] | None) -> Path:
