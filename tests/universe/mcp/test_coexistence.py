@@ -105,7 +105,7 @@ def _timeless(value: Any) -> Any:
         return [_timeless(one) for one in cast("list[Any]", value)]
     if not isinstance(value, dict):
         return value
-    volatile = ("createdAt", "updatedAt", "at", "uptime", "listeners", "known", "next", "nearest")
+    volatile = ("createdAt", "updatedAt", "at", "uptime", "listeners", "known", "next", "nearest", "request_id")
     return {key: _timeless(one) for key, one in cast("dict[str, Any]", value).items() if key not in volatile}
 
 
@@ -147,9 +147,9 @@ async def test_rest_and_its_stream_answer_the_same_without_mcp_beside_it_and_aft
     assert answers["GET /health"] == {"ok": True}
     assert answers["GET /universes?limit=1"] == {"universes": [{"id": "tour", "name": "Hven", "version": 0}]}
     assert answers["GET /universes/tour"].keys() == {"id", "name", "state", "version"}
-    assert [body.keys() for asked, _, _, body in before if asked == "POST /universes/tour/commands"][:2] == [
-        {"nextState", "events", "version"}
-    ] * 2
+    changed = ["POST /universes/tour/commands"] * 2 + ["POST /universes/tour/undo", "POST /universes/tour/restore"]
+    replies = [(asked, body.keys()) for asked, status, _, body in before if asked in changed and status == 200]
+    assert replies == [(asked, {"nextState", "events", "version"}) for asked in changed]
     assert answers["POST /universes/tour/commands?return=events"] == {"events": [], "version": 5}
     assert [event.name for event in alone[-2][3]][-1] == "deleted"
 
@@ -165,6 +165,21 @@ async def test_health_universes_and_commands_answer_as_ever(hven: Served, wire: 
     assert u in {record["id"] for record in listed["universes"]}
     assert all("state" not in record for record in listed["universes"])
     assert done.keys() == {"nextState", "events", "version"}
+
+
+@requirement("UN-24")
+async def test_rest_answers_with_the_whole_state_by_default_where_mcp_answers_with_the_changes(
+    hven: Served, u: str
+) -> None:
+    await hven.send(u, [add_star(f"star-{number}") for number in range(50)])
+    here = f"/universes/{u}"
+    async with agent(hven.mcp) as client:
+        assert "nextState" not in await send(client, u, TICK)
+    for path, body in (("commands", TICK), ("commands", [TICK, TICK]), ("undo", None), ("restore", {"version": 2})):
+        reply = (await hven.http.post(f"{here}/{path}", json=body)).json()
+        record = await hven.record(u)
+        assert reply.keys() == {"nextState", "events", "version"}, path
+        assert (reply["nextState"], reply["version"]) == (record["state"], record["version"]), path
 
 
 @requirement("UN-24")

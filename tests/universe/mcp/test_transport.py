@@ -9,11 +9,12 @@ from typing import Any
 import httpx
 import pytest
 from pydantic import AnyUrl
+from starlette.routing import Mount
 
 from tests.requirements import requirement
 from tests.universe.mcp.agents import TOOLS, agent, send, state_of
 from tests.universe.mcp.processes import serve
-from tests.universe.mcp.served import Served, served, soon
+from tests.universe.mcp.served import SOON_S, Served, served, soon
 from tests.universe.mcp.wire import (
     INITIALIZED,
     NEWEST,
@@ -26,6 +27,10 @@ from tests.universe.mcp.wire import (
     refusal_in,
     request,
 )
+from universe.app import PAGES, make_app
+from universe.config import UniverseConfig
+from universe.store.memory import MemoryStore
+from uraniborg.kernel.mcp.testing import serving
 
 METHODS = ("POST", "GET", "DELETE")
 
@@ -56,6 +61,32 @@ async def test_no_other_address_speaks_mcp(wire: Wire, path: str) -> None:
     session = await wire.begin()
     opened = await wire.send("GET", session=session.id, path="/universes" if path == "/" else path)
     assert not opened.headers.get("content-type", "").startswith("text/event-stream")
+
+
+def addresses_of(app: Any, prefix: str = "") -> set[str]:
+    """Return the path of every route of an app and of all apps inside, below their mounts."""
+    found: set[str] = set()
+    while not hasattr(app, "routes") and (inner := getattr(app, "app", getattr(app, "_app", None))):
+        app = inner
+    for route in getattr(app, "routes", ()):
+        path = f"{prefix}{route.path}"
+        if isinstance(route, Mount):
+            found |= addresses_of(route.app, path) or {path}
+        else:
+            found.add(path)
+    return found
+
+
+@requirement("UN-17")
+async def test_every_address_but_one_is_documented_or_a_page_and_does_not_speak_mcp() -> None:
+    app = make_app(UniverseConfig(), MemoryStore())
+    async with serving(app) as url, httpx.AsyncClient(base_url=url, timeout=SOON_S) as http:
+        documented = (await http.get("/openapi.json")).json()["paths"].keys()
+        assert addresses_of(app) == {"/mcp", "/mcp/", "/openapi.json", *documented, *PAGES}
+        for path in addresses_of(app) - {"/mcp", "/mcp/"}:
+            refused = await Wire(http).send("POST", initialize(), path=path)
+            assert refused.status_code in (400, 404, 405), path
+            assert SESSION not in refused.headers, path
 
 
 @requirement("UN-17")
