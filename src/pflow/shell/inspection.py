@@ -20,12 +20,14 @@ from pflow.shell.tree import (
     Undecided,
     Variable,
     Word,
-    base_of,
+    file_of,
     marks_in,
     text_of,
 )
 
 _MOST_PASSES: Final = 8
+_UNKNOWN_FILE: Final = "*"
+"""Stands for files whose names are not constant."""
 _OURS: Final = re.compile(r"PFLOW_\d+")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
 _INPUTS: Final = ("<", "<<", "<<-", "<<<", "<>", "<&")
@@ -139,7 +141,7 @@ class _Inspector:
         for redirect in command.redirects:
             holds = self.holds(redirect.target, is_fed)
             if redirect.operator in _INPUTS:
-                holds = holds or base_of(text_of(redirect.target)) in self.written
+                holds = holds or self.is_written(redirect.target)
                 is_new = redirect.descriptor in ("", "0") and redirect.operator != "<&"
                 is_fed = holds or (is_fed and not is_new)
         carries = self._compound(command, is_fed) if command.kind else self._simple(command, is_fed)
@@ -149,7 +151,12 @@ class _Inspector:
 
     def write(self, files: Iterable[Word]) -> None:
         """Note files that values are written to."""
-        self.written.update(base for one in files if (base := base_of(text_of(one))))
+        self.written.update(file_of(one) or _UNKNOWN_FILE for one in files)
+
+    def is_written(self, word: Word) -> bool:
+        """Return whether values may be in the file that a word names."""
+        name = file_of(word)
+        return bool(self.written) if name is None else name in self.written
 
     def _compound(self, command: Command, is_fed: bool) -> bool:
         self._compute(command.computed, "(( ))", is_fed, is_command=True)
@@ -175,8 +182,10 @@ class _Inspector:
         for assignment in command.assignments:
             carries = self.assign(assignment, is_fed, is_exported=bool(command.words)) or carries
         for word in command.words:
-            carries = self.holds(word, is_fed) or carries
+            carries = self.holds(word, is_fed) or self.is_written(word) or carries
         if command.words:
+            if self.holds(command.words[-1], is_fed):
+                self.names.add("_")
             if text_of(command.words[0]) == "exec" and len(command.words) == 1 and is_fed:
                 self.names.add("exec<")
             self._arguments.invoke(command.words, is_fed)

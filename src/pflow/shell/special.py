@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 _NUMERIC: Final = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge")
 _OPERATOR: Final = "Put a constant operator between the values, as in [ ${a} = ${b} ]."
 _FIND_RUNS: Final = ("-exec", "-execdir", "-ok", "-okdir")
+_FD_RUNS: Final = ("-x", "-X", "--exec", "--exec-batch")
 _FIND_FLAGS: Final = (
     "-print -print0 -ls -delete -prune -quit -depth -d -xdev -mount -follow -empty -readable -writable -executable "
     "-true -false -not -and -or -a -o -H -L -P -E -X -x -s -daystart -noleaf -nouser -nogroup ! ( ) ,"
 )
 _GIT: Final = Program(
     "data",
-    runs="x O --exec --extcmd --upload-pack --receive-pack --config --open-files-in-pager --template",
+    runs="x O --exec --extcmd --upload-pack --receive-pack --config --open-files-in-pager --template "
+    "--to-cmd --cc-cmd --header-cmd --sendmail-cmd --access-hook",
     takes="m F C b B S G n L t --message --author --date --grep --since --until --after --before --format --branch "
     "--depth --file --max-count --trailer --reuse-message",
     permutes=True,
@@ -44,6 +46,7 @@ _MAKE: Final = Program(
 _MAKE_VARIABLE: Final = (
     "Make expands $(shell …) in exported variables: write the value into a file that the recipe reads."
 )
+_MAKEFILES: Final = {"Makefile", "makefile", "GNUmakefile"}
 _XARGS_TAKES: Final = "nLPIsdaE"
 _PARALLEL: Final = "Use xargs, which starts no shell, or a `batch` of the node."
 _ALIAS: Final = "Write the command itself instead of an alias."
@@ -82,6 +85,13 @@ def _read(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool
 def _name(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
     for word in words[2:3] if name == "getopts" else words[1:]:
         arguments.walk.name(word, name)
+
+
+def _option(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+    """Report values behind `jobs -x`, `wait -p` and `fc -e`, which run a command or set a variable."""
+    if any(prefix_of(word).startswith("-") and set(prefix_of(word)) & set("xpes") for word in words[1:]):
+        for word in words[1:]:
+            arguments.walk.name(word, name)
 
 
 def _let(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
@@ -145,22 +155,24 @@ def _tee(arguments: "Arguments", _name: str, words: Sequence[Word], is_fed: bool
 
 
 def _copy(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
-    """Note the file that `cp`, `dd` or `curl` writes."""
-    if is_fed or any(map(arguments.walk.holds, words[1:])):
-        arguments.walk.write((Text((text_of(word) or "").removeprefix("of=")),) for word in words[1:])
+    """Note the file that `cp`, `dd` or `curl` writes: any that a value does not name."""
+    walk = arguments.walk
+    if is_fed or any(walk.holds(word) or walk.is_written(word) for word in words[1:]):
+        named = (word for word in words[1:] if not walk.holds(word))
+        walk.write(without(word, 3) if prefix_of(word).startswith("of=") else word for word in named)
     if program := program_of(name):
         arguments.run(name, program, words, is_fed)
 
 
 def _find(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
-    at = 1
+    at, has_values = 1, any(map(arguments.walk.holds, words))
     while at < len(words):
         text = text_of(words[at])
         if text in _FIND_RUNS:
             end = next((i for i in range(at, len(words)) if text_of(words[i]) in (";", "+")), len(words))
             for word in words[at + 1 : end]:
                 arguments.guard(word, name, ";+")
-            arguments.invoke(words[at + 1 : end], False)
+            _run_found(arguments, words[at + 1 : end], has_values)
             at = end
         elif text is not None and text.startswith("-") and text not in _FIND_FLAGS.split():
             at += 1  # the argument of a test such as -name
@@ -169,6 +181,20 @@ def _find(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> 
         else:
             arguments.guard(words[at], name, "-!(),")
         at += 1
+
+
+def _fd(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+    at = next((at for at, word in enumerate(words) if text_of(word) in _FD_RUNS), len(words))
+    for word in words[1:at]:
+        arguments.guard(word, name, "-")
+    if at + 1 < len(words):
+        _run_found(arguments, words[at + 1 :], any(map(arguments.walk.holds, words[:at])))
+
+
+def _run_found(arguments: "Arguments", command: Sequence[Word], has_values: bool) -> None:
+    """Inspect a command in which `{}` stands for a path that was found, with values in it or not."""
+    path = (Text("./"), Mark(VALUE))  # it is not an option: it begins with a folder of the command, which is guarded
+    arguments.invoke([_replace(word, "{}", path) for word in command] if has_values else command, False)
 
 
 def _git(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
@@ -203,6 +229,8 @@ def _git(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool)
 def _make(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
     if arguments.walk.exported:
         arguments.walk.report(name, _MAKE_VARIABLE)
+    if arguments.walk.written & _MAKEFILES:
+        arguments.walk.report(name, _MAKE.hint)
     arguments.run(name, _MAKE, words, is_fed)
 
 
@@ -216,7 +244,17 @@ def _xargs(arguments: "Arguments", _: str, words: Sequence[Word], is_fed: bool) 
         option = next((one for one in enumerate(text[1:], 1) if one[1] in f"{_XARGS_TAKES}ile"), None)
         if text.startswith("--"):
             replaced = (text.partition("=")[2] or "{}") if text.startswith("--replace") else replaced
-            at += text in ("--max-args", "--max-procs", "--max-lines", "--delimiter", "--arg-file", "--max-chars")
+            takes_next = text in (
+                "--max-args",
+                "--max-procs",
+                "--max-lines",
+                "--delimiter",
+                "--arg-file",
+                "--max-chars",
+            )
+            argument = (*words, ())[at + 1] if takes_next else words[at]
+            is_fed = is_fed or (text.startswith("--arg-file") and arguments.walk.holds(argument))
+            at += takes_next
         elif option and option[1] in _XARGS_TAKES:
             argument = without(words[at], option[0] + 1) or (*words, ())[at + 1]
             at += not without(words[at], option[0] + 1)
@@ -230,18 +268,18 @@ def _xargs(arguments: "Arguments", _: str, words: Sequence[Word], is_fed: bool) 
     command = list(words[at:])
     if command and is_fed:
         value: Word = (Mark(VALUE),)
-        command = [_replace(word, replaced) for word in command] if replaced else [*command, value]
+        command = [_replace(word, replaced, value) for word in command] if replaced else [*command, value]
     if command:
         arguments.invoke(command, False)
 
 
-def _replace(word: Word, replaced: str) -> Word:
+def _replace(word: Word, replaced: str, value: Word) -> Word:
     parts: list[Part] = []
     for part in word:
         pieces = part.text.split(replaced) if isinstance(part, Text) else []
         parts.append(Text(pieces[0]) if pieces else part)
         for piece in pieces[1:]:
-            parts += [Mark(VALUE), Text(piece)]
+            parts += [*value, Text(piece)]
     return tuple(parts)
 
 
@@ -258,14 +296,16 @@ SPECIAL: Final[dict[str, Any]] = {
     **dict.fromkeys(("unset", "getopts"), _name),
     **dict.fromkeys(("test", "[", "[["), _test),
     **dict.fromkeys(("make", "gmake", "bmake"), _make),
+    **dict.fromkeys(("jobs", "wait", "fc"), _option),
     "let": _let,
     "printf": _printf,
     "set": _set,
     "alias": _alias,
     "command": _command,
     "tee": _tee,
-    **dict.fromkeys(("cp", "mv", "ln", "install", "dd", "curl", "wget"), _copy),
+    **dict.fromkeys(("cp", "mv", "ln", "install", "dd", "curl", "wget", "sort", "rsync", "scp"), _copy),
     "find": _find,
+    **dict.fromkeys(("fd", "fdfind"), _fd),
     "git": _git,
     "xargs": _xargs,
     "parallel": _parallel,

@@ -73,7 +73,25 @@ FILES = {
     "script.awk": "{ print $1 }\n",
     "Makefile": "all:\n\t@true\n",
 }
-PROGRAMS = ("bash", "awk", "sed", "perl", "jq", "git", "make", "sqlite3", "vim", "node", "tar", "ssh", "xargs", "find")
+PROGRAMS = (
+    "bash",
+    "awk",
+    "sed",
+    "perl",
+    "jq",
+    "git",
+    "make",
+    "sqlite3",
+    "vim",
+    "node",
+    "tar",
+    "ssh",
+    "xargs",
+    "find",
+    "ed",
+    "yq",
+    "prlimit",
+)
 DRIVER = """
 i=0
 while [ $i -lt $COUNT ]; do
