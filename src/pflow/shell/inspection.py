@@ -159,18 +159,18 @@ class _Inspector:
         return bool(self.written) if name is None else name in self.written
 
     def _compound(self, command: Command, is_fed: bool) -> bool:
-        self._compute(command.computed, "(( ))", is_fed, is_command=True)
+        self._check_arithmetic(command.computed, "(( ))", is_fed, is_command=True)
         if command.kind == "function":
             name = text_of(command.words[0]) or ""
             self.functions[name] = command
-            return self._body(command, name)
+            return self._inspect_function(command, name)
         held = [self.holds(word, is_fed) for word in command.words]
         if command.kind == "for" and (any(held[1:]) or (len(held) == 1 and "@" in self.names)):
             self.names.add(text_of(command.words[0]) or "")
         carried = [self.script(script, is_fed) for script in command.scripts]
         return any(held) or any(carried)
 
-    def _body(self, command: Command, name: str) -> bool:
+    def _inspect_function(self, command: Command, name: str) -> bool:
         outer = "@" in self.names
         (self.names.add if f"{name}()" in self.names else self.names.discard)("@")
         self.script(command.scripts[0], f"{name}<" in self.names)
@@ -213,7 +213,7 @@ class _Inspector:
             self.report(f"{assignment.name}=", _FOREIGN, assignment.value)
         return True
 
-    def name(self, word: Word, program: str) -> None:
+    def check_name(self, word: Word, program: str) -> None:
         """Report a value in the place of a variable's name."""
         if self.holds(word):
             self.report(program, _CONSTANT, word)
@@ -229,16 +229,16 @@ class _Inspector:
         if isinstance(part, Text):
             return False
         if id(part) not in self._seen:
-            self._seen[id(part)] = self._holds_anew(part, is_fed)
+            self._seen[id(part)] = self._inspect_part(part, is_fed)
         return self._seen[id(part)]
 
-    def _holds_anew(self, part: Variable | Substitution | Arithmetic, is_fed: bool) -> bool:
+    def _inspect_part(self, part: Variable | Substitution | Arithmetic, is_fed: bool) -> bool:
         if isinstance(part, Substitution):
             return self.script(part.script, is_fed or part.fed)
         if isinstance(part, Arithmetic):
-            self._compute(part.parts, "$(( ))", is_fed)
+            self._check_arithmetic(part.parts, "$(( ))", is_fed)
             return False
-        self._compute(part.computed, f"${{{part.name}[…]}}", is_fed)
+        self._check_arithmetic(part.computed, f"${{{part.name}[…]}}", is_fed)
         is_held = self.holds(part.inner, is_fed)
         if is_held and re.match(r":?=", part.operation):
             self.names.add(part.name)
@@ -252,7 +252,7 @@ class _Inspector:
             return True
         return (name.isdecimal() or name in "@*") and "@" in self.names
 
-    def compute(self, word: Word, program: str) -> None:
+    def check_computed(self, word: Word, program: str) -> None:
         """Report values in a word that bash computes."""
         if self.holds(word) or any(
             self.has_value(name[0])
@@ -262,13 +262,13 @@ class _Inspector:
         ):
             self.report(program, ARITHMETIC, word)
 
-    def _compute(self, parts: Word, program: str, is_fed: bool, *, is_command: bool = False) -> None:
+    def _check_arithmetic(self, parts: Word, program: str, is_fed: bool, *, is_command: bool = False) -> None:
         """Report values in arithmetic, except for templates that stand in it themselves: they must be numbers."""
         inner = [one for part in parts for one in (part.parts if isinstance(part, Arithmetic) else (part,))]
         if is_command:
-            self.compute(tuple(inner), program)
+            self.check_computed(tuple(inner), program)
             return
         for part in inner:
             if not isinstance(part, Mark):
                 self.holds((part,), is_fed)
-                self.compute((part,), program)
+                self.check_computed((part,), program)
