@@ -13,6 +13,7 @@ from uraniborg.kernel.logging import redact
 from uraniborg.kernel.wording import counted
 
 _SCHEME: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://")
+_HOST_AND_PORT: Final = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d+(?:/|$)")
 _SCHEMES: Final = ("http", "https")
 _LITERAL: Final = (
     "The address holds a secret, which is now stored in mcp-servers.json. Write ${VARIABLE} in its place, and set the "
@@ -70,6 +71,8 @@ def add(
     from pflow.mcp_config import has_literal_secret
     from pflow.mcp_servers import add_server
 
+    if command and not url and _HOST_AND_PORT.match(command[0]):
+        raise UsageError("The address has no scheme.", hint=f"pflow mcp add {name} http://{command[0]}")
     plain = _described(command or [], url, env or [], header or [])
     config = add_server(service().home, name, plain, replace=replace)
     warnings = [_LITERAL] if has_literal_secret(plain.get("url", "")) else []

@@ -10,7 +10,7 @@ from pflow.ir.model import Node
 from pflow.ir.uses import SHELL_COMMAND, resolvable
 from pflow.redaction import is_sensitive
 from pflow.registry.interface import Interface
-from pflow.shell.rewriting import rewritten
+from pflow.shell.command import rewrite_command
 from pflow.templates.resolving import Resolution, Scope
 from uraniborg.kernel.logging import MASK
 
@@ -53,7 +53,7 @@ def nested_params(node: Node, interface: Interface, scope: Scope) -> dict[str, A
 
 def _command(node: Node, text: str, resolution: Resolution) -> tuple[str, dict[str, str]]:
     try:
-        return rewritten(text, resolution.value)
+        return rewrite_command(text, resolution.value)
     except NodeFailed:
         resolution.check(node=node.id)  # what is missing is the better reason
         raise

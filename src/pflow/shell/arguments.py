@@ -16,6 +16,7 @@ from pflow.shell.tree import (
     Undecided,
     Word,
     base_of,
+    file_of,
     named_assignment_of,
     prefix_of,
     splits,
@@ -24,7 +25,6 @@ from pflow.shell.tree import (
 )
 
 _STDIN: Final = re.compile(r"-|/dev/stdin|/dev/fd/\d+|/proc/self/fd/\d+")
-_GLOB: Final = re.compile(r"[*?]|\[[^\[]")
 _QUOTE: Final = (
     "Put double quotes around the variables of the command: the shell may make several words, or none, of them."
 )
@@ -32,9 +32,10 @@ _SAME_SHELL: Final = ("eval", "trap")
 _PROGRAM: Final = "Write the program into the command itself, and pass only its arguments as templates."
 _OPTION: Final = "Write the template itself as a word of its own, behind `--` if it is not the argument of an option."
 _MAGIC: Final = "Let perl read the file from its input: perl -ne '…' < ${file}. It runs operands such as 'date |'."
+_IN_WORD: Final = ("attached", "bundled")
 _LOOKED_AT: Final = 20
 _MOST_NESTED: Final = 30
-_KINDS: Final = ("code", "runs", "takes", "takes_two", "attached")
+_KINDS: Final = ("code", "runs", "takes", "takes_two", "attached", "bundled")
 
 
 class Walk(Protocol):
@@ -45,12 +46,13 @@ class Walk(Protocol):
     written: set[str]
 
     def write(self, files: Iterable[Word]) -> None: ...
+    def is_written(self, word: Word) -> bool: ...
     def report(self, program: str, hint: str, word: Word = ()) -> None: ...
     def guard(self, mark: int, program: str, characters: str) -> None: ...
     def require_number(self, mark: int) -> None: ...
     def holds(self, word: Word) -> bool: ...
-    def name(self, word: Word, program: str) -> None: ...
-    def compute(self, word: Word, program: str) -> None: ...
+    def check_name(self, word: Word, program: str) -> None: ...
+    def check_computed(self, word: Word, program: str) -> None: ...
     def assign(self, assignment: Assignment, *, is_exported: bool = False) -> bool: ...
     def script(self, script: Script, is_fed: bool) -> bool: ...
     def nested(self, text: str, *, has_values: bool, is_fed: bool) -> None: ...
@@ -66,13 +68,15 @@ class Arguments:
     def invoke(self, words: Sequence[Word], is_fed: bool) -> None:
         """Report the values that a command runs. `is_fed` if there may be values in its input."""
         name = self._name_of(words[0]) if words else None
+        text = text_of(words[0]) if words else None
         self._depth += 1
         if self._depth > _MOST_NESTED:
             self.walk.report("sh", "Start the program itself, and not one program by another so often.")
         elif name is None:
-            if any(map(self.walk.holds, words)):
-                self.walk.report("sh", _PROGRAM, next(filter(self.walk.holds, words)))
-        elif name in self.walk.written and "/" in (text_of(words[0]) or ""):
+            held = next(filter(self.walk.holds, words), None)
+            if held or (words and self.walk.is_written(words[0])):
+                self.walk.report("sh", _PROGRAM, held or ())
+        elif name in self.walk.written and (text is None or "/" in text):
             self.walk.report("sh", _PROGRAM)
         elif special := SPECIAL.get(name):
             special(self, name, words, is_fed)
@@ -97,12 +101,7 @@ class Arguments:
 
     def _name_of(self, word: Word) -> str | None:
         """Return the name of a program without its folder, or None if it is not constant."""
-        last = word[-1] if word else None
-        if any(isinstance(part, Text) and not part.quoted and _GLOB.search(part.text) for part in word):
-            return None
-        if text_of(word) is None and (not isinstance(last, Text) or "/" not in last.text or self.walk.holds(word)):
-            return None
-        return base_of(text_of(word) or (last.text if isinstance(last, Text) else ""))
+        return None if self.walk.holds(word) else file_of(word)
 
     def _look_for_interpreters(self, words: Sequence[Word], is_fed: bool) -> None:
         """Inspect `… sh -c …` behind a program of which nothing is known, such as `docker exec`."""
@@ -192,7 +191,7 @@ class _Call:
             self._note_flag(letter)
             if kind := kinds.get(letter):
                 rest = without(word, at)
-                is_alone = text_of(rest) == "" and kind != "attached" and not self._program.flag
+                is_alone = text_of(rest) == "" and kind not in _IN_WORD and not self._program.flag
                 self._apply(letter, kind, None if is_alone or self._program.flag else rest)
                 if not self._program.flag:
                     return
@@ -216,7 +215,7 @@ class _Call:
             self._code(argument or ())
         elif kind == "runs" and self._name == "env":
             self._split(argument or ())
-        elif kind == "runs":
+        elif kind == "runs" or (kind == "bundled" and argument):
             self._runs(argument or ())
         if option in self._program.ends.split():
             is_runner = text_of(argument or ()) in MODULES and kind == "runs"
@@ -236,7 +235,7 @@ class _Call:
             self._at = len(self._words)
             self._has_program = True
             return
-        if role == "code" and text_of(word) == "":  # `sed -i '' PROGRAM`
+        if role == "code" and text_of(word) in ("", *self._program.subcommands.split()):  # `sed -i '' PROGRAM`
             return
         self._operands += 1
         if role == "code":
@@ -255,7 +254,7 @@ class _Call:
         if text is None or self._walk.holds(word):
             self._is_constant = False
             return
-        if (_STDIN.fullmatch(text) and self._is_fed and not self._only_inline) or base_of(text) in self._walk.written:
+        if self._is_input(word) or self._walk.is_written(word):
             self._walk.report(self._name, self._program.hint)
         elif self._name in _SAME_SHELL:
             self._joined += [text] if self._is_constant else []
@@ -264,16 +263,19 @@ class _Call:
             self._walk.nested(text, has_values=has_values, is_fed=self._is_fed)
         self._is_magic = self._is_magic or (self._name.startswith("perl") and ("<>" in text or "ARGV>" in text))
 
+    def _is_input(self, word: Word) -> bool:
+        """Return whether a word names the standard input, and values are in it."""
+        return self._is_fed and not self._only_inline and _STDIN.fullmatch(text_of(word) or "") is not None
+
     def _runs(self, word: Word) -> None:
-        if self._walk.holds(word):
+        if self._walk.holds(word) or self._is_input(word) or self._walk.is_written(word):
             self._walk.report(self._name, self._program.hint or _PROGRAM, word)
 
     def _file(self, word: Word) -> None:
         if self._only_inline:
             return
         self._has_program = True
-        is_input = _STDIN.fullmatch(text_of(word) or "") and self._is_fed
-        if is_input or self._walk.holds(word) or base_of(text_of(word)) in self._walk.written:
+        if self._is_input(word) or self._walk.holds(word) or self._walk.is_written(word):
             self._walk.report(self._name, self._program.hint, word)
 
     def _data(self, word: Word) -> None:

@@ -1,15 +1,22 @@
-"""A command with templates: the text for the shell, and the position of each template in it."""
+"""A command with templates: values reach the shell as variables, so that none of them is ever read as code."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
+from pflow.errors import NodeFailed
 from pflow.shell.inspection import Inspection, inspect
 from pflow.shell.reader import Reader
-from pflow.shell.tree import Context, Script
+from pflow.shell.tree import Context, Script, Undecided
 from pflow.shell.words import Span
-from pflow.templates.parsing import Template, pieces_of
+from pflow.templates.parsing import Template, pieces_of, templates_in
+from pflow.templates.resolving import as_text
 
+VARIABLE: Final = "PFLOW_"
+_LONGEST: Final = 100_000
+"""In bytes: systems take no longer variables."""
+_WRITTEN: Final = {"bare": '"${{{name}}}"', "double": "${{{name}}}", "single": "'\"${{{name}}}\"'"}
 _LONGEST_CACHED: Final = 10_000
 
 
@@ -54,3 +61,77 @@ def _read(command: str) -> ShellCommand:
 def inspect_command(command: str, names: frozenset[str] = frozenset(), is_fed: bool = False) -> Inspection:
     """Inspect a command whose variables `names` hold values, and to which values are fed or not. Raises Undecided."""
     return inspect(read_command(command).tree, names=names, is_fed=is_fed)
+
+
+def rewrite_command(command: str, value_of: Callable[[Template], Any]) -> tuple[str, dict[str, str]]:
+    """Return the command with each template replaced by a variable, and the values of these variables.
+
+    Text that is not a template, as `${HOME:-x}`, or is behind a backslash, is left to the shell. The position of a
+    template decides how its variable is written, so that the shell takes it as one word: bare, in double quotes, in
+    single quotes, or in arithmetic, which only takes whole numbers. Raises NodeFailed for a value that cannot be put
+    there.
+    """
+    if not templates_in(command):
+        return command.replace("$${", "${"), {}
+    try:
+        read, inspection = read_command(command), inspect_command(command)
+    except Undecided as exc:
+        raise NodeFailed(f"The command cannot be read: {exc}.", hint="Write it in a simpler form.") from exc
+    parts: list[str] = []
+    variables: dict[str, str] = {}
+    at = 0
+    for index, (template, (start, end), context) in enumerate(
+        zip(read.templates, read.spans, read.contexts, strict=True)
+    ):
+        parts.append(read.text[at:start])
+        at = end
+        if context == "escaped":
+            parts.append(read.text[start:end])
+        elif context == "literal":
+            raise NodeFailed(
+                f"${{{template.text}}} stands in a here-document whose word is quoted: the shell puts nothing there.",
+                hint="Write <<EOF without quotes, or pass the text with the parameter `stdin`.",
+            )
+        elif context == "arithmetic":
+            parts.append(_number(value_of(template), template))
+        else:
+            name = f"{VARIABLE}{len(variables) + 1}"
+            variables[name] = _variable(as_text(value_of(template)), template)
+            _check_value(variables[name], index, inspection, template)
+            parts.append(_WRITTEN[context].format(name=name))
+    parts.append(read.text[at:])
+    return "".join(parts), variables
+
+
+def _variable(text: str, template: Template) -> str:
+    if "\0" in text or len(text.encode("utf-8", "replace")) > _LONGEST:
+        problem = "contains a NUL" if "\0" in text else f"is longer than {_LONGEST:,} bytes"
+        raise NodeFailed(
+            f"The value of ${{{template.text}}} {problem}, so a command cannot have it as an argument.",
+            hint='Pass it to the command with the parameter `stdin`, as "stdin": "${' + template.text + '}".',
+        )
+    return text.encode("utf-8", "replace").decode()
+
+
+def _check_value(text: str, index: int, inspection: Inspection, template: Template) -> None:
+    """Raise NodeFailed for a value that the program before it would take for an option, or a shell would compute."""
+    program, refused = inspection.guards.get(index, ("", ""))
+    if text[:1] in tuple(refused) and text != "-":
+        raise NodeFailed(
+            f"The value of ${{{template.text}}} begins with '{text[0]}', so `{program}` would not take it as data.",
+            hint="Write `--` before the template, or `./` before the name of a file.",
+        )
+    if index in inspection.numbers:
+        _number(text, template)
+
+
+def _number(value: Any, template: Template) -> str:
+    if isinstance(value, bool) or not isinstance(value, int):
+        try:
+            value = int(str(value))
+        except ValueError:
+            raise NodeFailed(
+                f"${{{template.text}}} stands in arithmetic, as $((…)) or -gt, and is not a whole number.",
+                hint="Compute it in a `python` node, or make it a number.",
+            ) from None
+    return str(value) if value >= 0 else f"({value})"

@@ -20,12 +20,14 @@ from pflow.shell.tree import (
     Undecided,
     Variable,
     Word,
-    base_of,
+    file_of,
     marks_in,
     text_of,
 )
 
 _MOST_PASSES: Final = 8
+_UNKNOWN_FILE: Final = "*"
+"""Stands for files whose names are not constant."""
 _OURS: Final = re.compile(r"PFLOW_\d+")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
 _INPUTS: Final = ("<", "<<", "<<-", "<<<", "<>", "<&")
@@ -139,7 +141,7 @@ class _Inspector:
         for redirect in command.redirects:
             holds = self.holds(redirect.target, is_fed)
             if redirect.operator in _INPUTS:
-                holds = holds or base_of(text_of(redirect.target)) in self.written
+                holds = holds or self.is_written(redirect.target)
                 is_new = redirect.descriptor in ("", "0") and redirect.operator != "<&"
                 is_fed = holds or (is_fed and not is_new)
         carries = self._compound(command, is_fed) if command.kind else self._simple(command, is_fed)
@@ -149,21 +151,26 @@ class _Inspector:
 
     def write(self, files: Iterable[Word]) -> None:
         """Note files that values are written to."""
-        self.written.update(base for one in files if (base := base_of(text_of(one))))
+        self.written.update(file_of(one) or _UNKNOWN_FILE for one in files)
+
+    def is_written(self, word: Word) -> bool:
+        """Return whether values may be in the file that a word names."""
+        name = file_of(word)
+        return bool(self.written) if name is None else name in self.written
 
     def _compound(self, command: Command, is_fed: bool) -> bool:
-        self._compute(command.computed, "(( ))", is_fed, is_command=True)
+        self._check_arithmetic(command.computed, "(( ))", is_fed, is_command=True)
         if command.kind == "function":
             name = text_of(command.words[0]) or ""
             self.functions[name] = command
-            return self._body(command, name)
+            return self._inspect_function(command, name)
         held = [self.holds(word, is_fed) for word in command.words]
         if command.kind == "for" and (any(held[1:]) or (len(held) == 1 and "@" in self.names)):
             self.names.add(text_of(command.words[0]) or "")
         carried = [self.script(script, is_fed) for script in command.scripts]
         return any(held) or any(carried)
 
-    def _body(self, command: Command, name: str) -> bool:
+    def _inspect_function(self, command: Command, name: str) -> bool:
         outer = "@" in self.names
         (self.names.add if f"{name}()" in self.names else self.names.discard)("@")
         self.script(command.scripts[0], f"{name}<" in self.names)
@@ -175,8 +182,10 @@ class _Inspector:
         for assignment in command.assignments:
             carries = self.assign(assignment, is_fed, is_exported=bool(command.words)) or carries
         for word in command.words:
-            carries = self.holds(word, is_fed) or carries
+            carries = self.holds(word, is_fed) or self.is_written(word) or carries
         if command.words:
+            if self.holds(command.words[-1], is_fed):
+                self.names.add("_")
             if text_of(command.words[0]) == "exec" and len(command.words) == 1 and is_fed:
                 self.names.add("exec<")
             self._arguments.invoke(command.words, is_fed)
@@ -204,7 +213,7 @@ class _Inspector:
             self.report(f"{assignment.name}=", _FOREIGN, assignment.value)
         return True
 
-    def name(self, word: Word, program: str) -> None:
+    def check_name(self, word: Word, program: str) -> None:
         """Report a value in the place of a variable's name."""
         if self.holds(word):
             self.report(program, _CONSTANT, word)
@@ -220,16 +229,16 @@ class _Inspector:
         if isinstance(part, Text):
             return False
         if id(part) not in self._seen:
-            self._seen[id(part)] = self._holds_anew(part, is_fed)
+            self._seen[id(part)] = self._inspect_part(part, is_fed)
         return self._seen[id(part)]
 
-    def _holds_anew(self, part: Variable | Substitution | Arithmetic, is_fed: bool) -> bool:
+    def _inspect_part(self, part: Variable | Substitution | Arithmetic, is_fed: bool) -> bool:
         if isinstance(part, Substitution):
             return self.script(part.script, is_fed or part.fed)
         if isinstance(part, Arithmetic):
-            self._compute(part.parts, "$(( ))", is_fed)
+            self._check_arithmetic(part.parts, "$(( ))", is_fed)
             return False
-        self._compute(part.computed, f"${{{part.name}[…]}}", is_fed)
+        self._check_arithmetic(part.computed, f"${{{part.name}[…]}}", is_fed)
         is_held = self.holds(part.inner, is_fed)
         if is_held and re.match(r":?=", part.operation):
             self.names.add(part.name)
@@ -243,7 +252,7 @@ class _Inspector:
             return True
         return (name.isdecimal() or name in "@*") and "@" in self.names
 
-    def compute(self, word: Word, program: str) -> None:
+    def check_computed(self, word: Word, program: str) -> None:
         """Report values in a word that bash computes."""
         if self.holds(word) or any(
             self.has_value(name[0])
@@ -253,13 +262,13 @@ class _Inspector:
         ):
             self.report(program, ARITHMETIC, word)
 
-    def _compute(self, parts: Word, program: str, is_fed: bool, *, is_command: bool = False) -> None:
+    def _check_arithmetic(self, parts: Word, program: str, is_fed: bool, *, is_command: bool = False) -> None:
         """Report values in arithmetic, except for templates that stand in it themselves: they must be numbers."""
         inner = [one for part in parts for one in (part.parts if isinstance(part, Arithmetic) else (part,))]
         if is_command:
-            self.compute(tuple(inner), program)
+            self.check_computed(tuple(inner), program)
             return
         for part in inner:
             if not isinstance(part, Mark):
                 self.holds((part,), is_fed)
-                self.compute((part,), program)
+                self.check_computed((part,), program)

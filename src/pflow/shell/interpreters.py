@@ -25,6 +25,8 @@ class Program:
     takes_two: str = ""
     attached: str = ""
     """Options whose argument, if any, is in the same word."""
+    bundled: str = ""
+    """The same, where further options may follow in the word, or the argument is a program."""
     flag: str = ""
     """Options without an argument that make the first operand the program."""
     reads: bool = False
@@ -39,6 +41,8 @@ class Program:
     """Options behind which everything is data."""
     guarded: str = ""
     """Characters with which a value must not begin, because the program would take it for an option that runs code."""
+    subcommands: str = ""
+    """Operands that may stand before the program."""
     hint: str = ""
 
 
@@ -67,17 +71,28 @@ _CURL: Final = (
 )
 _TAR: Final = "--use-compress-program --checkpoint-action --to-command --info-script --new-volume-script --rsh-command"
 _WRAPPER: Final = Program("command", hint=_COMMAND)
-_WRAPPER_AFTER_ONE: Final = Program("data command", takes="k s n p --kill-after --signal", hint=_COMMAND)
+_WRAPPER_AFTER_ONE: Final = Program(
+    "data command",
+    takes="k s n p --kill-after --signal --userspec --groups --with --with-editable --python --extra --group "
+    "--directory --project --env-file --index",
+    permutes=True,
+    hint=_COMMAND,
+)
+_SETPRIV: Final = (
+    "--reuid --regid --ruid --euid --rgid --egid --groups --inh-caps --ambient-caps --bounding-set --securebits "
+    "--selinux-label --apparmor-profile --pdeathsig"
+)
+_NODE: Final = "--require --import --loader --experimental-loader --env-file --openssl-config --snapshot-blob"
 _EDITOR: Final = Program(runs="c S u U s --cmd", reads=True, permutes=True, guarded="-+", hint=_ARGUMENT)
 _SCRIPTED: Final = Program("file data", "e c --eval", reads=True, guarded="-", hint=_ARGUMENT)
 
 _TABLE: Final[dict[str, Program]] = {
     "sh bash dash ash ksh mksh zsh fish rbash yash": _SHELL,
-    "python pypy ipython": Program("file data", "c", "m", "W X Q", reads=True, ends="c m", hint=_PYTHON),
-    "perl": Program("file data", "e E", "M m I", attached="i 0 l x D C d F", reads=True, guarded="-", hint=_ARGUMENT),
-    "ruby": Program("file data", "e", "r I", "C E", attached="i 0 F K W x", reads=True, guarded="-", hint=_ARGUMENT),
+    "python pypy ipython": Program("file data", "c", "m W X", "Q", reads=True, ends="c m", hint=_PYTHON),
+    "perl": Program("file data", "e E", "M m I", bundled="i 0 l x D C d F", reads=True, guarded="-", hint=_ARGUMENT),
+    "ruby": Program("file data", "e", "r I", "C E", bundled="i 0 F K W x", reads=True, guarded="-", hint=_ARGUMENT),
     "node nodejs bun tsx ts-node": Program(
-        "file data", "e p --eval --print", "r --require --import --loader --env-file", reads=True, guarded="-",
+        "file data", "e p --eval --print", f"r {_NODE}", reads=True, guarded="-",
         hint=_ARGUMENT,
     ),
     "deno": Program("data file data", reads=True, guarded="-", permutes=True, hint=_ARGUMENT),
@@ -93,7 +108,9 @@ _TABLE: Final[dict[str, Program]] = {
         "file data", "-c -Command -command -EncodedCommand -File -f", reads=True, hint=_ARGUMENT
     ),
     "emacs": Program("data", runs="l f --eval --load --funcall --execute --script", permutes=True, guarded="-+"),
-    "java": Program("file data", "-jar -cp -classpath --class-path --module-path", attached="D X", hint=_FILES),
+    "java": Program(
+        "file data", "-jar -cp -classpath --class-path --module-path", attached="D", bundled="X", hint=_FILES
+    ),
     "awk gawk mawk nawk original-awk": _AWKS,
     "sed gsed": Program(
         "code data", "e f --expression --file", "", "l --line-length", attached="i", permutes=True, guarded="-",
@@ -101,9 +118,10 @@ _TABLE: Final[dict[str, Program]] = {
     ),
     "jq gojq jaq yq": Program(
         "code data", "f --from-file", "L", "--indent", "--arg --argjson --slurpfile --rawfile", permutes=True,
-        guarded="-", hint=_JQ,
+        guarded="-", subcommands="e eval ea eval-all", hint=_JQ,
     ),
-    "bc m4": Program("file", reads=True, permutes=True, hint=_ARGUMENT),
+    "bc": Program("file", reads=True, permutes=True, hint=_ARGUMENT),
+    "m4": Program("file", runs="D I --define --include", reads=True, permutes=True, hint=_ARGUMENT),
     "dc": Program("file", "e f --expression --file", reads=True, permutes=True, hint=_ARGUMENT),
     "sqlite3 duckdb": Program(
         "data code", runs="c s -cmd -c -s -init", takes="-separator -newline -nullvalue", reads=True, permutes=True,
@@ -133,7 +151,8 @@ _TABLE: Final[dict[str, Program]] = {
     "zip": Program(runs="TT --unzip-command", permutes=True, guarded="-"),
     "sort": Program(runs="--compress-program", takes="k t o S T --key --output", permutes=True, guarded="-"),
     "man less more": Program(runs="P H --pager --html", permutes=True, guarded="-+"),
-    "vim vi view nvim ex gvim ed": _EDITOR,
+    "vim vi view nvim ex gvim": _EDITOR,
+    "ed red": Program("file", takes="p --prompt", reads=True, permutes=True, hint=_FILES),  # `ed '!date'` runs date
     "wget": Program(runs="e --use-askpass --config --execute", takes="O o P U i", permutes=True, guarded="-"),
     "curl": Program(runs="K --config", takes=_CURL, permutes=True, guarded="-"),
     "gcc g++ cc c++ clang": Program(runs="B -wrapper -specs", takes="o I L D x", permutes=True, guarded="-@"),
@@ -142,8 +161,12 @@ _TABLE: Final[dict[str, Program]] = {
     "crontab": Program("file", takes="u", reads=True, hint=_FILES),
     "watch": Program("code", takes="n --interval", is_shell=True, hint=_SH),
     "tmux screen": Program("data code", takes="L S f", guarded="-", hint=_SH),
-    "su runuser": Program("data", "c --command --session-command", "s --shell", "g G w u", permutes=True,
+    "su": Program("data file data", "c --command --session-command", "s --shell", "g G w u", permutes=True,
         is_shell=True, guarded="-", hint=_SH),
+    "runuser": Program(
+        "command", "c --command --session-command", "s --shell", "g G w u --user --group", hint=_COMMAND
+    ),
+    "sg": Program("data code", "c", is_shell=True, hint=_SH),
     "script vagrant": Program("data", "c --command", permutes=True, is_shell=True, guarded="-", hint=_SH),
     "flock": Program("data command", "c --command", takes="w E --timeout", permutes=True, is_shell=True, hint=_SH),
     "nix-shell": Program("data", runs="E p --run --command --expr", permutes=True, guarded="-", hint=_SH),
@@ -153,11 +176,32 @@ _TABLE: Final[dict[str, Program]] = {
     "env": Program("command", runs="S --split-string", takes="u C --unset --chdir", assigns=True, hint=_COMMAND),
     "sudo doas": Program("command", takes="u g p C D h r t T U R --user --group --prompt --chdir --host",
         assigns=True, hint=_COMMAND),
-    "nice nohup setsid stdbuf ionice strace ltrace unshare nsenter setpriv systemd-run entr time": Program(
-        "command", takes="n c i o e p s u E --adjustment --unit --property", hint=_COMMAND
+    "nice nohup setsid ionice unshare systemd-run entr prlimit": Program(
+        "command", takes="n c p u E G R S --adjustment --unit --property --uid --gid --class --pid", hint=_COMMAND
     ),
-    "timeout chrt taskset chroot uv poetry pipenv pdm hatch": _WRAPPER_AFTER_ONE,
-    "conda mamba micromamba": Program("data command", takes="n p --name --prefix", hint=_COMMAND),
+    "stdbuf": Program("command", takes="i o e --input --output --error", hint=_COMMAND),
+    "time": Program("command", takes="f o --format --output", hint=_COMMAND),
+    "strace ltrace": Program("command", runs="o --output", takes="a b e E I O p P s S u U X --trace", hint=_COMMAND),
+    "nsenter": Program("command", takes="t S G --target --setuid --setgid", hint=_COMMAND),
+    "setpriv": Program("command", takes=_SETPRIV, hint=_COMMAND),
+    "pkexec run0": Program("command", takes="u --user --unit --property", hint=_COMMAND),
+    "srun mpirun mpiexec": Program("command", takes="n N p t J c w --np -np --ntasks", hint=_COMMAND),
+    "sbatch": Program("file data", runs="--wrap", takes="J p t o e n N c", reads=True, hint=_FILES),
+    "hyperfine": Program(
+        "code", runs="p s c S --prepare --setup --cleanup --shell", takes="w r m M", permutes=True, hint=_SH
+    ),
+    "split": Program(
+        runs="--filter", takes="a b C l n t --additional-suffix --bytes --lines", permutes=True, guarded="-"
+    ),
+    "rg": Program(runs="--pre", permutes=True, takes="e f g t m A B C --regexp --glob --type", guarded="-"),
+    "socat": Program("code", takes="l t T b", hint=_COMMAND),
+    "nc ncat netcat": Program(
+        runs="e c --exec --sh-exec --lua-exec", permutes=True, takes="p s w q i X x", guarded="-"
+    ),
+    "cmake": Program(runs="P C --preset", takes="S B G A T D U", permutes=True, guarded="-"),
+    "ninja": Program(runs="f", takes="C j k l d t w", permutes=True, guarded="-"),
+    "timeout chrt taskset chroot setarch uv poetry pipenv pdm hatch": _WRAPPER_AFTER_ONE,
+    "conda mamba micromamba": Program("data command", takes="n p --name --prefix --cwd", permutes=True, hint=_COMMAND),
     "exec": Program("command", takes="a", hint=_COMMAND),
     "command builtin busybox toybox fakeroot caffeinate xvfb-run unbuffer valgrind": _WRAPPER,
     "hash": Program(runs="p", hint=_COMMAND),
@@ -168,15 +212,17 @@ _BY_NAME: Final = {name: program for names, program in _TABLE.items() for name i
 
 MODULES: Final = ("timeit", "pdb", "trace", "cProfile", "profile", "runpy", "code")
 """Modules of Python that run their operands."""
-PLAIN: Final = ("echo", "grep", "egrep", "fgrep", "rg", "ls", "cat", "which", "type", "whereis", "apt", "brew", "pip")
+PLAIN: Final = ("echo", "grep", "egrep", "fgrep", "ls", "cat", "which", "type", "whereis", "apt", "brew", "pip")
 """Programs to which the name of an interpreter is only a word."""
 _VARIABLES: Final = re.compile(
     r"PATH|IFS|ENV|BASH_ENV|BASHOPTS|SHELLOPTS|BASH_FUNC_.*|PS[0-4]|PROMPT_COMMAND|SHELL|FPATH|ZDOTDIR|HOME|CDPATH|"
-    r"XDG_CONFIG_HOME|LD_.*|DYLD_.*|GCONV_PATH|PYTHON(?:PATH|HOME|STARTUP|INSPECT|WARNINGS|BREAKPOINT)|PERL5?(?:OPT|LIB|DB)|"
+    r"XDG_CONFIG_HOME|LD_.*|DYLD_.*|GCONV_PATH|PYTHON(?:PATH|HOME|STARTUP|INSPECT|WARNINGS|BREAKPOINT|USERBASE|PYCACHEPREFIX)|PERL5?(?:OPT|LIB|DB)|"
     r"RUBY(?:OPT|LIB)|NODE_(?:OPTIONS|PATH)|LUA_.*|PHPRC|PHP_INI_SCAN_DIR|R_PROFILE.*|R_LIBS.*|JULIA_.*|CLASSPATH|"
     r"_?JAVA_(?:TOOL_)?OPTIONS|JDK_JAVA_OPTIONS|AWK(?:LIB)?PATH|GIT_(?!(?:AUTHOR|COMMITTER)_).*|(?:MAN|SYSTEMD_)?PAGER|"
     r"EDITOR|VISUAL|BROWSER|LESS(?:OPEN|CLOSE)?|MAKEFLAGS|MAKEFILES|GNUMAKEFLAGS|MFLAGS|(?:RSYNC|CVS)_RSH|(?:SSH|SUDO)_ASKPASS|"
-    r"TAR_OPTIONS|VIMINIT|EXINIT|OPENSSL_CONF|DOCKER_HOST"
+    r"TAR_OPTIONS|VIMINIT|EXINIT|OPENSSL_CONF|DOCKER_HOST|"
+    r"RIPGREP_CONFIG_PATH|(?i:npm_config_.*)|GEM_(?:HOME|PATH)|BUNDLE_.*|CARGO_.*|RUSTC.*|PSQL.*|CURL_HOME|WGETRC|INPUTRC|"
+    r"LESSKEY.*|XDG_(?:CONFIG|DATA)_DIRS|EMACSLOADPATH|VIM|ZIPOPT|SVN_SSH|HGRCPATH|TCLLIBPATH|GUILE_.*|RSYNC_CONNECT_PROG"
 )
 
 

@@ -10,7 +10,7 @@ from pflow.shell.words import Span, Words
 _ENDS: Final = r"(?=[ \t\n;&|()<>]|$)"
 _BLANKS: Final = re.compile(r"(?:[ \t]|\\\n)*")
 _LINE_END: Final = re.compile(r"#[^\n]*")
-_PREFIX: Final = re.compile(rf"(?:then|else|elif|do|!|time(?:[ \t]+-p)?|coproc){_ENDS}")
+_PREFIX: Final = re.compile(rf"(?:then|else|elif|do|!|time(?:[ \t]+-p)?(?![ \t]+-)|coproc){_ENDS}")
 _COMPOUND: Final = re.compile(rf"(?:if|while|until|for|select|case|function|\{{|\[\[){_ENDS}")
 _IN: Final = re.compile(rf"in{_ENDS}")
 _REDIRECT: Final = re.compile(r"(\d*|\{\w+\})(<<<|<<-?|<&|<>|<(?!\()|>>|>&|>\||>(?!\()|&>>|&>)")

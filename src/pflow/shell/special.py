@@ -1,27 +1,28 @@
-"""Commands whose arguments have a form of their own: built-in ones, `find`, `git`, `make`, `xargs` and `parallel`."""
+"""Programs whose arguments have a form of their own: `find`, `git`, `make`, `xargs`, `parallel` and those that copy."""
 
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from pflow.shell.builtin_commands import BUILTINS
 from pflow.shell.interpreters import Program, program_of
-from pflow.shell.tree import VALUE, Mark, Part, Text, Word, named_assignment_of, prefix_of, splits, text_of, without
+from pflow.shell.tree import VALUE, Mark, Part, Text, Word, prefix_of, splits, text_of, without
 
 if TYPE_CHECKING:
     from pflow.shell.arguments import Arguments
 
     Special = Callable[[Arguments, str, Sequence[Word], bool], None]
 
-_NUMERIC: Final = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge")
-_OPERATOR: Final = "Put a constant operator between the values, as in [ ${a} = ${b} ]."
 _FIND_RUNS: Final = ("-exec", "-execdir", "-ok", "-okdir")
+_FD_RUNS: Final = ("-x", "-X", "--exec", "--exec-batch")
 _FIND_FLAGS: Final = (
     "-print -print0 -ls -delete -prune -quit -depth -d -xdev -mount -follow -empty -readable -writable -executable "
     "-true -false -not -and -or -a -o -H -L -P -E -X -x -s -daystart -noleaf -nouser -nogroup ! ( ) ,"
 )
 _GIT: Final = Program(
     "data",
-    runs="x O --exec --extcmd --upload-pack --receive-pack --config --open-files-in-pager --template",
+    runs="x O --exec --extcmd --upload-pack --receive-pack --config --open-files-in-pager --template "
+    "--to-cmd --cc-cmd --header-cmd --sendmail-cmd --access-hook",
     takes="m F C b B S G n L t --message --author --date --grep --since --until --after --before --format --branch "
     "--depth --file --max-count --trailer --reuse-message",
     permutes=True,
@@ -44,99 +45,9 @@ _MAKE: Final = Program(
 _MAKE_VARIABLE: Final = (
     "Make expands $(shell …) in exported variables: write the value into a file that the recipe reads."
 )
+_MAKEFILES: Final = {"Makefile", "makefile", "GNUmakefile"}
 _XARGS_TAKES: Final = "nLPIsdaE"
 _PARALLEL: Final = "Use xargs, which starts no shell, or a `batch` of the node."
-_ALIAS: Final = "Write the command itself instead of an alias."
-
-
-def _declare(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
-    computes = False
-    for word in words[1:]:
-        text = text_of(word)
-        if text is not None and text[:1] in ("-", "+"):
-            computes = computes or (name in ("declare", "typeset", "local") and any(one in text for one in "in"))
-        elif assigned := named_assignment_of(word):
-            arguments.walk.assign(assigned, is_exported=name != "local")
-            if computes:
-                arguments.walk.compute(assigned.value, f"{name} -i")
-        else:
-            arguments.walk.name(word, name)
-
-
-def _read(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
-    at, names = 1, ["REPLY", "MAPFILE"]
-    while at < len(words):
-        prefix = prefix_of(words[at])
-        if prefix[:1] == "-" and len(prefix) == 2 and prefix[1] in "pdtnNuiOscC":
-            if prefix == "-C":
-                arguments.walk.name(words[min(at + 1, len(words) - 1)], name)
-            at += 1
-        elif prefix[:1] != "-":
-            arguments.walk.name(words[at], name)
-            names.append(text_of(words[at]) or "")
-        at += 1
-    if is_fed:
-        arguments.walk.names.update(names)
-
-
-def _name(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
-    for word in words[2:3] if name == "getopts" else words[1:]:
-        arguments.walk.name(word, name)
-
-
-def _let(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
-    for word in words[1:]:
-        arguments.walk.compute(word, name)
-
-
-def _printf(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
-    first = words[1] if len(words) > 1 else ()
-    if prefix_of(first).startswith("-v"):
-        arguments.walk.name(without(first, 2) if text_of(first) != "-v" else (*words, ())[2], "printf -v")
-    else:
-        for word in words[1:3] if splits(first) else [first]:
-            arguments.guard(word, name, "-")
-
-
-def _set(arguments: "Arguments", _name: str, words: Sequence[Word], _: bool) -> None:
-    if any(map(arguments.walk.holds, words[1:])):
-        arguments.walk.names.add("@")
-
-
-def _test(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
-    walk = arguments.walk
-    before: Word = ()
-    for at, word in enumerate(words[1:], 1):
-        text, after = text_of(word), words[at + 1] if at + 1 < len(words) else ()
-        if text in _NUMERIC:
-            for operand in (before, after):
-                _compare(arguments, name, operand)
-        elif text in ("-v", "-R"):
-            walk.name(after, f"{name} {text}")
-        elif name != "[[" and walk.holds(word) and walk.holds(after):
-            walk.report(name, _OPERATOR, word)
-        before = word
-
-
-def _compare(arguments: "Arguments", name: str, operand: Word) -> None:
-    """`[[` computes what it compares as numbers, and so does `[` in some shells."""
-    if name == "[[":
-        arguments.walk.compute(operand, "[[ ]]")
-    else:
-        for part in operand:
-            if isinstance(part, Mark):
-                arguments.walk.require_number(part.index)
-
-
-def _alias(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
-    if len(words) > 1:
-        arguments.walk.report(name, _ALIAS, words[1])
-
-
-def _command(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
-    first = text_of(words[1]) if len(words) > 1 else None
-    if first not in ("-v", "-V"):
-        arguments.run(name, Program("command"), words, is_fed)
 
 
 def _tee(arguments: "Arguments", _name: str, words: Sequence[Word], is_fed: bool) -> None:
@@ -145,22 +56,24 @@ def _tee(arguments: "Arguments", _name: str, words: Sequence[Word], is_fed: bool
 
 
 def _copy(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
-    """Note the file that `cp`, `dd` or `curl` writes."""
-    if is_fed or any(map(arguments.walk.holds, words[1:])):
-        arguments.walk.write((Text((text_of(word) or "").removeprefix("of=")),) for word in words[1:])
+    """Note the file that `cp`, `dd` or `curl` writes: any that a value does not name."""
+    walk = arguments.walk
+    if is_fed or any(walk.holds(word) or walk.is_written(word) for word in words[1:]):
+        named = (word for word in words[1:] if not walk.holds(word))
+        walk.write(without(word, 3) if prefix_of(word).startswith("of=") else word for word in named)
     if program := program_of(name):
         arguments.run(name, program, words, is_fed)
 
 
 def _find(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
-    at = 1
+    at, has_values = 1, any(map(arguments.walk.holds, words))
     while at < len(words):
         text = text_of(words[at])
         if text in _FIND_RUNS:
             end = next((i for i in range(at, len(words)) if text_of(words[i]) in (";", "+")), len(words))
             for word in words[at + 1 : end]:
                 arguments.guard(word, name, ";+")
-            arguments.invoke(words[at + 1 : end], False)
+            _run_found(arguments, words[at + 1 : end], has_values)
             at = end
         elif text is not None and text.startswith("-") and text not in _FIND_FLAGS.split():
             at += 1  # the argument of a test such as -name
@@ -169,6 +82,20 @@ def _find(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> 
         else:
             arguments.guard(words[at], name, "-!(),")
         at += 1
+
+
+def _fd(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+    at = next((at for at, word in enumerate(words) if text_of(word) in _FD_RUNS), len(words))
+    for word in words[1:at]:
+        arguments.guard(word, name, "-")
+    if at + 1 < len(words):
+        _run_found(arguments, words[at + 1 :], any(map(arguments.walk.holds, words[:at])))
+
+
+def _run_found(arguments: "Arguments", command: Sequence[Word], has_values: bool) -> None:
+    """Inspect a command in which `{}` stands for a path that was found, with values in it or not."""
+    path = (Text("./"), Mark(VALUE))  # it is not an option: it begins with a folder of the command, which is guarded
+    arguments.invoke([_replace(word, "{}", path) for word in command] if has_values else command, False)
 
 
 def _git(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
@@ -203,6 +130,8 @@ def _git(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool)
 def _make(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
     if arguments.walk.exported:
         arguments.walk.report(name, _MAKE_VARIABLE)
+    if arguments.walk.written & _MAKEFILES:
+        arguments.walk.report(name, _MAKE.hint)
     arguments.run(name, _MAKE, words, is_fed)
 
 
@@ -216,7 +145,17 @@ def _xargs(arguments: "Arguments", _: str, words: Sequence[Word], is_fed: bool) 
         option = next((one for one in enumerate(text[1:], 1) if one[1] in f"{_XARGS_TAKES}ile"), None)
         if text.startswith("--"):
             replaced = (text.partition("=")[2] or "{}") if text.startswith("--replace") else replaced
-            at += text in ("--max-args", "--max-procs", "--max-lines", "--delimiter", "--arg-file", "--max-chars")
+            takes_next = text in (
+                "--max-args",
+                "--max-procs",
+                "--max-lines",
+                "--delimiter",
+                "--arg-file",
+                "--max-chars",
+            )
+            argument = (*words, ())[at + 1] if takes_next else words[at]
+            is_fed = is_fed or (text.startswith("--arg-file") and arguments.walk.holds(argument))
+            at += takes_next
         elif option and option[1] in _XARGS_TAKES:
             argument = without(words[at], option[0] + 1) or (*words, ())[at + 1]
             at += not without(words[at], option[0] + 1)
@@ -230,18 +169,18 @@ def _xargs(arguments: "Arguments", _: str, words: Sequence[Word], is_fed: bool) 
     command = list(words[at:])
     if command and is_fed:
         value: Word = (Mark(VALUE),)
-        command = [_replace(word, replaced) for word in command] if replaced else [*command, value]
+        command = [_replace(word, replaced, value) for word in command] if replaced else [*command, value]
     if command:
         arguments.invoke(command, False)
 
 
-def _replace(word: Word, replaced: str) -> Word:
+def _replace(word: Word, replaced: str, value: Word) -> Word:
     parts: list[Part] = []
     for part in word:
         pieces = part.text.split(replaced) if isinstance(part, Text) else []
         parts.append(Text(pieces[0]) if pieces else part)
         for piece in pieces[1:]:
-            parts += [Mark(VALUE), Text(piece)]
+            parts += [*value, Text(piece)]
     return tuple(parts)
 
 
@@ -253,19 +192,12 @@ def _parallel(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: 
 
 
 SPECIAL: Final[dict[str, Any]] = {
-    **dict.fromkeys(("export", "readonly", "declare", "typeset", "local"), _declare),
-    **dict.fromkeys(("read", "mapfile", "readarray"), _read),
-    **dict.fromkeys(("unset", "getopts"), _name),
-    **dict.fromkeys(("test", "[", "[["), _test),
+    **BUILTINS,
     **dict.fromkeys(("make", "gmake", "bmake"), _make),
-    "let": _let,
-    "printf": _printf,
-    "set": _set,
-    "alias": _alias,
-    "command": _command,
     "tee": _tee,
-    **dict.fromkeys(("cp", "mv", "ln", "install", "dd", "curl", "wget"), _copy),
+    **dict.fromkeys(("cp", "mv", "ln", "install", "dd", "curl", "wget", "sort", "rsync", "scp"), _copy),
     "find": _find,
+    **dict.fromkeys(("fd", "fdfind"), _fd),
     "git": _git,
     "xargs": _xargs,
     "parallel": _parallel,

@@ -12,6 +12,7 @@ VALUE: Final = -1
 """The index of a mark for a value that is not a template of the command, such as a word that `xargs` adds."""
 _BRACES: Final = re.compile(r"\{[^}]*(?:,|\.\.)|[,}]")
 _ASSIGNED: Final = re.compile(r"([A-Za-z_]\w*)(\[|\+?=)")
+_GLOB: Final = re.compile(r"[*?]|\[[^\[]")
 _SUBSCRIBED: Final = re.compile(r"\]\+?=")
 
 
@@ -117,6 +118,19 @@ def splits(word: Word) -> bool:
 def base_of(path: str | None) -> str:
     """Return the last part of a path."""
     return (path or "").rpartition("/")[2]
+
+
+def is_glob(word: Word) -> bool:
+    """Return whether the shell replaces a word by the names of files."""
+    return any(isinstance(part, Text) and not part.quoted and _GLOB.search(part.text) for part in word)
+
+
+def file_of(word: Word) -> str | None:
+    """Return the name, without its folder, of the file that a word stands for; None if it is not constant."""
+    last = word[-1] if word else None
+    if is_glob(word) or not isinstance(last, Text) or ("/" not in last.text and text_of(word) is None):
+        return None
+    return base_of(text_of(word) or last.text)
 
 
 def prefix_of(word: Word) -> str:

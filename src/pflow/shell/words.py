@@ -204,6 +204,8 @@ class Words(ABC):
                 parts.append(computed)
                 return
             self.at = at
+        if text.startswith("$[", at):
+            raise Undecided("shells disagree about $[…]: write $((…)) for a number, \\$[ for a text")
         if text.startswith("$(", at):
             self.at += 2
             parts.append(replace(self._substitution(), splits=mode == "bare"))

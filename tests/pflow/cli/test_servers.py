@@ -51,6 +51,14 @@ def test_an_address_in_the_place_of_a_command_is_an_address(
     assert _file(place) == {"web": {"type": "http", "url": url, "headers": {"A": "${B}"}}}
 
 
+@pytest.mark.parametrize("given", ["localhost:8080/mcp", "127.0.0.1:8421", "example.org:443/mcp", "[::1]:8/mcp"])
+def test_an_address_without_a_scheme_is_refused_with_the_whole_address(ask: Ask, place: Place, given: str) -> None:
+    done = ask("mcp", "add", "web", given)
+    assert done.code == 2
+    assert f"pflow mcp add web http://{given}" in done.err
+    assert not (place.home / "mcp-servers.json").exists()
+
+
 @pytest.mark.parametrize("command", ["mcp-server", "./https:server", "httpsomething", "C:/server", "server@https://x"])
 def test_everything_else_in_the_place_of_a_command_is_a_command(ask: Ask, place: Place, command: str) -> None:
     assert ask("mcp", "add", "one", "--", command, "https://example.org/").code == 0

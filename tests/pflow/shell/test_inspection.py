@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pflow.errors import NodeFailed
-from pflow.shell.command import inspect_command
-from pflow.shell.rewriting import rewritten
+from pflow.shell.command import inspect_command, rewrite_command
 from pflow.shell.tree import Undecided
 from tests.pflow.ir.workflows import Plain, checked, the
 from tests.pflow.shell.commands import ACCEPTED, REFUSED
@@ -73,7 +72,25 @@ FILES = {
     "script.awk": "{ print $1 }\n",
     "Makefile": "all:\n\t@true\n",
 }
-PROGRAMS = ("bash", "awk", "sed", "perl", "jq", "git", "make", "sqlite3", "vim", "node", "tar", "ssh", "xargs", "find")
+PROGRAMS = (
+    "bash",
+    "awk",
+    "sed",
+    "perl",
+    "jq",
+    "git",
+    "make",
+    "sqlite3",
+    "vim",
+    "node",
+    "tar",
+    "ssh",
+    "xargs",
+    "find",
+    "ed",
+    "yq",
+    "prlimit",
+)
 DRIVER = """
 i=0
 while [ $i -lt $COUNT ]; do
@@ -115,7 +132,7 @@ def taken_by(command: str, values: list[str]) -> list[str]:
     taken: list[str] = []
     for value in values:
         try:
-            rewritten(command, lambda _, value=value: value)
+            rewrite_command(command, lambda _, value=value: value)
         except NodeFailed as exc:
             assert value[:1] == "-" or "whole number" in exc.message or value[:1] in "!(),+@;", (command, value)  # noqa: PT017
             assert exc.hint  # noqa: PT017
@@ -131,7 +148,7 @@ def run(command: str, values: list[str], shell: str, folder: Path) -> list[str]:
     (folder / "script.sh").chmod(0o755)
     (folder / "bin").mkdir()
     (folder / "bin" / "python3").symlink_to(sys.executable)
-    made = rewritten(command, lambda _: values[0])[0]
+    made = rewrite_command(command, lambda _: values[0])[0]
     environment = {
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
         "HOME": str(folder),
@@ -181,7 +198,7 @@ def test_a_nul_is_refused_in_every_accepted_command() -> None:
     for command in ACCEPTED:
         if "\\${v}" not in command:
             with pytest.raises(NodeFailed):
-                rewritten(command, lambda _: "a\0b")
+                rewrite_command(command, lambda _: "a\0b")
 
 
 @pytest.mark.parametrize(
@@ -201,10 +218,10 @@ def test_a_nul_is_refused_in_every_accepted_command() -> None:
 )
 def test_a_value_that_would_be_an_option_that_runs_code_is_refused_when_it_runs(command: str, value: str) -> None:
     with pytest.raises(NodeFailed, match=f"begins with '{re.escape(value[0])}'") as caught:
-        rewritten(command, lambda _: value)
+        rewrite_command(command, lambda _: value)
     assert "`--`" in caught.value.hint
     assert value not in caught.value.message
-    assert rewritten(command, lambda _: "plain")[1] == {"PFLOW_1": "plain"}
+    assert rewrite_command(command, lambda _: "plain")[1] == {"PFLOW_1": "plain"}
 
 
 @pytest.mark.parametrize(
@@ -212,13 +229,13 @@ def test_a_value_that_would_be_an_option_that_runs_code_is_refused_when_it_runs(
     ["sed -n 1p -- ${v}", "tar -cf a.tar -- ${v}", "git commit -m ${v}", "grep ${v} file", "find . -name ${v}"],
 )
 def test_a_value_may_begin_with_a_dash_where_it_is_no_option(command: str) -> None:
-    assert rewritten(command, lambda _: "-x")[1] == {"PFLOW_1": "-x"}
+    assert rewrite_command(command, lambda _: "-x")[1] == {"PFLOW_1": "-x"}
 
 
 def test_a_comparison_of_numbers_takes_whole_numbers() -> None:
-    assert rewritten("[ ${v} -gt 1 ]", lambda _: 5)[1] == {"PFLOW_1": "5"}
+    assert rewrite_command("[ ${v} -gt 1 ]", lambda _: 5)[1] == {"PFLOW_1": "5"}
     with pytest.raises(NodeFailed, match="whole number"):
-        rewritten("[ ${v} -gt 1 ]", lambda _: "a[$(touch pwned)]")
+        rewrite_command("[ ${v} -gt 1 ]", lambda _: "a[$(touch pwned)]")
 
 
 def shell_node(**params: Any) -> Plain:
@@ -314,4 +331,4 @@ def test_a_command_that_is_nested_deeply_is_answered(command: str) -> None:
 def test_any_command_is_answered(command: str) -> None:
     is_refused(command)
     with suppress(NodeFailed):
-        rewritten(command, lambda _: "x")
+        rewrite_command(command, lambda _: "x")

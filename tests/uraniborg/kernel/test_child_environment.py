@@ -44,6 +44,9 @@ def test_a_sensitive_name_is_inherited_only_when_it_is_named_exactly() -> None:
         "GITHUB_PAT",
         "STRIPE_KEY",
         "DB_PASS",
+        "SLACK_WEBHOOK_URL",
+        "TEAMS_WEBHOOK",
+        "SENTRY_DSN",
         "api_key",
     ],
 )

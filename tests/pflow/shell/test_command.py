@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pflow.errors import NodeFailed
-from pflow.shell.rewriting import rewritten
+from pflow.shell.command import rewrite_command
 from pflow.templates.parsing import Template
 
 SHELLS = ["/bin/sh", *(["bash --posix"] if shutil.which("bash") else [])]
@@ -174,7 +174,7 @@ def run(shell: str, command: str, variables: dict[str, str], folder: Path) -> su
 
 def printed(shell: str, command: str, value: Any) -> str:
     """What the command prints with this value, after a look that nothing else was done."""
-    made, variables = rewritten(command, lambda _: value)
+    made, variables = rewrite_command(command, lambda _: value)
     with tempfile.TemporaryDirectory() as folder:
         ended = run(shell, made, variables, Path(folder))
         assert os.listdir(folder) == []
@@ -238,7 +238,7 @@ def test_however_quotes_and_substitutions_are_nested_the_value_arrives_as_it_is(
 
 def test_each_template_has_a_variable_of_its_own() -> None:
     values = {"a": "1", "b": "2"}
-    made, variables = rewritten("echo ${a} '${b}' \"${a}\"", lambda template: values[template.text])
+    made, variables = rewrite_command("echo ${a} '${b}' \"${a}\"", lambda template: values[template.text])
     assert list(variables.values()) == ["1", "2", "1"]
     assert not any(value in made.replace("PFLOW_1", "").replace("PFLOW_2", "") for value in values.values())
     assert all(name in made for name in variables)
@@ -247,9 +247,9 @@ def test_each_template_has_a_variable_of_its_own() -> None:
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=4))
 def test_no_part_of_a_value_is_ever_in_the_command(value: str) -> None:
     command = "cat ${x} '${x}' \"${x}\" $(cat ${x}) `cat ${x}`\ncat <<E\n${x}\nE"
-    made, variables = rewritten(command, lambda _: value)
+    made, variables = rewrite_command(command, lambda _: value)
     assert set(variables.values()) == {value}
-    assert made == rewritten(command, lambda _: "another")[0]
+    assert made == rewrite_command(command, lambda _: "another")[0]
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_what_is_the_shells_own_is_left_to_the_shell(command: str) -> None:
     def never(template: Template) -> Any:
         pytest.fail(f"asked for {template.text}")
 
-    assert rewritten(command, never) == (command, {})
+    assert rewrite_command(command, never) == (command, {})
 
 
 def test_the_shells_own_expansions_work_beside_templates() -> None:
@@ -288,7 +288,7 @@ def test_the_shells_own_expansions_work_beside_templates() -> None:
 
 
 def test_an_escaped_template_is_the_shells() -> None:
-    assert rewritten("y=1; echo $${y}", lambda _: "never") == ("y=1; echo ${y}", {})
+    assert rewrite_command("y=1; echo $${y}", lambda _: "never") == ("y=1; echo ${y}", {})
     assert printed("/bin/sh", "y=1; printf %s $${y} ${x}", "v") == "1v"
 
 
@@ -340,13 +340,13 @@ COMPUTED = [
 )
 def test_arithmetic_takes_nothing_but_whole_numbers(command: str, value: Any) -> None:
     with pytest.raises(NodeFailed, match="no whole number") as caught:
-        rewritten(command, lambda _: value)
+        rewrite_command(command, lambda _: value)
     assert "${x}" in caught.value.message
     assert caught.value.hint
 
 
 def test_what_is_no_arithmetic_takes_any_text() -> None:
-    made, variables = rewritten("echo ${y:-${x}} ${y:=${x}} ${y:+${x}} $(echo ${x})", lambda _: "any")
+    made, variables = rewrite_command("echo ${y:-${x}} ${y:=${x}} ${y:+${x}} $(echo ${x})", lambda _: "any")
     assert len(variables) == 4
     assert "any" not in made
 
@@ -354,21 +354,21 @@ def test_what_is_no_arithmetic_takes_any_text() -> None:
 @pytest.mark.parametrize("word", ["'EOF'", '"EOF"', "\\EOF", "-'EOF'"])
 def test_a_here_document_in_which_the_shell_puts_nothing_is_refused(word: str) -> None:
     with pytest.raises(NodeFailed, match="here-document") as caught:
-        rewritten(f"cat <<{word}\n${{x}}\nEOF", lambda _: "v")
+        rewrite_command(f"cat <<{word}\n${{x}}\nEOF", lambda _: "v")
     assert "stdin" in caught.value.hint
 
 
 def test_a_value_with_a_nul_is_refused_and_the_way_round_is_told() -> None:
     with pytest.raises(NodeFailed, match="NUL") as caught:
-        rewritten("cat ${data.body}", lambda _: "a\0b")
+        rewrite_command("cat ${data.body}", lambda _: "a\0b")
     assert '"stdin": "${data.body}"' in caught.value.hint
 
 
 def test_a_value_too_long_for_a_variable_is_refused_and_the_way_round_is_told() -> None:
-    assert rewritten("echo ${x}", lambda _: "x" * 100_000)[1] == {"PFLOW_1": "x" * 100_000}
+    assert rewrite_command("echo ${x}", lambda _: "x" * 100_000)[1] == {"PFLOW_1": "x" * 100_000}
     for value in ("x" * 100_001, "é" * 50_001):
         with pytest.raises(NodeFailed, match="longer than 100,000 bytes") as caught:
-            rewritten("echo ${x}", lambda _, value=value: value)
+            rewrite_command("echo ${x}", lambda _, value=value: value)
         assert "stdin" in caught.value.hint
 
 
@@ -395,12 +395,12 @@ def test_what_only_some_shells_know_does_not_change_how_values_arrive(command: s
 
 def test_a_command_of_a_million_characters_is_rewritten() -> None:
     command = "echo 'a' \"b\" $(c) # d's\n" * 40_000 + "echo '${x}'"
-    made, variables = rewritten(command, lambda _: "v")
+    made, variables = rewrite_command(command, lambda _: "v")
     assert made.endswith("echo ''\"${PFLOW_1}\"''")
     assert len(variables) == 1
 
 
 def test_many_templates_are_rewritten() -> None:
-    made, variables = rewritten("echo ${x} '${x}' <<E\n${x}\nE\n" * 5_000, lambda _: "v")
+    made, variables = rewrite_command("echo ${x} '${x}' <<E\n${x}\nE\n" * 5_000, lambda _: "v")
     assert len(variables) == 15_000
     assert made.count("PFLOW_") == 15_000
