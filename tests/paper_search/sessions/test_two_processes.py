@@ -335,6 +335,7 @@ def test_a_client_that_breaks_its_pipes_while_it_waits_leaves_a_session_that_goe
         shelf.wait_until_asked()
         assert not waiting.future.done()
         server.process.stdin.close()  # pyright: ignore[reportOptionalMemberAccess]
+        server.stop_listening()  # with stdout open, the server would wait to answer the call
         assert server.process.wait(SOON) == 0
         server.was_never_surprised()
     assert steps_in(journal_of(home, session_id))["decision-0"]["note"] == "before I go"
