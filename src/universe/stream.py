@@ -62,8 +62,7 @@ class Streams:
                 self.service.beat()
                 next_beat = monotonic() + self._heartbeat_s
             for stream in [one for one in self._open if one.stalled_for > self._stall_s]:
-                _log.warning("listener dropped", universe=stream.universe_id, stalled_s=round(stream.stalled_for))
-                stream.end()
+                stream.drop()
 
 
 class EventStream(Response):
@@ -77,14 +76,17 @@ class EventStream(Response):
         self._since = since
         self._sending_since: float | None = None
         self._task: asyncio.Task[None] | None = None
+        self._dropped_after_s: float | None = None
 
     @property
     def stalled_for(self) -> float:
         """For how many seconds the listener has taken nothing that was sent."""
         return 0.0 if self._sending_since is None else monotonic() - self._sending_since
 
-    def end(self) -> None:
+    def drop(self) -> None:
+        """End the stream of a listener that has stalled."""
         if self._task is not None:
+            self._dropped_after_s = self.stalled_for
             self._task.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -103,7 +105,9 @@ class EventStream(Response):
                 for task in (self._task, leaving):
                     task.cancel()
                 ended, _ = await asyncio.gather(self._task, leaving, return_exceptions=True)
-                if isinstance(ended, Exception):
+                if self._dropped_after_s is not None:
+                    _log.warning("listener dropped", universe=self.universe_id, stalled_s=round(self._dropped_after_s))
+                elif isinstance(ended, Exception):
                     _log.warning("stream broken off", universe=self.universe_id, reason=as_error(ended).code)
 
     async def _run(self, live: LiveUniverse, send: Send) -> None:

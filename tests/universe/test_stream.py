@@ -355,7 +355,7 @@ def large(number: int) -> list[dict[str, Any]]:
 
 class TestStalling:
     async def test_a_listener_that_takes_nothing_slows_nobody_and_is_dropped_and_can_catch_up(
-        self, tmp_path: Path
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         async with server(tmp_path, stall_s=0.4) as client, listening(client) as stream:
             stalled = Stalled(client)
@@ -365,6 +365,8 @@ class TestStalling:
                 await send(client, large(number))
                 heard += await stream.take(20)
             await until_listeners(client, 1)
+            [dropped] = [line for line in caplog.messages if line.startswith("listener dropped")]
+            assert "request_id='" in dropped
             assert ids(heard) == list(range(1, 301))
             await send(client, TICK)
             assert ids(await stream.take(1)) == [301]

@@ -31,6 +31,8 @@ _SIMPLE_ORBIT: Final = {
     *("orbitOffsetX", "orbitOffsetY", "orbitOffsetZ", "orbitRotX", "orbitRotY", "orbitRotZ"),
 }
 _SECONDS_OF_A_DAY: Final = 86_400
+_LONG: Final = 1e15
+"""Numbers from here on are displayed with an exponent."""
 _SHOWN: Final = 100
 
 
@@ -129,8 +131,8 @@ def _stale_citations(there: Entity, payload: Entity) -> Iterator[str]:
         cited = {field.split(".")[0] for field in source.get("fields") or ()}
         if stale := [name for name in changed if name in cited]:
             yield (
-                f"{', '.join(stale)} still cite '{source['id'][:_SHOWN]}', which does not give the new value. "
-                "Send the body's sources without it."
+                f"{', '.join(stale)} still {'has' if len(stale) == 1 else 'have'} the source "
+                f"'{source['id'][:_SHOWN]}', which does not give the new value. Send the body's sources without it."
             )
 
 
@@ -142,7 +144,8 @@ def _astronomical(command: Command) -> Iterator[str]:
                 "orbitalDistance and orbitalSpeed, in degrees for each day."
             )
     elif abs(dt := command.get("dt", DEFAULT_DT)) >= _SECONDS_OF_A_DAY:
-        yield f"dt is in days here: {dt:,} days are {dt / 365.25:,.1f} years. One day is dt 1, a year dt 365.25."
+        days, years = (f"{dt:,}", f"{dt / 365.25:,.1f}") if abs(dt) < _LONG else (f"{dt:.2g}", f"{dt / 365.25:.2g}")
+        yield f"dt is in days here: {days} days are {years} years. One day is dt 1, a year dt 365.25."
 
 
 def _entity(before: State, command: Command) -> Entity | None:

@@ -420,9 +420,8 @@ def _snapshot_flaws(snapshot: Mapping[str, Any]) -> list[Flaw]:
     flaws = map_flaws(snapshot, "snapshot")
     if {"stars", "rootIds"} <= snapshot.keys() and not snapshot.keys() & set(_BESIDE_BODIES):
         # Everything else would be gone without a word of it.
-        flaws.append(
-            Flaw("names nothing but bodies", allowed=f"one of {sorted(_BESIDE_BODIES)} beside", way=["snapshot"])
-        )
+        allowed = f"stars, rootIds and at least one of {', '.join(_BESIDE_BODIES)}"
+        flaws.append(Flaw("has only stars and rootIds", allowed=allowed, way=["snapshot"]))
     return flaws
 
 

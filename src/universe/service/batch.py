@@ -10,9 +10,8 @@ from universe.errors import KeyReused, VersionConflict
 from universe.service.results import Ask, GoBack, Job, Restore, Result
 from universe.store.port import Entry, KeyUse
 from universe.store.rebuilding import Replica
-from uraniborg.kernel.errors import UraniborgError
 
-Answer = Result | UraniborgError
+Answer = Result | Exception
 
 
 class Batch:

@@ -13,7 +13,7 @@ from universe.service.results import Ask, GoBack, Job, Repeated, Result
 from universe.store.port import Entry, Snapshot, Store, Superseded
 from universe.store.rebuilding import Replica, pages
 from uraniborg.kernel.clock import Clock, iso
-from uraniborg.kernel.errors import UraniborgError, as_error
+from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import get_logger
 
 BATCH: Final = 256
@@ -146,11 +146,8 @@ class LiveUniverse:
                 if answer is None:
                     is_quick = not is_large and isinstance(job.ask.change, list) and len(job.ask.change) < _MANY
                     answer = batch.add(job.ask) if is_quick else await self._add(batch, job.ask)
-            except UraniborgError as exc:
+            except Exception as exc:  # of one request, which must not be everybody's, and which logs it under its id
                 answer = exc
-            except Exception as exc:  # of one command, which must not be everybody's
-                _log.exception("unexpected error", exc=exc, universe=self.id)
-                answer = as_error(exc)
             batch.answers.append((job, answer))
         return batch
 

@@ -101,6 +101,7 @@ async def test_unknown_and_wrong_arguments_are_refused_and_nothing_runs(home: Pa
             assert tool in error["hint"]
         unknown = await client.call_tool("plan_workflow", {})
         reply = json.loads(text_of(unknown))
+        assert reply["error"]["request_id"]
         assert unknown.isError
         assert unknown.structuredContent == reply
         assert reply["success"] is False

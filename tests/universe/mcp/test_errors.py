@@ -11,11 +11,57 @@ from tests.universe.domain import samples
 from tests.universe.domain.samples import add_star, command
 from tests.universe.mcp.agents import agent, answer, failure, refused, send, state_of
 from tests.universe.mcp.listening import commands_of
-from tests.universe.mcp.served import Json, Served, served
+from tests.universe.mcp.served import Json, Served, served, soon
 from tests.universe.mcp.stores import SECRET, BrokenStore, Where
 from universe.errors import StoreUnavailable
+from universe.service.batch import Batch
+from universe.service.live import LiveUniverse
+from universe.service.results import Ask, Result
+from universe.store.memory import MemoryStore
 
 TICK = command("tick")
+
+
+async def test_a_breakdown_is_logged_with_the_id_of_its_own_request(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    writing, written, queued = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    class SlowStore(MemoryStore):
+        async def append(self, *arguments: Any, **options: Any) -> None:
+            writing.set()
+            await soon(written.wait())
+            await super().append(*arguments, **options)
+
+    def add(batch: Batch, ask: Ask) -> Any:
+        if ask.change == [command("tick", dt=13)]:
+            raise RuntimeError
+        return add_to(batch, ask)
+
+    def submit(live: LiveUniverse, ask: Ask) -> asyncio.Future[Result]:
+        future = submit_to(live, ask)
+        if writing.is_set():
+            queued.set()
+        return future
+
+    add_to, submit_to = Batch.add, LiveUniverse.submit
+    monkeypatch.setattr(Batch, "add", add)
+    monkeypatch.setattr(LiveUniverse, "submit", submit)
+    async with served(SlowStore()) as server:
+        await server.make("u")
+        first = asyncio.create_task(server.send("u", TICK, x_request_id="the-first-request"))
+        await soon(writing.wait())
+        headers = {"x-request-id": "the-second-request"}
+        asked = server.http.post("/universes/u/commands", json=command("tick", dt=13), headers=headers)
+        second = asyncio.create_task(asked)
+        await soon(queued.wait())
+        written.set()
+        assert (await first)["version"] == 1
+        broken = await second
+    assert (broken.status_code, broken.json()["error"]["request_id"]) == (500, "the-second-request")
+    logged = [line for line in caplog.messages if line.startswith("unexpected error")]
+    assert logged
+    assert all("request_id='the-second-request'" in line for line in logged)
 
 
 # A universe that is not there

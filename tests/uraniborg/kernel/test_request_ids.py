@@ -127,6 +127,21 @@ async def test_over_http_the_id_is_that_of_the_http_request(lines: Any, make_app
     assert noted == ["request-0", "request-0", "request-1", "request-1", "request-2", "request-2"]
 
 
+async def test_a_notification_that_is_ignored_is_logged_with_the_id_of_its_own_http_request(lines: Any) -> None:
+    logging.getLogger("uraniborg").setLevel(logging.DEBUG)
+    async with serving(stateful_app(noting_server())) as url, httpx.AsyncClient(base_url=url, timeout=20) as client:
+        began = await client.post("/mcp", json=INITIALIZE)
+        session = {"mcp-session-id": began.headers["mcp-session-id"]}
+        for number in range(2):
+            given = {**session, "x-request-id": f"request-{number}"}
+            odd = {"jsonrpc": "2.0", "method": "notifications/unheard_of"}
+            assert (await client.post("/mcp", json=odd, headers=given)).status_code == 202
+        await client.post("/mcp", json=call("note", {}), headers=session)
+    logging.getLogger("uraniborg").setLevel(logging.NOTSET)
+    ignored = [line["request_id"] for line in lines() if line["event"] == "notification ignored"]
+    assert ignored == ["request-0", "request-1"]
+
+
 async def test_over_stdio_an_error_has_an_id_too() -> None:
     async with stdio_client_for(sys.executable, [str(Path(sample.__file__))]) as client:
         errors = [json_of(await client.call_tool("lose", {"paper_id": "p1"}))["error"] for _ in range(2)]

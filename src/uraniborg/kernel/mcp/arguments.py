@@ -21,7 +21,7 @@ class NotFinite(InvalidInput):
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            f"{path} must be a finite number.",
+            f"{path} is not a finite number.",
             hint="NaN, infinities and numbers beyond 1.8e308 are refused.",
             argument=re.split(r"[.\[]", path, maxsplit=1)[0],
             path=path,

@@ -229,13 +229,15 @@ class _Admitted:
         while True:
             message = await self._source.__anext__()
             if isinstance(message, Exception):
+                begin_request()
                 _log.warning("unreadable message", kind=type(message).__name__)
-            elif isinstance(request := message.message.root, JSONRPCRequest):
+                continue
+            begin_request(_http_request_id(message.metadata))
+            if isinstance(request := message.message.root, JSONRPCRequest):
                 self._connection.note_request(request.id)
                 refusal = self._refusal(request)
                 if refusal is None:
                     return message
-                begin_request(_http_request_id(message.metadata))
                 await self._answer(request, *refusal)
             elif isinstance(request, JSONRPCNotification) and self._is_welcome(request):
                 return message

@@ -232,9 +232,8 @@ class Server(FastMCP[Any]):
         """Return the reply of a tool that failed with `error`; `arguments` may be wrong."""
         called = self._known_tools.get(name)
         if called is None:
-            if self._failed is None:
-                return failure(error)
-            return success(self._failed(error, arguments), structured=True)._replace(is_error=True)
+            error = self._unknown_tool(name)
+            return failure(error) if self._failed is None else _error_reply(self._failed(error, arguments))
         for argument in called.about:
             if isinstance(value := arguments.get(argument), str):
                 error.ids.setdefault(argument, value[:_SHOWN])
@@ -257,8 +256,11 @@ class Server(FastMCP[Any]):
     def _find_tool(self, name: str) -> _Tool:
         if known := self._known_tools.get(name):
             return known
+        raise self._unknown_tool(name)
+
+    def _unknown_tool(self, name: str) -> UnknownTool:
         offered = list(self._known_tools)
-        raise UnknownTool(
+        return UnknownTool(
             f"There is no tool '{printable(name[:80])}'.", hint=f"Use one of: {', '.join(offered)}.", allowed=offered
         )
 
@@ -321,7 +323,7 @@ def make_server(
     )
 
 
-def _error_reply(value: Any, *, structured: bool) -> Reply:
+def _error_reply(value: Any, *, structured: bool = True) -> Reply:
     """Return the reply of a tool that failed and describes the failure itself. Raises as `success` does."""
     identified = identify_error(cast("dict[str, Any]", value)) if isinstance(value, dict) else value
     return success(identified, structured=structured)._replace(is_error=True)

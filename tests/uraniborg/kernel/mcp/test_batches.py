@@ -65,7 +65,7 @@ async def test_a_number_that_is_not_finite_is_an_error_of_the_tool() -> None:
     answers = await answers_to([call("give_back", {"value": float("nan")}), request("ping", id="p")])
     assert answers["p"]["result"] == {}
     assert answers[1]["result"]["isError"] is True
-    assert "value must be a finite number." in answers[1]["result"]["content"][0]["text"]
+    assert "value is not a finite number." in answers[1]["result"]["content"][0]["text"]
 
 
 async def test_the_second_of_two_with_the_same_id_is_refused() -> None:

@@ -78,7 +78,15 @@ async def test_a_number_that_is_not_finite_is_an_error_of_the_tool(arguments: st
     assert answer["result"]["isError"]
     error = json.loads(answer["result"]["content"][0]["text"])["error"]
     assert (error["code"], error["path"]) == ("invalid_argument", path)
-    assert error["message"] == f"{path} must be a finite number."
+    assert error["message"] == f"{path} is not a finite number."
+
+
+async def test_an_unknown_tool_is_named_as_such_whatever_its_arguments_are() -> None:
+    async with wire_to(sample_server()) as wire:
+        answer = await wire.ask(call("explode", {"text": float("nan")}))
+    error = json.loads(answer["result"]["content"][0]["text"])["error"]
+    assert (error["code"], "echo" in error["allowed"]) == ("unknown_tool", True)
+    assert error["request_id"]
 
 
 @pytest.mark.parametrize("arguments", ['{"text": "\\ud83d"}', '{"text": ' + json.dumps(nested(300)) + "}"])
