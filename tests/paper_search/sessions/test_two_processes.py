@@ -334,8 +334,8 @@ def test_a_client_that_breaks_its_pipes_while_it_waits_leaves_a_session_that_goe
         waiting = server.begin("decide", session_id=session_id, action="approve", note="before I go")
         shelf.wait_until_asked()
         assert not waiting.future.done()
-        server.process.stdin.close()  # pyright: ignore[reportOptionalMemberAccess]
         server.stop_listening()  # with stdout open, the server would wait to answer the call
+        server.process.stdin.close()  # pyright: ignore[reportOptionalMemberAccess]
         assert server.process.wait(SOON) == 0
         server.was_never_surprised()
     assert steps_in(journal_of(home, session_id))["decision-0"]["note"] == "before I go"
