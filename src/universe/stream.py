@@ -101,13 +101,13 @@ class EventStream(Response):
             try:
                 await asyncio.wait((self._task, leaving), return_when=asyncio.FIRST_COMPLETED)
             finally:
+                if self._dropped_after_s is not None:
+                    _log.warning("listener dropped", universe=self.universe_id, stalled_s=round(self._dropped_after_s))
                 self._streams.drop(self)
                 for task in (self._task, leaving):
                     task.cancel()
                 ended, _ = await asyncio.gather(self._task, leaving, return_exceptions=True)
-                if self._dropped_after_s is not None:
-                    _log.warning("listener dropped", universe=self.universe_id, stalled_s=round(self._dropped_after_s))
-                elif isinstance(ended, Exception):
+                if isinstance(ended, Exception):
                     _log.warning("stream broken off", universe=self.universe_id, reason=as_error(ended).code)
 
     async def _run(self, live: LiveUniverse, send: Send) -> None:

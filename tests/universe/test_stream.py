@@ -35,7 +35,7 @@ from universe.app import make_app
 from universe.config import UniverseConfig
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel import web
-from uraniborg.kernel.connections import Limits, limited
+from uraniborg.kernel.connections import Limits, make_protocol
 from uraniborg.kernel.running import EndingServer
 
 TICK = {"type": "tick"}
@@ -409,7 +409,12 @@ class TestStalling:
 async def served_within(limits: Limits, app: ASGIApp) -> AsyncGenerator[str]:
     """Serve the app with connections within these limits."""
     with web._listening("127.0.0.1", 0) as listener:  # pyright: ignore[reportPrivateUsage]
-        options: Any = {"http": limited(limits), "log_level": "critical", "ws": "none", "timeout_graceful_shutdown": 1}
+        options: Any = {
+            "http": make_protocol(limits),
+            "log_level": "critical",
+            "ws": "none",
+            "timeout_graceful_shutdown": 1,
+        }
         serving = EndingServer(uvicorn.Config(app, **options))
         task = asyncio.create_task(serving.serve(sockets=[listener]))
         try:

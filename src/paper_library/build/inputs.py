@@ -106,12 +106,12 @@ def _bibliographies(files: Iterable[FoundFile]) -> Iterator[Path]:
 
     for file in files:
         if file.is_in_folder and file.path.suffix.lower() in _MARKDOWN and (names := bibliography_of(file.real)):
-            named = [real for name in names if (real := _existing(file.path.parent / name))]
+            named = [real for name in names if (real := _resolve_existing(file.path.parent / name))]
             # Where it has another name than the paper says, it still lies beside it.
-            yield from named or filter(None, map(_existing, file.path.parent.glob("*.bib")))
+            yield from named or filter(None, map(_resolve_existing, file.path.parent.glob("*.bib")))
 
 
-def _existing(path: Path) -> Path | None:
+def _resolve_existing(path: Path) -> Path | None:
     """Return the path without links, or None where nothing is; a name that no file can have is nothing."""
     try:
         return resolve_links(path)

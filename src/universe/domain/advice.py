@@ -39,16 +39,16 @@ _SHOWN: Final = 100
 def warnings_of(before: State, command: Command) -> list[str]:
     """Return one sentence for each effect of an accepted command that was probably not meant. Does not raise."""
     return [
-        *_missing(before, command),
-        *_misspelled(before, command),
-        *_odd_numbers(command),
-        *_side_effects(before, command),
+        *_find_missing(before, command),
+        *_find_misspelled(before, command),
+        *_find_odd_numbers(command),
+        *_find_side_effects(before, command),
     ]
 
 
-def _missing(before: State, command: Command) -> Iterator[str]:
+def _find_missing(before: State, command: Command) -> Iterator[str]:
     kind = command["type"]
-    for block, field, kinds in (*_REFERENCES.get(kind, ()), *_members(command)):
+    for block, field, kinds in (*_REFERENCES.get(kind, ()), *_find_members(command)):
         path = f"{block}.{field}" if block else field
         named = (command[block] if block else command).get(field)
         entities = before.entities(kinds)
@@ -59,7 +59,7 @@ def _missing(before: State, command: Command) -> Iterator[str]:
             yield f"{path} names '{named[:_SHOWN]}', which is not in {kinds}. {question}".rstrip()
 
 
-def _members(command: Command) -> tuple[tuple[str, str, Kind], ...]:
+def _find_members(command: Command) -> tuple[tuple[str, str, Kind], ...]:
     """Return the member that a command puts into a group, as `_REFERENCES` has ids."""
     is_group = "group" in (command.get("childType"), command.get("child", {}).get("type"))
     kinds: Kind = "groups" if is_group else "stars"
@@ -68,10 +68,10 @@ def _members(command: Command) -> tuple[tuple[str, str, Kind], ...]:
     return (("", "childId", kinds),) if command["type"] == "moveToGroup" else ()
 
 
-def _misspelled(before: State, command: Command) -> Iterator[str]:
+def _find_misspelled(before: State, command: Command) -> Iterator[str]:
     for block, known in inner_fields(command["type"]).items():
         given: Mapping[str, Any] = command[block]
-        there = _entity(before, command) or {}
+        there = _find_entity(before, command) or {}
         for name in given:
             if name in known or name in there or name in ("id", "children"):
                 continue
@@ -80,7 +80,7 @@ def _misspelled(before: State, command: Command) -> Iterator[str]:
                 yield f"{block}.{name[:_SHOWN]} is not a known field; it was stored as it is. {question}".rstrip()
 
 
-def _odd_numbers(command: Command) -> Iterator[str]:
+def _find_odd_numbers(command: Command) -> Iterator[str]:
     if command["type"] not in ("addStar", "updateStar"):
         return
     if (command["payload"].get("radius") or 0) < 0:
@@ -89,9 +89,9 @@ def _odd_numbers(command: Command) -> Iterator[str]:
         yield "payload.eccentricity must be from 0 to below 1 for a closed orbit; the body has no position now."
 
 
-def _side_effects(before: State, command: Command) -> Iterator[str]:
+def _find_side_effects(before: State, command: Command) -> Iterator[str]:
     kind = command["type"]
-    there = _entity(before, command)
+    there = _find_entity(before, command)
     if kind in _ADDED and there is not None:
         lost = " It is not listed as the parent of its former children any more." if there.get("children") else ""
         yield f"'{command['id'][:_SHOWN]}' was there already and was replaced.{lost}"
@@ -105,13 +105,13 @@ def _side_effects(before: State, command: Command) -> Iterator[str]:
             "Send the whole kepler block with the new values."
         )
     if kind == "updateStar" and there:
-        yield from _lost_fields(there, command["payload"])
-        yield from _stale_citations(there, command["payload"])
+        yield from _find_lost_fields(there, command["payload"])
+        yield from _find_stale_citations(there, command["payload"])
     if kind in ("tick", "addStar") and is_astronomical(before.stars.values()):
-        yield from _astronomical(command)
+        yield from _find_unit_mistakes(command)
 
 
-def _lost_fields(there: Entity, payload: Entity) -> Iterator[str]:
+def _find_lost_fields(there: Entity, payload: Entity) -> Iterator[str]:
     """Warn of a nested block that was replaced by one with fewer fields."""
     for name, block in payload.items():
         old: Any = there.get(name)
@@ -122,7 +122,7 @@ def _lost_fields(there: Entity, payload: Entity) -> Iterator[str]:
             yield f"payload.{name} replaced the whole block, which has no {', '.join(lost)[:_SHOWN]} any more."
 
 
-def _stale_citations(there: Entity, payload: Entity) -> Iterator[str]:
+def _find_stale_citations(there: Entity, payload: Entity) -> Iterator[str]:
     """Warn of fields that have a new value and still cite the publication of the old one."""
     if "sources" in payload:
         return
@@ -136,7 +136,7 @@ def _stale_citations(there: Entity, payload: Entity) -> Iterator[str]:
             )
 
 
-def _astronomical(command: Command) -> Iterator[str]:
+def _find_unit_mistakes(command: Command) -> Iterator[str]:
     if command["type"] == "addStar":
         if command["payload"]["parentId"] and not command["payload"].get("kepler"):
             yield (
@@ -148,7 +148,7 @@ def _astronomical(command: Command) -> Iterator[str]:
         yield f"dt is in days here: {days} days are {years} years. One day is dt 1, a year dt 365.25."
 
 
-def _entity(before: State, command: Command) -> Entity | None:
+def _find_entity(before: State, command: Command) -> Entity | None:
     """Return the body or group that a command adds or updates, as it was before."""
     kinds = _CHANGED.get(command["type"])
     return before.entities(kinds).get(command["id"]) if kinds else None

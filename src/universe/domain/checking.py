@@ -134,7 +134,7 @@ def _flaw(kind: Any, error: ErrorDetails, value: Any) -> Flaw:
     if way and way[-1] in _OF_UNIONS:
         return Flaw("is neither a string nor a number", allowed="a string or a number", way=way[-2::-1])
     if error["type"] == "missing":
-        meant = _misspelled(kind, value, way)
+        meant = _find_misspelled(kind, value, way)
         problem = "is missing" + "".join(f"; there is '{name[:40]}'" for name in meant)
         return Flaw(problem, allowed=_allowed(kind, error), way=way[::-1])
     problem = _SAID.get(error["type"]) or error["msg"].removeprefix("Value error, ").replace("Input ", "")
@@ -156,7 +156,7 @@ def _allowed(kind: Any, error: ErrorDetails) -> Any:
     ).removeprefix("should be ")
 
 
-def _misspelled(kind: Any, value: Any, way: list[Any]) -> list[str]:
+def _find_misspelled(kind: Any, value: Any, way: list[Any]) -> list[str]:
     """Return the key, if any, beside a missing field that is probably a misspelling of it."""
     for part in way[:-1]:
         value = value[part]

@@ -23,7 +23,7 @@ _SYNONYMS: Final = (
 
 def nearest(word: str, known: Iterable[str]) -> list[str]:
     """Return up to three of the known names, the most similar first; nothing if none is similar."""
-    return [name for name, _ in _scored(word, {name: name for name in islice(known, _SEARCHED)})]
+    return [name for name, _ in _score(word, {name: name for name in islice(known, _SEARCHED)})]
 
 
 def nearest_command(word: str, known: Iterable[str]) -> list[str]:
@@ -41,12 +41,12 @@ def nearest_entities(word: str, entities: Mapping[str, Mapping[str, Any]]) -> li
     """Return the ids of entities whose id or name is similar."""
     some = list(islice(entities.items(), _SEARCHED))
     names = {key: name for key, entity in some if isinstance(name := entity.get("name"), str)}
-    found = _scored(word, {key: key for key, _ in some}) + _scored(word, names)
+    found = _score(word, {key: key for key, _ in some}) + _score(word, names)
     ordered = sorted(found, key=lambda one: -one[1])
     return list(dict.fromkeys(key for key, _ in ordered))[:_SUGGESTED]
 
 
-def _scored(word: str, names: Mapping[str, str]) -> list[tuple[str, float]]:
+def _score(word: str, names: Mapping[str, str]) -> list[tuple[str, float]]:
     from rapidfuzz import fuzz, process  # most names are right
 
     found = process.extract(

@@ -28,9 +28,9 @@ async def state_reply(replica: Replica, part: Part) -> bytes:
         facts = time_facts(state)
         if facts["timeUnit"] == "days":  # where a second is a second there is nothing to explain
             reply |= facts
-        return _written(reply, reply["stars"])
+        return _write_reply(reply, reply["stars"])
 
-    return await _beside_the_loop(replica, write)
+    return await _run_beside_the_loop(replica, write)
 
 
 async def command_reply(result: Result, command: Command, wanted: Wanted | None) -> bytes:
@@ -51,9 +51,9 @@ async def command_reply(result: Result, command: Command, wanted: Wanted | None)
         if warnings := warnings_of(result.before, command):
             reply["warnings"] = warnings
         shown: Plain = reply.get("nextState") or reply.get("changed") or {}
-        return _written(reply, shown.get("stars", {}))
+        return _write_reply(reply, shown.get("stars", {}))
 
-    return await _beside_the_loop(replica, write)
+    return await _run_beside_the_loop(replica, write)
 
 
 def _plain_state(result: Result) -> Plain:
@@ -61,12 +61,12 @@ def _plain_state(result: Result) -> Plain:
     return replica.mirror.plain() if result.state is replica.state else result.state.plain()
 
 
-async def _beside_the_loop(replica: Replica, write: Callable[[], bytes]) -> bytes:
+async def _run_beside_the_loop(replica: Replica, write: Callable[[], bytes]) -> bytes:
     """Return what `write` returns, which is called in a thread for a large universe."""
     return write() if replica.mirror.bytes <= INLINE_BYTES else await asyncio.to_thread(write)
 
 
-def _written(reply: dict[str, Any], stars: dict[str, Any]) -> bytes:
+def _write_reply(reply: dict[str, Any], stars: dict[str, Any]) -> bytes:
     if citations := share_citations(stars):
         reply["sources"] = citations
     return orjson.dumps(reply)
@@ -88,7 +88,7 @@ def share_citations(stars: dict[str, Any]) -> dict[str, Any]:
             shared.setdefault(entry["id"], _citation(entry))
     for key, body in stars.items():
         if any(entry["id"] in shared for entry in _sources(body)):
-            stars[key] = {**body, "sources": [_shortened(entry, shared) for entry in body["sources"]]}
+            stars[key] = {**body, "sources": [_shorten(entry, shared) for entry in body["sources"]]}
     return shared
 
 
@@ -107,7 +107,7 @@ def _citation(entry: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in entry.items() if name not in ("id", "fields")}
 
 
-def _shortened(entry: Any, shared: dict[str, Any]) -> Any:
+def _shorten(entry: Any, shared: dict[str, Any]) -> Any:
     if not _is_source(entry) or shared.get(entry["id"]) != _citation(entry):
         return entry
     return {name: entry[name] for name in ("id", "fields") if name in entry}

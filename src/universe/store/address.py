@@ -30,7 +30,7 @@ def store_at(address: str) -> Store:
 
 
 def _marks_of(address: str) -> Path:
-    """Return the file on this machine for the marks of a PostgreSQL database, whoever the user is."""
+    """Return the file on this machine for the marks of a PostgreSQL database, the same for every user name."""
     parts = urlsplit(address)
     query = "&".join(sorted(one for one in parts.query.split("&") if "password" not in one))
     name = content_id(parts.netloc.rpartition("@")[2], parts.path, query)

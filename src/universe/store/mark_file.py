@@ -46,7 +46,7 @@ class MarkFile:
     def read(self) -> Marks:
         """Return the content. Lines that are damaged or incomplete are skipped."""
         self._write_pending()
-        with _logged("read"):
+        with _log_os_errors("read"):
             return parse_marks(self._path.read_bytes()) if self._path.exists() else Marks()
         return Marks()
 
@@ -92,7 +92,7 @@ class MarkFile:
         self._rewrite(lambda marks: marks.accept(heads, universe_id))
 
     def close(self) -> None:
-        """Write what is pending, for good."""
+        """Write pending marks, sync the file and end the writing thread."""
         writer, self._is_closing = self._writer, True
         self._waiting.set()
         if writer is not None:
@@ -119,7 +119,7 @@ class MarkFile:
             self._append([mark_line(head) for head in heads])
 
     def _sync(self) -> None:
-        with _logged("sync"):
+        with _log_os_errors("sync"):
             with self._lock:
                 if self._descriptor is None or self._is_synced:
                     return
@@ -133,21 +133,21 @@ class MarkFile:
     def _append(self, lines: Sequence[bytes]) -> None:
         if not lines:
             return
-        with self._lock, _logged("write"):
+        with self._lock, _log_os_errors("write"):
             written = b"\n" + b"".join(lines)  # the last line may be incomplete
-            os.write(self._opened(), written)
+            os.write(self._open(), written)
             if not self._is_current():  # another process has compacted the file, perhaps without these lines
                 self._close()
-                os.write(self._opened(), written)
+                os.write(self._open(), written)
             self._is_synced = False
-            size = os.fstat(self._opened()).st_size
+            size = os.fstat(self._open()).st_size
             if size > max(_COMPACT_BYTES, 2 * self._compacted_size):
                 self._rewrite(lambda _: None)
 
     def _rewrite(self, change: Callable[[Marks], None]) -> None:
         """Replace the file by a compact one with a change; what others append meanwhile comes after it."""
-        with self._lock, _logged("write"):
-            self._opened()
+        with self._lock, _log_os_errors("write"):
+            self._open()
             temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.new")
             new = os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_RDWR | os.O_APPEND, 0o600)
             try:
@@ -167,7 +167,7 @@ class MarkFile:
             self._close()
             self._descriptor, self._compacted_size = new, len(written)
 
-    def _opened(self) -> int:
+    def _open(self) -> int:
         if self._descriptor is None:
             is_new = not self._path.exists()
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -178,7 +178,7 @@ class MarkFile:
 
     def _is_current(self) -> bool:
         try:
-            return os.path.samestat(os.stat(self._path), os.fstat(self._opened()))
+            return os.path.samestat(os.stat(self._path), os.fstat(self._open()))
         except FileNotFoundError:
             return False
 
@@ -189,8 +189,8 @@ class MarkFile:
 
 
 @contextlib.contextmanager
-def _logged(what: str) -> Generator[None]:
-    """Log what the disk refuses."""
+def _log_os_errors(what: str) -> Generator[None]:
+    """Log an OSError of this block and continue after the block."""
     try:
         yield
     except OSError as exc:

@@ -96,7 +96,7 @@ def append(
 
 
 def _insert(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> None:
-    """Many rows in each statement: between statements the interpreter may turn to another thread for long."""
+    """Insert many rows with each statement: between statements the interpreter may run another thread for long."""
     for first in range(0, len(rows), _ROWS):
         some = rows[first : first + _ROWS]
         connection.execute(_INSERT[len(some)], [value for row in some for value in row])

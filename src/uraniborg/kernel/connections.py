@@ -112,7 +112,7 @@ class Connections:
         return True
 
 
-def limited(limits: Limits) -> Callable[..., "LimitedProtocol"]:
+def make_protocol(limits: Limits) -> Callable[..., "LimitedProtocol"]:
     """Return the `http` setting of a server with these limits. It can be pickled for worker processes."""
     return partial(LimitedProtocol, table=Connections(limits))
 
@@ -179,7 +179,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._now_missing("body")
         head_bytes = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         too_large = head_bytes > self._limits.header_bytes or len(self.headers) > self._limits.headers
-        self.app = _refusing(self._head_error()) if too_large else self._served_app
+        self.app = _make_refusal(self._head_error()) if too_large else self._served_app
         super().on_headers_complete()
         self.headers = []  # trailers are not headers of the request
 
@@ -295,7 +295,7 @@ class LimitedProtocol(HttpToolsProtocol):
         )
 
 
-def _refusing(error: UraniborgError) -> ASGIApp:
+def _make_refusal(error: UraniborgError) -> ASGIApp:
     """Return an app that answers each request with `error` and ends its connection."""
 
     async def refuse(scope: Scope, receive: Receive, send: Send) -> None:

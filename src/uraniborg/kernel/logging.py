@@ -84,11 +84,11 @@ class Logger:
 
     def _write(self, level: int, event: str, fields: dict[str, Any]) -> None:
         if self._logger.isEnabledFor(level):
-            line = _Line(redact(event), redact(_identified({**self._fields, **fields})))
+            line = _Line(redact(event), redact(_add_request_id({**self._fields, **fields})))
             self._logger.log(level, line, stacklevel=3)
 
 
-def _identified(fields: dict[str, Any]) -> dict[str, Any]:
+def _add_request_id(fields: dict[str, Any]) -> dict[str, Any]:
     """Return `fields` with the id of the request being answered, if there is one."""
     request_id = current_request_id()
     return fields if request_id is None else {**fields, "request_id": request_id}
@@ -129,7 +129,7 @@ def _formatter(*, as_json: bool, target: TextIO) -> logging.Formatter:
 
     def opened(_logger: Any, _method: str, event: Any) -> Any:
         line = event["_record"].msg
-        return {**event, **line.fields, "event": line.event} if isinstance(line, _Line) else _identified(event)
+        return {**event, **line.fields, "event": line.event} if isinstance(line, _Line) else _add_request_id(event)
 
     def masked(_logger: Any, _method: str, event: Any) -> Any:
         return redact(event)

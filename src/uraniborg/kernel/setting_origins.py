@@ -94,14 +94,14 @@ class LoadedSettings(Generic[M]):
 
     def rows(self) -> list[SettingRow]:
         """Return every setting in the order of the model."""
-        return [SettingRow(name, value, self.origin_of(name)) for name, value in _displayed(self.settings, ())]
+        return [SettingRow(name, value, self.origin_of(name)) for name, value in _display(self.settings, ())]
 
 
-def _displayed(value: Any, path: Keys) -> Iterator[tuple[str, Any]]:
+def _display(value: Any, path: Keys) -> Iterator[tuple[str, Any]]:
     """Yield the single values within settings by their dotted names, secrets masked."""
     inner = _fields(value)
     for name, one in inner.items():
-        yield from _displayed(one, (*path, name))
+        yield from _display(one, (*path, name))
     if not inner:
         read_secret = getattr(value, "get_secret_value", None)
         is_empty = read_secret is not None and not read_secret()

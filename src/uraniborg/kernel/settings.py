@@ -167,7 +167,7 @@ def read_settings(
     ]
     gate = _DotenvGate(None if env_file else from_dotenv)
     read = _simply_read(model, given, gate) if dataclasses.is_dataclass(model) else None
-    settings, origins = read or _validated(model, section, given, gate)
+    settings, origins = read or _validate(model, section, given, gate)
     if env_file or not variables:
         return LoadedSettings(settings, section, origins)
     where = shown(settings_file or config_dir(env) / "uraniborg.toml")
@@ -215,7 +215,7 @@ def _report(remedies: Mapping[Origin, str]) -> None:
             )
 
 
-def _validated(model: type[M], section: str, given: "list[Setting]", gate: _DotenvGate) -> tuple[M, dict[str, Origin]]:
+def _validate(model: type[M], section: str, given: "list[Setting]", gate: _DotenvGate) -> tuple[M, dict[str, Origin]]:
     from pydantic import TypeAdapter, ValidationError
 
     merged: dict[str, Any] = {}
@@ -271,7 +271,7 @@ def _leaves(annotation: Any, setting: Setting) -> Iterator[Setting]:
     for depth, key in enumerate(setting.path):
         annotation = _child(annotation, key, setting, depth)
     if setting.is_text:
-        setting = replace(setting, value=_parsed(annotation, setting))
+        setting = replace(setting, value=_parse(annotation, setting))
     yield from _flat(annotation, setting)
 
 
@@ -327,7 +327,7 @@ def _fields(model: Any) -> dict[str, Any]:
     return {name: field.annotation for name, field in model.model_fields.items()}
 
 
-def _parsed(annotation: Any, setting: Setting) -> Any:
+def _parse(annotation: Any, setting: Setting) -> Any:
     kinds = _alternatives(annotation)
     if not setting.value and types.NoneType in kinds:
         return None

@@ -222,7 +222,7 @@ def run_server(
     """Serve until interrupted. With several workers `app` is the import path of a factory."""
     import uvicorn
 
-    from uraniborg.kernel.connections import Limits, limited, raise_file_limit
+    from uraniborg.kernel.connections import Limits, make_protocol, raise_file_limit
     from uraniborg.kernel.running import EndingServer, settle
 
     limits = limits or Limits()
@@ -231,7 +231,7 @@ def run_server(
         "host": host,
         "port": port,
         "factory": factory,
-        "http": limited(limits),
+        "http": make_protocol(limits),
         "log_config": None,
         "log_level": "warning",
         "access_log": False,

@@ -1,7 +1,7 @@
 """A BibTeX file taken apart into its entries, each with the very text its owner wrote.
 
 A scanner of our own, because bibtexparser keeps the whole file and all its entries in memory, drops an entry with a
-repeated field, and silently loses what follows a brace too many. This one reads piece by piece and starts afresh at
+repeated field, and silently loses what follows a brace too many. This one reads piece by piece and restarts at
 every line that begins an entry, so that a damaged entry costs itself alone. It holds at most a few entries of the
 allowed length at a time, however large the file is.
 """

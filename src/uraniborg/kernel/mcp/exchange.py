@@ -118,7 +118,7 @@ class Exchange:
         loop = asyncio.get_running_loop()
 
         def deliver(line: bytes | None) -> None:
-            message = _END if line is None else _parsed(line)
+            message = _END if line is None else _parse(line)
             with suppress(RuntimeError):  # the loop is closed already
                 loop.call_soon_threadsafe(self._received.put_nowait, message)
 
@@ -182,7 +182,7 @@ class Exchange:
                 error = InvalidMessage("initialize cannot be part of a batch.", hint="Send it alone.")
                 request = invalid_message(request.id, error)
             else:
-                self._version = _negotiated(request)
+                self._version = _negotiate(request)
         if isinstance(request, Request):
             self._unanswered[request.id].append(batch)
             if batch is None:
@@ -250,7 +250,7 @@ class Exchange:
         await anyio.to_thread.run_sync(self._client.write, line, abandon_on_cancel=True, limiter=self._one_at_a_time)
 
 
-def _parsed(line: bytes) -> Any:
+def _parse(line: bytes) -> Any:
     """Return the JSON value in a line, or the Answer to a line that cannot be read."""
     with new_request():
         if len(line) > LINE_LIMIT:
@@ -262,6 +262,6 @@ def _parsed(line: bytes) -> Any:
             return unreadable(line)
 
 
-def _negotiated(initialize: Request) -> str:
+def _negotiate(initialize: Request) -> str:
     asked = (initialize.params or {}).get("protocolVersion")
     return str(asked) if asked in SUPPORTED_PROTOCOL_VERSIONS else LATEST_PROTOCOL_VERSION

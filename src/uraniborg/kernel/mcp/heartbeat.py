@@ -1,4 +1,4 @@
-"""Comments that keep a quiet event stream alive, and tell the server of a client that has left."""
+"""Comments in a quiet event stream: proxies do not close it, and the server notices that a client has left."""
 
 import asyncio
 from contextlib import suppress

@@ -165,7 +165,7 @@ class Protocol(LowLevelServer[Any, Any]):
 
 
 class _NotedAnswers:
-    """A write stream that tells the connection of answers, and drops those that nobody waits for."""
+    """A write stream that reports answers to the connection, and drops answers that nobody waits for."""
 
     def __init__(self, sink: Outgoing, connection: Connection) -> None:
         self._sink = sink

@@ -65,14 +65,14 @@ async def _serve(
         await asyncio.wait([session, exit_code], timeout=grace, return_when=asyncio.FIRST_COMPLETED)
     signalled = exit_code.done()
     if signalled:
-        await _bounded(interrupted, grace)
-    await _bounded(cleanup, grace)
+        await _await_within(interrupted, grace)
+    await _await_within(cleanup, grace)
     if not signalled:
         # Calls whose client has left run on in threads, and a signal must still end them.
         ending = asyncio.ensure_future(asyncio.get_running_loop().shutdown_default_executor())
         await asyncio.wait([ending, exit_code], return_when=asyncio.FIRST_COMPLETED)
         if exit_code.done():
-            await _bounded(interrupted, grace)
+            await _await_within(interrupted, grace)
     if exit_code.done():
         os._exit(exit_code.result())
     over.cancel()
@@ -80,7 +80,7 @@ async def _serve(
     await session
 
 
-async def _bounded(clean: Cleanup | None, grace: float) -> None:
+async def _await_within(clean: Cleanup | None, grace: float) -> None:
     """Await `clean` for at most `grace` seconds, also if it ignores being cancelled."""
     if clean is None:
         return

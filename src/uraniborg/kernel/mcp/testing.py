@@ -18,7 +18,7 @@ from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.types import CallToolResult, ResourceUpdatedNotification, ServerNotification, TextContent
 from starlette.types import ASGIApp
 
-from uraniborg.kernel.connections import Limits, limited
+from uraniborg.kernel.connections import Limits, make_protocol
 from uraniborg.kernel.mcp.server import Server
 from uraniborg.kernel.running import EndingServer
 
@@ -94,7 +94,7 @@ async def serving(app: ASGIApp) -> AsyncGenerator[str]:
         listener.bind(("127.0.0.1", 0))
         listener.listen(1_024)
         config = uvicorn.Config(
-            app, http=cast("Any", limited(Limits())), log_level="warning", ws="none", timeout_graceful_shutdown=1
+            app, http=cast("Any", make_protocol(Limits())), log_level="warning", ws="none", timeout_graceful_shutdown=1
         )
         server = EndingServer(config)
         task = asyncio.create_task(server.serve(sockets=[listener]))
