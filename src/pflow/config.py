@@ -21,7 +21,7 @@ class Settings:
     timeout: float | None = None
     """Seconds that a run may take; none unless the workflow says so."""
     checkpoint_hours: float = 24.0
-    """For how long a failed run can be gone on with."""
+    """For how long a failed run can be resumed."""
     pass_env: tuple[str, ...] = ()
     """Names of variables that the programs which nodes start inherit, beside those that every child does."""
     cluster: str | None = None

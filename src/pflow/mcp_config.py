@@ -109,7 +109,7 @@ def _has_host(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return bool(parts.hostname) and parts.port != 0 and not any(sign.isspace() for sign in url)
-    except ValueError:  # a bracket without its other, or a port that is no number
+    except ValueError:  # an unmatched bracket, or a port that is not a number
         return False
 
 

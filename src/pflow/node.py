@@ -62,7 +62,7 @@ class Outcome:
     outputs: Mapping[str, Any]
     action: str = DEFAULT_ACTION
     warnings: tuple[str, ...] = ()
-    """Sentences for whoever reads the result of the run, without the name of the node."""
+    """Sentences for the reply of the run, without the name of the node."""
 
 
 Function = Callable[[dict[str, Any], Context], Any]

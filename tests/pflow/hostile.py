@@ -30,6 +30,7 @@ home, room = sys.argv[1:]
 service = Service(Settings(home=Path(home)), folder=Path(home).parent)
 if room:
     service.browse()
+    sys.dont_write_bytecode = True  # a compiled module that is cut off would break later runs
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(room), resource.RLIM_INFINITY))
 replies = []
 for tool, *arguments in json.load(sys.stdin):

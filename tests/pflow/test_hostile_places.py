@@ -300,7 +300,7 @@ def asked_while(home: Path, modes: dict[str, int]) -> dict[str, Any]:
 def test_a_home_that_is_only_read_runs_what_is_there_and_says_what_it_cannot_keep(home: Path) -> None:
     draft(home, "x", GOOD)
     said = asked_while(home, {"workflows/drafts": 0o555, "workflows": 0o555, "": 0o555})
-    for words in ("cannot be gone on with", "not in the log"):
+    for words in ("cannot be resumed", "not in the log"):
         assert any(words in one for one in said["execute"]["warnings"]), said["execute"]
     assert said["execute"]["success"]
     assert said["describe"]["statistics"]["execution_count"] == 0

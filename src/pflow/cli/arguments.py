@@ -11,7 +11,7 @@ from uraniborg.kernel.errors import InvalidInput
 HELP: Final = """\
 Usage: pflow run [OPTIONS] NAME|FILE [KEY=VALUE]...
 
-  Run a workflow. One that failed before is gone on with: nodes whose type,
+  Run a workflow. One that failed before is resumed: nodes whose type,
   parameters and values are unchanged are not run again.
 
 Arguments:
@@ -29,7 +29,7 @@ Options:
   --only NODE        Run this node alone, with what it needs.
   --dry-run          Tell what would be run and with which parameters; run
                      nothing.
-  --fresh            Forget what an earlier run left, and begin anew.
+  --fresh            Discard the results of earlier runs, and start over.
   --cluster ADDRESS  Run nodes on the Dask cluster of this scheduler.
   -q, --quiet        No progress on stderr.
   --json             Print one JSON object on stdout and nothing else: what the

@@ -92,7 +92,7 @@ def _progress(result: RunResult) -> str:
     kept = f"{counted(done, 'node')} {'is' if done == 1 else 'are'} done" if done else "No node is done"
     if not result.is_resumable:
         return f"{kept}; what they gave could not be kept."
-    return f"{kept}. Run it again to go on from there, or with --fresh to begin anew."
+    return f"{kept}. Run it again to resume, or with --fresh to start over."
 
 
 def tell_outputs(outputs: Mapping[str, Any], stdout: TextIO) -> None:

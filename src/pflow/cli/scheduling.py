@@ -87,8 +87,8 @@ def _schedule(name: str, inputs: list[str], at: str, kind: "Kind | None", instal
     if secrets:
         notes.append(f"Each run takes from its environment: {', '.join(secrets)}.")
     if json:
-        told = {"name": name, "as": scheduler.kind, "at": str(timing), "installed": install, "files": text}
-        print_json({**told, "notes": notes})
+        plain = {"name": name, "as": scheduler.kind, "at": str(timing), "installed": install, "files": text}
+        print_json({**plain, "notes": notes})
     elif install:
         page = Page()
         page.line(Painted(GREEN, "✓ "), "Scheduled ", Painted(BOLD, name), f": {timing}, with {scheduler.kind}")

@@ -8,7 +8,7 @@ from pflow.service import Service
 
 HELP_OPTIONS: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
-    help="Workflows as small JSON files: written by you or your agent, checked, run, gone on with, and kept.",
+    help="Workflows as small JSON files: written by you or your agent, checked, run, resumed and saved.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",

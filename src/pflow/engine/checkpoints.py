@@ -65,7 +65,7 @@ class Checkpoints:
             if fresh or not (self._file.exists() or any(self._files(".journal"))):
                 raise
             raise CheckpointUnusable(
-                f"An earlier run of '{self._name}' cannot be gone on with: {exc.strerror} in the pflow home.",
+                f"An earlier run of '{self._name}' cannot be resumed: {exc.strerror} in the pflow home.",
                 hint="Make room there, or give access to it. Or run it afresh: then every node runs.",
             ) from exc
 
@@ -261,7 +261,7 @@ class Checkpoints:
                 elif read_header(path).get("lineage") != past.lineage:
                     run_id = path.stem.rpartition(".")[2]
                     past.notices.append(
-                        f"Another run of '{self._name}' is under way, {run_id}: this one knows nothing of what it does."
+                        f"Another run of '{self._name}' is under way, {run_id}: its results are not reused."
                     )
         return past
 
@@ -277,7 +277,9 @@ class Checkpoints:
         uncertain = (past.uncertain | entries.started) - {result.key for result in entries.finished}
         lineage = past.lineage or entries.header.get("lineage")
         if entries.is_damaged:
-            past.notices.append(f"The journal of a run of '{self._name}' was damaged: what it told of may run again.")
+            past.notices.append(
+                f"The journal of a run of '{self._name}' is damaged: nodes that it recorded may run again."
+            )
         run = entries.header.get("run") or past.run
         waiting = (past.waiting | entries.waiting) - results.keys()
         return past_of(results, uncertain, lineage, past.notices)._replace(waiting=waiting, run=run)

@@ -225,7 +225,7 @@ class _Run:
         try:
             recorder = checkpoints.begin(self.run_id, fresh=self._fresh, keep_results=self._keep)
         except OSError as exc:
-            self.warnings.append(f"This run cannot be gone on with later: {exc.strerror} in the pflow home.")
+            self.warnings.append(f"This run cannot be resumed later: {exc.strerror} in the pflow home.")
             return None
         self.warnings += recorder.past.notices
         recorder.lookup.names = set(self.workflow.nodes)

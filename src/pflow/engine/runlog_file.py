@@ -92,7 +92,7 @@ class RunLogFile:
         return True
 
     def _connection(self) -> sqlite3.Connection:
-        with suppress(OSError):  # `connect` tells what stands in the way
+        with suppress(OSError):  # `connect` reports the problem
             make_private_folder(self._path.parent)
             create_file(self._path)
         self._identity = _identity_of(self._path)

@@ -48,7 +48,7 @@ def _failure(finished: Finished, outputs: dict[str, Any], context: Context) -> N
     return NodeFailed(
         f"{ending}. Its {name} ends: {said}" if said else f"{ending} and printed nothing.",
         hint=_HINTS.get(finished.exit_code)
-        or "Mend the command, or set `ignore_errors` if such an end is as good as another.",
+        or "Fix the command, or set `ignore_errors` to take every exit code for a success.",
         outputs=outputs,
         exit_code=finished.exit_code,
     )

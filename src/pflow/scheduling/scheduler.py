@@ -94,8 +94,8 @@ class Scheduler:
             raise self.failed(done, *arguments)
 
     def failed(self, done: CompletedProcess[str], *arguments: str) -> SchedulerUnavailable:
-        said = done.stderr.strip()[:_LONGEST] or f"exit code {done.returncode}"
-        return SchedulerUnavailable(f"`{self.tool} {' '.join(arguments)}` failed: {said}", hint=self._alternative)
+        reason = done.stderr.strip()[:_LONGEST] or f"exit code {done.returncode}"
+        return SchedulerUnavailable(f"`{self.tool} {' '.join(arguments)}` failed: {reason}", hint=self._alternative)
 
     @property
     def _alternative(self) -> str:

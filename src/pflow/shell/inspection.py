@@ -22,10 +22,13 @@ from pflow.shell.tree import (
     Word,
     file_of,
     marks_in,
+    prefix_of,
     text_of,
 )
 
 _MOST_PASSES: Final = 8
+_FROM_VALUES: Final = ("BASH_ARGV", "BASH_COMMAND", "BASH_REMATCH", "OPTARG")
+"""Variables that bash sets from arguments, matches and options."""
 _UNKNOWN_FILE: Final = "*"
 """Stands for files whose names are not constant."""
 _OURS: Final = re.compile(r"PFLOW_\d+")
@@ -151,7 +154,7 @@ class _Inspector:
 
     def write(self, files: Iterable[Word]) -> None:
         """Note files that values are written to."""
-        self.written.update(file_of(one) or _UNKNOWN_FILE for one in files)
+        self.written.update(file_of(one) or _UNKNOWN_FILE for one in files if not prefix_of(one).startswith("/dev/"))
 
     def is_written(self, word: Word) -> bool:
         """Return whether values may be in the file that a word names."""
@@ -248,7 +251,7 @@ class _Inspector:
         return (is_named and not part.operation.startswith("#")) or is_held
 
     def has_value(self, name: str) -> bool:
-        if self._everything or name in self.names or _OURS.fullmatch(name):
+        if self._everything or name in self.names or name in _FROM_VALUES or _OURS.fullmatch(name):
             return True
         return (name.isdecimal() or name in "@*") and "@" in self.names
 

@@ -86,7 +86,7 @@ def test_an_interrupt_ends_the_processes_leaves_a_checkpoint_and_exits_with_130(
     place.draft("waiting", WAITING)
     code, out, err = _interrupted(place, signal.SIGINT)
     assert (code, out) == (130, "")
-    assert "interrupted: 1 node is done. Run it again to go on from there" in err
+    assert "interrupted: 1 node is done. Run it again to resume" in err
     assert "Traceback" not in err
     _until(lambda: all(map(_is_gone, _pids(place))))
     (place.folder / "go").touch()

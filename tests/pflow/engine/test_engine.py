@@ -170,7 +170,7 @@ def test_a_home_in_which_no_checkpoint_can_be_made_runs_with_a_warning(home: Hom
     result = home.run(chain(node("a"), node("e", "effect")))
     assert result.success
     (told,) = result.warnings
-    assert told.startswith("This run cannot be gone on with later: ")
+    assert told.startswith("This run cannot be resumed later: ")
     home.tell("fail-e")
     failed = home.run(chain(node("a"), node("e", "effect")))
     checkpoint = failed.checkpoint()

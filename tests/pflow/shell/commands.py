@@ -448,6 +448,8 @@ REFUSED = [
     "bash -c 'fc -e \"$1\"' _ ${v}",
     ': ${v}; eval "$_"',
     ": ${v}; $_",
+    "bash -c 'eval \"$BASH_ARGV\"' _ ${v}",
+    'bash -c \'getopts a: o "$1"; eval "$OPTARG"\' _ ${v}',
     'echo ${v}; sh -c "$_"',
     # names of files that are found
     "find ${v} -exec sh -c 'echo {}' ';'",
@@ -672,4 +674,5 @@ ACCEPTED: dict[str, str | None] = {
     "rg --pre cat ${v}": None,
     "fd-is-not-here x -x cat ${v}": None,
     "fd ${v} -x wc -c {}": None,
+    "bc -q < /dev/null; printf %s ${v} > /dev/null": None,
 }
