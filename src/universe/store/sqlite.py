@@ -151,8 +151,8 @@ class SqliteStore:
 
     async def snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
         sql = (
-            "SELECT version, CAST(state AS BLOB), CAST(digest AS BLOB) FROM snapshots WHERE universe_id = ? AND version <= ? "
-            "ORDER BY version DESC LIMIT 1"
+            "SELECT version, CAST(state AS BLOB), CAST(digest AS BLOB) FROM snapshots "
+            "WHERE universe_id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
         )
         rows = await self._read(sql, (universe_id, _bounded(upto)))
         return Snapshot(*rows[0]) if rows else None
