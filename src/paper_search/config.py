@@ -144,13 +144,20 @@ def read_config(env_path: str | Path | None = None) -> "LoadedSettings[AppConfig
             AppConfig, section="paper_search", aliases=aliases, env_file=env_file, from_dotenv=from_dotenv
         )
 
-    loaded = read(_ALIASES)
-    if loaded.settings.llm.api_key.get_secret_value():
-        kinds = [loaded.origin_of(name).kind for name in ("llm.provider", "llm.api_key")]
-        if not env_path and kinds[0] is OriginKind.DOTENV and kinds[1] is not OriginKind.DOTENV:
-            # The provider decides where the key is sent, and this key is not from the same file.
-            return read(_ALIASES, [name for name in _FROM_DOTENV if name != "llm.provider"])
-        return loaded
-    # Only the chosen provider's own variable may serve as its key: another provider's key must not be sent to it.
-    own = _PROVIDER_KEYS.get(loaded.settings.llm.provider, ())
-    return read({**_ALIASES, **dict.fromkeys(own, "llm.api_key")})
+    def read_with_key(from_dotenv: Collection[str]) -> "LoadedSettings[AppConfig]":
+        loaded = read(_ALIASES, from_dotenv)
+        if loaded.settings.llm.api_key.get_secret_value():
+            return loaded
+        # Only the chosen provider's own variable may serve as its key: another provider's key must not be sent to it.
+        own = _PROVIDER_KEYS.get(loaded.settings.llm.provider, ())
+        return read({**_ALIASES, **dict.fromkeys(own, "llm.api_key")}, from_dotenv)
+
+    loaded = read_with_key(_FROM_DOTENV)
+    kinds = [loaded.origin_of(name).kind for name in ("llm.provider", "llm.api_key")]
+    if not env_path and kinds[0] is OriginKind.DOTENV and kinds[1] is not OriginKind.DOTENV:
+        # The provider of the file decides which key is sent where, and this key is not from the same file: it is the
+        # provider's own, and goes to the provider alone.
+        is_own = loaded.origin_of("llm.api_key").name in _PROVIDER_KEYS.get(loaded.settings.llm.provider, ())
+        if not is_own or loaded.settings.llm.base_url:
+            return read_with_key([name for name in _FROM_DOTENV if name != "llm.provider"])
+    return loaded

@@ -118,6 +118,18 @@ def test_a_provider_in_a_dotenv_file_uses_its_own_key(bare_environment: Path, mo
     assert (llm.provider, llm.api_key.get_secret_value()) == ("anthropic", "of-anthropic")
 
 
+def test_a_provider_in_a_dotenv_file_does_not_send_its_key_to_the_address_of_another(
+    bare_environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (bare_environment / ".env").write_text("LLM_PROVIDER=anthropic\n")
+    monkeypatch.setenv("LLM_BASE_URL", "https://models.example.org")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "of-anthropic")
+    loaded = read_config()
+    llm = loaded.settings.llm
+    assert (llm.provider, llm.api_key.get_secret_value()) == ("openai", "")
+    assert [one.name for one in loaded.ignored] == ["LLM_PROVIDER"]
+
+
 def test_a_settings_file_is_read_and_the_environment_wins(
     bare_environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes import excerpts
 from uraniborg.kernel.files import make_private_folder
+from uraniborg.kernel.redaction import redact
 
 _PIPE: Final = 1 << 20  # the most that a pipe of an ordinary user holds
 _WORD: Final = 1 << 12
@@ -156,7 +157,7 @@ class Stream:
         if self._writer is None:
             self._writer = ThreadPoolExecutor(1, thread_name_prefix="pflow-spool")
             piece = bytes(self._kept) + piece
-            self._kept = bytearray(_without_half_a_word(piece[: self._most]))
+            self._kept = bytearray(_cut_before_secret(_without_half_a_word(piece[: self._most])))
         self._allowance.take(len(piece))
         self._tail += piece[-_TAIL:]
         if len(self._tail) > 8 * _TAIL:  # not each time, which would take longer than all the rest
@@ -181,6 +182,13 @@ def _without_half_a_word(data: bytes) -> bytes:
     """Return the data up to its last white space, if that is near: half of a secret would not be masked."""
     near = max(0, len(data) - _WORD)
     return data[: max(data.rfind(b" ", near), data.rfind(b"\n", near)) + 1] or data
+
+
+def _cut_before_secret(data: bytes) -> bytes:
+    """Return the data without an end that is the beginning of a known secret, which would not be masked."""
+    near = max(0, len(data) - _TAIL)
+    end = data[near:].decode("utf-8", "surrogateescape")
+    return data[:near] + end[: redact.unfinished(end)].encode("utf-8", "surrogateescape")
 
 
 def in_words(size: int) -> str:

@@ -1,6 +1,8 @@
 """What is told of a python node's code that did not do what it was to do: where, why, and what to do about it."""
 
 import io
+import os
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -8,6 +10,7 @@ from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
 from pflow.nodes.excerpts import beginning, last_lines, masked
 from pflow.nodes.processes import Finished
+from uraniborg.kernel.child_environment import child_environment
 
 EXAMPLE: Final = "Make it of text, numbers, booleans, None, lists, and dicts with text as keys."
 _LONGEST_PIECE: Final = 62
@@ -53,7 +56,7 @@ def failure(
         lines = last_lines(told["traceback"], context, count=6, length=1500)
         return NodeFailed(
             f"The code failed{where}: {message[:_LONGEST_MESSAGE]}\n{lines}",
-            hint=_hint(told["raised"], line, params, context),
+            hint=_about_environment(message, context) or _hint(told["raised"], line, params, context),
             outputs=printed,
             exception=told["raised"],
             **({"line": line} if line else {}),
@@ -65,6 +68,14 @@ def failure(
         outputs=printed,
         exit_code=finished.exit_code,
     )
+
+
+def _about_environment(message: str, context: Context) -> str:
+    """Return how to pass the variable that the code looked for, if only pflow's own environment has it."""
+    found = re.fullmatch(r"KeyError: '(\w+)'", message)
+    if not found or found[1] not in os.environ or found[1] in child_environment(context.pass_env):
+        return ""
+    return f'The code does not inherit {found[1]} from pflow\'s environment. Pass it: "pass_env": ["{found[1]}"].'
 
 
 def _hint(raised: str, line: int | None, params: Mapping[str, Any], context: Context) -> str:

@@ -1,11 +1,15 @@
 """The shell node: a command for /bin/sh, its input, its outputs and how it ended."""
 
+import os
+import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pflow.errors import NodeFailed
-from pflow.node import Context
+from pflow.node import Context, Outcome
 from pflow.nodes.given import path_of, seconds_of, text_of, variables_of
 from pflow.nodes.processes import Finished, run
+from uraniborg.kernel.child_environment import child_environment
 
 ENVIRONMENT: Final = "__environment__"
 """The parameter in which the engine passes the values of the command's templates, as variables for the child."""
@@ -14,18 +18,23 @@ _HINTS: Final = {
     126: "The file is there but cannot be executed: `chmod +x` it, or name the program that reads it.",
     127: "The shell found no such command: install it, or name it by its whole path.",
 }
+_USED: Final = re.compile(r"(?<!\\)\$(?:\{[#!]?)?([A-Za-z_]\w*)")
+_SET: Final = re.compile(r"\b([A-Za-z_]\w*)\+?=|\b(?:for|read(?:\s+-\w+)*)\s+([A-Za-z_]\w*)")
+_OF_THE_SHELL: Final = frozenset({"PWD", "OLDPWD", "SHLVL", "PPID", "IFS", "OPTIND", "OPTARG", "HOSTNAME", "UID", "_"})
 
 
-async def shell(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Run the command. Raises NodeFailed when it cannot be run, or ends with another exit code than 0."""
+async def shell(params: dict[str, Any], context: Context) -> Any:
+    """Run the command and return its outputs, in an Outcome if there is a warning. Raises NodeFailed when it cannot be
+    run, or ends with another exit code than 0."""
     command = str(params["command"])
     given = params.get("stdin")
+    environment = variables_of(params) | dict(params.get(ENVIRONMENT) or {})
     finished = await run(
         ["/bin/sh", "-c", command],
         context,
         stdin=None if given is None else _bytes(given),
         cwd=path_of(params, "cwd", context) if params.get("cwd") else None,
-        environment=variables_of(params) | dict(params.get(ENVIRONMENT) or {}),
+        environment=environment,
         timeout_s=seconds_of(params),
     )
     outputs = {
@@ -35,12 +44,27 @@ async def shell(params: dict[str, Any], context: Context) -> dict[str, Any]:
         **({"signal": finished.signal} if finished.signal else {}),
         "command": command,
     }
+    withheld = _withheld(command, environment, context)
     if finished.exit_code and not params.get("ignore_errors"):
-        raise _failure(finished, outputs, context)
-    return outputs
+        raise _failure(finished, outputs, context, withheld)
+    return Outcome(outputs, warnings=(withheld,)) if withheld else outputs
 
 
-def _failure(finished: Finished, outputs: dict[str, Any], context: Context) -> NodeFailed:
+def _withheld(command: str, environment: Mapping[str, str], context: Context) -> str:
+    """Return a warning of variables that the command uses and that only pflow's own environment has, or no text."""
+    has = {*_OF_THE_SHELL, *environment, *child_environment(context.pass_env)}
+    has.update(name for names in _SET.findall(command) for name in names)
+    names = [name for name in dict.fromkeys(_USED.findall(command)) if name in os.environ and name not in has]
+    if not names:
+        return ""
+    listed, quoted = ", ".join(f"${name}" for name in names), ", ".join(f'"{name}"' for name in names)
+    return (
+        f"The command uses {listed}, which it does not inherit from pflow's environment. "
+        f'Pass it: "pass_env": [{quoted}].'
+    )
+
+
+def _failure(finished: Finished, outputs: dict[str, Any], context: Context, withheld: str) -> NodeFailed:
     name, said = "stderr", finished.stderr.last_lines(context)
     if not said:  # many programs complain there
         name, said = "stdout", finished.stdout.last_lines(context)
@@ -48,6 +72,7 @@ def _failure(finished: Finished, outputs: dict[str, Any], context: Context) -> N
     return NodeFailed(
         f"{ending}. Its {name} ends: {said}" if said else f"{ending} and printed nothing.",
         hint=_HINTS.get(finished.exit_code)
+        or withheld
         or "Fix the command, or set `ignore_errors` to take every exit code for a success.",
         outputs=outputs,
         exit_code=finished.exit_code,

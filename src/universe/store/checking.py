@@ -98,12 +98,17 @@ def lost_universes(known: Marks, present: Collection[str]) -> list[str]:
 
 
 def _compare_missing(verdict: Verdict, known: Marks) -> None:
-    marks = [mark for key, mark in known.marks.items() if key[0] == verdict.universe_id]
-    marks += [loss.mark for key, several in known.losses.items() if key[0] == verdict.universe_id for loss in several]
-    if not marks:
+    verdict.mark = _last_lost(known, verdict.universe_id)
+    if verdict.mark is None:
         raise UniverseNotFound(verdict.universe_id)
-    verdict.mark = max(marks)
     verdict.add(0, f"the universe is gone, and was not deleted: version {verdict.mark.version} was written")
+
+
+def _last_lost(known: Marks, universe_id: str, present: Key | None = None) -> Mark | None:
+    """Return the highest mark of the universes of an id that are not in the database; None if there is none."""
+    keys = [key for key in {*known.marks, *known.losses} if key[0] == universe_id and key != present]
+    marks = [known.marks[key] for key in keys if key in known.marks]
+    return max([*marks, *(loss.mark for key in keys for loss in known.losses.get(key, ()))], default=None)
 
 
 async def _compare_mark(store: Store, verdict: Verdict, known: Marks, key: Key) -> None:
@@ -117,6 +122,9 @@ async def _compare_mark(store: Store, verdict: Verdict, known: Marks, key: Key) 
         entries = await store.entries(verdict.universe_id, after=verdict.mark.version - 1, limit=1)
         if entries and entries[0].digest.hex() != verdict.mark.digest:
             verdict.add(verdict.mark.version, "the log has another entry than the one that was written")
+    if (earlier := _last_lost(known, verdict.universe_id, key)) is not None:
+        gone = f"version {earlier.version} was written"
+        verdict.add(0, f"an earlier universe of this id is gone, and was not deleted: {gone}")
     for mark, left in losses:
         first = mark.version if left is None or left >= mark.version else left + 1
         verdict.add(first, f"the log lost versions that were written: {_span(first, mark.version)}")

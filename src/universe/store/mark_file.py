@@ -7,7 +7,9 @@ then are written when the store is opened again.
 """
 
 import contextlib
+import errno
 import os
+import stat
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -15,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from universe.store.marks import Head, Key, Marks, is_news, line, loss_line, mark_line, parse_marks
-from uraniborg.kernel.files import sync_folder
+from uraniborg.kernel.files import open_private, sync_folder
 from uraniborg.kernel.logging import get_logger
 
 _WRITE_EVERY_S: Final = 0.05
@@ -46,8 +48,12 @@ class MarkFile:
     def read(self) -> Marks:
         """Return the content. Lines that are damaged or incomplete are skipped."""
         self._write_pending()
-        with _log_os_errors("read"):
-            return parse_marks(self._path.read_bytes()) if self._path.exists() else Marks()
+        with (
+            _log_os_errors("read"),
+            contextlib.suppress(FileNotFoundError),
+            open(_open_own(self._path, os.O_RDONLY), "rb") as file,
+        ):
+            return parse_marks(file.read())
         return Marks()
 
     def reconcile(self, known: Marks, heads: Sequence[Head]) -> None:
@@ -149,9 +155,9 @@ class MarkFile:
         with self._lock, _log_os_errors("write"):
             self._open()
             temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.new")
-            new = os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_RDWR | os.O_APPEND, 0o600)
+            new = _open_own(temporary, os.O_CREAT | os.O_TRUNC | os.O_RDWR | os.O_APPEND)
             try:
-                with self._path.open("rb") as old:
+                with open(_open_own(self._path, os.O_RDONLY), "rb") as old:
                     content = parse_marks(old.read())
                     change(content)
                     written = b"".join(content.lines())
@@ -171,7 +177,7 @@ class MarkFile:
         if self._descriptor is None:
             is_new = not self._path.exists()
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
+            self._descriptor = _open_own(self._path, os.O_CREAT | os.O_RDWR | os.O_APPEND)
             if is_new:
                 sync_folder(self._path.parent)
         return self._descriptor
@@ -186,6 +192,15 @@ class MarkFile:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def _open_own(path: Path, flags: int) -> int:
+    """Open a regular file, private to its owner. Raises OSError for a link, which may lead anywhere, and for a pipe."""
+    descriptor = open_private(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "Not a regular file")
+    return descriptor
 
 
 @contextlib.contextmanager

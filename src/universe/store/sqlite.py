@@ -134,8 +134,9 @@ class SqliteStore:
         self._tell(Change(universe_id, entries[-1].version))
 
     async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
-        sql = (
-            "SELECT version, kind, body, events, at, digest FROM log WHERE universe_id = ?1 AND version IN ("
+        sql = (  # a damaged database may have text in the place of bytes
+            "SELECT version, kind, CAST(body AS BLOB), CAST(events AS BLOB), at, CAST(digest AS BLOB) "
+            "FROM log WHERE universe_id = ?1 AND version IN ("
             "SELECT version FROM "
             "(SELECT version, length(body) AS size, SUM(length(body)) OVER (ORDER BY version) AS total "
             "FROM log WHERE universe_id = ?1 AND version > ?2 AND version <= ?3 ORDER BY version LIMIT ?4) "
@@ -151,8 +152,8 @@ class SqliteStore:
 
     async def snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
         sql = (
-            "SELECT version, state, digest FROM snapshots WHERE universe_id = ? AND version <= ? "
-            "ORDER BY version DESC LIMIT 1"
+            "SELECT version, CAST(state AS BLOB), CAST(digest AS BLOB) FROM snapshots "
+            "WHERE universe_id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
         )
         rows = await self._read(sql, (universe_id, _bounded(upto)))
         return Snapshot(*rows[0]) if rows else None

@@ -13,7 +13,7 @@ from uraniborg.kernel.errors import Conflict
 _ROWS: Final = 100
 _INSERT: Final = [f"INSERT INTO log VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?)'] * rows)}" for rows in range(_ROWS + 1)]  # noqa: S608
 HEADS: Final = """
-    SELECT universes.id, created_at, universes.version, ifnull(digest, x'') FROM universes
+    SELECT universes.id, created_at, universes.version, CAST(ifnull(digest, x'') AS BLOB) FROM universes
     LEFT JOIN log ON log.universe_id = universes.id AND log.version = universes.version
 """
 

@@ -28,7 +28,21 @@ By line: user and folders; language, time and terminal; proxies; certificates an
 processors; our folders; macOS; Windows.
 """
 
-_HINTS: Final = ("secret", "pass", "pwd", "cred", "auth", "key", "token", "cookie", "bearer", "jwt", "pat", "webhook", "dsn")
+_HINTS: Final = (
+    "secret",
+    "pass",
+    "pwd",
+    "cred",
+    "auth",
+    "key",
+    "token",
+    "cookie",
+    "bearer",
+    "jwt",
+    "pat",
+    "webhook",
+    "dsn",
+)
 """Every sensitive name contains one of these: most names are judged without a pattern."""
 _ENDINGS: Final = ("_key", "_keys", "_pat", "_pass", "_creds", "_webhook", "_webhook_url", "_dsn")
 """Endings that make a variable sensitive, and are too common to make every parameter of such a name so."""

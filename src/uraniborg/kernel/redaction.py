@@ -86,6 +86,14 @@ class Redactor:
             rest = rest[cut:]
         yield rest, _covered(rest, self._spans(rest))
 
+    def unfinished(self, text: str) -> int:
+        """Return where a registered secret begins that the text ends within; the length of the text if none does."""
+        starts = [len(text)]
+        for secret in self._own.values.union(*(others.values for others in self._others)):
+            sizes = range(min(len(secret) - 1, len(text)), 0, -1)
+            starts += [len(text) - next((size for size in sizes if text.endswith(secret[:size])), 0)]
+        return min(starts)
+
     def _masked(self, value: Any, text: _MaskText, within: list[int]) -> Any:  # noqa: PLR0911 - one for each kind
         if isinstance(value, str):
             return text(value)

@@ -55,8 +55,8 @@ __all__ = [
     "data_dir",
     "load_settings",
     "own_folder",
-    "repair_own_folder",
     "read_settings",
+    "repair_own_folder",
 ]
 
 M = TypeVar("M")

@@ -19,6 +19,7 @@ from pflow.node import Context
 from pflow.nodes import processes
 from pflow.nodes.printed import Printed, in_words
 from pflow.nodes.processes import Finished, Limits, run
+from uraniborg.kernel.redaction import Redactor, masking
 
 MIB = 1 << 20
 PATIENCE_S = 30.0
@@ -276,6 +277,17 @@ async def test_output_that_is_cut_ends_with_a_whole_word_as_half_a_secret_would_
     assert finished.stdout.outputs("stdout")["stdout"] == "key: "
     assert finished.stdout.file is not None
     assert finished.stdout.file.read_bytes() == b"key: " + b"x" * 90 + b"\nmore\n"
+
+
+@pytest.mark.parametrize("secret", ["known-secret-of-a-run", "known secret of a run"])
+@pytest.mark.parametrize("kept", range(5000, 5021, 4))
+async def test_output_that_is_cut_holds_no_part_of_a_known_secret(context: Context, secret: str, kept: int) -> None:
+    redactor = Redactor()
+    redactor.register(secret)
+    with masking(redactor):
+        command = f"head -c 5000 /dev/zero | tr '\\0' x; printf '%s' '{secret}'; echo; echo more"
+        finished = await sh(context, command, limits=Limits(kept=kept))
+    assert set(finished.stdout.kept) == {ord("x")}
 
 
 async def test_the_environment_is_the_inherited_part_of_ours_and_what_is_added(

@@ -365,3 +365,15 @@ async def test_a_line_of_a_secret_within_the_code_is_not_told(context: Context) 
     assert failed.hint == "What it printed to stderr tells more."
     failed = await failure(knowing(context), f"{{}}['{TOKEN}']")
     assert "Line 1 of the code is `{}['***']`." in failed.hint
+
+
+async def test_a_variable_that_the_code_does_not_inherit_is_named_in_the_hint(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "import os\nresult = os.environ['MY_SERVICE_TOKEN']"
+    assert "pass_env" not in str((await failure(context, code)).hint)
+    monkeypatch.setenv("MY_SERVICE_TOKEN", "not-inherited-here")
+    assert (await failure(context, code)).hint == (
+        "The code does not inherit MY_SERVICE_TOKEN from pflow's environment. "
+        'Pass it: "pass_env": ["MY_SERVICE_TOKEN"].'
+    )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pflow.errors import NodeFailed, NodeTimedOut
-from pflow.node import Context
+from pflow.node import Context, Outcome
 from pflow.nodes.shell import shell
 from pflow.registry.interface import Interface, interface_from
 from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
@@ -201,3 +201,45 @@ async def test_no_piece_of_a_secret_is_told_of_an_output_that_went_to_a_file(con
     assert "stdout_file" in failed.outputs
     assert "refused: ***" in failed.message
     assert PIECE not in failed.message
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo $MY_SERVICE_TOKEN",
+        'echo "${MY_SERVICE_TOKEN}"',
+        "echo ${MY_SERVICE_TOKEN:-none}",
+        "echo ${#MY_SERVICE_TOKEN}",
+    ],
+)
+async def test_a_variable_that_the_command_uses_and_does_not_inherit_is_a_warning(
+    context: Context, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("MY_SERVICE_TOKEN", "not-inherited-here")
+    outcome = await shell({"command": command}, context)
+    assert isinstance(outcome, Outcome)
+    assert outcome.warnings == (
+        "The command uses $MY_SERVICE_TOKEN, which it does not inherit from pflow's environment. "
+        'Pass it: "pass_env": ["MY_SERVICE_TOKEN"].',
+    )
+    failed = await failure(context, command=f"{command}; false")
+    assert failed.hint == outcome.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("command", "params"),
+    [
+        ("echo $MY_SERVICE_TOKEN", {"env": {"MY_SERVICE_TOKEN": "x"}}),
+        ("echo $MY_SERVICE_TOKEN", {"__environment__": {"MY_SERVICE_TOKEN": "x"}}),
+        ("MY_SERVICE_TOKEN=1; echo $MY_SERVICE_TOKEN", {}),
+        ("for MY_SERVICE_TOKEN in 1; do echo $MY_SERVICE_TOKEN; done", {}),
+        ("echo 1 | while read MY_SERVICE_TOKEN; do echo $MY_SERVICE_TOKEN; done", {}),
+        ("echo $PWD $HOME $NOT_SET_ANYWHERE MY_SERVICE_TOKEN \\$MY_SERVICE_TOKEN", {}),
+    ],
+)
+async def test_a_variable_that_the_command_has_or_sets_is_no_warning(
+    context: Context, monkeypatch: pytest.MonkeyPatch, command: str, params: dict[str, Any]
+) -> None:
+    monkeypatch.setenv("MY_SERVICE_TOKEN", "not-inherited-here")
+    monkeypatch.setenv("PWD", "/")
+    assert not isinstance(await shell({"command": command, **params}, context), Outcome)

@@ -1,9 +1,11 @@
 """The marks outside a database: a log that lost its end is noticed, and one that did not is never suspected."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -265,6 +267,51 @@ async def test_a_disk_that_refuses_marks_stops_nothing(tmp_path: Path) -> None:
     async with UniverseService(SqliteStore(tmp_path / "u.db")).running() as service:
         verdict = await verify(service.store, "u")
     assert (verdict.is_whole, verdict.mark) == (True, None)
+
+
+async def test_a_link_in_the_place_of_the_marks_is_not_followed(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_bytes(b"mine\n")
+    other.chmod(0o644)
+    (tmp_path / "u.db.mark").symlink_to(other)
+    await grown(tmp_path / "u.db", 3)
+    assert await problems(tmp_path / "u.db") == {}
+    assert (other.read_bytes(), other.stat().st_mode & 0o777) == (b"mine\n", 0o644)
+
+
+def test_a_pipe_in_the_place_of_the_marks_stops_nothing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "u.db.mark")
+    # Opening a pipe that nobody writes to would block a thread for ever: a process can be ended.
+    code = "import asyncio, sys; from pathlib import Path; from tests.universe.store.test_marks import grown; "
+    code += "asyncio.run(grown(Path(sys.argv[1]), 1))"
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "u.db")], timeout=20, check=False)
+    assert done.returncode == 0
+
+
+async def test_marks_that_others_can_use_are_made_private(tmp_path: Path) -> None:
+    await grown(tmp_path / "u.db", 1)
+    (tmp_path / "u.db.mark").chmod(0o666)
+    await grown(tmp_path / "u.db", 1)
+    assert (tmp_path / "u.db.mark").stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_universe_in_the_place_of_another_that_was_not_deleted_is_reported(tmp_path: Path) -> None:
+    await grown(tmp_path / "u.db", 2)
+    with contextlib.closing(sqlite3.connect(tmp_path / "u.db")) as connection, connection:
+        connection.execute("UPDATE universes SET created_at = '2001-01-01T00:00:00Z'")
+    gone = [(0, "an earlier universe of this id is gone, and was not deleted: version 2 was written")]
+    assert await problems(tmp_path / "u.db") == {"u": gone}
+    async with UniverseService(SqliteStore(tmp_path / "u.db")).running() as service:
+        await accept_logs(service, "u")
+    assert await problems(tmp_path / "u.db") == {}
+
+
+@pytest.mark.parametrize("column", ["body", "events", "digest"])
+async def test_text_in_the_place_of_bytes_is_damage(tmp_path: Path, column: str) -> None:
+    await grown(tmp_path / "u.db", 2)
+    with contextlib.closing(sqlite3.connect(tmp_path / "u.db")) as connection, connection:
+        connection.execute(f"UPDATE log SET {column} = 'text' WHERE version = 2")
+    assert (2, "the entry is not what was written") in (await problems(tmp_path / "u.db"))["u"]
 
 
 # The file
