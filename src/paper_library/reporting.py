@@ -105,7 +105,8 @@ def _tell_problems(out: Console, problems: list[Problem]) -> None:
         by_reason.setdefault(problem.reason, []).append(problem.origin)
     for reason, origins in list(by_reason.items())[:_LISTED]:
         more = f" and {len(origins) - 3:,} more" if len(origins) > 3 else ""
-        out.print(f"  {escape(', '.join(origins[:3]))}{more}: {escape(reason)}")
+        named = printable(", ".join(origins[:3]), keep="")  # a name with line breaks must not look like other lines
+        out.print(f"  {escape(named)}{more}: {escape(reason)}")
     _tell_more(out, len(by_reason))
 
 

@@ -180,10 +180,13 @@ def test_a_hostile_file_name_reaches_the_terminal_without_its_escapes(capsys: Ca
     source = tmp_path / "papers"
     source.mkdir()
     (source / "\x1b]0;owned\x07.exe").write_text("x")
+    (source / "a\n0 broken\n.bib").write_text("@article{")
     bibliography(source / "papers.bib", "Star")
     done = command(capsys, "build", source, "-o", tmp_path / "shelf")
     assert done.code == 0
     assert "\x1b" not in done.out + done.err
+    assert "0 broken" not in done.out.splitlines()
+    assert "a\\n0 broken\\n.bib" in done.out
 
 
 @pytest.mark.parametrize(

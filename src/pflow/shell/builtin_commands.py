@@ -75,6 +75,11 @@ def _set(arguments: "Arguments", _name: str, words: Sequence[Word], _: bool) -> 
         arguments.walk.names.add("@")
 
 
+def _change_folder(arguments: "Arguments", _name: str, words: Sequence[Word], _: bool) -> None:
+    if any(map(arguments.walk.holds, words[1:])):
+        arguments.walk.names.update(("PWD", "OLDPWD", "DIRSTACK"))
+
+
 def _test(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
     walk = arguments.walk
     before: Word = ()
@@ -117,6 +122,7 @@ BUILTINS: Final[dict[str, Any]] = {
     **dict.fromkeys(("unset", "getopts"), _name),
     **dict.fromkeys(("test", "[", "[["), _test),
     **dict.fromkeys(("jobs", "wait", "fc"), _option),
+    **dict.fromkeys(("cd", "pushd", "popd"), _change_folder),
     "let": _let,
     "printf": _printf,
     "set": _set,

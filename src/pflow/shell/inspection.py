@@ -29,6 +29,8 @@ from pflow.shell.tree import (
 _MOST_PASSES: Final = 8
 _FROM_VALUES: Final = ("BASH_ARGV", "BASH_COMMAND", "BASH_REMATCH", "OPTARG")
 """Variables that bash sets from arguments, matches and options."""
+_FOLDER_PRINTERS: Final = ("pwd", "dirs", "realpath", "readlink")
+"""Commands that print the working folder."""
 _UNKNOWN_FILE: Final = "*"
 """Stands for files whose names are not constant."""
 _OURS: Final = re.compile(r"PFLOW_\d+")
@@ -192,6 +194,8 @@ class _Inspector:
             if text_of(command.words[0]) == "exec" and len(command.words) == 1 and is_fed:
                 self.names.add("exec<")
             self._arguments.invoke(command.words, is_fed)
+            if text_of(command.words[0]) in _FOLDER_PRINTERS:
+                carries = carries or "PWD" in self.names
         return self._calls(command, is_fed) or carries
 
     def _calls(self, command: Command, is_fed: bool) -> bool:
