@@ -1,7 +1,7 @@
 """What is going on: the event stream, and where everything is."""
 
 from time import monotonic
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import orjson
 from fastapi import FastAPI, Header, Query
@@ -78,6 +78,14 @@ def add_streams(app: FastAPI, service: UniverseService, streams: Streams, positi
         ids, array = await positions.at(universe_id, seen.replica, time)
         headers = {"ETag": etag(seen.version)}
         if format == "float32" or (format is None and FLOATS in (accept or "")):
-            return Response(array.astype("<f4").tobytes(), 200, headers, FLOATS)
+            return Response(_as_float32(array), 200, headers, FLOATS)
         said = {"version": seen.version, "time": time, "ids": ids, "positions": array}
         return Response(orjson.dumps(said, option=orjson.OPT_SERIALIZE_NUMPY), 200, headers, JSON)
+
+
+def _as_float32(positions: Any) -> bytes:
+    """Return positions as little-endian numbers of 32 bits; those beyond their range are infinite."""
+    import numpy as np  # loaded by the positions already
+
+    with np.errstate(over="ignore"):
+        return positions.astype("<f4").tobytes()

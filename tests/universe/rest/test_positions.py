@@ -80,6 +80,13 @@ def test_a_body_that_is_nowhere_has_a_place_in_the_list_all_the_same(rest: httpx
         assert (told is None) == (number != number)
 
 
+def test_a_position_beyond_32_bits_is_infinite(rest: httpx.Client, universe: str) -> None:
+    sent(rest, universe, add_star("far", orbitalDistance=1e39, orbitalPhase=0))
+    answer = rest.get(f"/universes/{universe}/positions", params={"format": "float32", "t": 0})
+    assert answer.status_code == 200
+    assert struct.unpack("<3f", answer.content)[0] == float("inf")
+
+
 def test_positions_follow_every_change_at_once(rest: httpx.Client, universe: str) -> None:
     sent(rest, universe, add_star("sun", orbitalDistance=1, orbitalPhase=0))
     for distance in (5, 6, 7):

@@ -39,7 +39,10 @@ async def main():
         for dt in range(30):
             await service.send("u", {"type": "tick", "dt": dt})
         await service.create("Late", universe_id="late")
-        await asyncio.to_thread(service.store.marks.read)  # which writes what is pending
+        while True:  # a change is answered before it is marked
+            marks = (await asyncio.to_thread(service.store.marks.read)).marks
+            if {(name, mark.version) for (name, _), mark in marks.items()} >= {("u", 30), ("late", 0)}:
+                break
         os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(main())
