@@ -73,15 +73,17 @@ def main() -> None:
             if theirs:
                 measures.append(partial(cpu_of, their, env, folder))
             ours, *rest = alternating(ROUNDS, *measures)
-            told = f"; pflow-cli {rest[0] * 1000:.0f} ms: {rest[0] / ours:.1f}x less (claim {claim}x)" if rest else ""
-            print(f"  {what}: {ours * 1000:.0f} ms of processor time{told}")
+            compared = (
+                f"; pflow-cli {rest[0] * 1000:.0f} ms: {rest[0] / ours:.1f}x less (claim {claim}x)" if rest else ""
+            )
+            print(f"  {what}: {ours * 1000:.0f} ms of processor time{compared}")
         serve, bare = [OURS, "mcp", "serve"], [sys.executable, "-c", BARE]
         servers: list[list[Any]] = [serve, bare, *([[theirs, "mcp", "serve"]] if theirs else [])]
         for what, tools, claim in (("initialize", False, " (claim 1.25x)"), ("its list of tools", True, "")):
             measures = [partial(cpu_until_answered, one, env, tools=tools) for one in servers]
             ours, plain, *rest = alternating(ROUNDS, *measures)
-            told = f"; pflow-cli {rest[0] * 1000:.0f} ms: {rest[0] / ours:.2f}x less" if rest else ""
-            ratio = f"{ours / plain:.2f}x of a bare server{claim}{told}"
+            compared = f"; pflow-cli {rest[0] * 1000:.0f} ms: {rest[0] / ours:.2f}x less" if rest else ""
+            ratio = f"{ours / plain:.2f}x of a bare server{claim}{compared}"
             print(f"  server to {what}: {ours * 1000:.0f} ms of processor time, {ratio}")
         ours, plain = alternating(3, lambda: resident(serve, env), lambda: resident(bare, env))
         print(f"  memory when idle: {ours:.0f} MB, {ours / plain:.2f}x of a bare server (claim 1.15x)")

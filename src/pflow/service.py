@@ -162,10 +162,10 @@ class Service:
             keep_results=only is not None,
             cancellation=cancellation,
         )
-        told = [one.message for one in checked.warnings]
-        more = [f"And {len(told) - _LISTED_WARNINGS} more warnings: `pflow check` lists them."]
-        told = told if len(told) <= _LISTED_WARNINGS else told[:_LISTED_WARNINGS] + more
-        result.warnings[:] = dict.fromkeys([*(warnings or []), *told, *result.warnings])
+        messages = [one.message for one in checked.warnings]
+        more = [f"And {len(messages) - _LISTED_WARNINGS} more warnings: `pflow check` lists them."]
+        messages = messages if len(messages) <= _LISTED_WARNINGS else messages[:_LISTED_WARNINGS] + more
+        result.warnings[:] = dict.fromkeys([*(warnings or []), *messages, *result.warnings])
         prune(self.home)
         return result
 
@@ -226,7 +226,7 @@ class Service:
             warnings.append(f"Not all of its statistics were moved along: {as_error(exc).message}")
         finally:
             log.close()
-        return {"success": True, "path": library.told(final_name), "name": final_name, "warnings": warnings}
+        return {"success": True, "path": library.display_path(final_name), "name": final_name, "warnings": warnings}
 
     def _checkpoints(self, name: str) -> "Checkpoints":
         from pflow.engine.checkpoints import Checkpoints

@@ -78,7 +78,7 @@ def _make_draft(name: str, text: str) -> Path:
 
     asked = service()
     drafts = WorkflowManager.for_drafts(asked.home)
-    path, told = drafts.get_path(checked_name(name)), drafts.told(name)
+    path, told = drafts.get_path(checked_name(name)), drafts.display_path(name)
     try:
         told = place_of(asked, name)[1]
     except WorkflowNotFound:

@@ -72,7 +72,7 @@ def place_of(service: Service, given: str) -> tuple[Path, str]:
         return path, shown(path)
     for place in (WorkflowManager.for_library(service.home), *draft_places(service.home, service.folder)):
         if place.exists(given):
-            return place.get_path(given), place.told(given)
+            return place.get_path(given), place.display_path(given)
     raise not_found(service.home, given, [], service.folder)
 
 

@@ -288,8 +288,8 @@ class Checkpoints:
         head = {"format": _FORMAT, "workflow": self._name, "lineage": past.lineage, "run": past.run}
         head |= {"at": time.time(), "waiting": sorted(past.waiting)}
         lines = b",\n".join(result.line()[:-1] for result in latest_of(past.results))
-        told = orjson.dumps(head)[:-1] + b',"uncertain":%b' % orjson.dumps(sorted(past.uncertain))
-        write_atomic(self._file, told + b',"results":[\n%b\n]}\n' % lines)
+        start = orjson.dumps(head)[:-1] + b',"uncertain":%b' % orjson.dumps(sorted(past.uncertain))
+        write_atomic(self._file, start + b',"results":[\n%b\n]}\n' % lines)
 
     def _forget(self, own: Path | None = None) -> None:
         """Remove the results, and the locks of effects unless a run other than that of the journal `own` has one."""

@@ -61,12 +61,12 @@ class ClusterExecutor:
         if self._connecting is None:
             self._connecting = asyncio.create_task(_connected(self._address))
         cluster = await asyncio.shield(self._connecting)
-        told = await cluster.answer(call.interface.type, _packed(call))
-        if "error" in told:
-            raise _raised(told["error"])
-        outputs = told["outputs"]
+        reply = await cluster.answer(call.interface.type, _packed(call))
+        if "error" in reply:
+            raise _raised(reply["error"])
+        outputs = reply["outputs"]
         plain = from_json(outputs) if isinstance(outputs, bytes) else outputs
-        return Outcome(plain, told["action"], tuple(told.get("warnings", ())))
+        return Outcome(plain, reply["action"], tuple(reply.get("warnings", ())))
 
     async def close(self) -> None:
         await self._local.close()
@@ -202,7 +202,7 @@ class Parcel:
 
 def _packed(call: Call) -> Parcel:
     context = call.context
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "run_id": context.run_id,
         "workflow": context.workflow,
         "node_id": context.node_id,
@@ -214,7 +214,7 @@ def _packed(call: Call) -> Parcel:
         "pass_env": context.pass_env,
     }
     try:
-        return Parcel(pickle.dumps((call.interface, call.params, told, call.secrets.own)))
+        return Parcel(pickle.dumps((call.interface, call.params, fields, call.secrets.own)))
     except RecursionError:
         raise NodeFailed("A parameter is nested too deep.", hint="Pass it on as a text of JSON.") from None
 
@@ -222,8 +222,8 @@ def _packed(call: Call) -> Parcel:
 def run_remotely(parcel: Parcel) -> dict[str, Any]:
     """Run a node, on a worker. What it raises travels as plain values: here and there may be different versions."""
     try:
-        interface, params, told, secrets = pickle.loads(parcel.data)  # noqa: S301 - it comes from who may run any code here
-        context = Context(**told, mask=Secrets(secrets).masked)
+        interface, params, fields, secrets = pickle.loads(parcel.data)  # noqa: S301 - it comes from who may run any code here
+        context = Context(**fields, mask=Secrets(secrets).masked)
         function = Registry(context.home).function(interface)
         is_async = iscoroutinefunction(function)
         given = asyncio.run(_in_time(function(params, context), context)) if is_async else function(params, context)

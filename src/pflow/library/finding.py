@@ -62,7 +62,7 @@ def not_found(home: Path, name: str, places: Sequence[WorkflowManager], folder: 
     """The error for a name that none of the places has, with what there is in any."""
     local = [one for place in draft_places(home, folder) if place.is_read_only for one in place.list_all()]
     names = sorted({one.name for one in (*list_workflows(home).workflows, *local)})
-    searched = list(dict.fromkeys(place.told(name) for place in places))
+    searched = list(dict.fromkeys(place.display_path(name) for place in places))
     meant = nearest(name, names)
     if home.exists() and not home.is_dir():
         hint = "The pflow home is a file, and must be a folder: move it away, or set PFLOW_HOME."
@@ -89,13 +89,13 @@ def _nearest_first(name: str, names: list[str]) -> list[str]:
 
 
 def _shadowed(stored: Stored, places: Sequence[WorkflowManager]) -> list[str]:
-    others = [place for place in places if place.told(stored.name) != stored.path]
+    others = [place for place in places if place.display_path(stored.name) != stored.path]
     warnings: list[str] = []
     for place in others:
         if place.kind == "draft" and os.path.lexists(place.folder / f"{stored.name}{SUFFIX}"):
             used = "the saved workflow" if stored.source == "library" else stored.path
             warnings.append(
-                f"A draft of the same name exists at {place.told(stored.name)}; {used} is used instead. "
+                f"A draft of the same name exists at {place.display_path(stored.name)}; {used} is used instead. "
                 "Save the draft under another name, or remove it."
             )
     return warnings

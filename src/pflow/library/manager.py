@@ -66,7 +66,7 @@ class WorkflowManager:
 
     def load(self, name: str) -> Stored:
         """Raises WorkflowNotFound, InvalidWorkflow."""
-        told = self.told(name)
+        told = self.display_path(name)
         try:
             document = read_document(self.get_path(name), told)
         except FileNotFoundError:
@@ -88,7 +88,7 @@ class WorkflowManager:
             raise self._taken(name) from None
         except OSError as exc:
             _take_back(path, content)
-            raise LibraryUnwritable(self.told(name), exc) from exc
+            raise LibraryUnwritable(self.display_path(name), exc) from exc
         return path
 
     def list_all(self) -> list[Summary]:
@@ -121,33 +121,35 @@ class WorkflowManager:
         except FileNotFoundError:
             raise self._not_found(name) from None
         except OSError as exc:
-            raise LibraryUnwritable(self.told(name), exc) from exc
+            raise LibraryUnwritable(self.display_path(name), exc) from exc
 
     def get_path(self, name: str) -> Path:
         """Where the file is, or would be."""
         return path_of(self.folder, name)
 
-    def told(self, name: str) -> str:
-        """How people and agents are told of the file, wherever it leads: by its path from the home."""
+    def display_path(self, name: str) -> str:
+        """Return the path of the file from the home, as messages show it."""
         return (self.folder / f"{checked_name(name)}{SUFFIX}").relative_to(self._root).as_posix()
 
     def _path_to_change(self, name: str) -> Path:
         path = self.get_path(name)
         if self.is_read_only:
             raise SecurityError(
-                f"{self.told(name)} is only read, never changed.", hint="Change the file there yourself."
+                f"{self.display_path(name)} is only read, never changed.", hint="Change the file there yourself."
             )
         return path
 
     def _taken(self, name: str) -> WorkflowExists:
         return WorkflowExists(
-            f"'{name}' already exists: {self.told(name)}. Nothing was changed.",
+            f"'{name}' already exists: {self.display_path(name)}. Nothing was changed.",
             hint="Choose another name. To change the one that exists, edit its file.",
             name=name,
         )
 
     def _not_found(self, name: str) -> WorkflowNotFound:
-        return WorkflowNotFound(f"There is no workflow at {self.told(name)}.", name=name, searched=[self.told(name)])
+        return WorkflowNotFound(
+            f"There is no workflow at {self.display_path(name)}.", name=name, searched=[self.display_path(name)]
+        )
 
 
 def _take_back(path: Path, content: bytes) -> None:

@@ -45,7 +45,7 @@ def save_to_library(
     except WorkflowNotFound:  # an OSError too
         raise
     except OSError as exc:
-        raise LibraryUnwritable(library.told(final_name), exc) from exc
+        raise LibraryUnwritable(library.display_path(final_name), exc) from exc
 
 
 def _move(place: WorkflowManager, draft: Stored, library: WorkflowManager, name: str, description: str) -> Saved:
@@ -55,7 +55,7 @@ def _move(place: WorkflowManager, draft: Stored, library: WorkflowManager, name:
         return Saved(path)
     library.save(name, draft.ir, description)
     if reason := _remove_draft(place, draft):
-        file = place.told(draft.name)
+        file = place.display_path(draft.name)
         return Saved(path, (f"The draft stays at {file}: {reason}. Delete it unless you want both workflows.",))
     return Saved(path)
 

@@ -49,7 +49,7 @@ async def python(params: dict[str, Any], context: Context) -> Outcome:
         except NodeTimedOut as exc:
             raise still_running(exc, _reported(report), timeout) from None
         size = os.fstat(report.fileno()).st_size
-        told = await asyncio.to_thread(_reported, report) if size > _QUICK else _reported(report)
+        reported = await asyncio.to_thread(_reported, report) if size > _QUICK else _reported(report)
     printed = finished.stdout.outputs("stdout") | finished.stderr.outputs("stderr")
     if size > RESULT_BYTES:
         raise NodeFailed(
@@ -57,10 +57,10 @@ async def python(params: dict[str, Any], context: Context) -> Outcome:
             hint="Write it to a file, and give back its path.",
             outputs=printed,
         )
-    if "result" not in told or finished.exit_code:
-        raise failure(told, finished, params, context, printed)
-    warnings = () if told["is_assigned"] else (NO_RESULT,)
-    return Outcome({"result": told["result"], **printed}, told["action"] or DEFAULT_ACTION, warnings)
+    if "result" not in reported or finished.exit_code:
+        raise failure(reported, finished, params, context, printed)
+    warnings = () if reported["is_assigned"] else (NO_RESULT,)
+    return Outcome({"result": reported["result"], **printed}, reported["action"] or DEFAULT_ACTION, warnings)
 
 
 def _job(params: Mapping[str, Any], context: Context, timeout: float | None) -> bytes:

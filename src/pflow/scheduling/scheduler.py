@@ -6,6 +6,7 @@ A scheduler is given the environment of the command, which says where its folder
 import os
 import shutil
 import subprocess
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class Scheduler:
+class Scheduler(ABC):
     """`tool` is the program that installs jobs."""
 
     kind: ClassVar[Kind]
@@ -44,24 +45,24 @@ class Scheduler:
     def is_available(self) -> bool:
         return shutil.which(self.tool, path=self.env.get("PATH")) is not None
 
+    @abstractmethod
     def text(self, job: Job) -> dict[str, str]:
         """Return the text of the job by the path of its file. Raises InvalidInputs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def install(self, job: Job) -> None:
         """Install the job in the place of an earlier one of its workflow.
 
         Raises InvalidInputs, WorkflowExists for files of somebody else, LibraryUnwritable, SchedulerUnavailable.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def remove(self, name: str) -> bool:
         """Remove the job of the workflow; return False if there is none. Raises as `install` does."""
-        raise NotImplementedError
 
+    @abstractmethod
     def installed(self) -> list[Schedule]:
         """Return the jobs that are installed. Raises SchedulerUnavailable."""
-        raise NotImplementedError
 
     def home(self, *parts: str) -> Path:
         return Path(self.env.get("HOME") or "~").expanduser().joinpath(*parts)

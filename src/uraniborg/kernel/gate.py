@@ -12,6 +12,7 @@ UraniborgError
 """
 
 import hmac
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import Final
@@ -115,7 +116,7 @@ class RequestIds:
         await self._app(scope, receive, send_identified)
 
 
-class _Check:
+class _Check(ABC):
     """Passes requests to `app` that `check` lets through, and answers the others with the error."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -133,9 +134,9 @@ class _Check:
                 return
         await self._app(scope, receive, send)
 
+    @abstractmethod
     def check(self, scope: Scope, headers: Headers) -> None:
         """Raise the error that the request is refused with. Of a header sent twice `headers` has the second."""
-        raise NotImplementedError
 
 
 class Gate(_Check):

@@ -53,7 +53,6 @@ __all__ = [
     "cache_dir",
     "config_dir",
     "data_dir",
-    "load_settings",
     "own_folder",
     "read_settings",
     "repair_own_folder",
@@ -113,22 +112,6 @@ def _folder(kind: str, env: Mapping[str, str] | None) -> Path:
     import platformdirs  # only needed without URANIBORG_HOME
 
     return Path(getattr(platformdirs, f"user_{kind}_dir")("uraniborg", appauthor=False))
-
-
-def load_settings(
-    model: type[M],
-    *,
-    section: str,
-    aliases: Mapping[str, str] | None = None,
-    env: Mapping[str, str] | None = None,
-    file: Path | None = None,
-    env_file: Path | None = None,
-    from_dotenv: Collection[str] = (),
-) -> M:
-    """Return the settings of one part, as `read_settings` does, without their origins."""
-    return read_settings(
-        model, section=section, aliases=aliases, env=env, file=file, env_file=env_file, from_dotenv=from_dotenv
-    ).settings
 
 
 def read_settings(

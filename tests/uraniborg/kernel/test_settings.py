@@ -18,7 +18,6 @@ from uraniborg.kernel.settings import (
     cache_dir,
     config_dir,
     data_dir,
-    load_settings,
     read_settings,
 )
 
@@ -64,18 +63,15 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "_reported", set[tuple[str, str]]())
 
 
-def load(env: dict[str, str] | None = None, **options: Any) -> Observatory:
-    merged = {"URANIBORG_HOME": "home", **(env or {})}
-    return load_settings(
-        Observatory, section="star_house", aliases=ALIASES, env=merged, from_dotenv=FROM_DOTENV, **options
-    )
-
-
 def read(env: dict[str, str] | None = None, **options: Any) -> LoadedSettings[Observatory]:
     merged = {"URANIBORG_HOME": "home", **(env or {})}
     return read_settings(
         Observatory, section="star_house", aliases=ALIASES, env=merged, from_dotenv=FROM_DOTENV, **options
     )
+
+
+def load(env: dict[str, str] | None = None, **options: Any) -> Observatory:
+    return read(env, **options).settings
 
 
 def refused(env: dict[str, str] | None = None, **options: Any) -> InvalidConfig:
@@ -153,10 +149,10 @@ def test_an_empty_table_above_erases_nothing_below() -> None:
 
 def test_of_two_aliases_of_one_setting_the_first_listed_wins() -> None:
     both = {"FIRST": "name", "SECOND": "name"}
-    loaded = load_settings(
+    loaded = read_settings(
         Observatory, section="s", aliases=both, env={"SECOND": "two", "FIRST": "one", "URANIBORG_HOME": "home"}
     )
-    assert loaded.name == "one"
+    assert loaded.settings.name == "one"
 
 
 def test_the_dotenv_file_of_the_working_directory_is_read_as_it_stands() -> None:
@@ -289,7 +285,7 @@ def test_a_required_setting_that_is_missing_is_named_by_its_key() -> None:
         rooms: dict[str, Strict]
 
     with pytest.raises(InvalidConfig, match=r"house\.rooms\.north\.where: Field required"):
-        load_settings(House, section="house", file=settings_file("[house.rooms.north]"), env={})
+        read_settings(House, section="house", file=settings_file("[house.rooms.north]"), env={})
 
 
 def test_secrets_read_are_masked_from_then_on_even_when_the_settings_are_refused() -> None:
@@ -320,7 +316,7 @@ def test_without_a_home_the_platforms_folders_are_used(monkeypatch: pytest.Monke
 def test_the_process_environment_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("URANIBORG_HOME", "home")
     monkeypatch.setenv("URANIBORG_STAR_HOUSE__NAME", "Prague")
-    assert load_settings(Observatory, section="star_house").name == "Prague"
+    assert read_settings(Observatory, section="star_house").settings.name == "Prague"
 
 
 @pytest.mark.parametrize(
@@ -367,7 +363,7 @@ def test_a_dotenv_file_never_moves_the_folders_or_the_settings_file(
 ) -> None:
     Path("other.toml").write_text("[star_house]\nname = 'moved'")
     Path(".env").write_text(f"{name}=other.toml")
-    loaded = load_settings(Observatory, section="star_house", env={})
+    loaded = read_settings(Observatory, section="star_house", env={}).settings
     assert loaded.name == "Hven"
     assert f"Set {name} in the environment." in caplog.text
 
