@@ -193,7 +193,12 @@ def test_decides_that_name_no_checkpoint_are_each_taken_once_or_refused(home: Pa
                 (one, {"session_id": session_id, "action": "reject", "note": "one"}),
                 (other, {"session_id": session_id, "action": "reject", "note": "other"}),
             )
-            taken = [name for name, answer in zip(("one", "other"), answers, strict=True) if was_taken(answer)]
+            taken: list[str] = []
+            for name, answer in zip(("one", "other"), answers, strict=True):
+                if answer.is_error and answer.error["code"] == "no_pending_checkpoint":
+                    answer.is_clear("no_pending_checkpoint", "the session is at work", "get_session")  # it came later
+                elif was_taken(answer):
+                    taken.append(name)
             steps = steps_in(journal_of(home, session_id))
             notes = [value["note"] for step, value in steps.items() if step.startswith("decision-")]
             assert sorted(notes) == sorted(taken)
