@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -142,19 +143,26 @@ def _run(home: Home, surface: str, sabotage: str, aim: int | None, delay_s: floa
     """Return the reply of a run, or None if it was killed: so long after so many effects had begun."""
     path = home.place / "lines"
     before = path.stat().st_size if path.exists() else 0
-    with start(home.place, surface, sabotage=sabotage) as running:
+    with ThreadPoolExecutor(1) as reader, start(home.place, surface, sabotage=sabotage) as running:
+        last_line = reader.submit(_read_last_line, running)  # at once: a server ends when its reply was read
         if aim is not None:
             _kill_after(path, before, running, aim, delay_s)
-        out = b""
-        while line := running.stdout.readline():
-            out = line
-            if surface == "mcp" and b'"id":7' in line:
-                running.stdin.close()
+        out = last_line.result(SOON)
         if running.wait() == -signal.SIGKILL:
             return None
         assert out, running.stderr.read()
     reply = json.loads(out)
     return json.loads(reply["result"]["content"][0]["text"]) if surface == "mcp" else reply
+
+
+def _read_last_line(running: Forked) -> bytes:
+    """Return the last line of a run's output, and end a server that has answered."""
+    last = b""
+    while line := running.stdout.readline():
+        last = line
+        if b'"id":7' in line:
+            running.stdin.close()
+    return last
 
 
 def _kill_after(path: Path, before: int, running: Forked, effects: int, delay_s: float) -> None:
