@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from universe.orbits.fields import number
 from universe.orbits.kepler import Elements
+from universe.orbits.numbers import number
 from universe.orbits.units import orbital_period
 from uraniborg.kernel.errors import InvalidInput
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from universe.orbits.anomaly import BLOCK, Floats, eccentric_anomaly, require_elliptic, solve_kepler
-from universe.orbits.fields import require_time
+from universe.orbits.numbers import require_time
 from uraniborg.kernel.errors import InvalidInput
 
 __all__ = ["Elements", "solve_kepler"]

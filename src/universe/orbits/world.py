@@ -11,8 +11,8 @@ from universe.orbits.anomaly import Floats
 from universe.orbits.blocks import Bodies, KeplerOrbit, elements, kepler_orbit
 from universe.orbits.compatible import require_segments
 from universe.orbits.ellipses import ellipses_of
-from universe.orbits.fields import require_time
 from universe.orbits.hierarchy import Hierarchy, Indices, parent_indices
+from universe.orbits.numbers import require_time
 from universe.orbits.rogues import rogues_of
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
