@@ -191,7 +191,12 @@ async def record_json(record: Record, replica: Replica) -> bytes:
 def entry_facts(entry: Entry, universe_id: str) -> dict[str, Any]:
     """An entry of the log; of a state that was put back, only that it was."""
     kind = "restore" if entry.kind == "restore" else "command"
-    facts: dict[str, Any] = {"version": entry.version, "kind": kind, "at": _to_the_millisecond(entry.at)}
+    facts: dict[str, Any] = {
+        "version": entry.version,
+        "kind": kind,
+        "at": _to_the_millisecond(entry.at),
+        "author": entry.author,
+    }
     if not entry.is_whole(universe_id):
         return {**facts, "damaged": True}
     events: list[Event] = orjson.loads(entry.events)
