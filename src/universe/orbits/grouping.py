@@ -139,7 +139,8 @@ def _without_rings(parents: Sequence[int]) -> list[int]:
     cut = list(parents)
     ends_at_root = [parent == ROOT for parent in parents]
     for start in range(len(cut)):
-        walk, index = {}, start
+        walk: dict[int, None] = {}
+        index = start
         while not ends_at_root[index] and index not in walk:
             walk[index] = None
             index = cut[index]
