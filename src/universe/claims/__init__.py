@@ -7,6 +7,6 @@ A source names one `Location` for each field: `{section?, page?, table?, header?
 here is pure; `text_of` is how the caller lends the texts of a shelf.
 """
 
-from universe.claims.status import SUPPORTED, UNVERIFIED, ClaimStatus, TextOf, status_of
+from universe.claims.status import SUPPORTED, UNVERIFIED, ClaimStatus, Statement, TextOf, statement_in, status_of
 
-__all__ = ["SUPPORTED", "UNVERIFIED", "ClaimStatus", "TextOf", "status_of"]
+__all__ = ["SUPPORTED", "UNVERIFIED", "ClaimStatus", "Statement", "TextOf", "statement_in", "status_of"]
