@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from universe.claims.locations import Location
-from universe.claims.numbers import plain_text
+from universe.claims.numbers import MOST_CHARS, plain_text
 
 _RULE: Final = re.compile(r"[\s|:+-]*-{2,}[\s|:+-]*")
 _MOST_TEXT: Final = 20_000_000
@@ -84,9 +84,5 @@ def _has_line(text: str, row: Sequence[str], header: Sequence[str]) -> bool:
 
 def _squash(text: str) -> str:
     """Return the plain text without spaces, braces and quotation marks, in one case."""
-    pieces = (
-        (plain_text(text[at : at + 20_000]) for at in range(0, len(text), 20_000))
-        if len(text) > 20_000
-        else (plain_text(text),)
-    )
+    pieces = (plain_text(text[at : at + MOST_CHARS]) for at in range(0, len(text), MOST_CHARS))
     return re.sub(r"[\s{}\"'“”‘’]+", "", "".join(pieces)).casefold()

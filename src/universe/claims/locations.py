@@ -74,7 +74,10 @@ def _in_row(location: Location, quantity: Quantity, body: BodyNames | None) -> l
     if not labelled and header:
         return f"Neither the row nor a column of the table is labelled as {quantity.name}."
     if not labelled:
-        labelled = [(cell, "", False) for cell, _ in columns]
+        # Without a header, only a unit such as M⊕ in the cell itself tells what the number is.
+        labelled = [(cell, "", False) for cell, _ in columns if _is_told_by_unit(cell, quantity)]
+        if not labelled:
+            return f"The row has no header, and no number in it has a unit of {quantity.name}."
     named = [one for one in labelled if body is None or _names_body(row, *one[1:], body, location.context)]
     if not named and body is not None:
         return f"Neither the row nor its column names {body.names[0]}."
@@ -84,6 +87,11 @@ def _in_row(location: Location, quantity: Quantity, body: BodyNames | None) -> l
         written = label_of_row if by_row else label
         found += _in_cell(cell, quantity, (written, location.context))
     return found or f"The row states no {quantity.name} with a unit."
+
+
+def _is_told_by_unit(cell: str, quantity: Quantity) -> bool:
+    units = [unit_after(cell, measured.end) for measured in read_numbers(cell)]
+    return any(unit is not None and unit.name.endswith(f"_{quantity.name}") for unit in units)
 
 
 def _labels(row: Sequence[str], label: str, quantity: Quantity) -> Iterator[bool]:

@@ -13,10 +13,7 @@ Kind = Literal["value", "range", "limit", "percent"]
 _SUPERSCRIPTS: Final = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=True))
 _SUBSCRIPTS: Final = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-", strict=True))
 _SIGNS: Final = (
-    (
-        r"\\(?:mathrm|mathbf|mathit|mathsf|textrm|textbf|textit|text|rm|bf|it|boldsymbol|ensuremath|hbox|mbox)(?![A-Za-z])",
-        "",
-    ),
+    (r"\\(?:(?:math|text)(?:rm|bf|it|sf)|text|rm|bf|it|boldsymbol|ensuremath|hbox|mbox)(?![A-Za-z])", ""),
     (r"\\(?:left|right|displaystyle|scriptstyle|hfill|nodata)(?![A-Za-z])", ""),
     (r"\\pm(?![A-Za-z])|\+/-|\+-|\bplus or minus\b|&plusmn;", "±"),
     (r"\\(?:times|cdot)(?![A-Za-z])|&times;", "×"),
@@ -67,7 +64,8 @@ _RANGE_BEFORE: Final = re.compile(r"(?:\d\s*(?:–|—|-|\bto\b|\.\.+|…)|\bbet
 _BETWEEN: Final = re.compile(r"\bbetween\s+$", re.IGNORECASE)
 _LIMIT: Final = re.compile(
     r"(?:[<>]|\b(?:less|more|greater|lower|higher|fewer|larger|smaller) than"
-    r"|\bat (?:least|most)|\bup to|\bbelow|\babove|\bunder|\bover|\bexceeds?|\bwithin|\b(?:upper|lower) limit(?: of)?)\s*$",
+    r"|\bat (?:least|most)|\bup to|\bbelow|\babove|\bunder|\bover|\bexceeds?|\bwithin"
+    r"|\b(?:upper|lower) limit(?: of)?)\s*$",
     re.IGNORECASE,
 )
 
@@ -114,6 +112,7 @@ def _measured(match: re.Match[str], text: str) -> Measured | None:
         value = -value
     has_both = bool(match["open"]) == bool(match["close"])
     written = match[0].strip() if has_both else text[start : match.end()].strip()
+    written = re.sub(r"\s*±\s*", " ± ", written)
     return Measured(value, half, written, start, match.end(), _kind(text, match.start(), match.end()))
 
 

@@ -2,8 +2,9 @@
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from universe.orbits.units import convert
 from uraniborg.kernel.errors import InvalidInput
@@ -44,6 +45,16 @@ def _units() -> list[tuple[re.Pattern[str], str, float]]:
 
 
 _UNITS: Final = _units()
+_SHOWN: Final = {
+    **{f"{body}_mass": f"{body.capitalize()} masses" for body in ("earth", "jupiter")},
+    **{f"{body}_radius": f"{body.capitalize()} radii" for body in ("earth", "jupiter")},
+    "solar_mass": "solar masses",
+    "solar_radius": "solar radii",
+    "day": "days",
+    "year": "years",
+    "au": "AU",
+    "degree": "degrees",
+}
 _LONE: Final = {(name, factor): re.compile(rf"(?<![\w\\])(?:{one.pattern})") for one, name, factor in _UNITS}
 _INTRODUCES_UNIT: Final = re.compile(r"[\[(,/\d}]\s*$|\bin\s*$")
 _POWER: Final = re.compile(r"(?:×\s*)?10\s*\^\s*\{?\s*(-?\d{1,2})\s*\}?\s*$")
@@ -63,6 +74,11 @@ class Unit:
 
     name: str
     factor: float = 1.0
+
+    def after(self, number: str) -> str:
+        """Return a number with this unit for a person, such as `0.692 ± 0.022 Earth masses`."""
+        scale = f" × {self.factor:g}" if self.factor != 1.0 else ""
+        return f"{number}{scale} {_SHOWN.get(self.name, self.name)}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +158,10 @@ def quantity_of(field: str) -> Quantity:
     return _quantity(" ".join(words).lower(), "", r"\W*".join(map(re.escape, words)))
 
 
-def shown_scale(field: str, body: Any) -> float:
+def shown_scale(field: str, body: Mapping[str, Any] | None) -> float:
     """Return by how much the value of `field` is magnified for display: radii of shipped systems are."""
-    physical = body.get("physical") if field == "radius" and isinstance(body, dict) else None
-    scale: Any = physical.get("displayMagnification") if isinstance(physical, dict) else None  # type: ignore[reportUnknownMemberType]
+    physical: Any = body.get("physical") if field == "radius" and body is not None else None
+    scale: Any = cast("Mapping[str, Any]", physical).get("displayMagnification") if isinstance(physical, Mapping) else 1
     return float(scale) if isinstance(scale, int | float) and math.isfinite(scale) and scale > 0 else 1.0
 
 

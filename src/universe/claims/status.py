@@ -46,9 +46,11 @@ class Statement:
     """The value that a location states for a field, in the unit of the field."""
 
     value: float
-    as_written: str
+    shown: str
+    """The number as written with its unit, such as `0.692 ± 0.022 Earth masses`."""
     unit: str
     stated: float
+    """The number in that unit."""
 
 
 def status_of(
@@ -104,7 +106,7 @@ def statement_in(given: object, field: str, body: Mapping[str, Any] | None = Non
     value = quantity.from_unit(first.measured.value, first.unit)
     assert value is not None  # `stated_in` gives only units of the quantity
     scale = shown_scale(field, body)
-    return Statement(value * scale, first.measured.text, _unit_text(first), first.measured.value)
+    return Statement(value * scale, first.unit.after(first.measured.text), *_facts(first)[1:])
 
 
 def _compare(location: Location, field: str, value: float, body: Mapping[str, Any] | None) -> ClaimStatus:
@@ -116,16 +118,15 @@ def _compare(location: Location, field: str, value: float, body: Mapping[str, An
     values = [one for one in stated if one.measured.kind == "value"]
     for one in values:
         if _is_same(real, one, quantity):
-            written = f"{one.measured.text} {_unit_text(one)}".strip()
-            reason = f"{location.describe().capitalize()} states {written}."
-            return ClaimStatus(SUPPORTED, reason, one.measured.text, _unit_text(one), one.measured.value)
+            where = location.describe()
+            reason = f"{where[0].upper()}{where[1:]} states {one.unit.after(one.measured.text)}."
+            return ClaimStatus(SUPPORTED, reason, *_facts(one))
     if not values:
         return ClaimStatus(UNVERIFIED, _not_a_value(stated[0]))
     one = values[0]
     set_value = quantity.in_unit(real, one.unit)
-    unit = _unit_text(one)
-    reason = f"The location states {one.measured.text} {unit}".rstrip() + f", and the value is {set_value:.6g} {unit}"
-    return ClaimStatus(UNVERIFIED, reason.rstrip() + ".", one.measured.text, unit, one.measured.value)
+    stated_text, set_text = one.unit.after(one.measured.text), one.unit.after(f"{set_value:.6g}")
+    return ClaimStatus(UNVERIFIED, f"The location states {stated_text}, and the value is {set_text}.", *_facts(one))
 
 
 def _is_same(value: float, stated: Stated, quantity: Quantity) -> bool:
@@ -144,6 +145,6 @@ def _not_a_value(stated: Stated) -> str:
     return f"The location states {words[stated.measured.kind]}, {stated.measured.text}, and not a value."
 
 
-def _unit_text(stated: Stated) -> str:
-    factor = f"{stated.unit.factor:g} " if stated.unit.factor != 1.0 else ""
-    return f"{factor}{stated.unit.name}" if stated.unit.name else ""
+def _facts(stated: Stated) -> tuple[str, str, float]:
+    """Return the number as written, its unit, and the number in that unit."""
+    return stated.measured.text, stated.unit.name, stated.measured.value * stated.unit.factor
