@@ -22,8 +22,10 @@ def is_in_text(location: Location, text: str) -> bool:
 
 def _has_row(table: Sequence[Sequence[str]], row: Sequence[str], header: Sequence[str]) -> bool:
     for at, cells in enumerate(table):
-        columns = _columns(cells, row)
-        if columns and (not header or any(_columns(above, header) == columns for above in table[:at])):
+        if not header and _columns(cells, row):
+            return True
+        columns = (_columns(above, header) for above in table[:at] if header and len(above) == len(cells))
+        if any([cells[column] for column in one] == list(row) for one in columns):
             return True
     return False
 
