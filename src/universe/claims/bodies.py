@@ -1,0 +1,67 @@
+"""How tables and passages name a body: `TRAPPIST-1 e`, `TRAPPIST-1e`, `planet e`, or `e` alone as a label."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+_FOOTNOTE: Final = re.compile(r"\^\{?[\w*†‡,]{1,3}\}?$|[†‡]+$")
+_SOLAR: Final = "sun mercury venus earth moon mars jupiter saturn uranus neptune pluto ceres"
+_MORE_LETTERS: Final = r"(?:(?:\s*,\s*|\s*,?\s+and\s+|\s*[-–]\s*)[a-z]\b)*"
+_IN_SYSTEM: Final = re.compile(rf"\b(?:{_SOLAR.replace(' ', '|')})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class BodyNames:
+    """The names of one body: those that stand alone, the letter of a planet, and the star before the letter."""
+
+    names: tuple[str, ...]
+    letter: str = ""
+    stem: str = ""
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any] | None) -> Self | None:
+        """Return the names of a body, or None if nothing names it."""
+        given = [body.get(key) for key in ("name", "id")] if body is not None else []
+        names = tuple(name for name in given if isinstance(name, str) and _squash(name))
+        if not names:
+            return None
+        stem, _, letter = names[0].strip().rpartition(" ")
+        is_planet = bool(stem) and len(letter) == 1 and letter.isascii() and letter.islower()
+        return cls(names, letter if is_planet else "", stem if is_planet else "")
+
+    def is_label(self, label: str) -> bool:
+        """Return whether a cell is a label of this body and of no other."""
+        bare = _FOOTNOTE.sub("", label.strip(" {}:.")).strip(" {}")
+        if self.letter and re.sub(r"^[Pp]lanet\s+", "", bare) == self.letter:
+            return True
+        return _squash(bare) in {_squash(name) for name in self.names}
+
+    def mentions(self, text: str) -> list[tuple[int, bool]]:
+        """Return the positions where a passage mentions a body, with whether the body is this one."""
+        found: dict[int, bool] = {}
+        for match in _IN_SYSTEM.finditer(text):
+            if not re.match(r"['’]?s?[- ]*(?:mass|radi|like|size)", text[match.end() :]):
+                found[match.start()] = _squash(match[0]) in {_squash(name) for name in self.names}
+        if self.letter:
+            stem = r"[\s-]*".join(map(re.escape, re.split(r"[\s-]+", self.stem)))
+            # The letters of a list ("planets d and e") are mentions too.
+            named = rf"(?:{stem}|\bplanets?)\s*(?P<first>[a-z])\b(?P<more>{_MORE_LETTERS})"
+            for match in re.finditer(named, text):
+                found[match.start()] = match["first"] == self.letter
+                for more in re.finditer(r"\b[a-z]\b", match["more"]):
+                    found[match.start("more") + more.start()] = more[0] == self.letter
+        else:
+            for name in self.names:
+                for match in re.finditer(rf"(?<!\w){re.escape(name)}(?![\w-])(?!\s+[a-z]\b)", text, re.IGNORECASE):
+                    found.setdefault(match.start(), True)
+        return sorted(found.items())
+
+    def are_in(self, text: str) -> bool:
+        """Return whether a caption or heading mentions this body and no other."""
+        mentions = self.mentions(text)
+        return bool(mentions) and all(is_this for _, is_this in mentions)
+
+
+def _squash(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()
