@@ -144,15 +144,15 @@ def _derive_element(old: Entity, new: Entity, mass_ratio: float | None) -> Deriv
     """Return the body with the element that follows by Kepler's third law; None if it stays as it is."""
     element = derived_element(new)
     field = f"kepler.{element}"
-    basis = "kepler.period" if element == "semiMajorAxis" else "kepler.semiMajorAxis"
+    (_, stated_before), (basis, stated) = _basis_of(old, element), _basis_of(new, element)
     value = value_at(new, field)
     if not is_same(value_at(old, field), value):
         return None
-    is_stated = not is_same(value_at(old, basis), value_at(new, basis))
+    is_stated = not is_same(stated_before, stated)
     if not is_stated and mass_ratio == 1:
         return None
     cause = basis if is_stated else "mass"
-    change = _ratio(value_at(old, basis), value_at(new, basis))
+    change = _ratio(stated_before, stated)
     if change is None or mass_ratio is None or not _is_number(value) or _block(new).get("units") != "astronomical":
         return Derived(new, {field: cause})
     if element == "semiMajorAxis":
@@ -162,6 +162,16 @@ def _derive_element(old: Entity, new: Entity, mass_ratio: float | None) -> Deriv
     if not 0 < value < math.inf:
         return Derived(new, {field: cause})
     return Derived(_with_value(new, field, value), {field: cause})
+
+
+def _basis_of(body: Entity, element: str | None) -> tuple[str, Any]:
+    """Return the field, and its value, that Kepler's third law gives the derived element from."""
+    if element == "period":
+        return "kepler.semiMajorAxis", value_at(body, "kepler.semiMajorAxis")
+    osculating = value_at(body, "kepler.osculatingPeriod")
+    if osculating is not None:
+        return "kepler.osculatingPeriod", osculating
+    return "kepler.period", value_at(body, "kepler.period")
 
 
 def _block(body: Entity) -> Entity:

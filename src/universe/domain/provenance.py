@@ -182,7 +182,7 @@ def _cause_of(field: str, old: Entity | None, new: Entity, causes: Causes) -> En
     """Return why a field that was not set itself has a record: recomputed from another, or left without its basis."""
     basis = causes.get(field)
     if old is None or not is_same(value_at(old, field), value_at(new, field)):
-        return {"from": basis} if basis else {}
+        return {"basis": basis} if basis else {}
     cause = basis or ("parentId" if old.get("parentId") != new.get("parentId") else None)
     return {"withdrawn": cause} if cause else {}
 
