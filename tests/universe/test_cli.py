@@ -111,7 +111,7 @@ def test_send_tells_the_version_and_what_happened(made: Ask) -> None:
     said = made("send", "u", json.dumps(add_star("b")), "--json").json
     assert said == {"version": 4, "events": [{"type": "starAdded", "id": "b"}]}
     assert made("send", "u", json.dumps(add_star("c"))).out == "Version 5: starAdded c.\n"
-    assert made("send", "u", TICK).out == "Version 6: time has passed.\n"
+    assert made("send", "u", TICK).out == "Version 6: 1 simulation second passed.\n"
 
 
 def test_send_reads_from_stdin(made: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,7 +293,7 @@ def test_commands_lists_all_25_and_those_of_one_category(ask: Ask) -> None:
     assert (len(everything), sum(len(one["commands"]) for one in everything)) == (10, 25)
     told = ask("commands", "star-crud")
     assert told.code == 0
-    assert "addStar {id, payload}" in told.out
+    assert "addStar {id, payload, reason?}" in told.out
     assert "tick" not in told.out
 
 

@@ -111,7 +111,7 @@ def derive_orbits(
 
     The bodies `given` stay as they are: their elements are only known not to follow any more.
     """
-    candidates = {key: after[key] for key in orbits if key in after and key in before}
+    candidates = {key: after[key] for key in sorted(orbits) if key in after and key in before}
     if not candidates or not any(_has_other_pull(before.get(key), after.get(key), key, candidates) for key in touched):
         return {}
     masses = orbited_masses(before)
@@ -161,7 +161,7 @@ def _derive_element(old: Entity, new: Entity, mass_ratio: float | None) -> Deriv
         value = value * math.sqrt(change * change * change / mass_ratio)
     if not 0 < value < math.inf:
         return Derived(new, {field: cause})
-    return Derived(_with_value(new, field, value), {field: cause})
+    return Derived(_with_value(new, field, value), {field: basis})
 
 
 def _basis_of(body: Entity, element: str | None) -> tuple[str, Any]:

@@ -14,7 +14,6 @@ from universe.errors import BadNumber, MalformedRequest, TooLarge
 from universe.rest.shapes import LARGEST_VERSION
 from uraniborg.kernel.web import error_response
 
-
 REST_CLIENT: Final = "REST client"
 """The author of changes by a client that does not name one."""
 

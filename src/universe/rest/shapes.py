@@ -101,7 +101,12 @@ def add_schemas(app: FastAPI) -> None:
             schemas["Result"] = {
                 "type": "object",
                 "required": ["events", "version"],
-                "properties": {"nextState": {"type": "object"}, "events": _EVENTS, "version": {"type": "integer"}},
+                "properties": {
+                    "nextState": {"type": "object"},
+                    "events": _EVENTS,
+                    "version": {"type": "integer"},
+                    "warnings": {"type": "array", "items": {"type": "string"}},
+                },
             }
         return document
 
