@@ -67,9 +67,14 @@ def tell_result(done: dict[str, Any]) -> None:
         out.print(f"  {_safe(warning)}")
 
 
+def with_unit(amount: float, unit: str) -> str:
+    """Return an amount for a person: `30 days`, `1 day`."""
+    return f"{amount:,.10g} {unit.removesuffix('s') if amount == 1 else unit}"
+
+
 def _passed(time: float, unit: str) -> str:
     """Return how much time passed: `30 days passed`, `1 day passed`, `went back by 2 days`."""
-    amount = f"{abs(time):,.10g} {unit.removesuffix('s') if abs(time) == 1 else unit}"
+    amount = with_unit(abs(time), unit)
     return f"{amount} passed" if time > 0 else f"time went back by {amount}"
 
 

@@ -52,13 +52,13 @@ def show(
         print_json(plain)
         return
     from universe.domain.state import trusted_state
-    from universe.reporting import tell_tree
+    from universe.reporting import tell_tree, with_unit
     from universe.service.dates import time_facts
     from universe.shelf_texts import shelf_texts
 
     facts = time_facts(trusted_state(plain))
     date = f" ({facts['date']})" if "date" in facts else ""
-    tell_tree(name, at, plain, depth, f"{plain['time']:,g} {facts['timeUnit']}{date}", shelf_texts())
+    tell_tree(name, at, plain, depth, f"{with_unit(plain['time'], facts['timeUnit'])}{date}", shelf_texts())
 
 
 @app.command()
