@@ -11,15 +11,14 @@ from rich.text import Text
 from paper_library.build.building import build_shelf
 from paper_library.library import Library
 from paper_library.reporting import marked
-from paper_library.sample import SAMPLE_PAPERS
+from paper_library.sample import SAMPLE_INPUTS, SAMPLE_PAPERS
 
 _QUERIES: Final = ("planets around nearby stars year:2010..", "author:vaswani", "Wirkungsgrad")
 
 
 def show_shelf(console: Console, found: Path, target: Path) -> None:
     """Build the shelf `target` of the sample papers and the export `found`, and search it."""
-    inputs = [SAMPLE_PAPERS / "papers.bib", SAMPLE_PAPERS / "texts", found]
-    report = build_shelf(inputs, target, summaries=SAMPLE_PAPERS / "summaries")
+    report = build_shelf([*SAMPLE_INPUTS, found], target, summaries=SAMPLE_PAPERS / "summaries")
     library = Library.open(target)
     try:
         facts = Text.assemble(

@@ -77,8 +77,9 @@ class Unit:
 
     def after(self, number: str) -> str:
         """Return a number with this unit for a person, such as `0.692 ± 0.022 Earth masses`."""
-        scale = f" × {self.factor:g}" if self.factor != 1.0 else ""
-        return f"{number}{scale} {_SHOWN.get(self.name, self.name)}".rstrip()
+        if self.factor != 1.0:
+            number = f"({number}) × {self.factor:g}" if " " in number else f"{number} × {self.factor:g}"
+        return f"{number} {_SHOWN.get(self.name, self.name)}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
