@@ -1,4 +1,4 @@
-"""The demo's last act: what the search found goes on a shelf, beside the sample papers, and is searched there."""
+"""The demo's shelf: the papers that the search found, beside the sample papers, and searches of them."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +25,8 @@ def show_shelf(console: Console, found: Path, target: Path) -> None:
             (f"  {report.papers} papers", "bold"),
             f" from {report.entries} entries; {report.merged} merged, {report.with_source} with text to read",
         )
-        console.print(Group(Text("A shelf of it all", "bold"), facts, Text("")))
+        note = Text("  The summaries and texts are ours, not the papers' own words.", "dim")
+        console.print(Group(Text("A shelf of these papers and the sample papers", "bold"), facts, note, Text("")))
         for query in _QUERIES:
             console.print(_results(query, library.search(query, limit=2)))
     finally:

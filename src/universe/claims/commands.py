@@ -38,7 +38,7 @@ def claim(params: dict[str, Any], _context: object = None) -> dict[str, Any]:
     found, reasons = _read(rows, field, body, paper.get("title"))
     if not found:
         raise NotStated(
-            f"No table row of {_name(paper)} states the {field} of {body}.",
+            f"No table row of {_name(paper)} on the shelf states the {field} of {body}.",
             hint=_hint(reasons) or "Its text on the shelf has no table row that matches: choose another paper.",
             body=body,
         )
@@ -75,7 +75,8 @@ def _chosen(found: list[Found], field: str, body: str, value: float | None, pape
             if math.isclose(value, statement.stated, rel_tol=1e-9):
                 return location, statement
         raise NotStated(
-            f"{_name(paper)} does not state {value:g} as the {field} of {body}: it states {_listed(found)}.",
+            f"No table row of {_name(paper)} on the shelf states {value:g} as the {field} of {body}: "
+            f"the row states {_listed(found)}.",
             hint=f"Leave the value out to take the stated number, {found[0][1].stated:g}.",
             body=body,
         )
@@ -105,7 +106,8 @@ def _source(paper: Mapping[str, Any], field: str, location: dict[str, Any], stat
 
 def _name(paper: Mapping[str, Any]) -> str:
     """Return how a person names a paper, such as Agol et al. (2021)."""
-    authors: list[Any] = [name for name in paper.get("authors") or [] if isinstance(name, str) and name.strip()]
+    given = cast("list[Any]", paper.get("authors") or [])
+    authors = [name for name in given if isinstance(name, str) and name.strip()]
     if not authors:
         return f"'{paper.get('title') or paper.get('paper_id') or 'the paper'}'"
     year = f" ({paper['year']})" if paper.get("year") else ""

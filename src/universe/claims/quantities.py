@@ -57,7 +57,10 @@ _SHOWN: Final = {
 }
 _LONE: Final = {(name, factor): re.compile(rf"(?<![\w\\])(?:{one.pattern})") for one, name, factor in _UNITS}
 _INTRODUCES_UNIT: Final = re.compile(r"[\[(,/\d}]\s*$|\bin\s*$")
-_POWER: Final = re.compile(r"(?:×\s*)?10\s*\^\s*\{?\s*(-?\d{1,2})\s*\}?\s*$")
+_SCALE: Final = re.compile(
+    r"(?:×\s*)?(?:10\s*\^\s*\{?\s*(?P<power>-?\d{1,2})\s*\}?|(?<![\w.])(?P<number>\d+(?:\.\d+)?))\s*$"
+)
+"""What multiplies a unit in a label: 10^{-2} AU, 0.01 AU."""
 _BRACKETS: Final = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 _OTHER: Final = re.compile(
     r"/|\bratio|\blog|\bsin\b|\bcos\b|\bminimum\b|\bdensit|\berr|\buncert|\bσ|±|\bfraction|\bchange|\brate\b|\bprior\b"
@@ -189,9 +192,11 @@ def _units_in(label: str) -> list[tuple[Unit, int, int]]:
             # A letter is a unit only in brackets, after a comma or after "in": "d" as a label is a planet, "m" a mass.
             if len(match[0]) == 1 and match[0] != "°" and not _INTRODUCES_UNIT.search(before):
                 continue
-            power = _POWER.search(before)
-            scale = 10.0 ** int(power[1]) if power else 1.0
-            found.append((Unit(name, factor * scale), power.start() if power else match.start(), match.end()))
+            start, scale = match.start(), 1.0
+            if scaled := _SCALE.search(before):
+                start = scaled.start()
+                scale = 10.0 ** int(scaled["power"]) if scaled["power"] else float(scaled["number"]) or 1.0
+            found.append((Unit(name, factor * scale), start, match.end()))
     return found
 
 
