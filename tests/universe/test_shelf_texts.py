@@ -26,9 +26,16 @@ class Entry:
         return self._reader
 
 
+def _listing(entries: list[Entry]) -> Callable[[str], list[Entry]]:
+    def listed(group: str) -> list[Entry]:
+        return entries if group == "universe.texts" else []
+
+    return listed
+
+
 def offer(monkeypatch: pytest.MonkeyPatch, *readers: Reader) -> None:
     entries = [Entry(reader, str(number)) for number, reader in enumerate(readers)]
-    monkeypatch.setattr(module, "entry_points", lambda group: entries if group == "universe.texts" else [])
+    monkeypatch.setattr(module, "entry_points", _listing(entries))
 
 
 @pytest.fixture(scope="module")
