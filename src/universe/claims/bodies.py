@@ -9,6 +9,8 @@ _PLANET: Final = re.compile(r"(?P<stem>.*\w)[\s_-]+(?P<letter>[a-z])")
 """The name or id of a planet: that of its star, and a letter."""
 _FOOTNOTE: Final = re.compile(r"\^\{?[\w*†‡,]{1,3}\}?$|[†‡]+$")
 _SOLAR: Final = "sun mercury venus earth moon mars jupiter saturn uranus neptune pluto ceres"
+_IS_UNIT: Final = re.compile(r"['’]?s?[- ]*(?:mass|radi|like|size)", re.IGNORECASE)
+"""What follows a name in a unit or a comparison: Earth masses, Earth-like."""
 _MORE_LETTERS: Final = r"(?:(?:\s*,\s*|\s*,?\s+and\s+|\s*[-–]\s*)[a-z]\b)*"
 _IN_SYSTEM: Final = re.compile(rf"\b(?:{_SOLAR.replace(' ', '|')})\b", re.IGNORECASE)
 
@@ -45,7 +47,7 @@ class BodyNames:
         """Return the positions where a passage mentions a body, with whether the body is this one."""
         found: dict[int, bool] = {}
         for match in _IN_SYSTEM.finditer(text):
-            if not re.match(r"['’]?s?[- ]*(?:mass|radi|like|size)", text[match.end() :]):
+            if not _IS_UNIT.match(text, match.end()):
                 found[match.start()] = _squash(match[0]) in {_squash(name) for name in self.names}
         if self.letter:
             # The letters of a list ("planets d and e") are mentions too.
@@ -56,8 +58,10 @@ class BodyNames:
                     found[match.start("more") + more.start()] = more[0] == self.letter
         else:
             for name in self.names:
-                for match in re.finditer(rf"(?<!\w){re.escape(name)}(?![\w-])(?!\s+[a-z]\b)", text, re.IGNORECASE):
-                    found.setdefault(match.start(), True)
+                # A planet of a star, `TRAPPIST-1 e`, is another body than the star.
+                for match in re.finditer(rf"{_spelled(name)}(?P<planet>[\s-]*[a-z]\b)?(?!\w)", text):
+                    if not _IS_UNIT.match(text, match.end()):
+                        found.setdefault(match.start(), not match["planet"])
         return sorted(found.items())
 
     def has_star(self, text: str) -> bool:

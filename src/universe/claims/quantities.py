@@ -94,6 +94,8 @@ class Quantity:
     """The unit of the field; empty for a plain number."""
     words: re.Pattern[str]
     symbols: frozenset[str] = frozenset()
+    takes_any_unit: bool = False
+    """Whether the unit is not known, so that only the number is compared."""
 
     def is_labelled(self, label: str) -> bool:
         """Return whether a label of a table, as plain text, names this quantity and no other made of it."""
@@ -117,8 +119,10 @@ class Quantity:
 
     def in_unit(self, value: float, unit: Unit) -> float | None:
         """Return a value of the field in `unit`, or None if `unit` is of another quantity."""
-        if not self.unit or self.unit == unit.name:
+        if self.unit == unit.name or self.takes_any_unit:
             return value / unit.factor
+        if not self.unit:
+            return None
         try:
             return convert(value, self.unit, unit.name) / unit.factor
         except InvalidInput:
@@ -159,7 +163,8 @@ def quantity_of(field: str) -> Quantity:
     if known := _FIELDS.get(field):
         return known
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", field.rpartition(".")[2]) or [field]
-    return _quantity(" ".join(words).lower(), "", r"\W*".join(map(re.escape, words)))
+    named = re.compile(r"\W*".join(map(re.escape, words)), re.IGNORECASE)
+    return Quantity(" ".join(words).lower(), "", named, takes_any_unit=True)
 
 
 def shown_scale(field: str, body: Mapping[str, Any] | None) -> float:

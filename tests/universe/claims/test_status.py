@@ -134,6 +134,39 @@ def test_a_letter_names_a_planet_only_of_the_star_that_the_table_or_paper_is_abo
     )
 
 
+STAR: Final[dict[str, Any]] = {"id": "trappist-1", "name": "TRAPPIST-1"}
+
+
+def test_a_star_is_named_by_the_caption_or_the_title_unless_they_name_a_planet() -> None:
+    location = {
+        "table": "Parameters of the star",
+        "header": ["Parameter", "Value"],
+        "row": ["M [M⊙]", "0.0898 ± 0.0023"],
+    }
+    assert status(location, 0.0898, body=STAR).status == SUPPORTED
+    assert status({**location, "table": "Parameters of TRAPPIST-1 e"}, 0.0898, body=STAR).status == UNVERIFIED
+    row = {"table": "1", "header": ["body", "mass [M⊙]"], "row": ["TRAPPIST-1 e", "0.0898"]}
+    assert status(row, 0.0898, body=STAR).status == UNVERIFIED
+
+
+def test_the_earth_of_a_unit_is_not_the_body_earth() -> None:
+    earth = {"id": "earth", "name": "Earth"}
+    for passage in ("The mass is 0.107 Earth masses.", "Mars has a mass of 0.107 Earth masses."):
+        found = status({"section": "1", "passage": passage}, 0.107 * EARTH_MASS, body=earth, title="Planets")
+        assert found.status == UNVERIFIED, passage
+    mars = {"id": "mars", "name": "Mars"}
+    passage = {"section": "1", "passage": "Mars has a mass of 0.107 Earth masses."}
+    assert status(passage, 0.107 * EARTH_MASS, body=mars, title="Planets").status == SUPPORTED
+
+
+def test_an_eccentricity_has_no_unit_and_a_field_of_ones_own_may_have_any() -> None:
+    location = {"table": "1", "header": ["planet", "eccentricity"], "row": ["TRAPPIST-1 e", "0.0051 AU"]}
+    assert status(location, 0.0051, field="kepler.eccentricity").status == UNVERIFIED
+    own = {"table": "1", "header": ["planet", "surface temperature [K]"], "row": ["TRAPPIST-1 e", "251"]}
+    assert status(own, 251.0, field="physical.surfaceTemperature").status == SUPPORTED
+    assert status(own, 252.0, field="physical.surfaceTemperature").status == UNVERIFIED
+
+
 @pytest.mark.parametrize(
     ("field", "header", "cell", "value"),
     [
