@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import pytest
 
+from paper_library.build.building import build_shelf
 from pflow.config import Settings
 from pflow.engine.results import RunResult
 from pflow.service import Service
@@ -295,3 +296,25 @@ def test_claim_makes_one_universe_however_often_it_is_resumed(service: Service, 
     listed = [sys.executable, "-m", "universe", "list", "--db", f"sqlite:///{folder / 'claim.db'}", "--json"]
     told = json.loads(subprocess.run(listed, capture_output=True, text=True, timeout=50, check=True).stdout)
     assert [one["id"] for one in told["universes"]] == [universe]
+
+
+def test_the_value_that_claim_set_is_traced_to_its_row_and_checked_against_the_shelf(
+    service: Service, folder: Path
+) -> None:
+    universe = succeeded(run(service, "claim", **REPLAYED))["universe"]
+    cite = [sys.executable, "-m", "universe", "cite", universe, "--body", "trappist-1-e", "--field", "mass"]
+    more = ["--db", f"sqlite:///{folder / 'claim.db'}", "--json"]
+
+    def cited(shelf: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*cite, "--shelf", shelf, *more], capture_output=True, text=True, timeout=50, check=False)
+
+    found = json.loads(cited("claim-shelf").stdout)
+    assert found["status"] == "supported"
+    assert "0.692 ± 0.022" in str(found)
+    other = folder / "other.md"
+    other.write_text("---\ntitle: Refined\ndoi: 10.3847/PSJ/abd022\n---\n\nNothing about masses.\n")
+    build_shelf([other], folder / "other-shelf")
+    assert json.loads(cited("other-shelf").stdout)["status"] == "unverified claim"
+    missing = cited("missing")
+    assert missing.returncode == 2
+    assert "There is no folder missing" in missing.stdout
