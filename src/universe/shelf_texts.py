@@ -1,8 +1,8 @@
 """Texts of papers from shelves, found under the entry point `universe.texts`.
 
-Each entry point loads to a function `text_of(identifiers, shelf)`: identifiers such as `{"doi": …, "arxiv": …, "id": …}`
-and the folder of a shelf (None for the default shelf) in, the text of the paper or None out. Nothing that such a
-function does wrong leaves this module.
+Each entry point loads to a function `text_of(identifiers, shelf)`: identifiers such as `{"doi": …, "arxiv": …}` and
+the folder of a shelf (None for the default shelf) in, the text of the paper or None out. Nothing that such a function
+does wrong leaves this module.
 """
 
 from collections.abc import Callable, Mapping

@@ -5,8 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
+_PLANET: Final = re.compile(r"(?P<stem>.*\w)[\s_-]+(?P<letter>[a-z])")
+"""The name or id of a planet: that of its star, and a letter."""
 _FOOTNOTE: Final = re.compile(r"\^\{?[\w*†‡,]{1,3}\}?$|[†‡]+$")
 _SOLAR: Final = "sun mercury venus earth moon mars jupiter saturn uranus neptune pluto ceres"
+_IS_UNIT: Final = re.compile(r"['’]?s?[- ]*(?:mass|radi|like|size)", re.IGNORECASE)
+"""What follows a name in a unit or a comparison: Earth masses, Earth-like."""
 _MORE_LETTERS: Final = r"(?:(?:\s*,\s*|\s*,?\s+and\s+|\s*[-–]\s*)[a-z]\b)*"
 _IN_SYSTEM: Final = re.compile(rf"\b(?:{_SOLAR.replace(' ', '|')})\b", re.IGNORECASE)
 
@@ -26,41 +30,54 @@ class BodyNames:
         names = tuple(name for name in given if isinstance(name, str) and _squash(name))
         if not names:
             return None
-        stem, _, letter = names[0].strip().rpartition(" ")
-        is_planet = bool(stem) and len(letter) == 1 and letter.isascii() and letter.islower()
-        return cls(names, letter if is_planet else "", stem if is_planet else "")
+        planet = _PLANET.fullmatch(names[0].strip())
+        return cls(names, planet["letter"], planet["stem"]) if planet else cls(names)
 
-    def is_label(self, label: str) -> bool:
-        """Return whether a cell is a label of this body and of no other."""
+    def is_label(self, label: str, context: str) -> bool:
+        """Return whether a cell is a label of this body and of no other.
+
+        A letter alone names a planet of the star that the context is about: the caption, the section or the title.
+        """
         bare = _FOOTNOTE.sub("", label.strip(" {}:.")).strip(" {}")
         if self.letter and re.sub(r"^[Pp]lanet\s+", "", bare) == self.letter:
-            return True
+            return self.has_star(context)
         return _squash(bare) in {_squash(name) for name in self.names}
 
     def mentions(self, text: str) -> list[tuple[int, bool]]:
         """Return the positions where a passage mentions a body, with whether the body is this one."""
         found: dict[int, bool] = {}
         for match in _IN_SYSTEM.finditer(text):
-            if not re.match(r"['’]?s?[- ]*(?:mass|radi|like|size)", text[match.end() :]):
+            if not _IS_UNIT.match(text, match.end()):
                 found[match.start()] = _squash(match[0]) in {_squash(name) for name in self.names}
         if self.letter:
-            stem = r"[\s-]*".join(map(re.escape, re.split(r"[\s-]+", self.stem)))
             # The letters of a list ("planets d and e") are mentions too.
-            named = rf"(?:{stem}|\bplanets?)\s*(?P<first>[a-z])\b(?P<more>{_MORE_LETTERS})"
+            named = rf"(?:{_spelled(self.stem)}[\s-]*|\bplanets?\s+)(?P<first>[a-z])\b(?P<more>{_MORE_LETTERS})"
             for match in re.finditer(named, text):
                 found[match.start()] = match["first"] == self.letter
                 for more in re.finditer(r"\b[a-z]\b", match["more"]):
                     found[match.start("more") + more.start()] = more[0] == self.letter
         else:
             for name in self.names:
-                for match in re.finditer(rf"(?<!\w){re.escape(name)}(?![\w-])(?!\s+[a-z]\b)", text, re.IGNORECASE):
-                    found.setdefault(match.start(), True)
+                # A planet of a star, `TRAPPIST-1 e`, is another body than the star.
+                for match in re.finditer(rf"{_spelled(name)}(?P<planet>[\s-]*[a-z]\b)?(?!\w)", text):
+                    if not _IS_UNIT.match(text, match.end()):
+                        found.setdefault(match.start(), not match["planet"])
         return sorted(found.items())
+
+    def has_star(self, text: str) -> bool:
+        """Return whether a text names the star of this planet; True for a body that is no planet by its name."""
+        return not self.stem or bool(re.search(rf"{_spelled(self.stem)}(?!\d|[A-Za-z]{{2}})", text))
 
     def are_in(self, text: str) -> bool:
         """Return whether a caption or heading mentions this body and no other."""
         mentions = self.mentions(text)
         return bool(mentions) and all(is_this for _, is_this in mentions)
+
+
+def _spelled(name: str) -> str:
+    """Return a pattern for a name in any case, with or without spaces and hyphens between its parts."""
+    parts = [re.escape(part) for part in re.split(r"[\s_-]+", name.strip())]
+    return r"(?<!\w)(?i:" + r"[\s_-]*".join(parts) + ")"
 
 
 def _squash(text: str) -> str:

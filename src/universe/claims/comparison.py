@@ -85,6 +85,6 @@ def _has_line(text: str, row: Sequence[str], header: Sequence[str]) -> bool:
 
 
 def _squash(text: str) -> str:
-    """Return the plain text without spaces, braces and quotation marks, in one case."""
+    """Return the plain text without spaces, braces, marks of indices and quotation marks, in one case."""
     pieces = (plain_text(text[at : at + MOST_CHARS]) for at in range(0, len(text), MOST_CHARS))
-    return re.sub(r"[\s{}\"'“”‘’]+", "", "".join(pieces)).casefold()
+    return re.sub(r"[\s{}_\"'“”‘’]+", "", "".join(pieces)).casefold()

@@ -27,11 +27,13 @@ class Location:
     header: tuple[str, ...] = ()
     row: tuple[str, ...] = ()
     passage: str = ""
+    title: str = ""
+    """The title of the paper."""
 
     @property
     def context(self) -> str:
-        """The table and section, as plain text."""
-        return plain_text(f"{self.table} {self.section}")
+        """The table, the section and the title of the paper, as plain text."""
+        return plain_text(f"{self.table}. {self.section}. {self.title}")
 
     def describe(self) -> str:
         """Return where the location is, such as `table "Planets", section "Results"`."""
@@ -47,14 +49,14 @@ class Stated:
     unit: Unit
 
 
-def location_of(given: object) -> Location | None:
-    """Return a location as validated texts, or None for what is not one. Does not raise."""
+def location_of(given: object, title: object = "") -> Location | None:
+    """Return a location in the paper of this title as validated texts, or None for what is not one. Does not raise."""
     if not isinstance(given, Mapping):
         return None
     entry = cast("Mapping[Any, Any]", given)
     header, row = _cells(entry.get("header")), _cells(entry.get("row"))
     texts = {name: _text(entry.get(name)) for name in ("section", "page", "table", "passage")}
-    return Location(**texts, header=header, row=row) if row or texts["passage"] else None
+    return Location(**texts, header=header, row=row, title=_text(title)) if row or texts["passage"] else None
 
 
 def stated_in(location: Location, quantity: Quantity, body: BodyNames | None) -> list[Stated] | str:
@@ -79,6 +81,8 @@ def _in_row(location: Location, quantity: Quantity, body: BodyNames | None) -> l
         if not labelled:
             return f"The row has no header, and no number in it has a unit of {quantity.name}."
     named = [one for one in labelled if body is None or _names_body(row, *one[1:], body, location.context)]
+    if not named and body is not None and not body.has_star(location.context):
+        return f"Neither the table nor the title of the paper names {body.stem}."
     if not named and body is not None:
         return f"Neither the row nor its column names {body.names[0]}."
     label_of_row = row[0]
@@ -104,8 +108,8 @@ def _labels(row: Sequence[str], label: str, quantity: Quantity) -> Iterator[bool
 
 def _names_body(row: Sequence[str], label: str, by_row: bool, body: BodyNames, context: str) -> bool:
     if not by_row:  # a column of masses: the row is the body's
-        return body.is_label(row[0]) or any(body.is_label(cell) for cell in row[1:] if len(cell) > 1)
-    if body.is_label(label):  # a row of masses: the column is the body's
+        return body.is_label(row[0], context) or any(body.is_label(cell, "") for cell in row[1:] if len(cell) > 1)
+    if body.is_label(label, context):  # a row of masses: the column is the body's
         return True
     return bool(_ANYTHING.match(label)) and body.are_in(context)
 
@@ -126,7 +130,7 @@ def _in_passage(passage: str, quantity: Quantity, body: BodyNames | None, contex
         return f"The passage does not mention the {quantity.name}."
     mentions = body.mentions(passage) if body is not None else []
     is_about = body is None or any(is_this for _, is_this in mentions) or (not mentions and body.are_in(context))
-    if body is not None and not is_about:
+    if body is not None and not (is_about and body.has_star(f"{passage} {context}")):
         return f"The passage does not mention {body.names[0]}."
     numbers = [
         (measured, unit)

@@ -41,7 +41,7 @@ _SIGNS: Final = (
     (r"(?<=10)\*\*", "^"),
     (r"\*", ""),
     (r"(?<![\d\s}])(\s*)[–—](?=\d)", r"\1-"),
-    (r"\{(\s*[±×+\-]\s*)\}", r"\1"),
+    *[(r"(?<![\^_\\A-Za-z])\{([^{}]{0,500})\}", r"\1")] * 2,  # braces that only group
 )
 _SIGN_RULES: Final = tuple((re.compile(pattern), new) for pattern, new in _SIGNS)
 

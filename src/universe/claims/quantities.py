@@ -57,7 +57,10 @@ _SHOWN: Final = {
 }
 _LONE: Final = {(name, factor): re.compile(rf"(?<![\w\\])(?:{one.pattern})") for one, name, factor in _UNITS}
 _INTRODUCES_UNIT: Final = re.compile(r"[\[(,/\d}]\s*$|\bin\s*$")
-_POWER: Final = re.compile(r"(?:×\s*)?10\s*\^\s*\{?\s*(-?\d{1,2})\s*\}?\s*$")
+_SCALE: Final = re.compile(
+    r"(?:×\s*)?(?:10\s*\^\s*\{?\s*(?P<power>-?\d{1,2})\s*\}?|(?<![\w.])(?P<number>\d+(?:\.\d+)?))\s*$"
+)
+"""What multiplies a unit in a label: 10^{-2} AU, 0.01 AU."""
 _BRACKETS: Final = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 _OTHER: Final = re.compile(
     r"/|\bratio|\blog|\bsin\b|\bcos\b|\bminimum\b|\bdensit|\berr|\buncert|\bσ|±|\bfraction|\bchange|\brate\b|\bprior\b"
@@ -77,8 +80,9 @@ class Unit:
 
     def after(self, number: str) -> str:
         """Return a number with this unit for a person, such as `0.692 ± 0.022 Earth masses`."""
-        scale = f" × {self.factor:g}" if self.factor != 1.0 else ""
-        return f"{number}{scale} {_SHOWN.get(self.name, self.name)}".rstrip()
+        if self.factor != 1.0:
+            number = f"({number}) × {self.factor:g}" if " " in number else f"{number} × {self.factor:g}"
+        return f"{number} {_SHOWN.get(self.name, self.name)}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,8 @@ class Quantity:
     """The unit of the field; empty for a plain number."""
     words: re.Pattern[str]
     symbols: frozenset[str] = frozenset()
+    takes_any_unit: bool = False
+    """Whether the unit is not known, so that only the number is compared."""
 
     def is_labelled(self, label: str) -> bool:
         """Return whether a label of a table, as plain text, names this quantity and no other made of it."""
@@ -113,8 +119,10 @@ class Quantity:
 
     def in_unit(self, value: float, unit: Unit) -> float | None:
         """Return a value of the field in `unit`, or None if `unit` is of another quantity."""
-        if not self.unit or self.unit == unit.name:
+        if self.unit == unit.name or self.takes_any_unit:
             return value / unit.factor
+        if not self.unit:
+            return None
         try:
             return convert(value, self.unit, unit.name) / unit.factor
         except InvalidInput:
@@ -155,7 +163,8 @@ def quantity_of(field: str) -> Quantity:
     if known := _FIELDS.get(field):
         return known
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", field.rpartition(".")[2]) or [field]
-    return _quantity(" ".join(words).lower(), "", r"\W*".join(map(re.escape, words)))
+    named = re.compile(r"\W*".join(map(re.escape, words)), re.IGNORECASE)
+    return Quantity(" ".join(words).lower(), "", named, takes_any_unit=True)
 
 
 def shown_scale(field: str, body: Mapping[str, Any] | None) -> float:
@@ -188,9 +197,11 @@ def _units_in(label: str) -> list[tuple[Unit, int, int]]:
             # A letter is a unit only in brackets, after a comma or after "in": "d" as a label is a planet, "m" a mass.
             if len(match[0]) == 1 and match[0] != "°" and not _INTRODUCES_UNIT.search(before):
                 continue
-            power = _POWER.search(before)
-            scale = 10.0 ** int(power[1]) if power else 1.0
-            found.append((Unit(name, factor * scale), power.start() if power else match.start(), match.end()))
+            start, scale = match.start(), 1.0
+            if scaled := _SCALE.search(before):
+                start = scaled.start()
+                scale = 10.0 ** int(scaled["power"]) if scaled["power"] else float(scaled["number"]) or 1.0
+            found.append((Unit(name, factor * scale), start, match.end()))
     return found
 
 

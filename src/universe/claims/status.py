@@ -68,7 +68,7 @@ def status_of(
     """
     located: object = source.get("locations")
     given = cast("Mapping[str, Any]", located).get(field) if isinstance(located, Mapping) else None
-    location = location_of(given)
+    location = location_of(given, source.get("title"))
     if location is None:
         return ClaimStatus(UNVERIFIED, f"The source names no table row or passage for {field}.")
     if not location.describe():
@@ -84,12 +84,14 @@ def status_of(
     return replace(found, reason=f"{found.reason} The {what} is in the text on the shelf.", checked=True)
 
 
-def statement_in(given: object, field: str, body: Mapping[str, Any] | None = None) -> Statement | str:
-    """Return what a location states for a field of a body, or a sentence that says why it states nothing.
+def statement_in(
+    given: object, field: str, *, body: Mapping[str, Any] | None = None, title: object = ""
+) -> Statement | str:
+    """Return what a location in the paper of this title states for a field of a body, or why it states nothing.
 
     A location that states two different values states nothing. Does not raise.
     """
-    location = location_of(given)
+    location = location_of(given, title)
     if location is None:
         return "The location has neither a table row nor a passage."
     quantity = quantity_of(field)

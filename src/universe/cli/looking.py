@@ -139,6 +139,10 @@ def cite(
     field: Annotated[
         str | None, typer.Option(help="Of --body: only this field, such as mass or kepler.period.")
     ] = None,
+    shelf: Annotated[
+        Path | None,
+        typer.Option(help="Of --body: check locations against the texts of this shelf."),
+    ] = None,
     version: Version = None,
     db: Db = None,
     json: Json = False,
@@ -147,7 +151,7 @@ def cite(
     if field is not None and body is None:
         raise UsageError("--field needs --body.", hint="For example --body trappist-1-e --field mass.")
     if body is not None:
-        _cite_body(universe_id, body, field, version, db, json)
+        _cite_body(universe_id, body, field, version, db, json, shelf)
         return
     from universe.citing import bibtex, sources_of
 
@@ -161,20 +165,26 @@ def cite(
         sys.stderr.write("No body of this universe names a source.\n")
 
 
-def _cite_body(universe_id: str, body: str, field: str | None, version: int | None, db: str | None, json: bool) -> None:
+def _cite_body(
+    universe_id: str, body: str, field: str | None, version: int | None, db: str | None, json: bool, shelf: Path | None
+) -> None:
     from universe.origin_report import tell_body, tell_origin
     from universe.service.universes import UniverseService
     from universe.shelf_texts import shelf_texts
     from universe.value_origins import statuses_of, trace
 
+    if shelf is not None and not shelf.expanduser().is_dir():
+        from uraniborg.kernel.files import shown
+
+        raise UsageError(f"There is no folder {shown(shelf)}.", hint="Give the folder of a shelf to --shelf.")
     if field is None:
         _, _, plain = state_of(universe_id, version, db)
-        statuses = statuses_of(plain["stars"], body, shelf_texts())
+        statuses = statuses_of(plain["stars"], body, shelf_texts(shelf))
         print_json(statuses) if json else tell_body(statuses)
         return
 
     async def read(service: UniverseService) -> dict[str, Any]:
-        return await trace(service, universe_id, body, field, version=version, text_of=shelf_texts())
+        return await trace(service, universe_id, body, field, version=version, text_of=shelf_texts(shelf))
 
     chain = run_with(db, read)
     print_json(chain) if json else tell_origin(chain)
