@@ -270,13 +270,13 @@ class TestHistory:
 
     def test_history_names_the_author_that_the_request_names(self, rest: httpx.Client, universe: str) -> None:
         url = f"/universes/{universe}"
-        named = {"Uraniborg-Author": "Tycho Bråhe".encode()}
-        assert rest.post(f"{url}/commands", json=add_star("s0"), headers=named).status_code == 200  # type: ignore[arg-type]
+        named = {b"Uraniborg-Author": "Tycho Bråhe".encode()}
+        assert rest.post(f"{url}/commands", json=add_star("s0"), headers=named).status_code == 200
         sent(rest, universe, add_star("s1"))
         assert rest.post(f"{url}/undo", headers={"Uraniborg-Author": "Sophie"}).status_code == 200
         entries = rest.get(f"{url}/history").json()["entries"]
         assert [one["author"] for one in entries] == ["Tycho Bråhe", "REST client", "Sophie"]
-        blank = rest.post(f"{url}/commands", json=add_star("s2"), headers={"Uraniborg-Author": "\x85"})
+        blank = rest.post(f"{url}/commands", json=add_star("s2"), headers={b"Uraniborg-Author": "\x85".encode()})
         assert error(blank, 400)["argument"] == "author"
 
     @pytest.mark.parametrize("wanted", ["state", "changes", "events"])
