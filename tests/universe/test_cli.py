@@ -93,6 +93,30 @@ def test_the_solar_system_is_another_at_another_date(ask: Ask) -> None:
     assert ask("show", "2026-11-15", "--json").json["stars"] != ask("show", "2000-01-01", "--json").json["stars"]
 
 
+def test_a_date_is_utc_and_a_julian_date_is_tdb(ask: Ask) -> None:
+    for written, epoch in (
+        ("2025-11-20", 2460999.5 + 69.184 / 86400),
+        ("2025-11-20T12:00+12:00", 2460999.5 + 69.184 / 86400),
+        ("JD2461000.5", 2461000.5),
+        ("jd 2461000.5", 2461000.5),
+        ("2461000", 2461000.0),
+    ):
+        made = ask("new", "--from", "Solar-System", "--at", written, "--json").json
+        sun = ask("show", made["id"], "--json").json["stars"]["sun"]
+        assert sun["physical"]["epochJulianDate"] == pytest.approx(epoch, abs=1e-8), written
+        assert made["name"] == "Solar System"
+
+
+def test_a_date_without_known_leap_seconds_gets_a_caution_on_stderr(ask: Ask) -> None:
+    made = ask("new", "--from", "solar-system", "--at", "1900-01-01", "--json")
+    assert made.json["bodies"] > 20
+    assert made.err.startswith("Caution: UTC has leap seconds since 1972 only")
+    assert ask("new", "--from", "solar-system", "--at", "2020-01-01", "--json").err == ""
+    refused = ask("new", "--from", "solar-system", "--at", "2500000.5", "--json")
+    assert refused.code != 0
+    assert "2470172.5" in refused.err or "2470172.5" in refused.out
+
+
 def test_list_shows_the_newest_first(made: Ask) -> None:
     made("new", "--id", "later", "--name", "Later")
     assert [one["id"] for one in made("list", "--json").json["universes"]] == ["later", "u"]

@@ -82,10 +82,7 @@ def state_of(universe_id: str, version: int | None, db: str | None) -> tuple[str
 
 
 def date_of(text: str | None) -> datetime | float | None:
-    """Return the instant that `--at` names: a UTC date, or a number for a Julian date in TDB.
-
-    Write a caution to stderr for a date whose leap seconds are not known.
-    """
+    """Return the instant that `--at` names: a UTC date, or a number for a Julian date in TDB."""
     if text is None:
         return None
     if text.lower() == "today":
@@ -98,10 +95,6 @@ def date_of(text: str | None) -> datetime | float | None:
         raise UsageError(
             f"'{text[:40]}' is not a date.", hint="Write it as 2026-11-15, 2026-11-15T18:30, JD2461000.5, or today."
         ) from None
-    from universe.systems.time_scales import caution_about
-
-    if caution := caution_about(moment):
-        sys.stderr.write(f"Caution: {caution}\n")
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
