@@ -135,7 +135,7 @@ def test_send_tells_the_version_and_what_happened(made: Ask) -> None:
     said = made("send", "u", json.dumps(add_star("b")), "--json").json
     assert said == {"version": 4, "events": [{"type": "starAdded", "id": "b"}]}
     assert made("send", "u", json.dumps(add_star("c"))).out == "Version 5: starAdded c.\n"
-    assert made("send", "u", TICK).out == "Version 6: time has passed.\n"
+    assert made("send", "u", TICK).out == "Version 6: 1 simulation second passed.\n"
 
 
 def test_send_reads_from_stdin(made: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +181,7 @@ def test_history_tells_every_entry_and_goes_on_after_a_version(made: Ask) -> Non
 
 def test_show_draws_the_tree_as_deep_as_asked(made: Ask) -> None:
     lines = made("show", "u").out.splitlines()
-    assert lines[0] == "Hven  version 3, time 1"
+    assert lines[0] == "Hven  version 3, time 1 simulation second"
     assert "Stjerneborg  sun" in lines[1]
     assert "Tyge  ven" in lines[2]
     assert lines[3] == "2 bodies"
@@ -317,7 +317,7 @@ def test_commands_lists_all_25_and_those_of_one_category(ask: Ask) -> None:
     assert (len(everything), sum(len(one["commands"]) for one in everything)) == (10, 25)
     told = ask("commands", "star-crud")
     assert told.code == 0
-    assert "addStar {id, payload}" in told.out
+    assert "addStar {id, payload, reason?}" in told.out
     assert "tick" not in told.out
 
 
@@ -461,6 +461,11 @@ def process(*arguments: str, cwd: Path, stdin: str = "") -> Done:
 
 def test_the_module_runs_as_a_command_and_its_commands_share_one_home(tmp_path: Path) -> None:
     assert process("new", "--id", "u", "--name", "Hven", cwd=tmp_path).out == "Made Hven with 0 bodies: u\n"
-    assert process("send", "u", "-", "--json", cwd=tmp_path, stdin=TICK).json == {"version": 1, "events": []}
+    assert process("send", "u", "-", "--json", cwd=tmp_path, stdin=TICK).json == {
+        "version": 1,
+        "events": [],
+        "timePassed": 1,
+        "timeUnit": "simulation seconds",
+    }
     lost = process("show", "nobody", cwd=tmp_path)
     assert (lost.code, lost.out, lost.err.splitlines()[0]) == (3, "", "error: Universe not found: nobody")
