@@ -1,5 +1,6 @@
 """Systems and their motion for the tests of answers."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,24 @@ def solar_system(*ids: str) -> Start:
     return start_of(load("solar-system"), ids)
 
 
-def planets(periods: list[float], *, mass: float = 0.0, eccentricity: float = 0.02, phase: float = 100.0) -> dict[str, Any]:
+def neptune_and_pluto() -> Start:
+    """Return Neptune and Pluto about one body that has the mass and the barycentre of the Sun and the other giants."""
+    small = solar_system("sun", "neptune", "pluto")
+    large = solar_system("sun", "jupiter", "saturn", "uranus", "neptune", "pluto")
+    inside = large.masses[:4] / large.masses[:4].sum()
+    masses = np.array([large.masses[:4].sum(), *large.masses[4:]])
+    states = [np.stack([inside @ one[:4], *one[4:]]) for one in (large.positions, large.velocities)]
+    relative = small.relative.copy()
+    relative[2, :2] = -masses[:2] / masses[:2].sum()
+    orbited = np.array([0.0, masses[:2].sum(), masses.sum()])
+    return replace(
+        small, masses=masses, positions=states[0], velocities=states[1], relative=relative, orbited_mass=orbited
+    )
+
+
+def planets(
+    periods: list[float], *, mass: float = 0.0, eccentricity: float = 0.02, phase: float = 100.0
+) -> dict[str, Any]:
     """Return the state of a star of one solar mass with planets of these periods in days."""
     stars: dict[str, Any] = {"star": {"name": "Star", "parentId": None, "mass": 1.0}}
     for index, period in enumerate(periods):
