@@ -1,0 +1,126 @@
+"""The motion that measurements are made on: by gravity, once and again as its twin, or along fixed Kepler orbits."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from universe.nbody.integration import integrate
+from universe.nbody.placing import about_barycentre, place
+from universe.nbody.selection import family_of, orbit_of
+from universe.nbody.starts import Start
+from universe.orbits.anomaly import Floats, solve_kepler
+from universe.orbits.blocks import elements
+from universe.orbits.grouping import Bodies
+from universe.orbits.kepler import Elements
+from uraniborg.kernel.errors import InvalidInput
+
+Notify = Callable[[float], None]
+"""Takes the fraction of the work that is done."""
+
+_TWIN_NODES: Final = 10
+_TWIN_TOLERANCE: Final = 1e-10
+_TWIN_SHIFT: Final = 1e-15
+_REFERENCE: Final = [0, 2, 1]
+_PIECES_PER_PERIOD: Final = 4
+_SLENDER: Final = 0.99
+
+
+class Motion(Protocol):
+    """Positions and velocities between two times, in days since the start."""
+
+    @property
+    def begin(self) -> float: ...
+    @property
+    def end(self) -> float: ...
+    def states(self, times: ArrayLike) -> tuple[Floats, Floats]:
+        """Return positions and velocities, each of shape (k, n, 3), in the reference frame."""
+        ...
+
+
+def require_days(days: float) -> float:
+    """Return the days of a measurement. Raise InvalidInput unless they are a finite number above 0."""
+    if not (math.isfinite(days) and days > 0):
+        raise InvalidInput(
+            f"days must be a finite number above 0, got {days:g}.",
+            hint="Give --days 365, for example. To look back, restore or make the universe at an earlier time.",
+            argument="days",
+            allowed="> 0",
+        )
+    return days
+
+
+def main_pass(start: Start, days: float) -> Iterator[Motion]:
+    """Return the motion by gravity, step by step."""
+    return integrate(start.masses, start.positions, start.velocities, days)
+
+
+def twin_pass(start: Start, days: float) -> Iterator[Motion]:
+    """Return the motion from a start moved by rounding, by a method of another order and tolerance."""
+    signs = 1 - 2 * (np.indices(start.positions.shape).sum(axis=0) % 2)
+    moved = start.positions * (1 + _TWIN_SHIFT * signs)
+    return integrate(
+        start.masses, moved, start.velocities, days, nodes=_TWIN_NODES, tolerance=_TWIN_TOLERANCE
+    )
+
+
+def kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator[Motion]:
+    """Return the motion of the same bodies along fixed Kepler orbits about the centres of the Jacobi rule."""
+    stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
+    family = family_of(stars, start.ids)
+    moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
+    orbits = [orbit_of(stars, family.ids[index]) for index in moving]
+    unit = np.eye(len(family.ids))
+    weights = about_barycentre(start.masses, place(family, unit)[: len(start.ids)])[:, moving]
+    motion = elements(orbits)
+    # The closer an orbit is to a parabola, the faster is its periapsis.
+    lengths = (orbit.period * max(1 - orbit.eccentricity, 1e-3) ** 1.5 for orbit in orbits if orbit.eccentricity < 1)
+    length = min(lengths, default=days) / _PIECES_PER_PERIOD
+    is_elliptic = all(orbit.eccentricity < _SLENDER for orbit in orbits)
+    pieces = max(1, math.ceil(days / length))
+    for piece in range(pieces):
+        yield _KeplerPiece(days * piece / pieces, days * (piece + 1) / pieces, time, weights, motion, is_elliptic)
+
+
+def observed(motions: Iterable[Motion], days: float, notify: Notify | None, part: tuple[float, float]) -> Iterator[Motion]:
+    """Yield the same motions, and report which part of all the work is done."""
+    first, share = part
+    for motion in motions:
+        yield motion
+        if notify is not None:
+            notify(first + share * motion.end / days)
+
+
+@dataclass(frozen=True, slots=True)
+class _KeplerPiece:
+    begin: float
+    end: float
+    time: float
+    weights: Floats
+    """From the states of orbits to the states of bodies, shape (bodies, orbits)."""
+    motion: Elements
+    is_elliptic: bool
+    """Whether no orbit is open or nearly so."""
+
+    def states(self, times: ArrayLike) -> tuple[Floats, Floats]:
+        at = self.time + np.atleast_1d(np.asarray(times, dtype=np.float64))
+        places, speeds = _ellipse_states(self.motion, at) if self.is_elliptic else _orbit_states(self.motion, at)
+        return self.weights @ places[:, :, _REFERENCE], self.weights @ speeds[:, :, _REFERENCE]
+
+
+def _orbit_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]:
+    return np.stack([motion.positions(float(t)) for t in at]), np.stack([motion.velocities(float(t)) for t in at])
+
+
+def _ellipse_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]:
+    """Return what `Elements` does, for many times at once."""
+    turns = motion.turns_per_time * (at[:, None] - motion.epoch) + motion.turns_at_epoch
+    anomaly = solve_kepler(2 * math.pi * (turns - np.rint(turns)), motion.eccentricity)
+    sin, cos = np.sin(anomaly)[:, :, None], np.cos(anomaly)[:, :, None]
+    e = motion.eccentricity[:, None]
+    rate = 2 * math.pi * motion.turns_per_time[:, None] / (1 - e * cos)
+    along, side = motion.to_periapsis.T, motion.to_side.T
+    return along * (cos - e) + side * sin, rate * (side * cos - along * sin)
