@@ -62,9 +62,7 @@ def twin_pass(start: Start, days: float) -> Iterator[Motion]:
     """Return the motion from a start moved by rounding, by a method of another order and tolerance."""
     signs = 1 - 2 * (np.indices(start.positions.shape).sum(axis=0) % 2)
     moved = start.positions * (1 + _TWIN_SHIFT * signs)
-    return integrate(
-        start.masses, moved, start.velocities, days, nodes=_TWIN_NODES, tolerance=_TWIN_TOLERANCE
-    )
+    return integrate(start.masses, moved, start.velocities, days, nodes=_TWIN_NODES, tolerance=_TWIN_TOLERANCE)
 
 
 def kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator[Motion]:
@@ -85,7 +83,9 @@ def kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator
         yield _KeplerPiece(days * piece / pieces, days * (piece + 1) / pieces, time, weights, motion, is_elliptic)
 
 
-def observed(motions: Iterable[Motion], days: float, notify: Notify | None, part: tuple[float, float]) -> Iterator[Motion]:
+def observed(
+    motions: Iterable[Motion], days: float, notify: Notify | None, part: tuple[float, float]
+) -> Iterator[Motion]:
     """Yield the same motions, and report which part of all the work is done."""
     first, share = part
     for motion in motions:
