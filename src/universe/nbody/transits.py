@@ -8,7 +8,7 @@ same for every transit.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def find_conjunctions(motions: Iterable[Motion], sight: Sight, pairs: Sequence[P
             slopes[0] = before  # rounding between two steps must not hide a change of sign
         before = slopes[-1]
         turns = (slopes[:-1] < 0) & (slopes[1:] >= 0) & (depths[1:] > 0)
-        for step, index in np.argwhere(turns):
+        for step, index in cast("list[tuple[int, int]]", np.argwhere(turns).tolist()):
             ends = (float(times[step]), float(times[step + 1]))
             values = (float(slopes[step, index]), float(slopes[step + 1, index]))
             found[index].append(_refine(motion, sight, pairs[index], ends, values))
