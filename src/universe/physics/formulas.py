@@ -3,7 +3,7 @@
 import math
 from typing import Final
 
-from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, G, SOLAR_MASS_IN_KG, convert
+from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, SOLAR_MASS_IN_KG, G, convert
 
 SOLAR_TEMPERATURE: Final = 5772.0
 """In kelvins (IAU 2015 Resolution B3)."""

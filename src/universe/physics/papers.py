@@ -35,8 +35,8 @@ PAPERS: Final[dict[str, dict[str, Any]]] = {
         "arxiv": "1605.09788",
     },
     "hamilton1992": {
-        "title": "Orbital stability zones about asteroids: II. The destabilizing effects of eccentric orbits and of solar "
-        "radiation",
+        "title": "Orbital stability zones about asteroids: II. The destabilizing effects of eccentric orbits and of "
+        "solar radiation",
         "authors": ["Hamilton, Douglas P.", "Burns, Joseph A."],
         "year": 1992,
         "venue": "Icarus 96, 43",

@@ -1,4 +1,4 @@
-"""The physical quantities of every body of a universe, with units, the papers of their formulas, and what is unknown."""
+"""The physical quantities of every body of a universe, with units and the papers of their formulas."""
 
 import math
 from collections.abc import Mapping
