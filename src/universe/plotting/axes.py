@@ -48,14 +48,24 @@ class Area:
 
 
 def area_marks(
-    area: Area, title: str, note: str, x_label: str | None, *, is_angle: bool, lines: Sequence[float]
+    area: Area,
+    title: str,
+    note: str,
+    x_label: str | None,
+    *,
+    is_angle: bool,
+    y_ticks: Sequence[tuple[float, str]] | None,
+    lines: Sequence[float],
 ) -> Iterator[Mark]:
     """Yield grid lines, tick labels and titles. Without `x_label` the vertical lines have no texts."""
-    ticks = round_ticks(area.y_low, area.y_high, 6, angles=is_angle)
-    for tick, text in zip(ticks, tick_texts(ticks), strict=True):
+    if y_ticks is None:
+        ticks = round_ticks(area.y_low, area.y_high, 6, angles=is_angle)
+        texts = tick_texts(ticks)
+        y_ticks = [(tick, text + "°" if is_angle else text) for tick, text in zip(ticks, texts, strict=True)]
+    for tick, text in y_ticks:
         y = area.page_y(tick)
         yield Polyline(((area.left, y), (area.right, y)), RULER, 1.0, 0.75)
-        yield Label(area.left - 12, y + 0.35 * _SIZE, text + ("°" if is_angle else ""), _SIZE, DIM, "end")
+        yield Label(area.left - 12, y + 0.35 * _SIZE, text, _SIZE, DIM, "end")
     ticks = round_ticks(area.x_low, area.x_high, 9)
     for tick, text in zip(ticks, tick_texts(ticks), strict=True):
         x = area.page_x(tick)

@@ -7,7 +7,7 @@
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -57,11 +57,30 @@ class Panel:
     """From the values if left out; values beyond are not drawn."""
     is_angle: bool = False
     """Whether y is in degrees, with ticks at multiples of 15, 30, 45, …"""
+    y_ticks: Sequence[tuple[float, str]] | None = None
+    """Values and texts along the y axis, instead of round ones."""
     lines: Sequence[float] = ()
     """Values of y that a horizontal line marks."""
     x_label: str | None = None
     """A panel with a label of its own has an x axis of its own; the others share the chart's."""
     height: float = 220.0
+
+
+def stack(title: str, series: Sequence[Series], *, unit: str = "", note: str = "", lane: float = 44.0) -> Panel:
+    """Return a panel with a lane for each series about 0, one above the other, the first at the bottom.
+
+    Each lane is as high as its largest value, which its tick names: for curves that would cover each other.
+    """
+    lanes: list[Series] = []
+    ticks: list[tuple[float, str]] = []
+    for number, one in enumerate(series):
+        y = np.asarray(one.y, dtype=np.float64)
+        finite = np.abs(y[np.isfinite(y)])
+        largest = float(finite.max()) if finite.size else 0.0
+        lanes.append(replace(one, y=number + 0.42 * y / (largest or 1.0)))
+        ticks.append((float(number), f"±{largest:.2g}{unit}"))
+    height = max(80.0, lane * len(lanes))
+    return Panel(title, lanes, note, y_range=(-0.6, max(1, len(lanes)) - 0.4), y_ticks=ticks, height=height)
 
 
 def chart(
@@ -79,7 +98,7 @@ def chart(
         has_x = panel.x_label is not None or not any(one.x_label is None for one in panels[number + 1 :])
         marks += area_marks(
             area, drawable(panel.title, 120), drawable(panel.note, 120), panel.x_label or x_label if has_x else None,
-            is_angle=panel.is_angle, lines=panel.lines,
+            is_angle=panel.is_angle, y_ticks=panel.y_ticks, lines=panel.lines,
         )  # fmt: skip
         marks += _content(panel, area)
         top = area.bottom + _GAP + (26 if has_x and number + 1 < len(panels) else 0)

@@ -16,7 +16,7 @@ def round_ticks(low: float, high: float, most: int = 6, *, angles: bool = False)
     span = high - low
     if not (math.isfinite(span) and span > 0):
         return [low] if math.isfinite(low) else []
-    step = _step(span / max(1, most - 1), angles=angles)
+    step = _step(span / max(1, most), angles=angles)
     while math.floor(high / step + 1e-9) - math.ceil(low / step - 1e-9) + 1 > most:
         step = _step(step * 1.01, angles=angles)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from universe.plotting import Drawing, Panel, Series, chart, to_png, to_svg
+from universe.plotting import Drawing, Panel, Series, chart, stack, to_png, to_svg
 from universe.plotting.drawing import Dots, Label, Polyline
 
 DAYS = np.linspace(0, 100, 201)
@@ -87,3 +87,16 @@ def test_a_long_series_makes_no_larger_picture() -> None:
     wave = Series("b", long, np.sin(long * 1e3))
     assert len(to_svg(drawn(Panel("p", [wave])))) < 100_000
     assert len(to_svg(drawn(Panel("p", [Series("b", long, long, is_points=True)])))) < 100_000
+
+
+def test_stacked_series_have_lanes_of_their_own_with_their_own_scale() -> None:
+    wave = np.sin(DAYS)
+    panel = stack(
+        "change", [Series("b", DAYS, wave), Series("c", DAYS, 1e-3 * wave), Series("d", DAYS, 0 * DAYS)], unit=" %"
+    )
+    low, middle, high = (np.asarray(one.y) for one in panel.series)
+    assert low.max() < middle.min() < middle.max() < high.min()
+    assert np.ptp(low) == pytest.approx(np.ptp(middle))
+    found = texts(drawn(panel))
+    assert [text for text in found if text.startswith("±")] == ["±1 %", "±0.001 %", "±0 %"]
+    assert texts(drawn(stack("empty", []))).count("empty") == 1
