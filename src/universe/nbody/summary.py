@@ -106,6 +106,8 @@ def angle_text(resonance: Reply, short: Mapping[str, str]) -> str:
     names = [short.get(key, key) for key in resonance["bodies"]]
     terms = [(number, "λ", name) for number, name in zip(resonance["longitudes"], names, strict=True)]
     terms += [(number, "ϖ", name) for number, name in zip(resonance["apsides"], names, strict=True)]
+    if terms[0][0] < 0:  # a pair: the outer body first
+        terms.sort(key=lambda term: term[0] < 0)
     parts = [f"{'-' if n < 0 else '+'} {'' if abs(n) == 1 else abs(n)}{sign}({name})" for n, sign, name in terms if n]
     return " ".join(parts).removeprefix("+ ")
 
@@ -141,8 +143,9 @@ def _events(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
         merged = one.get("survivor")
         after = f"; {short.get(merged, merged)} goes on with both" if merged else ""
         lines.append(f"day {one['day']:.6g}: {_both(one, short)} collide{after}")
-    for one in reply["ejections"][:_MOST_ROWS]:
-        lines.append(f"day {one['day']:.6g}: {short.get(one['id'], one['id'])} leaves the system")
+    lines += [
+        f"day {one['day']:.6g}: {short.get(one['id'], one['id'])} leaves the system" for one in reply["ejections"]
+    ]
     if lines:
         yield "Encounters, collisions, ejections"
         for line in lines[:_MOST_ROWS]:

@@ -25,6 +25,7 @@ def round_ticks(low: float, high: float, most: int = 6, *, angles: bool = False)
 
 def _step(least: float, *, angles: bool) -> float:
     if angles and 1 <= least <= _ANGLES[-1]:
+        least = 90.0 if 45 < least < 90 else least  # quarters of a turn
         return next(step for step in _ANGLES if step >= least * (1 - 1e-9))
     size = 10.0 ** math.floor(math.log10(least))
     return next((factor * size for factor in _ROUND if factor * size >= least * (1 - 1e-9)), 10 * size)

@@ -129,7 +129,9 @@ def _pair(motion: Motion, inner: int, outer: int) -> Iterator[Angle]:
             continue
         for of_outer in range(order + 1):
             apsides = (of_outer - order, -of_outer)
-            if all(not number or _has_apsis(motion, body) for number, body in zip(apsides, (inner, outer), strict=True)):
+            if all(
+                not number or _has_apsis(motion, body) for number, body in zip(apsides, (inner, outer), strict=True)
+            ):
                 yield Angle(PAIR, (inner, outer), (-p, p + order), apsides, f"{p + order}:{p}")
         return
 
