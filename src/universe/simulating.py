@@ -19,13 +19,13 @@ def simulate(
 
     Raises InvalidInput for a step that is too long for the quickest of them; one that fits is chosen if none is given.
     """
-    from universe.orbits.nbody import initial_conditions, integrate
+    from universe.nbody.starts import start_of
+    from universe.orbits.nbody import integrate
 
-    stars = plain["stars"]
-    ids = list(bodies) if bodies else [key for key, body in stars.items() if body.get("kepler") or not body["parentId"]]
-    masses, positions, velocities = initial_conditions(stars, ids, plain["time"])
-    step = _fitting_step(stars, ids, step)
-    run = integrate(masses, positions, velocities, duration=days, step=step, method=method)
+    start = start_of(plain, bodies or None)
+    ids = list(start.ids)
+    step = _fitting_step(plain["stars"], ids, step)
+    run = integrate(start.masses, start.positions, start.velocities, duration=days, step=step, method=method)
     return {
         "bodies": ids,
         "days": days,

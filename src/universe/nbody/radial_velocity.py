@@ -14,7 +14,7 @@ import numpy as np
 from universe.domain.units import epoch_of
 from universe.nbody.elements import elements_during
 from universe.nbody.hosts import TILT, remarks, star_named, unknown_elements
-from universe.nbody.passes import Motion, Notify, kepler_pass, main_pass, observed, require_days, twin_pass
+from universe.nbody.motions import Motion, Notify, kepler_pass, main_pass, observed, require_days, twin_pass
 from universe.nbody.sight import Sight, inclinations, sight_of
 from universe.nbody.starts import Start, start_of
 from universe.orbits.anomaly import Floats

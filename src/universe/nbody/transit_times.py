@@ -9,7 +9,7 @@ import numpy as np
 
 from universe.domain.units import epoch_of
 from universe.nbody.hosts import TILT, planets_of, remarks, unknown_elements
-from universe.nbody.passes import Notify, kepler_pass, main_pass, observed, require_days, twin_pass
+from universe.nbody.motions import Notify, kepler_pass, main_pass, observed, require_days, twin_pass
 from universe.nbody.sight import sight_of
 from universe.nbody.starts import Start, start_of
 from universe.nbody.transits import Conjunction, Shadow, find_conjunctions, shadow_of

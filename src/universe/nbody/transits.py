@@ -12,7 +12,7 @@ from typing import Final, cast
 
 import numpy as np
 
-from universe.nbody.passes import Motion
+from universe.nbody.motions import Motion
 from universe.nbody.sight import Sight
 from universe.orbits.anomaly import Floats
 

@@ -25,12 +25,12 @@ _FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
     "kepler.argumentOfPeriapsis": ("orbitRotX", "orbitRotY", "orbitRotZ"),
     "kepler.meanAnomaly": ("orbitalPhase",),
     "kepler.period": ("orbitalSpeed",),
-    "stateVector": ("stateVector.epoch", "stateVector.position", "stateVector.velocity"),
 }
 """Which fields are worked out from a field that a paper states."""
 _STATED: Final = ("massIs", "radiusIs", "teffKelvin", "luminositySolar", "note")
 _POLE_SIGNS: Final = {"towards-us": 1.0, "away-from-us": -1.0}
 """Where the pole of the plane of the sky points: transit data here count towards us, orbits seen on the sky away."""
+_VECTOR: Final = ("epoch", "position", "velocity", "mass")
 _DERIVED_AXIS: Final = ("kepler.semiMajorAxis", *_FOLLOWS["kepler.semiMajorAxis"])
 
 
@@ -51,7 +51,7 @@ def bodies_of(system: Facts, julian_date: float) -> dict[str, dict[str, Any]]:
         cites = facts["cites"]
         if vector := state_vector(system, body, julian_date):
             body["stateVector"] = vector
-            cites = {**cites, system["stateVectors"]["source"]: ["stateVector"]}
+            cites = {**cites, system["stateVectors"]["source"]: [f"stateVector.{name}" for name in _VECTOR]}
         body["sources"] = _sources(body, cites, system["sources"])
         bodies[body_id] = body
     return bodies
