@@ -42,6 +42,9 @@ def show(
     universe_id: UniverseId,
     version: Version = None,
     depth: Annotated[int, typer.Option(min=1, help="How many levels of the tree to show.")] = 4,
+    physics: Annotated[
+        bool, typer.Option("--physics", help="Show starlight, temperatures, habitable zones, densities and more.")
+    ] = False,
     db: Db = None,
     json: Json = False,
 ) -> None:
@@ -49,6 +52,11 @@ def show(
     from universe.reporting import tell_tree
 
     name, at, plain = state_of(universe_id, version, db)
+    if physics:
+        from universe.measurement_tables import show_physics
+
+        show_physics({"id": universe_id, "version": at}, plain, json=json)
+        return
     print_json(plain) if json else tell_tree(name, at, plain, depth)
 
 
@@ -121,12 +129,25 @@ def export(
 
 
 @app.command()
-def cite(universe_id: UniverseId, version: Version = None, db: Db = None, json: Json = False) -> None:
+def cite(
+    universe_id: UniverseId,
+    physics: Annotated[
+        bool, typer.Option("--physics", help="Add the papers of what `show --physics`, `transits` and `rv` compute.")
+    ] = False,
+    version: Version = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
     """Print the bibliography of a universe: BibTeX of the sources its bodies name."""
     from universe.citing import bibtex, sources_of
 
     _, _, plain = state_of(universe_id, version, db)
-    sources = sources_of(plain["stars"])
+    bodies = dict(plain["stars"])
+    if physics:
+        from universe.physics.report import computed_sources
+
+        bodies |= computed_sources(plain)
+    sources = sources_of(bodies)
     if json:
         print_json({"sources": sources, "bibtex": bibtex(sources)})
     elif sources:

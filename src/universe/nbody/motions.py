@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from universe.nbody.elements import elements_during
+from universe.nbody import limits
 from universe.nbody.gravity import Gravity
 from universe.nbody.integration import GAUSS, make_stepper
 from universe.nbody.placing import about_barycentre, place
@@ -18,14 +18,11 @@ from universe.orbits.anomaly import Floats, solve_kepler
 from universe.orbits.blocks import elements
 from universe.orbits.grouping import Bodies
 from universe.orbits.kepler import Elements
-from universe.orbits.units import orbital_period
 from uraniborg.kernel.errors import InvalidInput
 
 Notify = Callable[[float], None]
 """Takes the fraction of the work that is done."""
 
-_MOST_WORK: Final = 3_000_000
-"""Inner orbits times bodies squared (at least 8 of them): about ten minutes of one processor for both passes."""
 _TWIN_SHIFT: Final = 1e-15
 _REFERENCE: Final = [0, 2, 1]
 _PIECES_PER_PERIOD: Final = 4
@@ -68,7 +65,8 @@ def twin_pass(start: Start, days: float) -> Iterator[Motion]:
 
 
 def _gravity_pass(start: Start, days: float, positions: Floats, *, is_twin: bool) -> Iterator[Motion]:
-    _require_work(start, days)
+    limits.require_start(start)
+    limits.require_step(start, days, GAUSS, None)
     x, v = positions.T[None], start.velocities.T[None]
     stepper = make_stepper(Gravity(start.masses), x, v, method=GAUSS, step=None, coarse=is_twin)
     try:
@@ -80,27 +78,6 @@ def _gravity_pass(start: Start, days: float, positions: Floats, *, is_twin: bool
             argument="days",
             allowed="a time before they meet",
         ) from None
-
-
-def _require_work(start: Start, days: float) -> None:
-    elements = elements_during(start, start.positions, start.velocities)
-    closed = [
-        (orbital_period(float(axis), float(mass)), body_id)
-        for axis, mass, body_id in zip(elements.semi_major_axis, start.orbited_mass, start.ids, strict=True)
-        if axis > 0 and mass > 0
-    ]
-    if not closed:
-        return
-    period, body_id = min(closed)
-    most = _MOST_WORK / max(len(start.ids), 8) ** 2 * period
-    if days > most:
-        raise InvalidInput(
-            f"{days:,.6g} days are {days / period:,.0f} orbits of '{body_id[:100]}', too many for "
-            f"{len(start.ids)} bodies.",
-            hint=f"Choose at most {most:,.6g} days, or --kepler for motion without mutual attraction.",
-            argument="days",
-            allowed=f"at most {most:.6g} days",
-        )
 
 
 def kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator[Motion]:

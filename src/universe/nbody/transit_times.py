@@ -79,6 +79,7 @@ def transit_times(
             start.ids[planet]: {
                 "name": start.names[planet],
                 "star": start.ids[host],
+                "starName": start.names[host],
                 **_facts(
                     _events(found[row], twins[row] if twins else None, start, (planet, host)),
                     zero,

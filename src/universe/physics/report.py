@@ -54,11 +54,19 @@ def physics_of(plain: Mapping[str, Any]) -> dict[str, Any]:
         for name, quantity in quantities["quantities"].items()
         if quantity["value"] is not None and quantity["paper"]
     ]
-    used += [(_KOPPARAPU, "habitable zone") for zone in zones.values() if zone["limits"]]
+    used += [(_KOPPARAPU, "habitableZone") for zone in zones.values() if zone["limits"]]
     notes = [
         f"{stars[body_id].get('name') or body_id}: {zone['note']}" for body_id, zone in zones.items() if zone["note"]
     ]
     return {"bodies": bodies, "zones": zones, "notes": notes, "sources": papers_of(used)}
+
+
+def computed_sources(plain: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the papers of all quantities that can be computed, as the sources of one entry among the bodies."""
+    measured = papers_of([("winn2010", "transit times"), ("lovis2010", "radial velocity semi-amplitudes")])
+    return {
+        "computed quantities": {"name": "computed quantities", "sources": [*physics_of(plain)["sources"], *measured]}
+    }
 
 
 def _body(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> dict[str, Any]:
@@ -129,9 +137,9 @@ def _climate(star: _Star, orbit: KeplerOrbit) -> dict[str, Quantity]:
             heat, "K", "Teff sqrt(R / 2a) (1 - A)^(1/4)", _MENDEZ, lacking
         )
     if light is not None and star.zone is not None:
-        place = star.zone.place(light)
-        marked = place if star.zone.note is None else f"{place} (limits of {star.zone.temperature:g} K)"
-        found["habitableZone"] = _quantity(marked, "", "insolation between the limits", _KOPPARAPU)
+        found["habitableZone"] = _quantity(
+            star.zone.place(light), "", f"insolation against the limits of {star.zone.temperature:g} K", _KOPPARAPU
+        )
     return found
 
 
