@@ -106,12 +106,13 @@ def print_physics(reply: Mapping[str, Any]) -> None:
     bodies = reply["bodies"]
     table = _table("star", "Teff\n(K)", "luminosity\n(Sun = 1)", *(f"{name}\n(AU)" for name in _LIMITS.values()))
     for star, zone in reply["zones"].items():
-        light, limits = bodies[star]["quantities"], zone["limits"] or {}
+        light: Mapping[str, Any] = bodies[star]["quantities"]
+        limits: Mapping[str, Any] = zone["limits"] or {}
         table.add_row(
             _safe(bodies[star]["name"]) + ("†" if zone["note"] else ""),
             _value(light["effectiveTemperature"], ".0f"),
             _value(light["luminosity"], ".3g"),
-            *(_text(limits.get(name, {}).get("au"), ".3f", "unknown") for name in _LIMITS),
+            *(_text(limits[name]["au"] if limits else None, ".3f", "unknown") for name in _LIMITS),
         )
     out.print(table)
     lit = {body_id: body for body_id, body in bodies.items() if "insolation" in body["quantities"]}
@@ -129,7 +130,7 @@ def print_physics(reply: Mapping[str, Any]) -> None:
     for note in reply["notes"]:
         out.print(f"† {_safe(note)}")
     for source in reply["sources"]:
-        quantities = ", ".join(dict.fromkeys(_WORDS.get(one, one) for one in source["fields"]))
+        quantities = ", ".join(dict.fromkeys(_WORDS.get(one, str(one)) for one in source["fields"]))
         out.print(f"[dim]Formula of {quantities}: {_safe(_authors(source))} {source['year']}, {source['venue']}[/dim]")
 
 

@@ -28,8 +28,9 @@ def unknown_elements(body: Mapping[str, Any]) -> list[str]:
 def remarks(stars: Bodies, ids: Iterable[str]) -> list[str]:
     """Return sentences about elements that are unknown and so limit what a measurement means."""
     listed = {body_id: unknown_elements(stars[body_id]) for body_id in ids}
-    tilted = [body_id for body_id, unknown in listed.items() if TILT in unknown]
-    shapeless = [body_id for body_id, unknown in listed.items() if {SHAPE, PERIAPSIS} & set(unknown)]
+    names = {body_id: str(stars[body_id].get("name") or body_id) for body_id in listed}
+    tilted = [names[body_id] for body_id, unknown in listed.items() if TILT in unknown]
+    shapeless = [names[body_id] for body_id, unknown in listed.items() if {SHAPE, PERIAPSIS} & set(unknown)]
     found: list[str] = []
     if tilted:
         found.append(f"The tilt of {_enumerate(tilted)} is unknown: transits and sin i are unknown too.")

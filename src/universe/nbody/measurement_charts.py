@@ -7,6 +7,7 @@ import numpy as np
 
 from universe.nbody.body_names import short_names
 from universe.plotting import Drawing, Panel, Series, chart
+from universe.plotting.colours import ramp
 
 
 def transit_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
@@ -23,6 +24,7 @@ def transit_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
                     name,
                     [transit["time"] - first for transit in planet["transits"]],
                     [transit["ocMinutes"] for transit in planet["transits"]],
+                    colour,
                     is_points=True,
                     width=2.2,
                 )
@@ -31,7 +33,7 @@ def transit_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
             lines=(0.0,),
             height=110,
         )
-        for name, planet in zip(names, planets, strict=True)
+        for name, planet, colour in zip(names, planets, ramp(len(planets)), strict=True)
     ]
     return chart(
         panels, title=title, subtitle="Transit timing variations", x_label=_label(reply), footer=_footer(reply)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, cast
 
 import numpy as np
@@ -15,9 +15,10 @@ from universe.nbody.placing import about_barycentre, place
 from universe.nbody.selection import family_of, orbit_of
 from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats, solve_kepler
-from universe.orbits.blocks import elements
-from universe.orbits.grouping import Bodies
+from universe.orbits.blocks import AXIS, KeplerOrbit, elements
+from universe.orbits.grouping import Bodies, Grouping
 from universe.orbits.kepler import Elements
+from universe.orbits.units import orbital_distance
 from uraniborg.kernel.errors import InvalidInput
 
 Notify = Callable[[float], None]
@@ -85,7 +86,7 @@ def kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator
     stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
     family = family_of(stars, start.ids)
     moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
-    orbits = [orbit_of(stars, family.ids[index]) for index in moving]
+    orbits = [_orbit(stars, family, index) for index in moving]
     unit = np.eye(len(family.ids))
     weights = about_barycentre(start.masses, place(family, unit)[: len(start.ids)])[:, moving]
     motion = elements(orbits)
@@ -96,6 +97,16 @@ def kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator
     pieces = max(1, math.ceil(days / length))
     for piece in range(pieces):
         yield _KeplerPiece(days * piece / pieces, days * (piece + 1) / pieces, time, weights, motion, is_elliptic)
+
+
+def _orbit(stars: Bodies, family: Grouping, index: int) -> KeplerOrbit:
+    """Return an orbit with the stated period, and a size that obeys Kepler's third law where it is derived."""
+    mass = family.orbited_masses[index]
+    orbit = orbit_of(stars, family.ids[index], mass)
+    if orbit.derived != AXIS or orbit.eccentricity >= 1:
+        return orbit
+    axis = orbital_distance(orbit.osculating_period or orbit.period, mass)
+    return replace(orbit, semi_major_axis=axis, periapsis_distance=axis * (1 - orbit.eccentricity))
 
 
 def observed(
