@@ -79,7 +79,7 @@ def _bodies(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
                 _number(reply["error"].get(key, {}).get("degrees")),
             )
         )
-    yield from _table(rows, right=(4, 5))
+    yield from tabulate(rows, right=(4, 5))
     yield from _more(len(reply["orbits"]), _MOST_ROWS, "body", "bodies")
     yield ""
 
@@ -94,7 +94,7 @@ def _resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
         between = " ".join(short.get(key, key) for key in one["bodies"])
         swing = "" if one["centre"] is None else f"{one['centre']:.0f} ± {one['halfRange']:.0f} deg"
         rows.append((f"  {between}", one.get("ratio") or "Laplace", one["behaviour"], swing, angle_text(one, short)))
-    yield from _table(rows, right=())
+    yield from tabulate(rows, right=())
     yield from _more(len(found), _MOST_ROWS, "angle", "angles")
     yield ""
 
@@ -129,7 +129,7 @@ def _pairs(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
                 f"{closest['day']:.6g}",
             )
         )
-    yield from _table(rows, right=(1, 2, 3, 4))
+    yield from tabulate(rows, right=(1, 2, 3, 4))
     yield ""
 
 
@@ -182,7 +182,7 @@ def _more(count: int, most: int, one: str, many: str) -> Iterator[str]:
         yield f"  … and {left:,} more {one if left == 1 else many}; --json has all"
 
 
-def _table(rows: Sequence[tuple[str, ...]], right: Sequence[int]) -> Iterator[str]:
+def tabulate(rows: Sequence[tuple[str, ...]], right: Sequence[int]) -> Iterator[str]:
     """Yield rows with aligned columns, cut at the width."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
