@@ -38,7 +38,8 @@ class Divergence:
             for shift in shifts:
                 shift[:, roots] = 0.0
         apart, faster = (np.linalg.solve(self._orbits.T, shift.T).T for shift in shifts)
-        factor = APART / self._norm(apart, faster)
+        size = self._norm(apart, faster)
+        factor = APART / size if size > 0 else 0.0  # one body alone cannot be moved apart from itself
         if self._logarithms:  # after a merger the distance goes on from the last one
             self._gained = self._logarithms[-1] - math.log(APART)
         return np.stack([x, x + factor * apart]), np.stack([v, v + factor * faster])
