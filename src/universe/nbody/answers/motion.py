@@ -83,7 +83,7 @@ class Motion:
         ]
 
 
-@np.errstate(invalid="ignore")
+@np.errstate(invalid="ignore", divide="ignore")
 def motion_of(start: Start, samples: Samples) -> Motion:
     """Return the orbits of a run from its samples."""
     seen = _elements(start, samples.positions, samples.velocities)
