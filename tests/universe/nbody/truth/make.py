@@ -92,7 +92,9 @@ GIANTS: Final = ("sun", "jupiter", "saturn", "uranus", "neptune")
 def halley_like(simulation: Any) -> Sequence[str]:
     names = solar(simulation, GIANTS)
     tilt, node, w = math.radians(162.3), math.radians(58.4), math.radians(111.3)
-    simulation.add(m=0.0, a=17.8, e=0.967, inc=tilt, Omega=node, omega=w, M=math.radians(38), primary=simulation.particles[0])
+    simulation.add(
+        m=0.0, a=17.8, e=0.967, inc=tilt, Omega=node, omega=w, M=math.radians(38), primary=simulation.particles[0]
+    )
     return [*names, "comet"]
 
 
