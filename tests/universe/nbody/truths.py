@@ -73,7 +73,10 @@ def read_truth(case: str) -> Truth:
 
 
 def jacobi(masses: Floats, parents: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Return the rows that make positions relative to each body's centre, and the mass of each orbit; listed inside out."""
+    """Return the rows that make positions relative to each body's centre, and the mass that each orbit goes around.
+
+    Bodies are listed from the inside out, a parent before its children.
+    """
     count = len(masses)
     below = np.eye(count)
     for child in range(count - 1, 0, -1):

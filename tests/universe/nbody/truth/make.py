@@ -3,8 +3,8 @@
     python tests/universe/nbody/truth/make.py [CASE ...]
 
 Needs rebound, which comes with the development lock. Nothing of `universe` is imported: starts are made by REBOUND from
-the numbers of the papers. Where heyoka is installed too, `uncertainty` is the distance of IAS15 from a Taylor integration in
-80-bit numbers, in AU, and else null. Lengths are AU, times days, masses solar masses; the barycentre is at rest.
+the numbers of the papers. `uncertainty` is the distance of IAS15 from a Taylor integration in 80-bit numbers, in AU, and
+null where heyoka is not installed. Lengths are AU, times days, masses solar masses; the barycentre is at rest.
 """
 
 import json
@@ -41,7 +41,7 @@ KEPLER_90: Final = {
     "g": (15.0, 210.73514, 2454979.97608, 0.0292, 89.8),
     "h": (203.0, 331.60296, 2454973.50056, 0.0276, 89.6),
 }
-"""Mass (Earth; guesses but g and h), period, transit, e, inclination: Cabrera 2014, Shallue & Vanderburg 2018, Liang 2021."""
+"""Mass (Earth; guesses but g and h), period (d), transit (BJD), e, inclination, from the papers that Kepler-90 cites."""
 
 
 def transiting(simulation: Any, mass: float, period: float, elapsed: float, e: float, w: float, tilt: float) -> None:
@@ -112,7 +112,7 @@ def pythagorean(simulation: Any) -> Sequence[str]:
 
 
 def close_encounter(simulation: Any) -> Sequence[str]:
-    """Two Neptunes on neighbouring orbits: the inner overtakes the outer on day 599, at a twentieth of a Hill radius."""
+    """Two Neptunes on neighbouring orbits: the inner passes the outer on day 599, at a twentieth of a Hill radius."""
     simulation.add(m=1.0)
     simulation.add(m=5e-5, a=1.0, M=0.0)
     simulation.add(m=5e-5, a=1.06, inc=0.004, M=0.6)
