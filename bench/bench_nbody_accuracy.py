@@ -1,8 +1,9 @@
 """How far default N-body runs end from IAS15, and how honest their reported error is.
 
 Claims: at most 1e-6 degrees per body; the reported error within ten times of the real one wherever this is above
-1e-12 AU; never `trustworthy` when a body is more than 0.1 degree off. The peer is IAS15 of REBOUND (Rein & Spiegel 2015),
-in the same run where rebound is installed and else as stored. `--long` adds 10 years of TRAPPIST-1 and a century of planets.
+1e-12 AU; never `trustworthy` when a body is more than 0.1 degree off. The peer is IAS15 of REBOUND (Rein & Spiegel
+2015), in the same run where rebound is installed and else as stored. `--long` adds 10 years of TRAPPIST-1 and a
+century of the planets.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """What the default N-body method costs in numpy alone, against IAS15 in C.
 
-Claims: for the 8 bodies of TRAPPIST-1 over a year one pass takes at most 8 times the CPU time of IAS15 (REBOUND), a run with
-its twin at most 16 times.
+Claims: for the 8 bodies of TRAPPIST-1 over a year one pass takes at most 8 times the CPU time of IAS15 (REBOUND), a run
+with its twin at most 16 times.
 """
 
 from typing import Final

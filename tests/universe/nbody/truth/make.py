@@ -2,7 +2,7 @@
 
     python tests/universe/nbody/truth/make.py [CASE ...]
 
-Needs rebound, which comes with the development lock. Nothing of `universe` is imported: starts are made by REBOUND from
+Needs rebound, which comes with the development lock. Nothing of `universe` is imported: REBOUND makes the starts from
 the numbers of the papers. `uncertainty` is the distance of IAS15 from a Taylor integration in 80-bit numbers, in AU, and
 null where heyoka is not installed. Lengths are AU, times days, masses solar masses; the barycentre is at rest.
 """
@@ -41,7 +41,7 @@ KEPLER_90: Final = {
     "g": (15.0, 210.73514, 2454979.97608, 0.0292, 89.8),
     "h": (203.0, 331.60296, 2454973.50056, 0.0276, 89.6),
 }
-"""Mass (Earth; guesses but g and h), period (d), transit (BJD), e, inclination, from the papers that Kepler-90 cites."""
+"""Mass (Earth; guesses but g and h), period (d), transit (BJD), e, inclination, of the papers Kepler-90 cites."""
 
 
 def transiting(simulation: Any, mass: float, period: float, elapsed: float, e: float, w: float, tilt: float) -> None:
