@@ -65,3 +65,9 @@ def test_the_extra_nbody_asks_for_heyoka_only_where_wheels_exist(
 @pytest.mark.parametrize("lock", ["core.lock", "dev.lock"])
 def test_the_locks_name_no_registry(lock: str) -> None:
     assert not re.search(r"^--|https?://", (ROOT / "requirements" / lock).read_text(), re.MULTILINE)
+
+
+def test_every_extra_is_documented(project: dict[str, Any]) -> None:
+    page = (ROOT / "docs" / "reference" / "settings.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \|", page.partition("## Optional dependencies")[2], re.MULTILINE)
+    assert rows == list(extras(project))

@@ -2,9 +2,9 @@
 
     python tests/universe/nbody/truth/make.py [CASE ...]
 
-Needs rebound, which comes with the development lock. Nothing of `universe` is imported: REBOUND makes the starts from
-the numbers of the papers. `uncertainty` is the distance of IAS15 from a Taylor integration in 80-bit numbers, in AU, and
-null where heyoka is not installed. Lengths are AU, times days, masses solar masses; the barycentre is at rest.
+Needs rebound, which comes with the development lock. Nothing of `universe` is imported: REBOUND makes the starts
+from the numbers of the papers. `uncertainty` is the distance of IAS15 from a Taylor integration in 80-bit numbers, in
+AU, and null where heyoka is not installed. Lengths are AU, times days, masses solar masses; the barycentre is at rest.
 """
 
 import json
