@@ -1,0 +1,82 @@
+"""Newton's attraction among bodies, for many configurations at once, and the first relativistic correction."""
+
+from typing import Final
+
+import numpy as np
+
+from universe.orbits.anomaly import Floats
+from universe.orbits.units import G
+
+LIGHT_SPEED: Final = 173.144_632_674_24
+"""In AU a day."""
+_BLOCK: Final = 400_000
+"""Pairs worked on at once: few enough that the intermediate arrays stay in the processor's cache or near it."""
+
+
+class Gravity:
+    """The attraction among bodies of given masses.
+
+    Positions and velocities have the shape (b, 3, n): b configurations of n bodies. `central`, if given, is the index
+    of the body whose relativistic field (first post-Newtonian order) the others feel.
+    """
+
+    def __init__(self, masses: Floats, *, constant: float = G, central: int | None = None) -> None:
+        self.masses = masses
+        self.constant = constant
+        self.central = central
+        self._pull = constant * masses
+        self._diagonal = np.arange(masses.size)
+
+    @property
+    def depends_on_velocity(self) -> bool:
+        return self.central is not None
+
+    def accelerations(self, positions: Floats, velocities: Floats | None = None) -> Floats:
+        """Return the accelerations, of the shape of `positions`. `velocities` count in a relativistic field only."""
+        block = max(1, _BLOCK // self.masses.size**2)
+        if len(positions) <= block:
+            felt = self._newtonian(positions)
+        else:
+            parts = range(0, len(positions), block)
+            felt = np.concatenate([self._newtonian(positions[part : part + block]) for part in parts])
+        if self.central is not None:
+            assert velocities is not None
+            felt += self._relativistic(positions, velocities, self.central)
+        return felt
+
+    def energy(self, positions: Floats, velocities: Floats) -> Floats:
+        """Return the Newtonian energy of each configuration, in solar masses x AU^2 / day^2."""
+        kinetic = 0.5 * ((velocities * velocities).sum(axis=1) @ self.masses)
+        nearness = 1 / self._distances(positions)
+        return kinetic - 0.5 * self.constant * np.einsum("i,bij,j->b", self.masses, nearness, self.masses)
+
+    def angular_momentum(self, positions: Floats, velocities: Floats) -> Floats:
+        """Return the angular momentum of each configuration, of shape (b, 3)."""
+        return np.cross(positions, velocities, axis=1) @ self.masses
+
+    def _newtonian(self, positions: Floats) -> Floats:
+        apart = positions[:, :, None, :] - positions[:, :, :, None]
+        square = np.einsum("bcij,bcij->bij", apart, apart)
+        square[:, self._diagonal, self._diagonal] = np.inf  # a body does not pull itself
+        return np.einsum("bcij,bij->bci", apart, self._pull / (square * np.sqrt(square)))
+
+    def _distances(self, positions: Floats) -> Floats:
+        apart = positions[:, :, None, :] - positions[:, :, :, None]
+        square = np.einsum("bcij,bcij->bij", apart, apart)
+        square[:, self._diagonal, self._diagonal] = np.inf
+        return np.sqrt(square)
+
+    def _relativistic(self, positions: Floats, velocities: Floats, central: int) -> Floats:
+        """Return what the central body's field adds. It feels the opposite, so that the momentum is kept."""
+        others = self._diagonal != central
+        place = positions - positions[:, :, central, None]
+        speed = velocities - velocities[:, :, central, None]
+        place, speed = place[:, :, others], speed[:, :, others]
+        distance = np.sqrt((place * place).sum(axis=1, keepdims=True))
+        mu = self._pull[central]
+        radial = (place * speed).sum(axis=1, keepdims=True)
+        along = 4 * mu / distance - (speed * speed).sum(axis=1, keepdims=True)
+        felt = np.zeros_like(positions)
+        felt[:, :, others] = mu / (LIGHT_SPEED**2 * distance**3) * (along * place + 4 * radial * speed)
+        felt[:, :, central] = -(felt @ self.masses) / self.masses[central]
+        return felt
