@@ -1,19 +1,20 @@
 """The `kepler` block of a body, read and checked: the elements of an orbit whose focus is the parent."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from universe.orbits.fields import number
+from universe.orbits.grouping import Bodies, orbited_mass
 from universe.orbits.kepler import Elements
+from universe.orbits.numbers import number
 from universe.orbits.units import orbital_period
 from uraniborg.kernel.errors import InvalidInput
 
-Bodies = Mapping[str, Mapping[str, Any]]
-
 SCENE: Final = "scene"
 ASTRONOMICAL: Final = "astronomical"
+AXIS: Final = "semiMajorAxis"
+PERIOD: Final = "period"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class KeplerOrbit:
 
     units: str
     semi_major_axis: float
+    """Below 0 for a hyperbola, infinite for a parabola."""
     eccentricity: float
     inclination: float
     longitude_of_ascending_node: float
@@ -29,18 +31,24 @@ class KeplerOrbit:
     mean_anomaly: float
     epoch: float
     period: float
+    """Of an open orbit: the period of an ellipse whose semi-major axis is as long (for a parabola, as long as q)."""
+    periapsis_distance: float
+    derived: str | None = None
+    """Which of semi-major axis and period follows from the other one by Kepler's third law."""
+    osculating_period: float | None = None
+    """The period at the epoch, where `period` is a mean over years."""
 
 
 def elements_of(stars: Bodies, ids: Iterable[str]) -> Elements:
-    """The elements of bodies that have a `kepler` block, in the order of `ids`.
+    """Return the elements of bodies that have a `kepler` block, in the order of `ids`.
 
-    Raises InvalidInput naming the body and the field where a block does not describe an ellipse.
+    Raise InvalidInput naming the body and the field where a block does not describe an orbit.
     """
     return elements([kepler_orbit(stars, body_id) for body_id in ids])
 
 
 def elements(orbits: Iterable[KeplerOrbit]) -> Elements:
-    """Many orbits as arrays."""
+    """Return many orbits as arrays."""
     listed = list(orbits)
     return Elements(
         [one.semi_major_axis for one in listed],
@@ -51,50 +59,83 @@ def elements(orbits: Iterable[KeplerOrbit]) -> Elements:
         argument_of_periapsis=[one.argument_of_periapsis for one in listed],
         mean_anomaly=[one.mean_anomaly for one in listed],
         epoch=[one.epoch for one in listed],
+        periapsis_distance=[one.periapsis_distance for one in listed],
     )
 
 
-def kepler_orbit(stars: Bodies, body_id: str) -> KeplerOrbit:
-    """The orbit that the `kepler` block of one body describes. Raises InvalidInput as `elements_of` does."""
-    body = stars[body_id]
-    block = body.get("kepler")
+def kepler_orbit(stars: Bodies, body_id: str, mass_of: Callable[[str], float] | None = None) -> KeplerOrbit:
+    """Return the orbit that the `kepler` block of one body describes. Raise InvalidInput as `elements_of` does.
+
+    A period that is not given follows from the mass orbited, which `mass_of` looks up; worked out if left out.
+    """
+    block = stars[body_id].get("kepler")
     if not isinstance(block, Mapping):
         raise _refusal(body_id, "kepler", "there is no such block", "an object with the orbital elements")
     fields = cast("Mapping[str, Any]", block)
-    units = fields.get("units")
+    units, derived = fields.get("units"), fields.get("derived")
     if units not in (None, SCENE, ASTRONOMICAL):
         raise _refusal(body_id, "kepler.units", "it is not a known system of units", f"'{SCENE}' or '{ASTRONOMICAL}'")
+    if derived not in (None, AXIS, PERIOD):
+        raise _refusal(body_id, "kepler.derived", "it is neither of the two", f"'{AXIS}' or '{PERIOD}'")
     try:
-        axis = number(fields, "semiMajorAxis")
+        axis, nearest = number(fields, AXIS), number(fields, "q")
         eccentricity = number(fields, "eccentricity", 0.0)
         tilt, node, periapsis, mean = (number(fields, name, 0.0) for name in _ANGLES)
-        epoch, period = number(fields, "epoch", 0.0), number(fields, "period")
+        epoch, period = number(fields, "epoch", 0.0), number(fields, PERIOD)
+        osculating = number(fields, "osculatingPeriod")
     except InvalidInput as exc:
         raise _refusal(body_id, f"kepler.{exc.ids['argument']}", "it is not a number", "a finite number") from None
-    if axis is None or axis <= 0:
-        raise _refusal(body_id, "kepler.semiMajorAxis", "an orbit needs a size", "a number above 0")
-    if not 0 <= eccentricity < 1:
-        raise _refusal(body_id, "kepler.eccentricity", f"{eccentricity} is not of an ellipse", "0 <= eccentricity < 1")
+    axis, nearest = _size(body_id, axis, nearest, eccentricity)
+    if eccentricity == 1 and mean != 0:
+        raise _refusal(
+            body_id, "kepler.meanAnomaly", "a parabola has none", "0, and epoch to the time of the periapsis"
+        )
     if period is None:
-        period = _period_by_mass(stars, body_id, axis, units or SCENE)
-    if not 0 < period < math.inf:
-        raise _refusal(body_id, "kepler.period", "an orbit takes time", "a number above 0")
-    return KeplerOrbit(units or SCENE, axis, eccentricity, tilt, node, periapsis, mean, epoch, period)
+        period = _period_by_mass(stars, body_id, nearest if eccentricity == 1 else abs(axis), units or SCENE, mass_of)
+    for name, days in ((PERIOD, period), ("osculatingPeriod", osculating)):
+        if days is not None and not 0 < days < math.inf:
+            raise _refusal(body_id, f"kepler.{name}", "an orbit takes time", "a number above 0")
+    return KeplerOrbit(
+        units or SCENE, axis, eccentricity, tilt, node, periapsis, mean, epoch, period, nearest, derived, osculating
+    )
 
 
 _ANGLES: Final = ("inclination", "longitudeOfAscendingNode", "argumentOfPeriapsis", "meanAnomaly")
 
 
-def _period_by_mass(stars: Bodies, body_id: str, axis: float, units: str) -> float:
+def _size(body_id: str, axis: float | None, nearest: float | None, eccentricity: float) -> tuple[float, float]:
+    """Return the semi-major axis and the periapsis distance from the one that is given."""
+    if eccentricity < 0:
+        raise _refusal(body_id, "kepler.eccentricity", f"{eccentricity} is below 0", "0 or more")
+    if axis is not None and nearest is not None:
+        raise _refusal(body_id, "kepler.q", "semiMajorAxis is given too", "null, or semiMajorAxis to null")
+    if nearest is not None:
+        if nearest <= 0:
+            raise _refusal(body_id, "kepler.q", "an orbit needs a size", "a periapsis distance above 0")
+        return (math.inf if eccentricity == 1 else nearest / (1 - eccentricity)), nearest
+    if eccentricity == 1:
+        raise _refusal(
+            body_id,
+            "kepler.q" if axis is None else "kepler.semiMajorAxis",
+            "a parabola (eccentricity 1) has no semi-major axis, only a periapsis distance",
+            "a periapsis distance above 0" if axis is None else "null and q to the periapsis distance",
+        )
+    if axis is None or axis * (1 - eccentricity) <= 0:
+        sign = "above 0" if eccentricity < 1 else "below 0, because the orbit is a hyperbola"
+        raise _refusal(body_id, "kepler.semiMajorAxis", "an orbit needs a size", f"a number {sign}")
+    return axis, axis * (1 - eccentricity)
+
+
+def _period_by_mass(
+    stars: Bodies, body_id: str, axis: float, units: str, mass_of: Callable[[str], float] | None
+) -> float:
     if units == SCENE:
         raise _refusal(
             body_id, "kepler.period", "in scene units it is needed", "a number of simulation seconds above 0"
         )
-    body = stars[body_id]
-    parent_id = body.get("parentId")
-    parent = stars.get(parent_id) if isinstance(parent_id, str) else None
     try:
-        total = number(body, "mass", 0.0) + (number(parent, "mass", 0.0) if parent else 0.0)
+        number(stars.get(str(stars[body_id].get("parentId")), {}), "mass")
+        total = mass_of(body_id) if mass_of else orbited_mass(stars, body_id)
     except InvalidInput:
         total = 0.0
     if not 0 < total < math.inf:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from universe.orbits.fields import number
+from universe.orbits.numbers import number
 from uraniborg.kernel.errors import InvalidInput
 
 Point = tuple[float, float, float]

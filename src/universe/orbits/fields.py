@@ -1,37 +1,18 @@
-"""Numbers of a body, read so that null counts as absent and anything but a finite number is refused."""
+"""Numbers of many bodies as arrays."""
 
 import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from types import NoneType
-from typing import Any, Final, overload
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from universe.orbits.numbers import number
 from uraniborg.kernel.errors import InvalidInput
 
 _PLAIN: Final = frozenset({int, float, NoneType})
-
-
-@overload
-def number(fields: Mapping[str, Any], name: str) -> float | None: ...
-@overload
-def number(fields: Mapping[str, Any], name: str, default: float) -> float: ...
-def number(fields: Mapping[str, Any], name: str, default: float | None = None) -> float | None:
-    """The number called `name`, or `default` where it is absent or null. Raises InvalidInput naming the field."""
-    value = fields.get(name)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _not_a_number(name)
-    try:
-        found = float(value)
-    except OverflowError:
-        raise _not_a_number(name) from None
-    if not math.isfinite(found):
-        raise _not_a_number(name)
-    return found
 
 
 def table(bodies: Sequence[Mapping[str, Any]], names: Sequence[str]) -> tuple[NDArray[np.float64], dict[int, str]]:
@@ -60,17 +41,3 @@ def _table_by_body(
         except InvalidInput as exc:
             faults[place] = exc.message
     return found, faults
-
-
-def require_time(t: float) -> None:
-    """Raises InvalidInput unless `t` is a moment."""
-    if not math.isfinite(t):
-        raise InvalidInput(
-            f"The time is {t}.", hint="Give the simulation time as a finite number.", argument="t", allowed="a number"
-        )
-
-
-def _not_a_number(name: str) -> InvalidInput:
-    return InvalidInput(
-        f"'{name}' is not a finite number.", hint="Set it to a number, or to null.", argument=name, allowed="a number"
-    )

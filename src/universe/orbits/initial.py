@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from universe.orbits.anomaly import Floats
-from universe.orbits.blocks import ASTRONOMICAL, Bodies, KeplerOrbit, elements, kepler_orbit
-from universe.orbits.fields import number, require_time
+from universe.orbits.blocks import ASTRONOMICAL, KeplerOrbit, elements, kepler_orbit
+from universe.orbits.grouping import Bodies
 from universe.orbits.hierarchy import Hierarchy, parent_indices
+from universe.orbits.numbers import number, require_time
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 

@@ -7,23 +7,31 @@ import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from universe.orbits.anomaly import BLOCK, Floats, eccentric_anomaly, require_elliptic, solve_kepler
-from universe.orbits.fields import require_time
+from universe.orbits.anomaly import BLOCK, Floats, eccentric_anomaly, solve_kepler
+from universe.orbits.conics import Conics
+from universe.orbits.numbers import require_time
 from uraniborg.kernel.errors import InvalidInput
 
 __all__ = ["Elements", "solve_kepler"]
 
 _TURN: Final = 2 * math.pi
+_SLENDER: Final = 0.99
+"""Ellipses of a larger eccentricity are followed from their periapsis, as open orbits are: their centre is too far."""
+_REACH: Final = 50.0
+"""The path of an open orbit ends at this many periapsis distances."""
 
 
 class Elements:
-    """Orbital elements of n bodies, brought once into the form that positions are quickly had from.
+    """Orbital elements of n bodies, in the form from which positions follow quickly.
 
     Arguments broadcast to one length n. Lengths are in any unit, `period` and `epoch` in the unit of `t`, angles in
-    degrees; `mean_anomaly` holds at `epoch`. Raises InvalidInput for what is not finite, not positive where it must be,
-    or not an ellipse.
+    degrees; `mean_anomaly` holds at `epoch`. A hyperbola has a negative semi-major axis; a parabola has none and needs
+    its `periapsis_distance`, and is at the periapsis at the epoch. The `period` of an open orbit is that of an ellipse
+    with a semi-major axis as long (a parabola: as long as the periapsis distance).
+
+    Raise InvalidInput for an element that is not finite, not positive where it must be, or not of an orbit.
     """
 
     def __init__(
@@ -37,10 +45,13 @@ class Elements:
         argument_of_periapsis: ArrayLike = 0.0,
         mean_anomaly: ArrayLike = 0.0,
         epoch: ArrayLike = 0.0,
+        periapsis_distance: ArrayLike = math.nan,
     ) -> None:
-        axis, e, days, tilt, node, periapsis, mean, since = np.broadcast_arrays(
-            _finite("semi_major_axis", semi_major_axis, positive=True),
-            require_elliptic(eccentricity),
+        axis, e, nearest = _sizes(semi_major_axis, eccentricity, periapsis_distance)
+        axis, e, nearest, days, tilt, node, periapsis, mean, since = np.broadcast_arrays(
+            axis,
+            e,
+            nearest,
             _finite("period", period, positive=True),
             np.radians(_finite("inclination", inclination)),
             np.radians(_finite("longitude_of_ascending_node", longitude_of_ascending_node)),
@@ -48,17 +59,24 @@ class Elements:
             _finite("mean_anomaly", mean_anomaly),
             _finite("epoch", epoch),
         )
-        self.eccentricity: Floats = np.ravel(e).copy()
+        places = np.flatnonzero(np.ravel(e) > _SLENDER)
+        # What follows is of ellipses: the orbits at `places` are followed as open ones, whatever stands for them here.
+        closed = np.ravel(e) < 1
+        axis = np.where(closed, np.ravel(axis), 1.0)
+        self.eccentricity: Floats = np.where(closed, np.ravel(e), 0.0)
         self.turns_per_time: Floats = 1 / np.ravel(days)
         self.turns_at_epoch: Floats = np.ravel(mean) / 360 % 1.0
         # One epoch for all is the common case and spares reading an array of them at every step.
         same = since.size > 0 and bool((since == since.flat[0]).all())
         self.epoch: float | Floats = float(since.flat[0]) if same else np.ravel(since).copy()
         to_periapsis, to_side = _plane(np.ravel(tilt), np.ravel(node), np.ravel(periapsis))
-        self.to_periapsis: Floats = to_periapsis * np.ravel(axis)
+        self.to_periapsis: Floats = to_periapsis * axis
         """Shape (3, n): from the centre to the periapsis."""
-        self.to_side: Floats = to_side * (np.ravel(axis) * np.sqrt((1 - self.eccentricity) * (1 + self.eccentricity)))
+        self.to_side: Floats = to_side * (axis * np.sqrt((1 - self.eccentricity) * (1 + self.eccentricity)))
         """Shape (3, n): from the centre to the end of the minor axis that is passed after the periapsis."""
+        self._slender = _Slender(
+            places, *(np.ravel(one)[places] for one in (nearest, e, days, mean, since)), to_periapsis, to_side
+        )
 
     def __len__(self) -> int:
         return self.eccentricity.size
@@ -76,6 +94,8 @@ class Elements:
             cos -= self.eccentricity[part]
             for axis in range(3):
                 np.add(self.to_periapsis[axis, part] * cos, self.to_side[axis, part] * sin, out=found[part, axis])
+        if self._slender:
+            found[self._slender.places] = self._slender.states(t)[0]
         return found
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -90,10 +110,18 @@ class Elements:
             cos *= rate
             for axis in range(3):
                 np.add(self.to_periapsis[axis, part] * sin, self.to_side[axis, part] * cos, out=found[part, axis])
+        if self._slender:
+            found[self._slender.places] = self._slender.states(t)[1]
         return found
 
     def path(self, index: int, segments: int) -> Floats:
-        """One body's whole orbit as (segments + 1, 3) points, evenly spread in eccentric anomaly from its periapsis."""
+        """Return one body's orbit as (segments + 1, 3) points.
+
+        An ellipse is whole and evenly spread in eccentric anomaly from its periapsis; an open orbit is an arc around
+        its periapsis.
+        """
+        if (arc := self._slender.arc(index, segments)) is not None:
+            return arc
         around = np.linspace(0, _TURN, segments + 1)
         along = np.cos(around) - self.eccentricity[index]
         return np.outer(along, self.to_periapsis[:, index]) + np.outer(np.sin(around), self.to_side[:, index])
@@ -123,6 +151,68 @@ class Elements:
         return out
 
 
+class _Slender:
+    """The orbits among n whose eccentricity is near 1 or above, with the periapsis times and periods they need."""
+
+    def __init__(
+        self,
+        places: NDArray[np.intp],
+        nearest: Floats,
+        e: Floats,
+        days: Floats,
+        mean: Floats,
+        since: Floats,
+        to_periapsis: Floats,
+        to_side: Floats,
+    ) -> None:
+        self.places = places
+        self._e, self._days = e, days
+        parabolic = e == 1
+        axis = np.where(parabolic, nearest, nearest / np.abs(np.where(parabolic, 1.0, 1 - e)))
+        self._conics = Conics(
+            nearest, e, axis * (_TURN * axis / days) ** 2, to_periapsis[:, places], to_side[:, places]
+        )
+        self._closed = e < 1
+        self._turns = np.where(self._closed, mean / 360 % 1.0, mean / 360)
+        self._since = since
+
+    def __bool__(self) -> bool:
+        return self.places.size > 0
+
+    def states(self, t: float) -> tuple[Floats, Floats]:
+        turns = (t - self._since) / self._days + self._turns
+        turns = np.where(self._closed, turns - np.rint(turns), turns)
+        return self._conics.states(turns * self._days)
+
+    def arc(self, index: int, segments: int) -> Floats | None:
+        """Return the path of the body at `index` if its orbit is open."""
+        place = int(np.searchsorted(self.places, index))
+        if place == self.places.size or self.places[place] != index or self._closed[place]:
+            return None
+        return self._conics.arc(place, segments, _REACH)
+
+
+def _sizes(axis: ArrayLike, eccentricity: ArrayLike, nearest: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    """Return semi-major axes, eccentricities and periapsis distances that agree with each other."""
+    e = _finite("eccentricity", eccentricity)
+    if (e < 0).any():
+        raise _outside("eccentricity", e[e < 0].flat[0], "numbers of at least 0")
+    given = np.asarray(nearest, dtype=np.float64)
+    a = np.asarray(axis, dtype=np.float64)
+    parabolic = e == 1
+    q = np.where(np.isnan(given), a * np.where(parabolic, math.nan, 1 - e), given)
+    if not (np.isfinite(q) & (q > 0)).all():
+        bad = np.broadcast_arrays(a, e, q)
+        wrong = ~(np.isfinite(bad[2]) & (bad[2] > 0))
+        if (bad[1][wrong] == 1).any():
+            raise _outside("periapsis_distance", math.nan, "positive finite numbers where the eccentricity is 1")
+        raise _outside(
+            "semi_major_axis", bad[0][wrong].flat[0], "finite numbers, above 0 for ellipses and below 0 for hyperbolas"
+        )
+    derived = q / np.where(parabolic, 1.0, 1 - e)
+    return np.where(parabolic, math.inf, np.where(np.isfinite(a), a, derived)), e, q
+
+
 def _plane(tilt: Floats, node: Floats, periapsis: Floats) -> tuple[Floats, Floats]:
     """Unit vectors of each orbit's plane, to the periapsis and a quarter turn on, each of shape (3, n)."""
     cos_tilt, sin_tilt = np.cos(tilt), np.sin(tilt)
@@ -145,11 +235,14 @@ def _finite(argument: str, values: ArrayLike, *, positive: bool = False) -> Floa
     array = np.asarray(values, dtype=np.float64)
     allowed = np.isfinite(array) & (array > 0) if positive else np.isfinite(array)
     if not allowed.all():
-        kind = "positive finite numbers" if positive else "finite numbers"
-        raise InvalidInput(
-            f"{argument} holds {array[~allowed].flat[0]}, but must hold {kind}.",
-            hint="Leave out bodies whose elements are unknown.",
-            argument=argument,
-            allowed=kind,
-        )
+        raise _outside(argument, array[~allowed].flat[0], "positive finite numbers" if positive else "finite numbers")
     return array
+
+
+def _outside(argument: str, value: float, kind: str) -> InvalidInput:
+    return InvalidInput(
+        f"{argument} holds {value}, but must hold {kind}.",
+        hint="Leave out bodies whose elements are unknown.",
+        argument=argument,
+        allowed=kind,
+    )

@@ -16,7 +16,7 @@ from universe.orbits.compatible import (
     rogue_windows,
 )
 from universe.orbits.ellipses import SHAPE, Ellipses, too_eccentric
-from universe.orbits.fields import number
+from universe.orbits.numbers import number
 from uraniborg.kernel.errors import InvalidInput
 
 

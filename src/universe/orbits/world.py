@@ -8,11 +8,12 @@ from typing import Final, Protocol
 import numpy as np
 
 from universe.orbits.anomaly import Floats
-from universe.orbits.blocks import Bodies, KeplerOrbit, elements, kepler_orbit
+from universe.orbits.blocks import KeplerOrbit, elements, kepler_orbit
 from universe.orbits.compatible import require_segments
 from universe.orbits.ellipses import ellipses_of
-from universe.orbits.fields import require_time
+from universe.orbits.grouping import Bodies, orbited_masses
 from universe.orbits.hierarchy import Hierarchy, Indices, parent_indices
+from universe.orbits.numbers import require_time
 from universe.orbits.rogues import rogues_of
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
@@ -95,9 +96,10 @@ class Orrery:
 
     def _add_kepler(self, stars: Bodies, ids: list[str]) -> None:
         orbits: dict[int, KeplerOrbit] = {}
+        masses = _MassesOrbited(stars)
         for body_id in ids:
             try:
-                orbits[self._places[body_id]] = kepler_orbit(stars, body_id)
+                orbits[self._places[body_id]] = kepler_orbit(stars, body_id, masses.of)
             except InvalidInput as exc:
                 self.unplaceable[body_id] = exc.message
         self._add(list(orbits), elements(orbits.values()))
@@ -116,6 +118,19 @@ class Orrery:
         for place in np.flatnonzero(tainted & ~self._faulty).tolist():
             parent = self.ids[int(self._hierarchy.parents[place])]
             self.unplaceable[self.ids[place]] = f"It goes around '{parent}', which has no position."
+
+
+class _MassesOrbited:
+    """The masses that all orbits are about, worked out once and only if a block leaves its period out."""
+
+    def __init__(self, stars: Bodies) -> None:
+        self._stars = stars
+        self._masses: dict[str, float] | None = None
+
+    def of(self, body_id: str) -> float:
+        if self._masses is None:
+            self._masses = orbited_masses(self._stars)
+        return self._masses.get(body_id, 0.0)
 
 
 def _points(rows: Floats) -> Floats:

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from universe.orbits.grouping import orbited_masses
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert
 from universe.systems.compatible import compatible_fields
-from universe.systems.elements import Facts, Moment, Orbit, orbit_at
+from universe.systems.elements import Facts, Moment, Orbit, orbit_at, sorting_period
 from universe.systems.frames import from_sky
+from universe.systems.vectors import state_vector
 
 _GM_SUN: Final = 1.327_124_400_412_794_2e11
 """In km^3/s^2: masses stated as mass parameters are compared with the Sun's of the same ephemeris."""
@@ -23,8 +25,10 @@ _FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
     "kepler.argumentOfPeriapsis": ("orbitRotX", "orbitRotY", "orbitRotZ"),
     "kepler.meanAnomaly": ("orbitalPhase",),
     "kepler.period": ("orbitalSpeed",),
+    "stateVector": ("stateVector.epoch", "stateVector.position", "stateVector.velocity"),
 }
 """Which fields are worked out from a field that a paper states."""
+_DERIVED_AXIS: Final = ("kepler.semiMajorAxis", *_FOLLOWS["kepler.semiMajorAxis"])
 
 
 def bodies_of(system: Facts, julian_date: float) -> dict[str, dict[str, Any]]:
@@ -33,15 +37,19 @@ def bodies_of(system: Facts, julian_date: float) -> dict[str, dict[str, Any]]:
     masses = {body_id: _solar_masses(facts) for body_id, facts in facts_of.items()}
     plane = system.get("skyPlane", {"inclinationDeg": 0.0, "nodeDeg": 0.0})
     sky = from_sky(plane["inclinationDeg"], plane["nodeDeg"])
+    orbited = _orbited_masses(facts_of, masses)
     bodies: dict[str, dict[str, Any]] = {}
     for body_id, facts in facts_of.items():
         orbit = None
-        if parent := facts["parent"]:
-            moment = Moment(julian_date, sky, masses[parent] + masses[body_id])
-            orbit = orbit_at(facts["orbit"], moment)
+        if facts["parent"]:
+            orbit = orbit_at(facts["orbit"], Moment(julian_date, sky, orbited[body_id]))
         body = _body(facts, masses[body_id], orbit, system, julian_date)
         body["children"] = [other["id"] for other in facts_of.values() if other["parent"] == body_id]
-        body["sources"] = _sources(body, facts["cites"], system["sources"])
+        cites = facts["cites"]
+        if vector := state_vector(system, body, julian_date):
+            body["stateVector"] = vector
+            cites = {**cites, system["stateVectors"]["source"]: ["stateVector"]}
+        body["sources"] = _sources(body, cites, system["sources"])
         bodies[body_id] = body
     return bodies
 
@@ -60,7 +68,7 @@ def _body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, julian_
         **(compatible_fields(orbit) if orbit else still),
     }
     if orbit:
-        body["kepler"] = _kepler(orbit)
+        body["kepler"] = _kepler(orbit, facts["orbit"])
     if kind := facts.get("asteroidSubType"):
         body["asteroidSubType"] = kind
     body["physical"] = {
@@ -70,11 +78,27 @@ def _body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, julian_
         "displayMagnification": system["displayMagnification"],
         "referencePlane": system["referencePlane"],
         **{name: facts[name] for name in ("massIs", "radiusIs", "note") if name in facts},
+        **(_remarks(orbit, facts["orbit"]) if orbit else {}),
     }
     return body
 
 
-def _kepler(orbit: Orbit) -> dict[str, Any]:
+def _remarks(orbit: Orbit, facts: Facts) -> dict[str, Any]:
+    """Return what there is to know about the elements: what is unknown, the source's omega, how good they are."""
+    unknown = {
+        "kepler.eccentricity": orbit.eccentricity is None,
+        "kepler.inclination": orbit.plane is None,
+        "kepler.longitudeOfAscendingNode": orbit.plane is None,
+        "kepler.argumentOfPeriapsis": orbit.periapsis is None and orbit.eccentricity != 0,
+    }
+    return {
+        **({"unknown": listed} if (listed := [name for name, holds in unknown.items() if holds]) else {}),
+        **({"omegaOf": facts["omegaOf"]} if "omegaOf" in facts else {}),
+        **({"orbitAccuracyDegrees": facts["accuracyDeg"]} if "accuracyDeg" in facts else {}),
+    }
+
+
+def _kepler(orbit: Orbit, facts: Facts) -> dict[str, Any]:
     inclination, node = orbit.plane or (None, None)
     block: dict[str, Any] = {
         "units": "astronomical",
@@ -86,6 +110,8 @@ def _kepler(orbit: Orbit) -> dict[str, Any]:
         "meanAnomaly": orbit.mean_anomaly,
         "epoch": 0.0,
         "period": orbit.period,
+        "osculatingPeriod": orbit.osculating_period,
+        "derived": facts["derived"],
     }
     return {
         name: round(value, _DECIMALS) if name in _ANGLES else value
@@ -99,16 +125,36 @@ def _sources(body: Facts, cites: Mapping[str, list[str]], sources: Mapping[str, 
 
 
 def _covered(body: Facts, stated: Iterable[str]) -> list[str]:
-    """The fields of the body that are stated, and those that follow from them."""
+    """Return the fields of the body that are stated, and those that follow from them."""
     found: dict[str, None] = {}
+    block = body.get("kepler", {})
+    basis = "kepler.osculatingPeriod" if "osculatingPeriod" in block else "kepler.period"
+    if block.get("derived") != "semiMajorAxis":
+        basis = None
     for name in stated:
         found.update(dict.fromkeys((name, *_FOLLOWS.get(name, ()))))
+        if name == basis:
+            found.update(dict.fromkeys(_DERIVED_AXIS))
     return [name for name in found if _has(body, name)]
 
 
 def _has(body: Facts, name: str) -> bool:
     block, _, inner = name.partition(".")
     return inner in body.get(block, ()) if inner else block in body
+
+
+def _orbited_masses(facts_of: Mapping[str, Facts], masses: Mapping[str, float]) -> dict[str, float]:
+    sizes = {key: sorting_period(facts["orbit"]) ** (2 / 3) for key, facts in facts_of.items() if facts["parent"]}
+    return orbited_masses(
+        {
+            key: {
+                "mass": masses[key],
+                "parentId": facts["parent"],
+                "kepler": {"semiMajorAxis": sizes[key]} if facts["parent"] else None,
+            }
+            for key, facts in facts_of.items()
+        }
+    )
 
 
 def _solar_masses(facts: Facts) -> float:

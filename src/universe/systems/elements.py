@@ -4,7 +4,7 @@ A paper states an orbit in one of six ways:
 - secular: elements at J2000 and how much they change in a century, on the ecliptic
 - osculating: elements at an instant of their own, on the ecliptic
 - synchronous: a moon that keeps one face to its planet, so that the pole and prime meridian of the moon give its orbit
-- transit: when the planet passes in front of its star, and the tilt against the sky
+- transit: when the planet passes in front of its star, the tilt against the sky, and whose periapsis omega is of
 - visual: an orbit seen on the sky, with the instant of its periapsis
 - conjunction: when the planet is nearest to us, by the star's motion alone; the tilt is unknown
 """
@@ -33,15 +33,27 @@ class Orbit:
     """Inclination and longitude of the ascending node."""
     periapsis: float | None
     """The argument of the periapsis."""
+    osculating_period: float | None = None
+    """The period at the instant, where `period` is a mean over years."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What a statement is brought to: the instant, the frame the sky is turned into, and the mass inside the orbit."""
+    """What a statement is brought to: the instant, the frame the sky is turned into, and the mass orbited."""
 
     julian_date: float
     sky: Rotation
-    total_mass: float
+    orbited_mass: float
+
+
+def sorting_period(facts: Facts) -> float:
+    """Return the period of an orbit in days, however it is stated: a key that sorts orbits outwards."""
+    if "periodDays" in facts:
+        return facts["periodDays"]
+    rate, days = (
+        (facts["meanLongitudeDeg"][1], CENTURY) if "meanLongitudeDeg" in facts else (facts["meridianDeg"][1], 1.0)
+    )
+    return 360 * days / abs(rate)
 
 
 def orbit_at(facts: Facts, moment: Moment) -> Orbit:
@@ -111,22 +123,25 @@ def _synchronous(facts: Facts, moment: Moment) -> Orbit:
 
 
 def _transit(facts: Facts, moment: Moment) -> Orbit:
-    tilt, period = facts["skyInclinationDeg"], facts["periodDays"]
+    tilt, mean_period = facts["skyInclinationDeg"], facts["periodDays"]
+    period = facts.get("osculatingPeriodDays", mean_period)
     along, across = facts.get("eCosOmega"), facts.get("eSinOmega")
     inclination, node, from_node = turned(moment.sky, tilt, 0.0, 0.0)
     if along is None or across is None:
         eccentricity, periapsis, on_sky = facts.get("eccentricity"), None, -from_node
     else:
-        eccentricity, on_sky = math.hypot(along, across), math.degrees(math.atan2(across, along))
+        eccentricity = math.hypot(along, across)
+        on_sky = math.degrees(math.atan2(across, along)) + _OMEGA_SHIFTS[facts["omegaOf"]]
         periapsis = (from_node + on_sky) % 360
     turns = (moment.julian_date - facts["transitJd"]) / period
     return Orbit(
-        facts.get("semiMajorAxisAu") or orbital_distance(period, moment.total_mass),
+        orbital_distance(period, moment.orbited_mass),
         eccentricity,
-        period,
+        mean_period,
         (_mean_anomaly(90 - on_sky, eccentricity or 0.0) + 360 * turns) % 360,
         (inclination, node),
         periapsis,
+        facts.get("osculatingPeriodDays"),
     )
 
 
@@ -146,13 +161,21 @@ def _visual(facts: Facts, moment: Moment) -> Orbit:
 def _conjunction(facts: Facts, moment: Moment) -> Orbit:
     turns = (moment.julian_date - facts["conjunctionJd"]) / facts["periodDays"]
     return Orbit(
-        facts["semiMajorAxisAu"],
+        orbital_distance(facts["periodDays"], moment.orbited_mass),
         facts["eccentricity"],
         facts["periodDays"],
         (facts["earthLongitudeDeg"] + 360 * turns) % 360,
         None,
         None,
     )
+
+
+_OMEGA_SHIFTS: Final = {"planet-away": 180.0, "planet-towards": 0.0, "star": 0.0}
+"""Degrees to add to the argument of periapsis of a source so that a planet transits a quarter turn after its node.
+
+A source states the argument of the planet, with the axis of the line of sight pointing away from us or towards us, or
+that of the star's own orbit.
+"""
 
 
 _KINDS: Final[dict[str, Callable[[Facts, Moment], Orbit]]] = {

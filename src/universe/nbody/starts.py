@@ -1,0 +1,105 @@
+"""Where an N-body run begins: masses, positions and velocities of chosen bodies at the universe's time."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast
+
+import numpy as np
+
+from universe.nbody.placing import about_barycentre, place, relative_matrix
+from universe.nbody.selection import attached, choose, family_of, orbit_of, radius_of
+from universe.orbits.anomaly import Floats
+from universe.orbits.blocks import AXIS, KeplerOrbit, elements
+from universe.orbits.grouping import Bodies, Grouping, group
+from universe.orbits.numbers import require_time
+from universe.orbits.units import orbital_distance, orbital_period
+
+_REFERENCE: Final = [0, 2, 1]
+"""The scene's axes (x, z, y) in the order of the reference frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Bodies where a run begins, about their barycentre, in AU, AU a day and solar masses, in the reference frame."""
+
+    ids: tuple[str, ...]
+    names: tuple[str, ...]
+    masses: Floats
+    """Shape (n,)."""
+    positions: Floats
+    """Shape (n, 3)."""
+    velocities: Floats
+    """Shape (n, 3)."""
+    radii: Floats
+    """Shape (n,): physical radii in AU, not-a-number if unknown."""
+    relative: Floats
+    """Shape (n, n): relative @ positions is each body's subsystem relative to the centre it orbits; 0 for a root."""
+    orbited_mass: Floats
+    """Shape (n,): solar masses in Kepler's third law of each orbit; 0 for a root."""
+    parents: tuple[int, ...]
+    """The index of each body's parent among `ids`, -1 if none."""
+    notes: tuple[str, ...]
+    """How good the start is, in sentences."""
+
+
+def start_of(plain: Mapping[str, Any], ids: Sequence[str] | None = None) -> Start:
+    """Return the bodies `ids` of a plain state at its time; all with a true orbit or without a parent by default.
+
+    Elements are read by the Jacobi rule among the chosen bodies. A body that is not chosen but between chosen ones
+    counts for where these are, and does not attract.
+
+    Raise NotFound for an id that does not exist, and InvalidInput naming the body that lacks something.
+    """
+    stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
+    require_time(time)
+    chosen = choose(stars, ids)
+    family = family_of(stars, chosen)
+    run = family if len(family.ids) == len(chosen) else group(attached(stars, chosen), chosen)
+    relative = orbit_states(stars, family, time)
+    masses = np.array(run.masses)
+    positions, velocities = (about_barycentre(masses, place(family, one)[: len(chosen)]) for one in relative)
+    return Start(
+        run.ids,
+        tuple(str(stars[body_id].get("name") or body_id) for body_id in chosen),
+        masses,
+        positions,
+        velocities,
+        np.array([radius_of(stars[body_id]) for body_id in chosen]),
+        relative_matrix(run),
+        np.array(run.orbited_masses),
+        run.parents,
+        (),
+    )
+
+
+def orbit_states(stars: Bodies, family: Grouping, time: float) -> Floats:
+    """Return positions and velocities of all orbits at a time, by Kepler motion; shape (2, n, 3), roots 0."""
+    states = np.zeros((2, len(family.ids), 3))
+    moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
+    motion = elements([_orbit_at(stars, family, index, time) for index in moving])
+    states[0, moving] = motion.positions(time)[:, _REFERENCE]
+    states[1, moving] = motion.velocities(time)[:, _REFERENCE]
+    return states
+
+
+def _orbit_at(stars: Bodies, family: Grouping, index: int, time: float) -> KeplerOrbit:
+    """Return an orbit whose size and period obey Kepler's third law for the mass it is about."""
+    orbit, mass = orbit_of(stars, family.ids[index]), family.orbited_masses[index]
+    if orbit.eccentricity >= 1:
+        scale = orbit.periapsis_distance if orbit.eccentricity == 1 else -orbit.semi_major_axis
+        return replace(orbit, period=orbital_period(scale, mass))
+    # The drawn period leads to the time, be it the epoch's or a mean over years; the orbit there has its own.
+    mean = (orbit.mean_anomaly + 360 * math.fmod((time - orbit.epoch) / orbit.period, 1.0)) % 360
+    if orbit.osculating_period is None and orbit.derived != AXIS:
+        axis = orbit.semi_major_axis
+    else:
+        axis = orbital_distance(orbit.osculating_period or orbit.period, mass)
+    return replace(
+        orbit,
+        semi_major_axis=axis,
+        periapsis_distance=axis * (1 - orbit.eccentricity),
+        period=orbital_period(axis, mass),
+        mean_anomaly=mean,
+        epoch=time,
+    )

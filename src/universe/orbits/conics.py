@@ -1,0 +1,117 @@
+"""Orbits of any eccentricity from their periapsis: hyperbolas, parabolas and the ellipses near them.
+
+The universal form of Kepler's equation (R. H. Battin, "An Introduction to the Mathematics and Methods of
+Astrodynamics", 1999, chapter 4) counted from the periapsis is q s + e s^3 c3(z) = sqrt(mu) t with z = s^2 (1 - e)/q.
+It holds for every e without a seam at 1, and its left side grows and is convex for s > 0 up to the apoapsis, so that
+Newton's method from above cannot fail.
+"""
+
+import math
+from typing import Final
+
+import numpy as np
+
+from universe.orbits.anomaly import Floats
+
+_MOST_STEPS: Final = 100
+_SERIES_BELOW: Final = 1.0
+_TERMS: Final = 11
+"""With |z| below 1 the terms after these are below one rounding."""
+
+
+class Conics:
+    """n orbits: periapsis distances, eccentricities, mu (n,), and unit vectors to the periapsis and the side (3, n)."""
+
+    def __init__(self, q: Floats, e: Floats, mu: Floats, to_periapsis: Floats, to_side: Floats) -> None:
+        self._q, self._e, self._root_mu = q, e, np.sqrt(mu)
+        self._to_periapsis = to_periapsis
+        self._to_side = to_side * np.sqrt(q * (1 + e))
+
+    def states(self, elapsed: Floats) -> tuple[Floats, Floats]:
+        """Return positions and velocities, each (n, 3), at these times after the periapsis."""
+        s = universal_anomaly(self._q, self._e, self._root_mu * elapsed)
+        c0, c1, c2, _ = stumpff(s * s * (1 - self._e) / self._q)
+        distance = self._q + self._e * s * s * c2
+        rate = self._root_mu / distance
+        return (
+            (self._to_periapsis * (self._q - s * s * c2) + self._to_side * (s * c1)).T,
+            (self._to_periapsis * (-rate * s * c1) + self._to_side * (rate * c0)).T,
+        )
+
+    def arc(self, index: int, segments: int, reach: float) -> Floats:
+        """Return one orbit as (segments + 1, 3) points, through the periapsis, out to `reach` periapsis distances."""
+        q, e = self._q[index : index + 1], self._e[index : index + 1]
+        end = _anomaly_at_distance(float(q[0]), float(e[0]), reach)
+        s = np.linspace(-end, end, segments + 1)
+        _, c1, c2, _ = stumpff(s * s * (1 - e) / q)
+        along, aside = q - s * s * c2, s * c1
+        return np.outer(along, self._to_periapsis[:, index]) + np.outer(aside, self._to_side[:, index])
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def universal_anomaly(q: Floats, e: Floats, scaled_time: Floats) -> Floats:
+    """Return s of q s + e s^3 c3(s^2 (1 - e)/q) = scaled_time, for times within half a period of the periapsis."""
+    time, alpha = np.abs(scaled_time), (1 - e) / q
+    s = _upper_bound(q, e, time, alpha)
+    active = np.flatnonzero(np.isfinite(s))
+    for _ in range(_MOST_STEPS):
+        at = s[active]
+        square = at * at
+        _, _, c2, c3 = stumpff(alpha[active] * square)
+        excess = q[active] * at + e[active] * square * at * c3 - time[active]
+        step = excess / (q[active] + e[active] * square * c2)
+        s[active] = at - step
+        active = active[np.abs(step) > 1e-15 * np.abs(at)]
+        if not active.size:
+            break
+    return np.copysign(s, scaled_time)
+
+
+def stumpff(z: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return c0 to c3 of z: cos, sin and what follows of sqrt(z), continued through 0 to cosh and sinh of sqrt(-z)."""
+    root = np.sqrt(np.abs(z))
+    near = np.abs(z) < _SERIES_BELOW
+    safe = np.where(near, 1.0, root)
+    turning = z > 0
+    bound = np.where(turning, root, 0.0)
+    stretch = np.where(turning, 0.0, root)
+    c0 = np.where(turning, np.cos(bound), np.cosh(stretch))
+    c1 = np.where(near, 0.0, np.where(turning, np.sin(bound), np.sinh(stretch)) / safe)
+    half = np.where(turning, np.sin(bound / 2), np.sinh(stretch / 2)) / (safe / 2)
+    c2, c3 = half * half / 2, (1 - c1) / np.where(near, 1.0, z)
+    c3_near, c2_near = _series(np.where(near, z, 0.0), 3), _series(np.where(near, z, 0.0), 2)
+    c2, c3 = np.where(near, c2_near, c2), np.where(near, c3_near, c3)
+    return c0, np.where(near, 1 - z * c3, c1), c2, c3
+
+
+def _series(z: Floats, order: int) -> Floats:
+    """Return the sum of (-z)^k / (2k + order)!, by Horner's rule."""
+    total = np.zeros_like(z)
+    for k in reversed(range(_TERMS)):
+        total = 1 / math.factorial(2 * k + order) - z * total
+    return total
+
+
+def _upper_bound(q: Floats, e: Floats, time: Floats, alpha: Floats) -> Floats:
+    """Return a value of s that is not below the root."""
+    # c3 is least at the apoapsis of an ellipse (1/pi^2) and at the periapsis of an open orbit (1/6); with its least
+    # value for all of the orbit the equation is a cubic whose root is the bound.
+    weight = e * np.where(alpha > 0, 1 / math.pi**2, 1 / 6)
+    half, third = time / (2 * weight), q / (3 * weight)
+    cube = np.cbrt(half + np.sqrt(half * half + third**3))
+    cubic = cube - third / cube
+    apoapsis = math.pi / np.sqrt(np.where(alpha > 0, alpha, 1.0))
+    bend = np.sqrt(np.where(alpha < 0, -alpha, 1.0))
+    hyperbolic = np.arcsinh(time * bend**3 / np.where(e > 1, e - 1, 1.0)) / bend
+    return np.where(alpha > 0, np.fmin(cubic, apoapsis), np.where(alpha < 0, np.fmin(cubic, hyperbolic), cubic))
+
+
+def _anomaly_at_distance(q: float, e: float, reach: float) -> float:
+    """Return s where the distance is `reach` periapsis distances."""
+    alpha, target = (1 - e) / q, (reach - 1) / e
+    # distance = q + e s^2 c2, and s^2 c2 = 2 sinh^2(sqrt(-alpha) s / 2) / -alpha
+    if e == 1:
+        return math.sqrt(2 * q * target)
+    bend = math.sqrt(abs(alpha))
+    height = math.sqrt(q * target / 2) * bend
+    return 2 / bend * (math.asinh(height) if e > 1 else math.asin(min(height, 1.0)))

@@ -1,0 +1,41 @@
+"""Numbers of a body: null counts as absent, and anything but a finite number is refused."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, overload
+
+from uraniborg.kernel.errors import InvalidInput
+
+
+@overload
+def number(fields: Mapping[str, Any], name: str) -> float | None: ...
+@overload
+def number(fields: Mapping[str, Any], name: str, default: float) -> float: ...
+def number(fields: Mapping[str, Any], name: str, default: float | None = None) -> float | None:
+    """Return the number called `name`, or `default` where it is absent or null. Raise InvalidInput naming the field."""
+    value = fields.get(name)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _not_a_number(name)
+    try:
+        found = float(value)
+    except OverflowError:
+        raise _not_a_number(name) from None
+    if not math.isfinite(found):
+        raise _not_a_number(name)
+    return found
+
+
+def require_time(t: float) -> None:
+    """Raise InvalidInput unless `t` is a finite number."""
+    if not math.isfinite(t):
+        raise InvalidInput(
+            f"The time is {t}.", hint="Give the simulation time as a finite number.", argument="t", allowed="a number"
+        )
+
+
+def _not_a_number(name: str) -> InvalidInput:
+    return InvalidInput(
+        f"'{name}' is not a finite number.", hint="Set it to a number, or to null.", argument=name, allowed="a number"
+    )

@@ -1,0 +1,41 @@
+"""State vectors of bodies from an ephemeris, tied to the drawn elements that they came with."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, Final
+
+_BASIS: Final = (
+    "eccentricity",
+    "inclination",
+    "longitudeOfAscendingNode",
+    "argumentOfPeriapsis",
+    "meanAnomaly",
+    "epoch",
+)
+
+
+def state_vector(system: Mapping[str, Any], body: Mapping[str, Any], julian_date: float) -> dict[str, Any] | None:
+    """Return the state vector of a body of a system whose time 0 is this Julian date, or None if it has none."""
+    shipped = system.get("stateVectors")
+    if shipped is None or body["id"] not in shipped["vectors"]:
+        return None
+    position, velocity = shipped["vectors"][body["id"]]
+    return {
+        "epoch": shipped["epochJd"] - julian_date,
+        "position": position,
+        "velocity": velocity,
+        "frame": shipped["frame"],
+        "elements": digest_of(body.get("kepler")),
+    }
+
+
+def digest_of(block: Any) -> str:
+    """Return a digest of the elements of a `kepler` block that fix an orbit.
+
+    A state vector holds while it matches: who changes an element wants that orbit, and not the vector's. The one of
+    semi-major axis and period that follows from the masses does not count.
+    """
+    fields = block if isinstance(block, Mapping) else {}
+    size = "period" if fields.get("derived") == "semiMajorAxis" else "semiMajorAxis"
+    values = [fields.get(name) for name in (*_BASIS, size)]
+    return sha256(repr([None if value is None else float(value) for value in values]).encode()).hexdigest()[:16]
