@@ -22,9 +22,12 @@ def relative_states(start: Start, ids: list[str]) -> tuple[Floats, Floats]:
 
 
 def turned(theirs: Floats, ours: Floats) -> Floats:
-    """Return `theirs` after the rotation, never a mirror, that brings its rows nearest to `ours`."""
+    """Return `theirs` after the rotation or mirroring that brings its rows nearest to `ours`.
+
+    Transits cannot tell a system from its mirror image: the paper's inclination of 89.7 degrees may be 90.3.
+    """
     left, _, right = np.linalg.svd(theirs.T @ ours)
-    return theirs @ left @ np.diag([1.0, 1.0, np.linalg.det(left @ right)]) @ right
+    return theirs @ left @ right
 
 
 @pytest.mark.parametrize("name", ["trappist-1", "kepler-90"])
@@ -37,8 +40,8 @@ def test_a_transiting_system_starts_as_rebound_starts_it(name: str) -> None:
     size, speed = (np.linalg.norm(rows, axis=1, keepdims=True) for rows in (their_x, their_v))
     ours = np.vstack([our_x / size, our_v / speed])
     theirs = np.vstack([their_x / size, their_v / speed])
-    # In a nearly flat system a mirror differs by the mutual inclinations alone, 0.2 degrees: far above the tolerance.
     assert np.abs(turned(theirs, ours) - ours).max() < CLOSE
+    assert (np.cross(our_x, our_v)[:, 2] > 0).all(), "planets go around the pole of the reference plane"
 
 
 def test_the_planets_start_where_jpl_has_them() -> None:
@@ -60,5 +63,5 @@ def test_earth_and_moon_start_about_their_barycentre() -> None:
 @pytest.mark.parametrize("name", ["trappist-1", "kepler-90", "solar-system", "alpha-centauri"])
 def test_the_barycentre_of_every_shipped_system_is_at_rest_at_the_origin(name: str) -> None:
     start = start_of(load(name))
-    assert np.abs(start.masses @ start.positions).max() < 1e-14
-    assert np.abs(start.masses @ start.velocities).max() < 1e-16
+    for vectors in (start.positions, start.velocities):
+        assert np.abs(start.masses @ vectors).max() < 1e-15 * (start.masses @ np.abs(vectors)).max()
