@@ -7,8 +7,17 @@ from typing import Any, Final, cast
 
 import numpy as np
 
+from universe.nbody.histories import TooLong, advance
 from universe.nbody.placing import about_barycentre, place, relative_matrix
 from universe.nbody.selection import attached, choose, family_of, orbit_of, radius_of
+from universe.nbody.start_notes import (
+    any_mean_elements,
+    note_on_epoch,
+    note_on_kepler_motion,
+    note_on_vectors,
+    notes_about,
+)
+from universe.nbody.vectors import impose, states_at, vectors_of
 from universe.orbits.anomaly import Floats
 from universe.orbits.blocks import AXIS, KeplerOrbit, elements
 from universe.orbits.grouping import Bodies, Grouping, group
@@ -55,22 +64,58 @@ def start_of(plain: Mapping[str, Any], ids: Sequence[str] | None = None) -> Star
     require_time(time)
     chosen = choose(stars, ids)
     family = family_of(stars, chosen)
+    positions, velocities, notes = _states(stars, chosen, family, time, everyone=ids is None)
     run = family if len(family.ids) == len(chosen) else group(attached(stars, chosen), chosen)
-    relative = orbit_states(stars, family, time)
     masses = np.array(run.masses)
-    positions, velocities = (about_barycentre(masses, place(family, one)[: len(chosen)]) for one in relative)
     return Start(
         run.ids,
         tuple(str(stars[body_id].get("name") or body_id) for body_id in chosen),
         masses,
-        positions,
-        velocities,
+        about_barycentre(masses, positions[: len(chosen)]),
+        about_barycentre(masses, velocities[: len(chosen)]),
         np.array([radius_of(stars[body_id]) for body_id in chosen]),
         relative_matrix(run),
         np.array(run.orbited_masses),
         run.parents,
-        (),
+        tuple(notes),
     )
+
+
+def _states(
+    stars: Bodies, chosen: Sequence[str], family: Grouping, time: float, *, everyone: bool
+) -> tuple[Floats, Floats, list[str]]:
+    """Return positions and velocities of a family at a time, and notes: from vectors, one epoch, or Kepler motion."""
+    placing, held, notes = family, list[str](), list[str]()
+    relative = orbit_states(stars, family, time)
+    moving = [body_id for body_id, parent in zip(family.ids, family.parents, strict=True) if parent >= 0]
+    epochs = {orbit_of(stars, body_id).epoch for body_id in moving}
+    try:
+        vectors = vectors_of(stars)
+        if vectors and len(set(vectors.ids) & set(family.ids)) > 1 and family.ids[family.order[0]] in vectors.ids:
+            placing, held = impose(stars, family, relative, states_at(stars, vectors, time))
+            notes.append(note_on_vectors(stars, held, time - vectors.epoch))
+        elif epochs - {time}:
+            if any_mean_elements(stars, moving):
+                notes.append(note_on_kepler_motion("the elements of some of them are means over years"))
+            elif len(epochs) > 1 or len(family.ids) > len(chosen):
+                notes.append(note_on_kepler_motion("their elements do not all hold at one instant"))
+            else:
+                positions, velocities = _from_epoch(stars, family, epoch := epochs.pop(), time)
+                notes.append(note_on_epoch(epoch, time - epoch))
+                return positions, velocities, notes + notes_about(stars, chosen, family, moving, everyone)
+    except TooLong:
+        notes.append(note_on_kepler_motion("the time is too far from the instant at which their states are known"))
+    by_elements = [body_id for body_id in moving if body_id not in held]
+    notes += notes_about(stars, chosen, family, by_elements, everyone)
+    return place(placing, relative[0]), place(placing, relative[1]), notes
+
+
+def _from_epoch(stars: Bodies, family: Grouping, epoch: float, time: float) -> tuple[Floats, Floats]:
+    """Return positions and velocities at a time, integrated from the instant at which all elements hold."""
+    relative, masses = orbit_states(stars, family, epoch), np.array(family.masses)
+    positions, velocities = (about_barycentre(masses, place(family, one)) for one in relative)
+    periods = [orbit_of(stars, body_id).period for body_id in family.ids if body_id != family.ids[family.order[0]]]
+    return advance(masses, positions, velocities, time - epoch, shortest=min(periods))
 
 
 def orbit_states(stars: Bodies, family: Grouping, time: float) -> Floats:

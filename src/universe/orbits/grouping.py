@@ -127,7 +127,7 @@ def orbited_masses(stars: Bodies) -> dict[str, float]:
 def orbit_size(body: Mapping[str, Any]) -> tuple[float, float]:
     """Return a key that sorts orbits outwards: by semi-major axis, then open orbits by periapsis distance."""
     block = body.get("kepler")
-    fields = cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else {}
+    fields = cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else dict[str, Any]()
     eccentricity, axis, nearest = (_number(fields, name) for name in ("eccentricity", "semiMajorAxis", "q"))
     if eccentricity >= 1:
         return math.inf, nearest or axis * (1 - eccentricity)

@@ -75,7 +75,14 @@ class Elements:
         self.to_side: Floats = to_side * (axis * np.sqrt((1 - self.eccentricity) * (1 + self.eccentricity)))
         """Shape (3, n): from the centre to the end of the minor axis that is passed after the periapsis."""
         self._slender = _Slender(
-            places, *(np.ravel(one)[places] for one in (nearest, e, days, mean, since)), to_periapsis, to_side
+            places,
+            np.ravel(nearest)[places],
+            np.ravel(e)[places],
+            days=np.ravel(days)[places],
+            turns=np.ravel(mean)[places] / 360,
+            since=np.ravel(since)[places],
+            to_periapsis=to_periapsis[:, places],
+            to_side=to_side[:, places],
         )
 
     def __len__(self) -> int:
@@ -159,8 +166,9 @@ class _Slender:
         places: NDArray[np.intp],
         nearest: Floats,
         e: Floats,
+        *,
         days: Floats,
-        mean: Floats,
+        turns: Floats,
         since: Floats,
         to_periapsis: Floats,
         to_side: Floats,
@@ -169,11 +177,9 @@ class _Slender:
         self._e, self._days = e, days
         parabolic = e == 1
         axis = np.where(parabolic, nearest, nearest / np.abs(np.where(parabolic, 1.0, 1 - e)))
-        self._conics = Conics(
-            nearest, e, axis * (_TURN * axis / days) ** 2, to_periapsis[:, places], to_side[:, places]
-        )
+        self._conics = Conics(nearest, e, axis * (_TURN * axis / days) ** 2, to_periapsis, to_side)
         self._closed = e < 1
-        self._turns = np.where(self._closed, mean / 360 % 1.0, mean / 360)
+        self._turns = np.where(self._closed, turns % 1.0, turns)
         self._since = since
 
     def __bool__(self) -> bool:

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, cast
+
+from universe.orbits.units import G
 
 _BASIS: Final = (
     "eccentricity",
@@ -19,11 +21,12 @@ def state_vector(system: Mapping[str, Any], body: Mapping[str, Any], julian_date
     shipped = system.get("stateVectors")
     if shipped is None or body["id"] not in shipped["vectors"]:
         return None
-    position, velocity = shipped["vectors"][body["id"]]
+    position, velocity, pull = shipped["vectors"][body["id"]]
     return {
         "epoch": shipped["epochJd"] - julian_date,
         "position": position,
         "velocity": velocity,
+        "mass": pull / G,
         "frame": shipped["frame"],
         "elements": digest_of(body.get("kepler")),
     }
@@ -35,7 +38,7 @@ def digest_of(block: Any) -> str:
     A state vector holds while it matches: who changes an element wants that orbit, and not the vector's. The one of
     semi-major axis and period that follows from the masses does not count.
     """
-    fields = block if isinstance(block, Mapping) else {}
+    fields = cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else dict[str, Any]()
     size = "period" if fields.get("derived") == "semiMajorAxis" else "semiMajorAxis"
     values = [fields.get(name) for name in (*_BASIS, size)]
     return sha256(repr([None if value is None else float(value) for value in values]).encode()).hexdigest()[:16]

@@ -1,0 +1,114 @@
+"""How good the start of a run is, in sentences."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, cast
+
+from universe.nbody.selection import orbit_of
+from universe.orbits.grouping import Bodies, Grouping
+from universe.orbits.units import orbital_period
+
+_LISTED: Final = 6
+_DISAGREEMENT: Final = 0.01
+_EPHEMERIS: Final = "folkner2009"
+_KINDS: Final = {"estimate": "an estimate and not measured", "minimum": "the least it can be (m sin i)"}
+
+
+def notes_about(
+    stars: Bodies, chosen: Sequence[str], family: Grouping, by_elements: Sequence[str], everyone: bool
+) -> list[str]:
+    """Return sentences about the data of the bodies: what was left out, is unknown or does not fit.
+
+    `by_elements` are the bodies that start from elements and not from state vectors.
+    """
+    notes: list[str] = []
+    left = sum(1 for body_id, body in stars.items() if body.get("kepler") and body_id not in chosen)
+    if left and not everyone:
+        notes.append(
+            f"Only the chosen bodies count: orbital elements stay attached to them, and {left} other "
+            f"{'bodies do' if left > 1 else 'body does'} not attract."
+        )
+    accuracies = {body_id: _physical(stars, body_id).get("orbitAccuracyDegrees") for body_id in by_elements}
+    for degrees in sorted({value for value in accuracies.values() if isinstance(value, (int, float))}):
+        names = _names(stars, [body_id for body_id, value in accuracies.items() if value == degrees])
+        unit = "degree" if degrees == 1 else "degrees"
+        notes.append(f"Start good to {degrees:g} {unit} for {names}: mean elements, not osculating ones.")
+    for name, field, taken in (
+        ("eccentricity", "eccentricity", "its orbit starts as a circle"),
+        ("argument of periapsis", "argumentOfPeriapsis", "the periapsis starts at the node"),
+        ("inclination", "inclination", "the orbit starts in the reference plane"),
+    ):
+        unknown = [body_id for body_id in by_elements if _is_unknown(stars[body_id], field)]
+        if unknown:
+            notes.append(f"The {name} of {_names(stars, unknown)} is unknown: {taken}.")
+    for kind, meaning in _KINDS.items():
+        if listed := [body_id for body_id in chosen if _physical(stars, body_id).get("massIs") == kind]:
+            notes.append(f"The mass of {_names(stars, listed)} is {meaning}.")
+    return notes + _disagreements(stars, family, by_elements)
+
+
+def note_on_vectors(stars: Bodies, ids: Sequence[str], days: float) -> str:
+    """Return a sentence about bodies that start from state vectors."""
+    moved = f", integrated over {abs(days):.6g} days with the relativistic field of the central body" if days else ""
+    note = f"{_names(stars, ids)} start from state vectors{moved}."
+    if any(_EPHEMERIS in _source_ids(stars[body_id]) for body_id in ids):
+        note += (
+            " These are of JPL's ephemeris DE421 at J2000 (Folkner, Williams and Boggs 2009); integrated to 2025 they "
+            "stay within 0.01 arcseconds of it, the Moon within 1 arcsecond."
+        )
+    return note
+
+
+def note_on_epoch(epoch: float, days: float) -> str:
+    """Return a sentence about elements that hold at one instant and were integrated to the time."""
+    return f"The elements hold at time {epoch:.10g}; the bodies were integrated from there over {abs(days):.6g} days."
+
+
+def note_on_kepler_motion(reason: str) -> str:
+    """Return a sentence about elements that were led to the time by Kepler motion."""
+    return f"Kepler motion, without the attraction of the bodies for each other, leads to the time: {reason}."
+
+
+def any_mean_elements(stars: Bodies, ids: Iterable[str]) -> bool:
+    """Return True if the elements of a body are means over years, which hold at any time but are not its orbit."""
+    return any("orbitAccuracyDegrees" in _physical(stars, body_id) for body_id in ids)
+
+
+def _disagreements(stars: Bodies, family: Grouping, by_elements: Sequence[str]) -> list[str]:
+    notes: list[str] = []
+    for body_id in by_elements:
+        fields = cast("Mapping[str, Any]", stars[body_id].get("kepler") or {})
+        orbit, mass = orbit_of(stars, body_id), family.orbited_masses[family.ids.index(body_id)]
+        if fields.get("period") is None or fields.get("derived") is not None or orbit.eccentricity >= 1:
+            continue
+        by_law = orbital_period(orbit.semi_major_axis, mass)
+        if abs(by_law / orbit.period - 1) > _DISAGREEMENT:
+            notes.append(
+                f"The period of {_names(stars, [body_id])}, {orbit.period:.6g} days, does not fit its semi-major axis "
+                f"and the masses, which give {by_law:.6g} days; the run takes the semi-major axis."
+            )
+    return notes
+
+
+def _is_unknown(body: Mapping[str, Any], field: str) -> bool:
+    fields = cast("Mapping[str, Any]", body.get("kepler") or {})
+    if field == "argumentOfPeriapsis" and not fields.get("eccentricity"):
+        return False
+    return fields.get(field) is None
+
+
+def _physical(stars: Bodies, body_id: str) -> Mapping[str, Any]:
+    found = stars[body_id].get("physical")
+    return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
+
+
+def _source_ids(body: Mapping[str, Any]) -> list[Any]:
+    found = body.get("sources")
+    listed = cast("list[Any]", found) if isinstance(found, list) else []
+    return [cast("Mapping[str, Any]", source).get("id") for source in listed if isinstance(source, Mapping)]
+
+
+def _names(stars: Bodies, ids: Iterable[str]) -> str:
+    names = [str(stars[body_id].get("name") or body_id)[:100] for body_id in ids]
+    if len(names) > _LISTED:
+        names[_LISTED:] = [f"{len(names) - _LISTED} more"]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,117 @@
+"""State vectors of bodies, read and checked, and brought to the time of a run by integration."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from universe.nbody.histories import advance
+from universe.nbody.placing import relative_matrix
+from universe.orbits.anomaly import Floats
+from universe.orbits.blocks import kepler_orbit
+from universe.orbits.grouping import ROOT, Bodies, Grouping, arrange, orbit_size
+from universe.orbits.numbers import number
+from universe.systems.vectors import digest_of
+from uraniborg.kernel.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSet:
+    """Bodies whose states are known at one instant, with the masses that moved them since."""
+
+    epoch: float
+    ids: tuple[str, ...]
+    masses: Floats
+    positions: Floats
+    velocities: Floats
+
+
+def vectors_of(stars: Bodies) -> VectorSet | None:
+    """Return the state vectors of all bodies that have one at the instant of the first, or None if none has one."""
+    found = {body_id: vector for body_id, body in stars.items() if (vector := _vector(body))}
+    if not found:
+        return None
+    epoch = next(iter(found.values()))[0]
+    listed = {body_id: vector for body_id, vector in found.items() if vector[0] == epoch}
+    _, masses, positions, velocities = zip(*listed.values(), strict=True)
+    return VectorSet(epoch, tuple(listed), np.array(masses), np.array(positions), np.array(velocities))
+
+
+def states_at(stars: Bodies, vectors: VectorSet, time: float) -> dict[str, tuple[Floats, Floats]]:
+    """Return position and velocity of the bodies at a time, by integration. Raise TooLong."""
+    periods = [kepler_orbit(stars, body_id).period for body_id in vectors.ids if stars[body_id].get("kepler")]
+    heaviest = int(vectors.masses.argmax())
+    positions, velocities = advance(
+        vectors.masses,
+        vectors.positions,
+        vectors.velocities,
+        time - vectors.epoch,
+        shortest=min(periods, default=math.inf),
+        central=heaviest,
+    )
+    return {body_id: (positions[index], velocities[index]) for index, body_id in enumerate(vectors.ids)}
+
+
+def impose(
+    stars: Bodies, family: Grouping, relative: Floats, states: Mapping[str, tuple[Floats, Floats]]
+) -> tuple[Grouping, list[str]]:
+    """Put the orbits of bodies with states into `relative`, shape (2, n, 3).
+
+    Return the hierarchy by which to place all bodies, and the bodies that have states. The state of a planet is that
+    of the barycentre of the planet and its moons without states. Other bodies beside those with states are placed
+    without moving them.
+    """
+    held: list[int] = []
+    for index in family.order:
+        if family.ids[index] in states and (family.parents[index] == ROOT or family.parents[index] in held):
+            held.append(index)
+    beside = {family.parents[index] for index in held}
+    masses = list(family.masses)
+    for index in family.order:
+        parent = family.parents[index]
+        if index not in held and (parent in beside or (parent not in held and parent != ROOT and masses[parent] == 0)):
+            masses[index] = 0.0
+    sizes = [orbit_size(stars[body_id]) for body_id in family.ids]
+    placing = arrange(family.ids, family.parents, masses, sizes)
+    own = [
+        placing.subsystem_masses[index]
+        - sum(placing.subsystem_masses[child] for child in placing.children[index] if child in held)
+        for index in held
+    ]
+    places = {index: place for place, index in enumerate(held)}
+    merged = arrange(
+        tuple(family.ids[index] for index in held),
+        [places.get(family.parents[index], ROOT) for index in held],
+        own,
+        [sizes[index] for index in held],
+    )
+    matrix = relative_matrix(merged)
+    for kind in (0, 1):
+        relative[kind, held] = matrix @ np.array([states[family.ids[index]][kind] for index in held])
+    return placing, [family.ids[index] for index in held]
+
+
+def _vector(body: Mapping[str, Any]) -> tuple[float, float, list[float], list[float]] | None:
+    """Return epoch, mass, position and velocity of a body, or None if it has no vector that fits its elements."""
+    block = body.get("stateVector")
+    if not isinstance(block, Mapping):
+        return None
+    fields = cast("Mapping[str, Any]", block)
+    try:
+        if fields.get("elements") != digest_of(body.get("kepler")):
+            return None
+        mass = number(fields, "mass", number(body, "mass", 0.0))
+        return number(fields, "epoch", 0.0), mass, _triple(fields, "position"), _triple(fields, "velocity")
+    except InvalidInput:
+        return None
+
+
+def _triple(fields: Mapping[str, Any], name: str) -> list[float]:
+    found = fields.get(name)
+    values = dict(zip("xyz", cast("list[Any]", found) if isinstance(found, list) else (), strict=False))
+    listed = [number(values, axis) for axis in "xyz"]
+    if None in listed:
+        raise InvalidInput(f"'{name}' lacks a number.", hint="Give three numbers.", argument=name, allowed="3 numbers")
+    return cast("list[float]", listed)
