@@ -6,7 +6,7 @@ with its twin at most 16 times.
 
 from typing import Final
 
-from nbody_cases import YEAR, best_of, ias15, installed, line, read_truth
+from nbody_cases import YEAR, Start, best_of, ias15, installed, line, read_truth
 
 from universe.nbody.integration import integrate
 from universe.nbody.runs import run
@@ -27,7 +27,7 @@ def main() -> None:
             ROUNDS,
             {
                 "ias15": lambda start=start: ias15(start, YEAR, rebound),
-                "pass": lambda start=start: sum(1 for _ in integrate(start, YEAR)),
+                "pass": lambda start=start: one_pass(start),
                 "run": lambda start=start: run(start, YEAR),
             },
         )
@@ -35,6 +35,10 @@ def main() -> None:
             ratio = best[name] / best["ias15"]
             claim = f"{case}, {len(start.ids)} bodies, 1 yr: {what}"
             line(claim, f"{ratio:.1f}x IAS15 in C", f"<= {target}x", passed=ratio <= target)
+
+
+def one_pass(start: Start) -> int:
+    return sum(1 for _ in integrate(start.masses, start.positions, start.velocities, YEAR))
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ BAD_STATES: Final = {
         {"mass"},
     ),
     "orphan": (plain(earth={"parentId": "nowhere"}), {"earth", "nowhere"}),
-    "coincident": (plain(mars={"kepler": EARTH}), {"earth", "mars"}),
+    "coincident": (plain(mars={"parentId": None, "kepler": None}), {"sun", "mars"}),
     "empty": (EMPTY_STATE, set[str]()),
 }
 
@@ -135,6 +135,16 @@ def test_a_start_that_holds_no_number_is_refused(field: str, value: float) -> No
     broken.flat[-1] = value
     with pytest.raises(InvalidInput):
         run(replace(start, **{field: broken}), 1.0)
+
+
+def test_a_start_with_two_bodies_in_the_same_place_is_refused_by_their_names() -> None:
+    start = read_truth("earth-moon").start
+    positions = start.positions.copy()
+    positions[2] = positions[1]
+    with pytest.raises(InvalidInput) as caught:
+        run(replace(start, positions=positions), 1.0)
+    assert "earth" in caught.value.message
+    assert "moon" in caught.value.message
 
 
 def test_a_test_particle_without_mass_takes_part() -> None:
