@@ -13,6 +13,12 @@ _BLOCK: Final = 400_000
 """Pairs worked on at once: few enough that the intermediate arrays stay in the processor's cache or near it."""
 
 
+def distances(positions: Floats) -> Floats:
+    """Return the distances between bodies, of shape (b, n, n) for positions (b, 3, n); a body's own is infinite."""
+    _, square = _differences(positions)
+    return np.sqrt(square)
+
+
 class Gravity:
     """The attraction among bodies of given masses.
 
@@ -47,24 +53,15 @@ class Gravity:
     def energy(self, positions: Floats, velocities: Floats) -> Floats:
         """Return the Newtonian energy of each configuration, in solar masses x AU^2 / day^2."""
         kinetic = 0.5 * ((velocities * velocities).sum(axis=1) @ self.masses)
-        nearness = 1 / self._distances(positions)
-        return kinetic - 0.5 * self.constant * np.einsum("i,bij,j->b", self.masses, nearness, self.masses)
+        return kinetic - 0.5 * self.constant * np.einsum("i,bij,j->b", self.masses, 1 / distances(positions), self.masses)
 
     def angular_momentum(self, positions: Floats, velocities: Floats) -> Floats:
         """Return the angular momentum of each configuration, of shape (b, 3)."""
         return np.cross(positions, velocities, axis=1) @ self.masses
 
     def _newtonian(self, positions: Floats) -> Floats:
-        apart = positions[:, :, None, :] - positions[:, :, :, None]
-        square = np.einsum("bcij,bcij->bij", apart, apart)
-        square[:, self._diagonal, self._diagonal] = np.inf  # a body does not pull itself
+        apart, square = _differences(positions)
         return np.einsum("bcij,bij->bci", apart, self._pull / (square * np.sqrt(square)))
-
-    def _distances(self, positions: Floats) -> Floats:
-        apart = positions[:, :, None, :] - positions[:, :, :, None]
-        square = np.einsum("bcij,bcij->bij", apart, apart)
-        square[:, self._diagonal, self._diagonal] = np.inf
-        return np.sqrt(square)
 
     def _relativistic(self, positions: Floats, velocities: Floats, central: int) -> Floats:
         """Return what the central body's field adds. It feels the opposite, so that the momentum is kept."""
@@ -80,3 +77,12 @@ class Gravity:
         felt[:, :, others] = mu / (LIGHT_SPEED**2 * distance**3) * (along * place + 4 * radial * speed)
         felt[:, :, central] = -(felt @ self.masses) / self.masses[central]
         return felt
+
+
+def _differences(positions: Floats) -> tuple[Floats, Floats]:
+    """Return where each body is as seen from each other, and the squares of the distances."""
+    apart = positions[:, :, None, :] - positions[:, :, :, None]
+    square = np.einsum("bcij,bcij->bij", apart, apart)
+    count = positions.shape[2]
+    square.reshape(-1, count * count)[:, :: count + 1] = np.inf  # a body does not attract itself
+    return apart, square
