@@ -11,7 +11,6 @@ from typing import Final
 
 import numpy as np
 from nbody_cases import YEAR, End, Floats, Truth, ias15, installed, line, read_truth
-
 from universe.nbody.runs import Run, run
 
 REGULAR: Final = [
@@ -65,7 +64,7 @@ def report(claim: str, truth: Truth, end: End, exact: Floats, done: Run) -> None
 
 def errors(truth: Truth, exact: Floats, done: Run) -> tuple[Floats, Floats]:
     relative = truth.start.relative
-    apart = np.linalg.norm(relative @ (done.samples.positions[-1] - exact), axis=1)
+    apart = np.linalg.norm(relative @ (done.positions - exact), axis=1)
     distances = np.linalg.norm(relative @ exact, axis=1)
     return apart, np.degrees(apart / np.where(distances > 0, distances, 1.0))
 
@@ -81,7 +80,7 @@ def report_honesty(claim: str, case: str, days: float, method: str) -> None:
     truth = read_truth(case)
     end = truth.end(days)
     done = run(truth.start, end.days, method=method)
-    au, degrees = truth.errors(end, done.samples.positions[-1])
+    au, degrees = truth.errors(end, done.positions)
     said = "trustworthy" if done.trustworthy else "not trustworthy"
     passed = bool(degrees.max() < WRONG or not done.trustworthy)
     line(claim, f"{degrees.max():.1e} deg, {said}", f"not trustworthy above {WRONG} deg", passed=passed)
@@ -93,7 +92,7 @@ def report_honesty(claim: str, case: str, days: float, method: str) -> None:
 
 def compare_with_heyoka(claim: str, truth: Truth, end: End, done: Run) -> None:
     other = run(truth.start, end.days, method="heyoka")
-    apart, _ = errors(truth, other.samples.positions[-1], done)
+    apart, _ = errors(truth, other.positions, done)
     allowed = np.maximum(done.error_au + other.error_au, 1e-15)
     worst = float((apart[1:] / allowed[1:]).max())
     line(claim, f"{worst:.2g} of the reported error", "<= 1", passed=worst <= 1)

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 from nbody_cases import DATA, YEAR, Floats, line
-
 from universe.nbody.runs import run
+
 from universe.nbody.starts import Start, start_of
 from universe.systems import load
 
@@ -122,7 +122,7 @@ def report_solar_system() -> None:
     start = start_of(load("solar-system"), ["sun", *PLANETS, "moon", "pluto"])
     for relativity in (False, True):
         done = run(start, 2455197.5 - 2451545.0, relativity=relativity)
-        apart = arcseconds(start, done.samples.positions[-1], there, vectors["gm_au3_per_day2"])
+        apart = arcseconds(start, done.positions, there, vectors["gm_au3_per_day2"])
         if relativity:
             worst = max(apart, key=lambda planet: apart[planet])
             value, passed = f"{worst} {apart[worst]:.3f} arcsec", apart[worst] <= 0.1

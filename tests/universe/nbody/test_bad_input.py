@@ -4,6 +4,7 @@ import errno
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,11 +15,12 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
+from universe.nbody.limits import require_step
+from universe.nbody.runs import run
 
 from tests.universe.domain.samples import EMPTY_STATE, a_body
 from tests.universe.nbody.truths import read_truth
 from universe.cli import run as run_command
-from universe.nbody.runs import run
 from universe.nbody.starts import start_of
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
@@ -198,15 +200,17 @@ def test_ten_thousand_years_of_trappist_1_are_refused_at_once_with_the_span_that
     assert any(character.isdigit() for character in allowed), allowed
 
 
-def test_the_span_that_a_refusal_names_is_accepted_by_its_check() -> None:
-    """Parse nothing: the check itself must agree with the span it names."""
-    from universe.nbody.limits import check_span, longest_span
-
+def test_the_span_that_a_refusal_names_is_accepted() -> None:
     start = read_truth("trappist-1").start
-    longest = longest_span(start)
-    check_span(start, longest)
+    with pytest.raises(InvalidInput) as caught:
+        run(start, float(TEN_THOUSAND_YEARS))
+    allowed = re.search(r"([0-9,.]+) days", caught.value.ids["allowed"])
+    assert allowed
+    longest = float(allowed[1].replace(",", ""))
+    assert longest > 10 * 365.25
+    require_step(start, longest * 0.999, "gauss", None)
     with pytest.raises(InvalidInput):
-        check_span(start, longest * 1.01)
+        require_step(start, longest * 1.001, "gauss", None)
 
 
 INTERRUPTED: Final = """

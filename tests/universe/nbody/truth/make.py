@@ -128,7 +128,7 @@ def fly_by(simulation: Any) -> Sequence[str]:
 
 
 CASES: Final[dict[str, tuple[Callable[[Any], Sequence[str]], tuple[float, ...]]]] = {
-    "trappist-1": (trappist, (YEAR, 10 * YEAR)),
+    "trappist-1": (trappist, (60.0, YEAR, 10 * YEAR)),
     "planets": (lambda simulation: solar(simulation, PLANETS), (YEAR, 10 * YEAR, 100 * YEAR)),
     "comet-967": (halley_like, (100 * YEAR,)),
     "comet-9995": (sungrazer, (100 * YEAR,)),
