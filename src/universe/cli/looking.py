@@ -136,30 +136,6 @@ def cite(universe_id: UniverseId, version: Version = None, db: Db = None, json: 
 
 
 @app.command()
-def nbody(
-    universe_id: UniverseId,
-    days: Annotated[float, typer.Option(help="For how long, in days; may be negative.")] = 365.25,
-    step: Annotated[
-        float | None, typer.Option(help="The length of a step, in days; one that fits the quickest orbit if left out.")
-    ] = None,
-    body: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="A body to take part; may be repeated. All if left out.")
-    ] = None,
-    method: Annotated[str, typer.Option(help="leapfrog, yoshida4 or yoshida6: of order 2, 4 and 6.")] = "yoshida4",
-    db: Db = None,
-    json: Json = False,
-) -> int:
-    """Let bodies pull at each other, and tell how well energy and angular momentum were kept. Exits with 4 if badly."""
-    from universe.reporting import tell_nbody
-    from universe.simulating import simulate
-
-    _, _, plain = state_of(universe_id, None, db)
-    said = simulate(plain, body, days=days, step=step, method=method)
-    print_json(said) if json else tell_nbody(said)
-    return 0 if said["trustworthy"] else 4
-
-
-@app.command()
 def verify(
     universe_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="One universe; all if left out.")] = None,
     url: Annotated[str | None, typer.Option(help="Compare with what the server at this address serves, too.")] = None,

@@ -53,7 +53,9 @@ class Gravity:
     def energy(self, positions: Floats, velocities: Floats) -> Floats:
         """Return the Newtonian energy of each configuration, in solar masses x AU^2 / day^2."""
         kinetic = 0.5 * ((velocities * velocities).sum(axis=1) @ self.masses)
-        return kinetic - 0.5 * self.constant * np.einsum("i,bij,j->b", self.masses, 1 / distances(positions), self.masses)
+        return kinetic - 0.5 * self.constant * np.einsum(
+            "i,bij,j->b", self.masses, 1 / distances(positions), self.masses
+        )
 
     def angular_momentum(self, positions: Floats, velocities: Floats) -> Floats:
         """Return the angular momentum of each configuration, of shape (b, 3)."""

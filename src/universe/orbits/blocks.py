@@ -121,8 +121,10 @@ def _size(body_id: str, axis: float | None, nearest: float | None, eccentricity:
             "a periapsis distance above 0" if axis is None else "null and q to the periapsis distance",
         )
     if axis is None or axis * (1 - eccentricity) <= 0:
-        sign = "above 0" if eccentricity < 1 else "below 0, because the orbit is a hyperbola"
-        raise _refusal(body_id, "kepler.semiMajorAxis", "an orbit needs a size", f"a number {sign}")
+        if eccentricity < 1:
+            raise _refusal(body_id, "kepler.semiMajorAxis", "an orbit needs a size", "a number above 0, or q instead")
+        problem = f"a hyperbola (eccentricity {eccentricity:g}) has a semi-major axis below 0"
+        raise _refusal(body_id, "kepler.semiMajorAxis", problem, "a number below 0, or q instead")
     return axis, axis * (1 - eccentricity)
 
 

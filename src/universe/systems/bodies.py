@@ -25,9 +25,9 @@ _FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
     "kepler.argumentOfPeriapsis": ("orbitRotX", "orbitRotY", "orbitRotZ"),
     "kepler.meanAnomaly": ("orbitalPhase",),
     "kepler.period": ("orbitalSpeed",),
-    "stateVector": ("stateVector.epoch", "stateVector.position", "stateVector.velocity"),
 }
 """Which fields are worked out from a field that a paper states."""
+_VECTOR: Final = ("epoch", "position", "velocity", "mass")
 _DERIVED_AXIS: Final = ("kepler.semiMajorAxis", *_FOLLOWS["kepler.semiMajorAxis"])
 
 
@@ -48,7 +48,7 @@ def bodies_of(system: Facts, julian_date: float) -> dict[str, dict[str, Any]]:
         cites = facts["cites"]
         if vector := state_vector(system, body, julian_date):
             body["stateVector"] = vector
-            cites = {**cites, system["stateVectors"]["source"]: ["stateVector"]}
+            cites = {**cites, system["stateVectors"]["source"]: [f"stateVector.{name}" for name in _VECTOR]}
         body["sources"] = _sources(body, cites, system["sources"])
         bodies[body_id] = body
     return bodies
