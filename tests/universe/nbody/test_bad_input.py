@@ -215,25 +215,24 @@ def test_the_span_that_a_refusal_names_is_accepted() -> None:
 
 INTERRUPTED: Final = """
 import sys
-from universe.nbody import integration
-original = integration.integrate
-def marked(*arguments, **named):
-    for number, segment in enumerate(original(*arguments, **named)):
+from universe.nbody.passes import Pass
+segments = Pass.segments
+def marked(self, days):
+    for number, segment in enumerate(segments(self, days)):
         if number == 3:
             sys.stderr.write("running\\n")
             sys.stderr.flush()
         yield segment
-integration.integrate = marked
-import universe.nbody.runs as runs
-runs.integrate = marked
+Pass.segments = marked
 from universe.cli import run
 run(sys.argv[1:])
 """
+FILES: Final = (("--write-csv", "start.csv"), ("--write-rebound", "start.py"), ("--plot", "start.png"))
 
 
 def test_ctrl_c_ends_a_run_with_130_and_writes_no_file(ask: Ask, tmp_path: Path) -> None:
     ask("new", "--from", "trappist-1", "--id", "t")
-    files = ["--write-csv", "start.csv", "--write-rebound", "start.py"]
+    files = [word for pair in FILES for word in pair]
     command = [sys.executable, "-c", INTERRUPTED, "nbody", "t", "--days", "3650", *files]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
@@ -248,12 +247,12 @@ def test_ctrl_c_ends_a_run_with_130_and_writes_no_file(ask: Ask, tmp_path: Path)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("start")]
 
 
-@pytest.mark.parametrize("option", ["--write-csv", "--write-rebound"])
+@pytest.mark.parametrize(("option", "name"), FILES)
 def test_a_full_disk_leaves_the_old_file_and_says_so(
-    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, name: str
 ) -> None:
     ask("new", "--from", "trappist-1", "--id", "t")
-    target = tmp_path / "start.txt"
+    target = tmp_path / name
     target.write_text("old")
 
     def full(*_: object) -> None:
@@ -264,15 +263,15 @@ def test_a_full_disk_leaves_the_old_file_and_says_so(
     assert done.code == 5
     assert os.strerror(errno.ENOSPC) in done.error["message"]
     assert target.read_text() == "old"
-    assert not [path for path in tmp_path.iterdir() if path.name not in ("home", "start.txt")]
+    assert not [path for path in tmp_path.iterdir() if path.name not in ("home", name)]
 
 
-@pytest.mark.parametrize("option", ["--write-csv", "--write-rebound"])
+@pytest.mark.parametrize(("option", "name"), FILES)
 def test_a_file_that_cannot_be_written_is_refused_before_anything_runs(
-    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, name: str
 ) -> None:
     ask("new", "--from", "trappist-1", "--id", "t")
     (tmp_path / "file").write_text("not a folder")
-    monkeypatch.setattr("universe.nbody.runs.integrate", lambda *_, **__: pytest.fail("it ran"))
-    done = ask("nbody", "t", "--days", "1", option, "file/start.txt", "--json")
+    monkeypatch.setattr("universe.nbody.reports.report_run", lambda *_, **__: pytest.fail("it ran"))
+    done = ask("nbody", "t", "--days", "1", option, f"file/{name}", "--json")
     assert (done.code, done.error["code"]) == (5, "output_unwritable")
