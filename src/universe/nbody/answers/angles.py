@@ -18,8 +18,9 @@ _WIDEST: Final = 270.0
 """Degrees between the ends of a swing beyond which a libration is not claimed."""
 _SMOOTHED: Final = 1 / 40
 """Part of the run over which an angle is averaged, so that only slow changes of direction count."""
-_TURN: Final = 0.15
+_TURN: Final = 0.05
 """Part of its range that an angle has to come back for its direction to count as reversed."""
+_STILL: Final = 1e-6
 _BLURRED: Final = 10.0
 """Degrees of error of an angle beyond which its behaviour is not known."""
 
@@ -61,6 +62,8 @@ def classify(angle: Floats, *, orbits: float, error: float = 0.0) -> Behaviour:
     swing = float(np.abs(angle - mean).max())
     if orbits < LEAST_ORBITS:
         reason = f"The run covers {orbits:.3g} orbits of the outermost body, fewer than {LEAST_ORBITS}."
+    elif reach < _STILL:
+        reason = "The angle did not move: the bodies do not attract each other, or too little."
     elif reach > _WIDEST:
         reason = f"The angle went through {reach:.0f} degrees: neither a full turn nor clearly a swing."
     elif not _turns_back(angle, orbits):
@@ -77,7 +80,7 @@ def _turns_back(angle: Floats, orbits: float) -> bool:
     slow = (sums[window:] - sums[:-window]) / window
     back = _TURN * float(np.ptp(slow))
     rise, fall = slow - np.minimum.accumulate(slow), np.maximum.accumulate(slow) - slow
-    return back < 1e-9 or (float(rise.max()) > back and float(fall.max()) > back)
+    return float(rise.max()) > back and float(fall.max()) > back
 
 
 def circular_difference(first: float, second: float) -> float:
