@@ -206,36 +206,6 @@ def test_cite_prints_the_sources_or_says_that_there_are_none(made: Ask) -> None:
     assert made("cite", "u", "--json").json["sources"] == []
 
 
-def test_nbody_tells_what_was_conserved(ask: Ask) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
-    told, said = ask("nbody", "t", "--days", "1"), ask("nbody", "t", "--days", "1", "--json")
-    assert (told.code, said.code, said.json["trustworthy"]) == (0, 0, True)
-    assert "energy drift" in told.out
-    assert len(said.json["positions"]) == len(said.json["bodies"]) == 8
-    pair = ask("nbody", "t", "--days", "1", "--body", "trappist-1", "--body", "trappist-1-h", "--json").json
-    assert pair["bodies"] == ["trappist-1", "trappist-1-h"]
-    assert ask("history", "t", "--json").json["entries"][-1]["version"] == 1
-
-
-def test_nbody_refuses_a_step_that_no_orbit_can_be_followed_with(ask: Ask) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
-    done = ask("nbody", "t", "--step", "5", "--json")
-    assert (done.code, done.error["argument"]) == (2, "step")
-    assert "trappist-1-b" in done.error["message"]
-    assert done.error["allowed"].startswith("at most")
-
-
-def test_nbody_that_kept_no_energy_is_told_and_exits_with_4(ask: Ask) -> None:
-    kepler = {"units": "astronomical", "semiMajorAxis": 1, "eccentricity": 0.97, "meanAnomaly": 180}
-    ask("new", "--id", "u")
-    sent = [add_star("sun", mass=1), add_star("comet", "sun", mass=1e-9, kepler=kepler)]
-    assert ask("send", "u", json.dumps(sent)).code == 0
-    run_of = ("nbody", "u", "--days", "365", "--step", "18", "--method", "leapfrog")
-    told, said = ask(*run_of), ask(*run_of, "--json")
-    assert (told.code, said.code, said.json["trustworthy"]) == (4, 4, False)
-    assert "Not to be trusted" in told.out
-
-
 def test_verify_finds_whole_logs_whole(made: Ask) -> None:
     made("new", "--id", "empty")
     told, said = made("verify"), made("verify", "u", "--json")

@@ -28,7 +28,10 @@ def new(
     ] = None,
     name: Annotated[str | None, typer.Option(help="What to call it.")] = None,
     id_: Annotated[str | None, typer.Option("--id", help="Its id; one is made if left out.")] = None,
-    at: Annotated[str | None, typer.Option(metavar="DATE", help="For the Solar System: 2026-11-15, or today.")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="For the Solar System: 2026-11-15 (UTC), JD2461000.5 (TDB), or today."),
+    ] = None,
     db: Db = None,
     json: Json = False,
 ) -> None:

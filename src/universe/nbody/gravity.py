@@ -59,7 +59,9 @@ class Gravity:
 
     def angular_momentum(self, positions: Floats, velocities: Floats) -> Floats:
         """Return the angular momentum of each configuration, of shape (b, 3)."""
-        return np.cross(positions, velocities, axis=1) @ self.masses
+        x, v = positions, velocities * self.masses
+        found = [(x[:, j] * v[:, k] - x[:, k] * v[:, j]).sum(axis=1) for j, k in ((1, 2), (2, 0), (0, 1))]
+        return np.stack(found, axis=1)
 
     def _newtonian(self, positions: Floats) -> Floats:
         apart, square = _differences(positions)

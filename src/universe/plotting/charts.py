@@ -103,6 +103,8 @@ def chart(
         marks += _content(panel, area)
         top = area.bottom + _GAP + (26 if has_x and number + 1 < len(panels) else 0)
     height = round((top - _GAP if panels else _TOP) + _BOTTOM)
+    if not panels:
+        marks.append(Label(width / 2, _TOP, "Nothing to draw.", 15, DIM, "middle"))
     head = [Label(40, 58, _fitting(title, 26, width - 80), 26, PALE)]
     if subtitle:
         head.append(Label(40, 84, _fitting(subtitle, 14, width - 80), 14, DIM))
