@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 from nbody_cases import YEAR, End, Floats, Truth, ias15, installed, line, read_truth
+
 from universe.nbody.runs import Run, run
 
 REGULAR: Final = [

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 from nbody_cases import DATA, YEAR, Floats, line
-from universe.nbody.runs import run
 
+from universe.nbody.runs import run
 from universe.nbody.starts import Start, start_of
 from universe.systems import load
 

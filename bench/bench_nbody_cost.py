@@ -7,9 +7,9 @@ with its twin at most 16 times.
 from typing import Final
 
 from nbody_cases import YEAR, Start, best_of, ias15, installed, line, read_truth
-from universe.nbody.runs import run
 
 from universe.nbody.integration import integrate
+from universe.nbody.runs import run
 
 ROUNDS: Final = 3
 ONE_PASS: Final = 8

@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 import pytest
-from universe.nbody.runs import Run, run
 
 from tests.universe.nbody.truths import End, Truth, read_truth
+from universe.nbody.runs import Run, run
 
 YEAR: Final = 365.25
 PROMISED_DEGREES: Final = 1e-6

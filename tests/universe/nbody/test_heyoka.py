@@ -5,9 +5,9 @@ from typing import Final
 
 import numpy as np
 import pytest
-from universe.nbody.runs import run
 
 from tests.universe.nbody.truths import read_truth
+from universe.nbody.runs import run
 from uraniborg.kernel.errors import MissingExtra
 
 YEAR: Final = 365.25
