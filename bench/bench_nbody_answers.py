@@ -69,15 +69,9 @@ def main() -> None:
 def report_transits(home: Home) -> None:
     reply = home.ask("transits", "t", "--days", str(4 * YEAR + 5))
     for planet, expected in LAST_TRANSITS.items():
-        times = np.array(transit_dates(reply, planet))
+        times = np.array([one["time"] for one in reply["planets"][planet]["transits"]])
         apart = float((times[np.abs(times - expected).argmin()] - expected) * 24 * 60)
         line(f"{planet}, transit after 4 years", f"{apart:+.2f} min", "0.5 min", passed=abs(apart) <= 0.5)
-
-
-def transit_dates(reply: Any, planet: str) -> list[float]:
-    """Return the Julian dates of a planet's transits in a reply of `universe transits`."""
-    (found,) = [one for one in reply["planets"] if one["id"] == planet]
-    return [one["julianDate"] for one in found["transits"]]
 
 
 def report_laplace_means(home: Home) -> None:

@@ -24,7 +24,7 @@ def test_heyoka_ends_where_the_default_method_does_within_the_reported_error(cas
     apart = np.linalg.norm(truth.start.relative @ (gauss.positions - taylor.positions), axis=1)
     assert (apart <= gauss.error_au + taylor.error_au).all()
     assert taylor.trustworthy
-    _, degrees = truth.errors(truth.end(days), taylor.positions)
+    _, degrees = truth.errors(truth.end(days).positions, taylor.positions)
     assert degrees.max() <= 1e-6
 
 

@@ -20,8 +20,10 @@ class End:
     days: float
     positions: Floats
     velocities: Floats
+    exact: Floats
+    """Positions by an integration in 80-bit numbers."""
     uncertainty: Floats
-    """How far IAS15 is from an integration in 80-bit numbers, in AU per body."""
+    """How far IAS15 is from there, in AU per body."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,11 @@ class Truth:
     def end(self, days: float) -> End:
         return next(one for one in self.ends if abs(one.days - days) < 0.5)
 
-    def errors(self, end: End, positions: Floats) -> tuple[Floats, Floats]:
-        """Return how far `positions` are from the truth, relative to each body's centre, in AU and in degrees."""
+    def errors(self, truth: Floats, positions: Floats) -> tuple[Floats, Floats]:
+        """Return how far `positions` are from true ones, relative to each body's centre, in AU and in degrees."""
         relative = self.start.relative
-        apart = np.linalg.norm(relative @ (positions - end.positions), axis=1)
-        distances = np.linalg.norm(relative @ end.positions, axis=1)
+        apart = np.linalg.norm(relative @ (positions - truth), axis=1)
+        distances = np.linalg.norm(relative @ truth, axis=1)
         return apart, np.degrees(apart / np.where(distances > 0, distances, 1.0))
 
 
@@ -47,7 +49,8 @@ def read_truth(case: str) -> Truth:
             one["days"],
             np.array(one["positions"]),
             np.array(one["velocities"]),
-            np.array(one["uncertainty"] or np.zeros(len(read["ids"]))),
+            np.array(one["exact"]),
+            np.array(one["uncertainty"]),
         )
         for one in read["ends"]
     )
