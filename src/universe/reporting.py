@@ -137,17 +137,6 @@ def _grow(tree: Tree, plain: dict[str, Any], depth: int, text_of: TextOf) -> Non
             branch.add(Text(f"… {len(known) - _MOST_CHILDREN:,} more", style="dim"))
 
 
-def tell_nbody(said: dict[str, Any]) -> None:
-    out = _console()
-    energy, momentum = said["energyDrift"], said["angularMomentumDrift"]
-    steps = max(1, round(abs(said["days"]) / said["step"]))
-    out.print(f"{len(said['bodies']):,} bodies, {said['days']:g} days, {steps:,} steps ({_safe(said['method'])})")
-    out.print(f"  energy drift            at most {energy['max']:.2e}, at the end {energy['final']:.2e}")
-    out.print(f"  angular momentum drift  at most {momentum['max']:.2e}, at the end {momentum['final']:.2e}")
-    if not said["trustworthy"]:
-        out.print("  [red]Not to be trusted[/red]: the energy was not kept. Take a shorter step.")
-
-
 def tell_verdicts(verdicts: Iterable[Verdict]) -> None:
     out = _console()
     for one in verdicts:

@@ -17,7 +17,7 @@ from universe.app import make_app
 from universe.citing import bibtex, sources_of
 from universe.config import UniverseConfig
 from universe.drawing import draw
-from universe.simulating import simulate
+from universe.nbody.reports import first_sentence, report_run
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.mcp.testing import http_client_for, json_of, serving
 
@@ -58,9 +58,8 @@ async def show_universe(console: Console, output: Path) -> None:
 
 
 def _leave(console: Console, state: dict[str, Any], output: Path) -> None:
-    run = simulate(state, None, days=30, step=0.02, method="yoshida4")
-    drift = f"energy kept to {run['energyDrift']['max']:.0e} over 30 days in 1,500 steps"
-    console.print(Text.assemble(("  n-body          ", "dim"), drift, "\n"))
+    run = report_run(state, 30, universe_id=_ID, version=0)
+    console.print(Text.assemble(("  n-body          ", "dim"), first_sentence(run.reply["verdict"]), "\n"))
     draw(state, output / "trappist-1.png", title="TRAPPIST-1", t=None, scale="auto")
     write_atomic(output / "trappist-1.bib", bibtex(sources_of(state["stars"])))
 

@@ -94,6 +94,30 @@ def test_the_solar_system_is_another_at_another_date(ask: Ask) -> None:
     assert ask("show", "2026-11-15", "--json").json["stars"] != ask("show", "2000-01-01", "--json").json["stars"]
 
 
+def test_a_date_is_utc_and_a_julian_date_is_tdb(ask: Ask) -> None:
+    for written, epoch in (
+        ("2025-11-20", 2460999.5 + 69.184 / 86400),
+        ("2025-11-20T12:00+12:00", 2460999.5 + 69.184 / 86400),
+        ("JD2461000.5", 2461000.5),
+        ("jd 2461000.5", 2461000.5),
+        ("2461000", 2461000.0),
+    ):
+        made = ask("new", "--from", "Solar-System", "--at", written, "--json").json
+        sun = ask("show", made["id"], "--json").json["stars"]["sun"]
+        assert sun["physical"]["epochJulianDate"] == pytest.approx(epoch, abs=1e-8), written
+        assert made["name"] == "Solar System"
+
+
+def test_a_date_without_known_leap_seconds_gets_a_caution_on_stderr(ask: Ask) -> None:
+    made = ask("new", "--from", "solar-system", "--at", "1900-01-01", "--json")
+    assert made.json["bodies"] > 20
+    assert made.err.startswith("Caution: UTC has leap seconds since 1972 only")
+    assert ask("new", "--from", "solar-system", "--at", "2020-01-01", "--json").err == ""
+    refused = ask("new", "--from", "solar-system", "--at", "2500000.5", "--json")
+    assert refused.code != 0
+    assert "2470172.5" in refused.err or "2470172.5" in refused.out
+
+
 def test_list_shows_the_newest_first(made: Ask) -> None:
     made("new", "--id", "later", "--name", "Later")
     assert [one["id"] for one in made("list", "--json").json["universes"]] == ["later", "u"]
@@ -246,36 +270,6 @@ def test_time_passes_in_the_unit_of_the_universe(ask: Ask) -> None:
     assert ask("send", "t", '{"type": "tick", "dt": 30}').out == "Version 2: 30 days passed.\n"
     assert ask("send", "t", '{"type": "tick", "dt": -1}').out == "Version 3: time went back by 1 day.\n"
     assert "time 29 days (2015-09-21T10:20Z)" in ask("show", "t").out
-
-
-def test_nbody_tells_what_was_conserved(ask: Ask) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
-    told, said = ask("nbody", "t", "--days", "1"), ask("nbody", "t", "--days", "1", "--json")
-    assert (told.code, said.code, said.json["trustworthy"]) == (0, 0, True)
-    assert "energy drift" in told.out
-    assert len(said.json["positions"]) == len(said.json["bodies"]) == 8
-    pair = ask("nbody", "t", "--days", "1", "--body", "trappist-1", "--body", "trappist-1-h", "--json").json
-    assert pair["bodies"] == ["trappist-1", "trappist-1-h"]
-    assert ask("history", "t", "--json").json["entries"][-1]["version"] == 1
-
-
-def test_nbody_refuses_a_step_that_no_orbit_can_be_followed_with(ask: Ask) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
-    done = ask("nbody", "t", "--step", "5", "--json")
-    assert (done.code, done.error["argument"]) == (2, "step")
-    assert "trappist-1-b" in done.error["message"]
-    assert done.error["allowed"].startswith("at most")
-
-
-def test_nbody_that_kept_no_energy_is_told_and_exits_with_4(ask: Ask) -> None:
-    kepler = {"units": "astronomical", "semiMajorAxis": 1, "eccentricity": 0.97, "meanAnomaly": 180}
-    ask("new", "--id", "u")
-    sent = [add_star("sun", mass=1), add_star("comet", "sun", mass=1e-9, kepler=kepler)]
-    assert ask("send", "u", json.dumps(sent)).code == 0
-    run_of = ("nbody", "u", "--days", "365", "--step", "18", "--method", "leapfrog")
-    told, said = ask(*run_of), ask(*run_of, "--json")
-    assert (told.code, said.code, said.json["trustworthy"]) == (4, 4, False)
-    assert "Not to be trusted" in told.out
 
 
 def test_verify_finds_whole_logs_whole(made: Ask) -> None:

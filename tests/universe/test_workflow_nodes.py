@@ -122,7 +122,7 @@ async def test_a_universe_is_made_changed_and_read(context: Context) -> None:
 
 
 async def test_a_universe_can_be_made_without_a_command_and_is_called_after_what_it_begins_as(context: Context) -> None:
-    done = await workflow_nodes.command({"create": True, "from": "kepler-90"}, context)
+    done = await workflow_nodes.command({"create": True, "from": "KEPLER-90"}, context)
     assert (done["events"], done["version"], done["created"]) == ([], 1, True)
     assert (await workflow_nodes.state({"universe_id": done["universe_id"]}, context))["name"] == "Kepler-90"
 

@@ -43,11 +43,19 @@ def show(
     universe_id: UniverseId,
     version: Version = None,
     depth: Annotated[int, typer.Option(min=1, help="How many levels of the tree to show.")] = 4,
+    physics: Annotated[
+        bool, typer.Option("--physics", help="Show starlight, temperatures, habitable zones, densities and more.")
+    ] = False,
     db: Db = None,
     json: Json = False,
 ) -> None:
     """Show a universe as a tree, with units and who set changed values; with --json its whole state."""
     name, at, plain = state_of(universe_id, version, db)
+    if physics:
+        from universe.measurement_tables import show_physics
+
+        show_physics({"id": universe_id, "version": at}, plain, json=json)
+        return
     if json:
         print_json(plain)
         return
@@ -143,6 +151,9 @@ def cite(
         Path | None,
         typer.Option(help="Of --body: check locations against the texts of this shelf."),
     ] = None,
+    physics: Annotated[
+        bool, typer.Option("--physics", help="Add the papers of what `show --physics`, `transits` and `rv` compute.")
+    ] = False,
     version: Version = None,
     db: Db = None,
     json: Json = False,
@@ -156,7 +167,12 @@ def cite(
     from universe.citing import bibtex, sources_of
 
     _, _, plain = state_of(universe_id, version, db)
-    sources = sources_of(plain["stars"])
+    bodies = dict(plain["stars"])
+    if physics:
+        from universe.physics.report import computed_sources
+
+        bodies |= computed_sources(plain)
+    sources = sources_of(bodies)
     if json:
         print_json({"sources": sources, "bibtex": bibtex(sources)})
     elif sources:
@@ -188,30 +204,6 @@ def _cite_body(
 
     chain = run_with(db, read)
     print_json(chain) if json else tell_origin(chain)
-
-
-@app.command()
-def nbody(
-    universe_id: UniverseId,
-    days: Annotated[float, typer.Option(help="For how long, in days; may be negative.")] = 365.25,
-    step: Annotated[
-        float | None, typer.Option(help="The length of a step, in days; one that fits the quickest orbit if left out.")
-    ] = None,
-    body: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="A body to take part; may be repeated. All if left out.")
-    ] = None,
-    method: Annotated[str, typer.Option(help="leapfrog, yoshida4 or yoshida6: of order 2, 4 and 6.")] = "yoshida4",
-    db: Db = None,
-    json: Json = False,
-) -> int:
-    """Let bodies pull at each other, and tell how well energy and angular momentum were kept. Exits with 4 if badly."""
-    from universe.reporting import tell_nbody
-    from universe.simulating import simulate
-
-    _, _, plain = state_of(universe_id, None, db)
-    said = simulate(plain, body, days=days, step=step, method=method)
-    print_json(said) if json else tell_nbody(said)
-    return 0 if said["trustworthy"] else 4
 
 
 @app.command()

@@ -1,18 +1,21 @@
 """What the commands share: the app, their options, and how they reach the universes."""
 
 import asyncio
+import re
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
 from uraniborg.kernel.commands import UsageError
 
 Value = TypeVar("Value")
+
+_JULIAN_DATE: Final = re.compile(r"(?i:(?:JD *)?)([0-9]{6,7}(?:\.[0-9]{1,20})?)")
 
 app = typer.Typer(
     help="Universes that change by commands alone: made from real systems or seeds, kept, streamed and served.",
@@ -92,15 +95,20 @@ def state_of(universe_id: str, version: int | None, db: str | None) -> tuple[str
     return run_with(db, read)
 
 
-def date_of(text: str | None) -> datetime | None:
+def date_of(text: str | None) -> datetime | float | None:
+    """Return the instant that `--at` names: a UTC date, or a number for a Julian date in TDB."""
     if text is None:
         return None
-    if text == "today":
+    if text.lower() == "today":
         return datetime.now(UTC)
+    if julian := _JULIAN_DATE.fullmatch(text.strip()):
+        return float(julian[1])
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise UsageError(f"'{text[:40]}' is no date.", hint="Write it as 2026-11-15, or today.") from None
+        raise UsageError(
+            f"'{text[:40]}' is not a date.", hint="Write it as 2026-11-15, 2026-11-15T18:30, JD2461000.5, or today."
+        ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

@@ -67,11 +67,14 @@ def attached(stars: Bodies, chosen: Sequence[str]) -> Bodies:
     }
 
 
-def orbit_of(stars: Bodies, body_id: str) -> KeplerOrbit:
-    """Return the orbit of a body. Raise InvalidInput unless it has one in astronomical units."""
+def orbit_of(stars: Bodies, body_id: str, mass: float | None = None) -> KeplerOrbit:
+    """Return the orbit of a body, for a mass orbited if its period is not given.
+
+    Raise InvalidInput unless it has one in astronomical units.
+    """
     if stars[body_id].get("kepler") is None:
         raise lacking(body_id, "kepler", "it has no orbital elements", "the elements of its orbit around its parent")
-    orbit = kepler_orbit(stars, body_id)
+    orbit = kepler_orbit(stars, body_id, None if mass is None else lambda _: mass)
     if orbit.units != ASTRONOMICAL:
         raise lacking(body_id, "kepler.units", f"it is '{orbit.units}'", f"'{ASTRONOMICAL}', with AU, days and degrees")
     return orbit
@@ -118,7 +121,8 @@ def _chain(stars: Bodies, body_id: str) -> list[str]:
     chain = [body_id]
     while (parent := stars[chain[-1]].get("parentId")) is not None:
         if not isinstance(parent, str) or parent not in stars:
-            raise lacking(chain[-1], "parentId", "that body does not exist", "a body of this universe or null")
+            missing = f"there is no body '{str(parent)[:100]}'"
+            raise lacking(chain[-1], "parentId", missing, "a body of this universe or null")
         if parent in chain:
             raise lacking(chain[-1], "parentId", "the parents form a ring", "a body outside of the ring or null")
         chain.append(parent)

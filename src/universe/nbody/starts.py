@@ -130,7 +130,8 @@ def orbit_states(stars: Bodies, family: Grouping, time: float) -> Floats:
 
 def _orbit_at(stars: Bodies, family: Grouping, index: int, time: float) -> KeplerOrbit:
     """Return an orbit whose size and period obey Kepler's third law for the mass it is about."""
-    orbit, mass = orbit_of(stars, family.ids[index]), family.orbited_masses[index]
+    mass = family.orbited_masses[index]
+    orbit = orbit_of(stars, family.ids[index], mass)
     if orbit.eccentricity >= 1:
         scale = orbit.periapsis_distance if orbit.eccentricity == 1 else -orbit.semi_major_axis
         return replace(orbit, period=orbital_period(scale, mass))

@@ -86,10 +86,6 @@ def kepler_orbit(stars: Bodies, body_id: str, mass_of: Callable[[str], float] | 
     except InvalidInput as exc:
         raise _refusal(body_id, f"kepler.{exc.ids['argument']}", "it is not a number", "a finite number") from None
     axis, nearest = _size(body_id, axis, nearest, eccentricity)
-    if eccentricity == 1 and mean != 0:
-        raise _refusal(
-            body_id, "kepler.meanAnomaly", "a parabola has none", "0, and epoch to the time of the periapsis"
-        )
     if period is None:
         period = _period_by_mass(stars, body_id, nearest if eccentricity == 1 else abs(axis), units or SCENE, mass_of)
     for name, days in ((PERIOD, period), ("osculatingPeriod", osculating)):
@@ -121,8 +117,10 @@ def _size(body_id: str, axis: float | None, nearest: float | None, eccentricity:
             "a periapsis distance above 0" if axis is None else "null and q to the periapsis distance",
         )
     if axis is None or axis * (1 - eccentricity) <= 0:
-        sign = "above 0" if eccentricity < 1 else "below 0, because the orbit is a hyperbola"
-        raise _refusal(body_id, "kepler.semiMajorAxis", "an orbit needs a size", f"a number {sign}")
+        if eccentricity < 1:
+            raise _refusal(body_id, "kepler.semiMajorAxis", "an orbit needs a size", "a number above 0, or q instead")
+        problem = f"a hyperbola (eccentricity {eccentricity:g}) has a semi-major axis below 0"
+        raise _refusal(body_id, "kepler.semiMajorAxis", problem, "a number below 0, or q instead")
     return axis, axis * (1 - eccentricity)
 
 

@@ -20,13 +20,14 @@ _TERMS: Final = 11
 
 
 class Conics:
-    """n orbits: periapsis distances, eccentricities, mu (n,), and unit vectors to the periapsis and the side (3, n)."""
+    """n orbits: periapsis distances, eccentricities, square roots of mu (n,), and unit vectors of the planes (3, n)."""
 
-    def __init__(self, q: Floats, e: Floats, mu: Floats, to_periapsis: Floats, to_side: Floats) -> None:
-        self._q, self._e, self._root_mu = q, e, np.sqrt(mu)
+    def __init__(self, q: Floats, e: Floats, root_mu: Floats, to_periapsis: Floats, to_side: Floats) -> None:
+        self._q, self._e, self._root_mu = q, e, root_mu
         self._to_periapsis = to_periapsis
         self._to_side = to_side * np.sqrt(q * (1 + e))
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def states(self, elapsed: Floats) -> tuple[Floats, Floats]:
         """Return positions and velocities, each (n, 3), at these times after the periapsis."""
         s = universal_anomaly(self._q, self._e, self._root_mu * elapsed)

@@ -28,7 +28,7 @@ class Elements:
 
     Arguments broadcast to one length n. Lengths are in any unit, `period` and `epoch` in the unit of `t`, angles in
     degrees; `mean_anomaly` holds at `epoch`. A hyperbola has a negative semi-major axis; a parabola has none and needs
-    its `periapsis_distance`, and is at the periapsis at the epoch. The `period` of an open orbit is that of an ellipse
+    its `periapsis_distance`. The `period` of an open orbit is that of an ellipse
     with a semi-major axis as long (a parabola: as long as the periapsis distance).
 
     Raise InvalidInput for an element that is not finite, not positive where it must be, or not of an orbit.
@@ -161,6 +161,7 @@ class Elements:
 class _Slender:
     """The orbits among n whose eccentricity is near 1 or above, with the periapsis times and periods they need."""
 
+    @np.errstate(over="ignore", invalid="ignore")
     def __init__(
         self,
         places: NDArray[np.intp],
@@ -177,7 +178,7 @@ class _Slender:
         self._e, self._days = e, days
         parabolic = e == 1
         axis = np.where(parabolic, nearest, nearest / np.abs(np.where(parabolic, 1.0, 1 - e)))
-        self._conics = Conics(nearest, e, axis * (_TURN * axis / days) ** 2, to_periapsis, to_side)
+        self._conics = Conics(nearest, e, _TURN * axis / days * np.sqrt(axis), to_periapsis, to_side)
         self._closed = e < 1
         self._turns = np.where(self._closed, turns % 1.0, turns)
         self._since = since

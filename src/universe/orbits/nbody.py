@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike
 from universe.orbits import limits
 from universe.orbits.anomaly import Floats
 from universe.orbits.gravity import Gravity
-from universe.orbits.initial import initial_conditions
 from universe.orbits.integrators import Integrator
 from universe.orbits.units import G as ASTRONOMICAL_G
 from uraniborg.kernel.errors import InvalidInput
 
-__all__ = ["Run", "initial_conditions", "integrate"]
+__all__ = ["Run", "integrate"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,35 @@ def test_an_astronomical_period_follows_from_the_masses_unless_it_is_given() -> 
     assert kepler_orbit(world({**block, "period": 100}), "x").period == 100
 
 
+@pytest.mark.parametrize(
+    ("block", "axis", "nearest"),
+    [
+        ({"q": 0.5, "eccentricity": 0.5}, 1.0, 0.5),
+        ({"q": 0.5, "eccentricity": 1}, float("inf"), 0.5),
+        ({"q": 0.5, "eccentricity": 2}, -0.5, 0.5),
+        ({"semiMajorAxis": -0.5, "eccentricity": 2}, -0.5, 0.5),
+        ({"semiMajorAxis": 2, "q": None, "eccentricity": 0.5}, 2, 1.0),
+    ],
+)
+def test_an_orbit_has_a_semi_major_axis_or_a_periapsis_distance(
+    block: dict[str, Any], axis: float, nearest: float
+) -> None:
+    orbit = kepler_orbit(world({"period": 8, **block}), "x")
+    assert (orbit.semi_major_axis, orbit.periapsis_distance) == (axis, nearest)
+
+
+def test_the_time_scale_of_an_open_orbit_follows_from_the_masses() -> None:
+    for block in ({"semiMajorAxis": -4, "eccentricity": 1.5}, {"q": 4, "eccentricity": 1}):
+        orbit = kepler_orbit(world({"units": "astronomical", **block}), "x")
+        assert orbit.period == pytest.approx(8 * 365.2568983, rel=1e-9)
+
+
+def test_a_period_counts_all_masses_inside_the_orbit() -> None:
+    stars = world({"units": "astronomical", "semiMajorAxis": 4})
+    stars["inner"] = {"mass": 3.0, "parentId": "sun", "kepler": {"units": "astronomical", "semiMajorAxis": 1}}
+    assert kepler_orbit(stars, "x").period == pytest.approx(4 * 365.2568983, rel=1e-9)
+
+
 def test_every_element_reaches_the_arrays() -> None:
     block = {
         "semiMajorAxis": 2,
@@ -46,8 +75,15 @@ def test_every_element_reaches_the_arrays() -> None:
 @pytest.mark.parametrize(
     ("block", "field"),
     [
-        ({"semiMajorAxis": 1, "period": 1, "eccentricity": 1}, "eccentricity"),
-        ({"semiMajorAxis": 1, "period": 1, "eccentricity": 1.5}, "eccentricity"),
+        ({"semiMajorAxis": 1, "period": 1, "eccentricity": 1}, "semiMajorAxis"),
+        ({"semiMajorAxis": 1, "q": 1, "period": 1, "eccentricity": 1}, "q"),
+        ({"semiMajorAxis": 1, "q": 1, "period": 1}, "q"),
+        ({"period": 1, "eccentricity": 1}, "q"),
+        ({"q": 0, "period": 1, "eccentricity": 1.5}, "q"),
+        ({"semiMajorAxis": 1, "period": 1, "eccentricity": 1.5}, "semiMajorAxis"),
+        ({"semiMajorAxis": -1, "period": 1, "eccentricity": 0.5}, "semiMajorAxis"),
+        ({"semiMajorAxis": 1, "period": 1, "derived": "mass"}, "derived"),
+        ({"semiMajorAxis": 1, "period": 1, "osculatingPeriod": -1}, "osculatingPeriod"),
         ({"semiMajorAxis": 1, "period": 1, "eccentricity": -0.1}, "eccentricity"),
         ({"semiMajorAxis": 1, "period": 1, "eccentricity": "0.1"}, "eccentricity"),
         ({"semiMajorAxis": 1, "period": 1, "inclination": float("nan")}, "inclination"),

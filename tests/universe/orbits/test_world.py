@@ -132,7 +132,7 @@ def test_a_body_that_can_have_no_position_is_named_with_what_goes_around_it_and_
         "moon": "'wide'",
         "moonlet": "'moon'",
         "text": "orbitalSpeed",
-        "open": "kepler.eccentricity",
+        "open": "kepler.semiMajorAxis",
         "lost": "initialPosition",
         "hasty": "no time",
         "flung": "eccentricity",

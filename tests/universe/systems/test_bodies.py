@@ -1,21 +1,29 @@
 """Every number can be traced to a paper."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import pytest
 
 from universe import systems
+from universe.orbits.grouping import orbited_mass
+from universe.orbits.units import orbital_period
 
-FREE = {"physical.epochJulianDate", "physical.displayMagnification", "kepler.epoch"}
-"""Choices of ours and not facts."""
+FREE = {
+    "physical.epochJulianDate",
+    "physical.displayMagnification",
+    "physical.orbitAccuracyDegrees",
+    "kepler.epoch",
+}
+"""Choices and measurements of ours and not facts of a paper."""
 
 
 def numbers(body: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     for name, value in body.items():
         if isinstance(value, Mapping):
             yield from numbers(cast("Mapping[str, Any]", value), f"{name}.")
-        elif isinstance(value, (int, float)):
+        elif isinstance(value, (int, float)) or (prefix == "stateVector." and isinstance(value, list)):
             yield prefix + name
 
 
@@ -81,6 +89,53 @@ def test_what_is_not_measured_is_said_to_be_so() -> None:
     kepler = systems.load("kepler-90")["stars"]
     assert kepler["kepler-90-b"]["physical"]["massIs"] == "estimate"
     assert "eccentricity" not in kepler["kepler-90-b"]["kepler"]
+    assert kepler["kepler-90-b"]["physical"]["unknown"] == ["kepler.eccentricity", "kepler.argumentOfPeriapsis"]
+    assert kepler["kepler-90-h"]["physical"]["unknown"] == ["kepler.argumentOfPeriapsis"]
+    assert "argumentOfPeriapsis" not in kepler["kepler-90-h"]["kepler"]
     proxima = systems.load("alpha-centauri")["stars"]["proxima-centauri-b"]
     assert proxima["physical"]["massIs"] == "minimum"
     assert "inclination" not in proxima["kepler"]
+    assert proxima["physical"]["unknown"] == ["kepler.inclination", "kepler.longitudeOfAscendingNode"]
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_every_orbit_states_which_of_axis_and_period_follows_from_the_other(name: str) -> None:
+    stars = systems.load(name)["stars"]
+    for body in stars.values():
+        if body["parentId"]:
+            assert body["kepler"]["derived"] in ("semiMajorAxis", "period")
+            mass = orbited_mass(stars, body["id"])
+            kepler = body["kepler"]
+            by_law = orbital_period(kepler["semiMajorAxis"], mass)
+            # Mean elements are no two-body orbits; those of Proxima are rounded to two digits.
+            assert by_law == pytest.approx(kepler.get("osculatingPeriod", kepler["period"]), rel=0.025)
+
+
+@pytest.mark.parametrize(
+    ("letter", "along", "across", "transit"),
+    [("b", -0.00215, 0.00217, 2457257.55044), ("e", 0.00433, -0.00461, 2457257.82771)],
+)
+def test_planets_of_trappist_1_transit_270_degrees_less_omega_after_the_periapsis(
+    letter: str, along: float, across: float, transit: float
+) -> None:
+    # Agol et al. (2021, PSJ 2, 1) give e cos omega and e sin omega with the line of sight pointing away from us.
+    body = systems.load("trappist-1")["stars"][f"trappist-1-{letter}"]
+    assert body["physical"]["omegaOf"] == "planet-away"
+    kepler = body["kepler"]
+    e, omega = math.hypot(along, across), math.atan2(across, along)
+    true = 1.5 * math.pi - omega
+    eccentric = 2 * math.atan(math.sqrt((1 - e) / (1 + e)) * math.tan(true / 2))
+    mean = math.degrees(eccentric - e * math.sin(eccentric))
+    since = (2457257.93115525 - transit) / kepler["osculatingPeriod"] * 360
+    assert (kepler["meanAnomaly"] - since - mean + 180) % 360 - 180 == pytest.approx(0, abs=1e-5)
+
+
+def test_mean_periods_say_that_they_are_computed() -> None:
+    for body in systems.load("trappist-1")["stars"].values():
+        for source in body["sources"]:
+            if "kepler.period" in source["fields"]:
+                assert source["id"] == "trappist1periods"
+                assert "not published" in source["venue"]
+            if "kepler.osculatingPeriod" in source["fields"]:
+                assert source["id"] == "agol2021"
+                assert "kepler.semiMajorAxis" in source["fields"]

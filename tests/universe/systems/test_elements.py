@@ -11,6 +11,7 @@ import pytest
 
 from universe import systems
 from universe.orbits.blocks import elements_of
+from universe.orbits.grouping import orbited_mass
 from universe.orbits.units import orbital_period
 from universe.systems.bodies import bodies_of
 from universe.systems.catalogue import _read  # pyright: ignore[reportPrivateUsage]
@@ -47,10 +48,8 @@ def mean_longitude(body: Mapping[str, Any]) -> float:
     return sum(body["kepler"].get(name, 0.0) for name in names) % 360
 
 
-def period_by_mass(stars: Bodies, key: str, inside: float | None = None) -> float:
-    body = stars[key]
-    total = body["mass"] + (stars[body["parentId"]]["mass"] if inside is None else inside)
-    return orbital_period(body["kepler"]["semiMajorAxis"], total)
+def period_by_mass(stars: Bodies, key: str) -> float:
+    return orbital_period(stars[key]["kepler"]["semiMajorAxis"], orbited_mass(stars, key))
 
 
 @pytest.mark.parametrize("key", PLANETS)
@@ -64,10 +63,19 @@ def test_it_holds_for_moons_as_far_as_flattened_planets_and_the_sun_let_it(key: 
 
 
 @pytest.mark.parametrize("letter", "bcdefgh")
-def test_it_holds_in_trappist_1_to_a_thousandth(letter: str) -> None:
+def test_it_holds_in_trappist_1_for_the_periods_at_the_epoch(letter: str) -> None:
     stars = systems.load("trappist-1")["stars"]
-    key = f"trappist-1-{letter}"
-    assert period_by_mass(stars, key) == pytest.approx(stars[key]["kepler"]["period"], rel=1e-3)
+    kepler = stars[f"trappist-1-{letter}"]["kepler"]
+    assert period_by_mass(stars, f"trappist-1-{letter}") == pytest.approx(kepler["osculatingPeriod"], rel=1e-9)
+    assert kepler["period"] == pytest.approx(kepler["osculatingPeriod"], rel=3e-4)
+
+
+def test_the_sizes_of_the_orbits_that_follow_from_periods_agree_with_those_published() -> None:
+    for name in ("trappist-1", "alpha-centauri"):
+        stars = systems.load(name)["stars"]
+        for facts in _read(name)["bodies"]:
+            if published := facts.get("orbit", {}).get("publishedSemiMajorAxisAu"):
+                assert stars[facts["id"]]["kepler"]["semiMajorAxis"] == pytest.approx(published, rel=3e-3), facts["id"]
 
 
 def test_the_sizes_of_the_orbits_of_kepler_90_agree_with_those_published() -> None:
@@ -81,12 +89,11 @@ def test_the_sizes_of_the_orbits_of_kepler_90_agree_with_those_published() -> No
 
 def test_it_holds_around_alpha_centauri_with_the_masses_inside_each_orbit() -> None:
     stars = systems.load("alpha-centauri")["stars"]
-    both = stars["alpha-centauri-a"]["mass"] + stars["alpha-centauri-b"]["mass"]
     law = {
         "alpha-centauri-b": (period_by_mass(stars, "alpha-centauri-b"), 1e-3),
-        "proxima-centauri": (period_by_mass(stars, "proxima-centauri", both), 0.03),
-        "proxima-centauri-b": (period_by_mass(stars, "proxima-centauri-b"), 5e-3),
-        "proxima-centauri-d": (period_by_mass(stars, "proxima-centauri-d"), 5e-3),
+        "proxima-centauri": (period_by_mass(stars, "proxima-centauri"), 0.03),
+        "proxima-centauri-b": (period_by_mass(stars, "proxima-centauri-b"), 1e-9),
+        "proxima-centauri-d": (period_by_mass(stars, "proxima-centauri-d"), 1e-9),
     }
     for key, (expected, tolerance) in law.items():
         assert stars[key]["kepler"]["period"] == pytest.approx(expected, rel=tolerance), key
@@ -190,7 +197,8 @@ def test_planets_are_on_our_side_of_their_star_when_they_pass_before_it(name: st
     for facts in system["bodies"][1:]:
         since = facts["orbit"]["transitJd"] - system["epochJd"]
         x, y, _ = place(stars, facts["id"], since) / stars[facts["id"]]["orbitalDistance"]
-        assert abs(x) < 1e-6, facts["id"]
+        # Drawn by its mean period TRAPPIST-1 h, whose transit is 8 days from the epoch, is 7e-4 of its orbit off.
+        assert abs(x) < (1e-3 if name == "trappist-1" else 1e-6), facts["id"]
         assert y > 0.9, facts["id"]
 
 
