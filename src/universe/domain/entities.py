@@ -264,6 +264,19 @@ class StateVector(TypedDict):
     ]
 
 
+class Stated(TypedDict):
+    """A number as a publication states it."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    value: NotRequired[float | None]
+    unit: NotRequired[str | None]
+    as_written: NotRequired[str | None]
+
+
+Cell = str | float | None
+
+
 class Location(TypedDict):
     """A place in a publication that states a value: a table row or a passage."""
 
@@ -272,12 +285,12 @@ class Location(TypedDict):
     section: NotRequired[str | None]
     page: NotRequired[str | float | None]
     table: NotRequired[str | float | None]
-    header: NotRequired[Annotated[list[Any], Field(description="The header cells above the row.")] | None]
-    row: NotRequired[Annotated[list[Any], Field(description="The cells of the row.")] | None]
-    passage: NotRequired[str | None]
-    stated: NotRequired[
-        Annotated[dict[str, Any], Field(description="The number there: `value`, `unit`, `as_written`.")] | None
+    header: NotRequired[
+        Annotated[list[Cell], Field(fail_fast=True, description="The header cells above the row.")] | None
     ]
+    row: NotRequired[Annotated[list[Cell], Field(fail_fast=True, description="The cells of the row.")] | None]
+    passage: NotRequired[str | None]
+    stated: NotRequired[Stated | None]
 
 
 class Source(TypedDict):
@@ -313,7 +326,9 @@ class SetBy(TypedDict):
     version: NotRequired[Annotated[float, Field(description="Of the log entry.")] | None]
     by: NotRequired[Annotated[str, Field(description="The author of the entry, as given.")] | None]
     reason: NotRequired[Annotated[str, Field(description="`reason` of the command.")] | None]
-    sources: NotRequired[Annotated[list[str], Field(description="The sources that came with the value.")] | None]
+    sources: NotRequired[
+        Annotated[list[str], Field(fail_fast=True, description="The sources that came with the value.")] | None
+    ]
     basis: NotRequired[Annotated[str, Field(description="The value was recomputed from this field.")] | None]
     withdrawn: NotRequired[
         Annotated[str, Field(description="The value is as before; a change of this field took its source.")] | None
