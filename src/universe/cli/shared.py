@@ -60,6 +60,17 @@ def _check_there(db: str | None) -> None:
         raise DatabaseMissing(f"There is no database at {path}.", hint="`universe new` makes one.", name=path.name)
 
 
+def account_name() -> str:
+    """Return the name of the account that runs this, as the system or the environment gives it."""
+    import getpass
+
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError):  # an account without a name, as in a container
+        name = ""
+    return "".join(char for char in name if char.isprintable())[:100].strip() or "somebody"
+
+
 @asynccontextmanager
 async def _service(db: str | None) -> AsyncGenerator[Any]:
     from universe.service.universes import UniverseService
@@ -67,7 +78,10 @@ async def _service(db: str | None) -> AsyncGenerator[Any]:
     from universe.store.address import store_at
 
     config = configured({} if db is None else {"db": db})
-    async with UniverseService(store_at(config.address), snapshot_every=config.snapshot_every).running() as service:
+    service = UniverseService(
+        store_at(config.address), snapshot_every=config.snapshot_every, author=f"{account_name()} (command line)"
+    )
+    async with service.running():
         yield service
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from universe.nbody.gravity import Gravity
 from universe.nbody.segments import HermiteSegment, Segment
 from universe.orbits.anomaly import Floats
@@ -44,22 +46,46 @@ COMPOSITIONS: Final = {
 }
 
 
-def move(
-    gravity: Gravity, composition: Composition, positions: Floats, velocities: Floats, *, duration: float, steps: int
-) -> Iterator[Segment]:
-    """Yield each of `steps` equal steps that fill `duration` days. Positions and velocities have the shape (3, n)."""
-    length = duration / steps if steps else 0.0
-    weights = composition.weights
-    # The kicks between two leaps are taken as one, and the last force of a step is the first of the next.
-    kicks = [(one + other) / 2 * length for one, other in zip(weights, (*weights[1:], 0.0), strict=True)]
-    leaps = list(zip([weight * length for weight in weights], kicks, strict=True))
-    x, v = positions, velocities
-    felt = gravity.accelerations(x[None])[0]
-    for done in range(steps):
-        first = x, v, felt
-        v = v + weights[0] / 2 * length * felt
-        for drift, kick in leaps:
-            x = x + drift * v
-            felt = gravity.accelerations(x[None])[0]
-            v = v + kick * felt
-        yield HermiteSegment(done * length, (done + 1) * length, first[0], first[1], x, v, first[2], felt)
+class FixedSteps:
+    """An integration of several configurations of the same bodies side by side, with equal steps.
+
+    `positions` and `velocities` have the shape (m, 3, n). Segments are those of the first configuration; the present
+    state of all is in `positions` and `velocities`.
+    """
+
+    def __init__(
+        self, gravity: Gravity, positions: Floats, velocities: Floats, *, composition: Composition, step: float
+    ) -> None:
+        """Prepare steps of at most `step` days."""
+        self.positions, self.velocities = positions.copy(), velocities.copy()
+        self._gravity = gravity
+        self._weights = composition.weights
+        self._longest = step
+
+    def segments(self, begin: float, end: float) -> Iterator[Segment]:
+        """Move from day `begin` to day `end` (before it: backwards), and yield each step when it is done."""
+        steps = count_steps(end - begin, self._longest)
+        length = (end - begin) / steps if steps else 0.0
+        weights = self._weights
+        # The kicks between two leaps are taken as one, and the last force of a step is the first of the next.
+        kicks = [(one + other) / 2 * length for one, other in zip(weights, (*weights[1:], 0.0), strict=True)]
+        leaps = list(zip([weight * length for weight in weights], kicks, strict=True))
+        felt = self._gravity.accelerations(self.positions)
+        for done in range(1, steps + 1):
+            first = self.positions[0], self.velocities[0], felt[0]
+            x, v = self.positions, self.velocities + weights[0] / 2 * length * felt
+            for drift, kick in leaps:
+                x = x + drift * v
+                felt = self._gravity.accelerations(x)
+                v = v + kick * felt
+            if not np.isfinite(v).all():
+                raise ArithmeticError(f"A velocity is not finite at day {begin + done * length:g}.")
+            self.positions, self.velocities = x, v
+            before, after = begin + (done - 1) * length, begin + done * length if done < steps else end
+            yield HermiteSegment(before, after, first[0], first[1], x[0], v[0], first[2], felt[0])
+
+
+def count_steps(days: float, step: float) -> int:
+    """Return how many steps of at most this length fill so many days."""
+    # A quotient that rounding left just above a whole number is that number.
+    return math.ceil(abs(days) / step * (1 - 1e-12))

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.polynomial import legendre
 
-from universe.nbody.gravity import Gravity
+from universe.nbody.gravity import Gravity, distances
 from universe.nbody.segments import Segment
 from universe.orbits.anomaly import Floats
 
@@ -25,6 +25,7 @@ TOLERANCE: Final = 1e-11
 _MOST_ITERATIONS: Final = 24
 _CONVERGED: Final = 1e-15
 _STAGNATED: Final = 1e-12
+"""Changes of the accelerations by one more iteration, relative to the largest acceleration of a body."""
 _REFUSED: Final = 50.0
 """A step whose last coefficient is so many times the tolerance is repeated with a shorter one."""
 _NOISE: Final = 4e-16
@@ -32,48 +33,42 @@ _NOISE: Final = 4e-16
 
 
 class _Tables:
-    """What depends on the number of nodes alone: matrices from values at the nodes to integrals at any place."""
+    """What depends on the number of nodes alone: matrices from values at the nodes to integrals at any fraction.
+
+    Legendre polynomials of fractions of a step are written in powers. Their terms cancel each other at high degrees,
+    where the coefficients are so small that this does not count; the matrices that every step uses have more digits.
+    """
 
     def __init__(self, nodes: int) -> None:
         places, weights = legendre.leggauss(nodes)
-        degrees = np.arange(nodes)
+        self._degrees = degrees = np.arange(nodes)
         self.nodes = nodes
         self.fractions: Floats = (places + 1) / 2
         """Where the nodes are in a step, from 0 to 1."""
         self.to_coefficients: Floats = (legendre.legvander(places, nodes - 1) * weights[:, None]).T
         self.to_coefficients *= (2 * degrees + 1)[:, None] / 2
-        self.to_velocities = self.once(self.fractions) @ self.to_coefficients
-        self.to_positions = self.twice(self.fractions) @ self.to_coefficients
-        whole = np.ones(1)
-        self.to_last_velocity: Floats = (self.once(whole) @ self.to_coefficients)[0]
-        self.to_last_position: Floats = (self.twice(whole) @ self.to_coefficients)[0]
+        ahead = [[math.comb(k, j) * math.comb(k + j, j) for k in range(nodes)] for j in range(nodes)]
+        self._ahead = np.array(ahead, dtype=np.float64)
+        """From powers of a fraction to the polynomials that far after the end of a step."""
+        powers = np.array(ahead, dtype=np.longdouble) * (1 - 2 * ((degrees[:, None] + degrees) % 2))
+        once = powers / (1 + degrees)[:, None]
+        twice = once / (2 + degrees)[:, None]
+        self._once, self._twice = once.astype(np.float64), twice.astype(np.float64)
+        fine = self.fractions.astype(np.longdouble)[:, None] ** (1 + degrees)
+        self.to_velocities = (fine @ once).astype(np.float64) @ self.to_coefficients
+        self.to_positions = (self.fractions[:, None] * fine @ twice).astype(np.float64) @ self.to_coefficients
+        self.to_last_velocity: Floats = weights / 2
+        self.to_last_position: Floats = self.to_last_velocity * (1 - self.fractions)
+        self.on_grid = self.integrals(Segment.grid)
 
-    def values(self, fraction: Floats) -> Floats:
-        """Return the matrix from coefficients to values at these fractions of a step (beyond 1: continued)."""
-        return legendre.legvander(2 * fraction - 1, self.nodes - 1)
+    def continued(self, ratio: float) -> Floats:
+        """Return the matrix from coefficients to values at the nodes of a next step, `ratio` times as long."""
+        return (ratio * self.fractions)[:, None] ** self._degrees @ self._ahead
 
-    def once(self, fraction: Floats) -> Floats:
-        """Return the matrix from coefficients to integrals from 0 to these fractions."""
-        place = 2 * fraction - 1
-        return self._integrals(legendre.legvander(place, self.nodes + 1), place) / 2
-
-    def twice(self, fraction: Floats) -> Floats:
-        """Return the matrix from coefficients to integrals of integrals from 0 to these fractions."""
-        place = 2 * fraction - 1
-        inner = self._integrals(legendre.legvander(place, self.nodes + 2), place, self.nodes + 1)
-        found = np.empty((place.size, self.nodes))
-        found[:, 0] = (place + 1) ** 2 / 2
-        degrees = np.arange(1, self.nodes)
-        found[:, 1:] = (inner[:, 2:] - inner[:, :-2]) / (2 * degrees + 1)
-        return found / 4
-
-    def _integrals(self, vander: Floats, place: Floats, count: int | None = None) -> Floats:
-        """Return the integrals of the first `count` Legendre polynomials from -1 to these places."""
-        degrees = np.arange(1, count or self.nodes)
-        found = np.empty((place.size, degrees.size + 1))
-        found[:, 0] = place + 1
-        found[:, 1:] = (vander[:, 2 : degrees.size + 2] - vander[:, : degrees.size]) / (2 * degrees + 1)
-        return found
+    def integrals(self, fraction: Floats) -> tuple[Floats, Floats]:
+        """Return the matrices from coefficients to integrals from 0 to these fractions, and to integrals of these."""
+        powers = fraction[:, None] ** (1 + self._degrees)
+        return powers @ self._once, fraction[:, None] * powers @ self._twice
 
 
 _tables = cache(_Tables)
@@ -88,9 +83,12 @@ class GaussSegment(Segment):
 
     def _motion(self, fraction: Floats) -> tuple[Floats, Floats]:
         tables, h = _tables(len(self.coefficients)), self.length
-        moved = np.tensordot(tables.twice(fraction), self.coefficients, 1)
-        positions = self.first_positions + h * fraction[:, None, None] * self.first_velocities + h * h * moved
-        return positions, self.first_velocities + h * np.tensordot(tables.once(fraction), self.coefficients, 1)
+        once, twice = tables.on_grid if fraction is self.grid else tables.integrals(fraction)
+        flat = self.coefficients.reshape(len(self.coefficients), -1)
+        shape = (fraction.size, *self.first_positions.shape)
+        velocities = self.first_velocities + (h * once @ flat).reshape(shape)
+        moved = h * fraction[:, None, None] * self.first_velocities + (h * h * twice @ flat).reshape(shape)
+        return self.first_positions + moved, velocities
 
 
 class Gauss:
@@ -116,71 +114,78 @@ class Gauss:
         self._lost_positions, self._lost_velocities = np.zeros_like(positions), np.zeros_like(velocities)
         """What rounding has taken from the sums so far."""
 
-    def segments(self, duration: float) -> Iterator[Segment]:
-        """Move for `duration` days (below 0: backwards), and yield each step when it is done."""
+    def segments(self, begin: float, end: float) -> Iterator[Segment]:
+        """Move from day `begin` to day `end` (before it: backwards), and yield each step when it is done.
+
+        Raise ArithmeticError if no step is short enough.
+        """
         tables = self._tables
-        time, step = 0.0, self._first_step(duration)
+        time, step = begin, self._first_step(end - begin)
         felt = self._still()
         coefficients: Floats | None = None
         length = step
-        while time != duration:
-            is_last = abs(time + step) >= abs(duration) * (1 - 1e-14)
+        while time != end:
+            is_last = abs(time + step - begin) >= abs(end - begin) * (1 - 1e-14)
             if is_last:
-                step = duration - time
+                step = end - time
             if coefficients is not None:
-                felt = np.tensordot(tables.values(1 + tables.fractions * (step / length)), coefficients, 1)
-            felt, has_converged = self._solve(step, felt)
-            found = np.tensordot(tables.to_coefficients, felt, 1)
-            excess = self._excess(found)
+                felt = tables.continued(step / length) @ coefficients
+            noise = self._noise()
+            felt, has_converged = self._solve(step, felt, noise)
+            found = tables.to_coefficients @ felt
+            excess = self._excess(found, noise)
             if not has_converged or not excess < _REFUSED:
                 step *= 0.5 if not math.isfinite(excess) or not has_converged else 0.8 * self._factor(excess)
                 felt = self._still() if coefficients is None else felt
-                self._check_step(step, time)
+                _check_step(step, time)
                 continue
-            end = duration if is_last else time + step
-            yield self._advance(time, end, step, felt, found)
-            time, length, coefficients = end, step, found
+            done = end if is_last else time + step
+            yield self._advance(time, done, step, felt, found)
+            time, length, coefficients = done, step, found
             step *= min(2.0, 0.9 * self._factor(excess))
 
-    def _solve(self, step: float, felt: Floats) -> tuple[Floats, bool]:
+    def _solve(self, step: float, felt: Floats, noise: Floats) -> tuple[Floats, bool]:
         """Return the accelerations at the nodes, improved until they stay, and whether they do."""
         tables, gravity = self._tables, self._gravity
-        shape = felt.shape
-        flat = (shape[0] * shape[1], *shape[2:])
-        straight = self.positions + (step * tables.fractions)[:, None, None, None] * self.velocities
+        m, _, n = self.positions.shape
+        flat, split = (tables.nodes * m, 3, n), (tables.nodes, m, 3, n)
+        position, velocity = self.positions.ravel(), self.velocities.ravel()
+        straight = position + (step * tables.fractions)[:, None] * velocity
+        to_places, to_speeds = step * step * tables.to_positions, step * tables.to_velocities
+        speeds = None
         before = math.inf
+        size = np.abs(felt.reshape(split)).max(axis=(0, 2))
+        size[size == 0] = 1
         for _ in range(_MOST_ITERATIONS):
-            places = straight + step * step * np.tensordot(tables.to_positions, felt, 1)
-            speeds = None
+            places = straight + to_places @ felt
             if gravity.depends_on_velocity:
-                speeds = (self.velocities + step * np.tensordot(tables.to_velocities, felt, 1)).reshape(flat)
-            found = gravity.accelerations(places.reshape(flat), speeds).reshape(shape)
-            size = np.abs(found).max(axis=(0, 2))
-            change = float((np.abs(found - felt).max(axis=(0, 2)) / np.where(size > 0, size, 1)).max())
+                speeds = (velocity + to_speeds @ felt).reshape(flat)
+            found = gravity.accelerations(places.reshape(flat), speeds).reshape(tables.nodes, -1)
+            change = float((np.abs(found - felt).reshape(split).max(axis=(0, 2)) / size).max())
             felt = found
             if change < _CONVERGED or (change < _STAGNATED and change > before / 2):
                 return felt, True
             if not math.isfinite(change):
                 return felt, False
             before = change
-        return felt, before < self._noise().max() * 10
+        return felt, before < noise.max() * 10
 
     def _advance(self, begin: float, end: float, step: float, felt: Floats, found: Floats) -> Segment:
         tables = self._tables
-        first_positions, first_velocities = self.positions, self.velocities
-        moved = step * first_velocities + step * step * np.tensordot(tables.to_last_position, felt, 1)
-        gained = step * np.tensordot(tables.to_last_velocity, felt, 1)
-        self.positions, self._lost_positions = _add(first_positions, moved, self._lost_positions)
-        self.velocities, self._lost_velocities = _add(first_velocities, gained, self._lost_velocities)
-        return GaussSegment(
-            begin, end, first_positions[0], first_velocities[0], self.positions[0], self.velocities[0], found[:, 0]
-        )
+        x, v = self.positions, self.velocities
+        moved = step * v + (step * step * tables.to_last_position @ felt).reshape(x.shape)
+        gained = (step * tables.to_last_velocity @ felt).reshape(x.shape)
+        self.positions, self._lost_positions = _add(x, moved, self._lost_positions)
+        self.velocities, self._lost_velocities = _add(v, gained, self._lost_velocities)
+        coefficients = found.reshape(tables.nodes, *x.shape)[:, 0]
+        return GaussSegment(begin, end, x[0], v[0], self.positions[0], self.velocities[0], coefficients)
 
-    def _excess(self, coefficients: Floats) -> float:
-        """Return the last coefficients over what is tolerated, of the body that is worst."""
+    def _excess(self, coefficients: Floats, noise: Floats) -> float:
+        """Return the last coefficients over the tolerated ones, of the worst body."""
+        coefficients = coefficients.reshape(self._tables.nodes, *self.positions.shape)
         size = np.sqrt((coefficients * coefficients).sum(axis=2))
         largest = size.max(axis=0)
-        tolerated = (self._tolerance + 10 * self._noise()) * np.where(largest > 0, largest, 1)
+        tolerated = (self._tolerance + 10 * noise) * np.where(largest > 0, largest, 1)
         return float((np.maximum(size[-1], 0.1 * size[-2]) / tolerated).max())
 
     def _factor(self, excess: float) -> float:
@@ -192,33 +197,26 @@ class Gauss:
         Far from the origin and close to each other (a moon of an outer planet), the difference of two positions has few
         digits. A tolerance below that would shorten the step for ever.
         """
-        apart = self.positions[:, :, None, :] - self.positions[:, :, :, None]
-        square = (apart * apart).sum(axis=1)
-        bodies = np.arange(square.shape[1])
-        square[:, bodies, bodies] = np.inf
-        size = np.sqrt((self.positions * self.positions).sum(axis=1))
-        return _NOISE * size / np.sqrt(square.min(axis=2))
+        x = self.positions
+        return _NOISE * np.sqrt((x * x).sum(axis=1)) / distances(x).min(axis=2)
 
     def _still(self) -> Floats:
         """Return the accelerations of now, at all nodes."""
-        felt = self._gravity.accelerations(self.positions, self.velocities)
-        return np.broadcast_to(felt, (self._tables.nodes, *felt.shape)).copy()
+        felt = self._gravity.accelerations(self.positions, self.velocities).reshape(1, -1)
+        return np.repeat(felt, self._tables.nodes, axis=0)
 
     def _first_step(self, duration: float) -> float:
         """Return a hundredth of the shortest time in which a body falls to its nearest neighbour."""
         felt = self._gravity.accelerations(self.positions, self.velocities)
-        apart = self.positions[:, :, None, :] - self.positions[:, :, :, None]
-        square = (apart * apart).sum(axis=1)
-        bodies = np.arange(square.shape[1])
-        square[:, bodies, bodies] = np.inf
         strength = np.sqrt((felt * felt).sum(axis=1))
         with np.errstate(divide="ignore"):
-            fall = np.sqrt(np.sqrt(square.min(axis=2)) / strength).min()
+            fall = np.sqrt(distances(self.positions).min(axis=2) / strength).min()
         return math.copysign(min(abs(duration), 0.01 * float(fall)), duration)
 
-    def _check_step(self, step: float, time: float) -> None:
-        if abs(step) < 1e-13 * max(1.0, abs(time)):
-            raise ArithmeticError(f"The step has shrunk to {step:g} days at day {time:g}.")
+
+def _check_step(step: float, time: float) -> None:
+    if not abs(step) > 1e-13 * max(1.0, abs(time)):
+        raise ArithmeticError(f"The step has shrunk to {step:g} days at day {time:g}.")
 
 
 def _add(total: Floats, more: Floats, lost: Floats) -> tuple[Floats, Floats]:

@@ -13,6 +13,12 @@ _BLOCK: Final = 400_000
 """Pairs worked on at once: few enough that the intermediate arrays stay in the processor's cache or near it."""
 
 
+def distances(positions: Floats) -> Floats:
+    """Return the distances between bodies, of shape (b, n, n) for positions (b, 3, n); a body's own is infinite."""
+    _, square = _differences(positions)
+    return np.sqrt(square)
+
+
 class Gravity:
     """The attraction among bodies of given masses.
 
@@ -25,7 +31,6 @@ class Gravity:
         self.constant = constant
         self.central = central
         self._pull = constant * masses
-        self._diagonal = np.arange(masses.size)
 
     @property
     def depends_on_velocity(self) -> bool:
@@ -47,36 +52,39 @@ class Gravity:
     def energy(self, positions: Floats, velocities: Floats) -> Floats:
         """Return the Newtonian energy of each configuration, in solar masses x AU^2 / day^2."""
         kinetic = 0.5 * ((velocities * velocities).sum(axis=1) @ self.masses)
-        nearness = 1 / self._distances(positions)
-        return kinetic - 0.5 * self.constant * np.einsum("i,bij,j->b", self.masses, nearness, self.masses)
+        return kinetic - 0.5 * self.constant * np.einsum(
+            "i,bij,j->b", self.masses, 1 / distances(positions), self.masses
+        )
 
     def angular_momentum(self, positions: Floats, velocities: Floats) -> Floats:
         """Return the angular momentum of each configuration, of shape (b, 3)."""
-        return np.cross(positions, velocities, axis=1) @ self.masses
+        x, v = positions, velocities * self.masses
+        found = [(x[:, j] * v[:, k] - x[:, k] * v[:, j]).sum(axis=1) for j, k in ((1, 2), (2, 0), (0, 1))]
+        return np.stack(found, axis=1)
 
     def _newtonian(self, positions: Floats) -> Floats:
-        apart = positions[:, :, None, :] - positions[:, :, :, None]
-        square = np.einsum("bcij,bcij->bij", apart, apart)
-        square[:, self._diagonal, self._diagonal] = np.inf  # a body does not pull itself
+        apart, square = _differences(positions)
         return np.einsum("bcij,bij->bci", apart, self._pull / (square * np.sqrt(square)))
-
-    def _distances(self, positions: Floats) -> Floats:
-        apart = positions[:, :, None, :] - positions[:, :, :, None]
-        square = np.einsum("bcij,bcij->bij", apart, apart)
-        square[:, self._diagonal, self._diagonal] = np.inf
-        return np.sqrt(square)
 
     def _relativistic(self, positions: Floats, velocities: Floats, central: int) -> Floats:
         """Return what the central body's field adds. It feels the opposite, so that the momentum is kept."""
-        others = self._diagonal != central
         place = positions - positions[:, :, central, None]
         speed = velocities - velocities[:, :, central, None]
-        place, speed = place[:, :, others], speed[:, :, others]
-        distance = np.sqrt((place * place).sum(axis=1, keepdims=True))
+        square = np.einsum("bcn,bcn->bn", place, place)
+        square[:, central] = 1.0
         mu = self._pull[central]
-        radial = (place * speed).sum(axis=1, keepdims=True)
-        along = 4 * mu / distance - (speed * speed).sum(axis=1, keepdims=True)
-        felt = np.zeros_like(positions)
-        felt[:, :, others] = mu / (LIGHT_SPEED**2 * distance**3) * (along * place + 4 * radial * speed)
+        along = 4 * mu / np.sqrt(square) - np.einsum("bcn,bcn->bn", speed, speed)
+        radial = 4 * np.einsum("bcn,bcn->bn", place, speed)
+        factor = mu / (LIGHT_SPEED**2 * square * np.sqrt(square))
+        felt = (factor * along)[:, None] * place + (factor * radial)[:, None] * speed
         felt[:, :, central] = -(felt @ self.masses) / self.masses[central]
         return felt
+
+
+def _differences(positions: Floats) -> tuple[Floats, Floats]:
+    """Return where each body is as seen from each other, and the squares of the distances."""
+    apart = positions[:, :, None, :] - positions[:, :, :, None]
+    square = np.einsum("bcij,bcij->bij", apart, apart)
+    count = positions.shape[2]
+    square.reshape(-1, count * count)[:, :: count + 1] = np.inf  # a body does not attract itself
+    return apart, square

@@ -1,10 +1,9 @@
 """One entrance to all methods: bodies and a duration in, the motion out, step by step."""
 
-import math
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Protocol
 
-from universe.nbody.fixed_steps import COMPOSITIONS, move
+from universe.nbody.fixed_steps import COMPOSITIONS, FixedSteps
 from universe.nbody.gauss import NODES, TOLERANCE, Gauss
 from universe.nbody.gravity import Gravity
 from universe.nbody.segments import Segment
@@ -12,7 +11,37 @@ from universe.orbits.anomaly import Floats
 from universe.orbits.units import G
 
 GAUSS: Final = "gauss"
-METHODS: Final = (GAUSS, *COMPOSITIONS)
+HEYOKA: Final = "heyoka"
+METHODS: Final = (GAUSS, HEYOKA, *COMPOSITIONS)
+
+
+class Stepper(Protocol):
+    """Configurations of bodies, of shape (m, 3, n), that move with common steps."""
+
+    positions: Floats
+    velocities: Floats
+
+    def segments(self, begin: float, end: float) -> Iterator[Segment]:
+        """Move from one day to another and yield each step of the first configuration. Raise ArithmeticError."""
+        ...
+
+
+def make_stepper(
+    gravity: Gravity, positions: Floats, velocities: Floats, *, method: str, step: float | None, coarse: bool = False
+) -> Stepper:
+    """Return configurations of shape (m, 3, n) ready to move; `coarse`: by a lower order and with less care.
+
+    `step` is for the methods with a fixed step. Raise MissingExtra for a method that is not installed.
+    """
+    if method == GAUSS:
+        nodes, tolerance = (NODES - 2, 10 * TOLERANCE) if coarse else (NODES, TOLERANCE)
+        return Gauss(gravity, positions, velocities, nodes=nodes, tolerance=tolerance)
+    if method == HEYOKA:
+        from universe.nbody.heyoka_method import Heyoka
+
+        return Heyoka(gravity, positions, velocities, tolerance=1e-15 if coarse else 1e-16)
+    assert step is not None
+    return FixedSteps(gravity, positions, velocities, composition=COMPOSITIONS[method], step=step)
 
 
 def integrate(
@@ -24,21 +53,13 @@ def integrate(
     method: str = GAUSS,
     step: float | None = None,
     central: int | None = None,
-    nodes: int = NODES,
-    tolerance: float = TOLERANCE,
     gravitational_constant: float = G,
 ) -> Iterator[Segment]:
     """Yield the motion of n bodies for `duration` days (below 0: backwards), one step at a time.
 
     Positions and velocities have the shape (n, 3). `step` is for the methods with a fixed step: no step is longer.
-    `central` is the index of a body whose relativistic field counts, for `gauss`. Stop iterating to stop the run.
+    `central` is the index of a body whose relativistic field counts. Stop iterating to stop the run.
     """
     gravity = Gravity(masses, constant=gravitational_constant, central=central)
-    x, v = positions.T.copy(), velocities.T.copy()
-    if method == GAUSS:
-        yield from Gauss(gravity, x[None], v[None], nodes=nodes, tolerance=tolerance).segments(duration)
-        return
-    assert step is not None
-    # A quotient that rounding left just above a whole number is that number.
-    steps = math.ceil(abs(duration) / step * (1 - 1e-12))
-    yield from move(gravity, COMPOSITIONS[method], x, v, duration=duration, steps=steps)
+    stepper = make_stepper(gravity, positions.T[None], velocities.T[None], method=method, step=step)
+    return stepper.segments(0.0, duration)

@@ -3,16 +3,23 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from universe.orbits.anomaly import Floats
 
+_ENDS: Final = np.array([0.0, 1.0])
+_QUARTERS: Final = np.linspace(0.0, 1.0, 5)
+
 
 @dataclass(frozen=True)
 class Segment(ABC):
     """One step. Times are days since the start of the run; the end is before the beginning in a run backwards."""
+
+    grid: ClassVar[Floats] = _QUARTERS
+    """Fractions of a step between which a distance has at most one minimum."""
 
     begin: float
     end: float
@@ -25,13 +32,21 @@ class Segment(ABC):
 
     @cached_property
     def length(self) -> float:
+        """Return the days from the beginning to the end, below 0 in a run backwards."""
         return self.end - self.begin
 
     def states(self, times: ArrayLike) -> tuple[Floats, Floats]:
         """Return the positions and velocities at times of this step, each of shape (k, n, 3)."""
-        fraction = (np.atleast_1d(np.asarray(times, dtype=np.float64)) - self.begin) / (self.length or 1.0)
-        positions, velocities = self._motion(fraction)
+        positions, velocities = self.motion(np.atleast_1d(np.asarray(times, dtype=np.float64)))
         return positions.transpose(0, 2, 1), velocities.transpose(0, 2, 1)
+
+    def motion(self, times: Floats) -> tuple[Floats, Floats]:
+        """Return the positions and velocities at times of this step, each of shape (k, 3, n)."""
+        return self._motion((times - self.begin) / (self.length or 1.0))
+
+    def on_grid(self) -> tuple[Floats, Floats, Floats]:
+        """Return the times of the grid, and the positions and velocities there, of shape (k, 3, n)."""
+        return self.begin + self.length * self.grid, *self._motion(self.grid)
 
     @abstractmethod
     def _motion(self, fraction: Floats) -> tuple[Floats, Floats]:
@@ -41,6 +56,8 @@ class Segment(ABC):
 @dataclass(frozen=True)
 class HermiteSegment(Segment):
     """A step between two states whose accelerations are known: the polynomial of degree 5 that meets all of them."""
+
+    grid: ClassVar[Floats] = _ENDS
 
     first_accelerations: Floats
     last_accelerations: Floats
@@ -60,3 +77,38 @@ class HermiteSegment(Segment):
         positions = x + t * (v + t * (a / 2 + t * (c3 + t * (c4 + t * c5))))
         velocities = (v + t * (a + t * (3 * c3 + t * (4 * c4 + t * 5 * c5)))) / h
         return positions, velocities
+
+
+@dataclass(frozen=True)
+class PartialSegment(Segment):
+    """A step that ends early, or of which only some bodies are left; bodies that are gone have not-a-number."""
+
+    whole: Segment
+    bodies: tuple[int, ...]
+    """The index that each body of `whole` has in this segment."""
+    count: int
+
+    @classmethod
+    def of(cls, whole: Segment, bodies: tuple[int, ...], count: int, end: float | None = None) -> "PartialSegment":
+        """Return `whole` until `end` with its bodies at these indices among `count`."""
+        times = np.array([whole.begin, whole.end if end is None else end])
+        if end is None:
+            x = np.stack([whole.first_positions, whole.last_positions])
+            v = np.stack([whole.first_velocities, whole.last_velocities])
+        else:
+            x, v = whole.motion(times)
+        (x0, x1), (v0, v1) = _spread(x, bodies, count), _spread(v, bodies, count)
+        return cls(float(times[0]), float(times[1]), x0, v0, x1, v1, whole, bodies, count)
+
+    def motion(self, times: Floats) -> tuple[Floats, Floats]:
+        x, v = self.whole.motion(times)
+        return _spread(x, self.bodies, self.count), _spread(v, self.bodies, self.count)
+
+    def _motion(self, fraction: Floats) -> tuple[Floats, Floats]:
+        return self.motion(self.begin + self.length * fraction)
+
+
+def _spread(values: Floats, bodies: tuple[int, ...], count: int) -> Floats:
+    spread = np.full((*values.shape[:-1], count), np.nan)
+    spread[..., list(bodies)] = values
+    return spread

@@ -1,0 +1,92 @@
+"""The error of a run by comparison with its twin, a second run made another way.
+
+The error of a body is twice the difference of the two runs, relative to the centre that the body orbits, and at least
+the rounding that any method collects: 1e-14 of the distance times revolutions^1.5. A body that orbits nothing is
+compared as it is, and its angle is the one seen from its nearest neighbour.
+"""
+
+import math
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from universe.nbody.starts import Start
+from universe.orbits.anomaly import Floats
+from universe.orbits.units import G
+
+TRUSTED_DEGREES: Final = 0.1
+_ROUNDING: Final = 1e-14
+
+
+def orbit_matrix(relative: Floats) -> Floats:
+    """Return the matrix from positions to those relative to the centre orbited; a root's is relative to the origin."""
+    matrix = relative.copy()
+    roots = np.flatnonzero(~relative.any(axis=1))
+    matrix[roots, roots] = 1.0
+    return matrix
+
+
+def orbit_distances(relative: Floats, positions: Floats) -> Floats:
+    """Return distances to the centres orbited, a root's to its nearest neighbour, for positions (3, n)."""
+    place = np.nan_to_num(positions) @ relative.T
+    found = np.sqrt((place * place).sum(axis=0))
+    roots = np.flatnonzero(~relative.any(axis=1))
+    found[roots] = _nearest(positions, roots)
+    return found
+
+
+def _nearest(positions: Floats, bodies: NDArray[np.intp]) -> Floats:
+    """Return the distances from these bodies to their nearest neighbours."""
+    apart = positions[:, None, :] - positions[:, bodies, None]
+    square = (apart * apart).sum(axis=0)
+    square[np.arange(bodies.size), bodies] = np.inf
+    return np.sqrt(np.nanmin(square, axis=1))
+
+
+def periods(start: Start) -> Floats:
+    """Return the days that each orbit takes by its state now; infinite for open orbits and roots."""
+    place, speed = start.relative @ start.positions, start.relative @ start.velocities
+    distance = np.sqrt((place * place).sum(axis=1))
+    mu = G * start.orbited_mass
+    with np.errstate(divide="ignore", invalid="ignore"):
+        axis = 1 / (2 / distance - (speed * speed).sum(axis=1) / mu)
+        found = 2 * math.pi * axis * np.sqrt(axis / mu)
+    return np.where((mu > 0) & (axis > 0), found, np.inf)
+
+
+class Accuracy:
+    """The errors of all bodies, at the last comparison and at the worst."""
+
+    def __init__(self, start: Start) -> None:
+        count = len(start.ids)
+        every = periods(start)
+        # A root takes part in the revolutions of all that orbit it.
+        self._periods = np.where(start.orbited_mass > 0, every, every.min())
+        self._relative, self._orbits, self._roots = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
+        self.au, self.degrees = np.zeros(count), np.zeros(count)
+        self.worst_au, self.worst_degrees = np.zeros(count), np.zeros(count)
+
+    def compare(self, day: float, relative: Floats, ours: Floats, twins: Floats) -> None:
+        """Compare positions (3, n) of the two runs at a day. Bodies that are gone (not-a-number) keep their error."""
+        is_left = np.isfinite(ours[0])
+        if (is_left != np.isfinite(twins[0])).any():
+            return  # the runs are between a merger of one and of the other
+        if relative is not self._relative:
+            self._relative, self._orbits = relative, orbit_matrix(relative).T
+            self._roots = np.flatnonzero(~relative.any(axis=1))
+        place, apart = (np.where(is_left, values, 0.0) @ self._orbits for values in (ours, twins - ours))
+        size = np.sqrt((place * place).sum(axis=0))
+        floor = _ROUNDING * size * np.maximum(1.0, abs(day) / self._periods) ** 1.5
+        au = 2 * np.sqrt((apart * apart).sum(axis=0)) + floor
+        distance = size.copy()
+        distance[self._roots] = _nearest(ours, self._roots)
+        degrees = np.minimum(180.0, np.degrees(au / distance))
+        self.au, self.degrees = np.where(is_left, au, self.au), np.where(is_left, degrees, self.degrees)
+        self.worst_au = np.maximum(self.worst_au, self.au)
+        self.worst_degrees = np.maximum(self.worst_degrees, self.degrees)
+
+    @property
+    def is_trusted(self) -> bool:
+        """Return whether every body was always known to a tenth of a degree."""
+        return bool((self.worst_degrees < TRUSTED_DEGREES).all())

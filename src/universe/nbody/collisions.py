@@ -1,0 +1,132 @@
+"""Collisions: when surfaces touch, and what two bodies become when they merge.
+
+The radius of a body without a known one counts as 0, so a comet can fall into a star; two such bodies never touch.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from universe.nbody.pairs import PairMotion, Pairs
+from universe.orbits.anomaly import Floats
+
+STOP: Final = "stop"
+MERGE: Final = "merge"
+IGNORE: Final = "ignore"
+POLICIES: Final = (STOP, MERGE, IGNORE)
+MOST_LISTED: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Collision:
+    """The instant at which the surfaces of two bodies touch."""
+
+    bodies: tuple[str, str]
+    day: float
+    distance_au: float
+    """Of the centres: the sum of the radii, or less for bodies that touch from the start."""
+    speed: float
+    """Relative, in AU a day."""
+    survivor: str | None
+    """The heavier body, which goes on with the mass and momentum of both; None without a merger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """A pair whose surfaces touch, and when."""
+
+    pair: int
+    day: float
+
+
+def reaches(radii: Floats, pairs: Pairs) -> Floats:
+    """Return the distance at which the surfaces of each pair touch; not-a-number if both radii are unknown."""
+    one, other = radii[pairs.first], radii[pairs.second]
+    total = np.nan_to_num(one) + np.nan_to_num(other)
+    return np.where(total > 0, total, np.nan)
+
+
+class Contacts:
+    """Pairs whose surfaces begin to touch, followed segment by segment."""
+
+    def __init__(self, radii: Floats, pairs: Pairs) -> None:
+        self.reach = reaches(radii, pairs)
+        self._touching = np.zeros(pairs.count, dtype=bool)
+        self._is_possible = bool(np.isfinite(self.reach).any())
+
+    def find(self, motion: PairMotion) -> list[Contact]:
+        """Return the contacts that begin within a segment, in the order of the run."""
+        if not (self._is_possible and motion.may_reach(self.reach)):
+            return []
+        square = self.reach * self.reach
+        inside = motion.squares < square
+        minima = motion.minima
+        deep = minima.squares - minima.slack < square[minima.pairs]
+        passing = {(int(k), int(p)) for k, p in zip(minima.intervals[deep], minima.pairs[deep], strict=True)}
+        candidates = {*np.flatnonzero(inside.any(axis=0) & ~self._touching).tolist(), *(pair for _, pair in passing)}
+        days = {pair: self._entry(motion, pair, inside[:, pair], passing) for pair in sorted(candidates)}
+        self._touching = inside[-1]
+        found = [Contact(pair, day) for pair, day in days.items() if day is not None]
+        return sorted(found, key=lambda contact: abs(contact.day - motion.segment.begin))
+
+    def _entry(
+        self,
+        motion: PairMotion,
+        pair: int,
+        inside: np.ndarray[tuple[int], np.dtype[np.bool_]],
+        passing: set[tuple[int, int]],
+    ) -> float | None:
+        """Return the first time in a segment at which a pair begins to touch."""
+        reach = float(self.reach[pair])
+        if inside[0] and not self._touching[pair]:
+            return motion.segment.begin
+        for interval, (first, last) in enumerate(
+            zip(motion.times[:-1].tolist(), motion.times[1:].tolist(), strict=True)
+        ):
+            if inside[interval]:
+                continue
+            if inside[interval + 1]:
+                return motion.entry(pair, first, last, reach)
+            if (interval, pair) in passing:
+                day, distance = motion.closest(interval, pair)
+                if distance < reach:
+                    return motion.entry(pair, first, day, reach)
+        return None
+
+
+@dataclass(frozen=True)
+class Merger:
+    """Two bodies that become one: `survivor` and `gone` are their indices."""
+
+    survivor: int
+    gone: int
+    masses: Floats
+    radii: Floats
+    relative: Floats
+
+    def joined(self, old_masses: Floats, values: Floats) -> Floats:
+        """Return positions or velocities (3, n) with the survivor where the two have their barycentre."""
+        pair = [self.survivor, self.gone]
+        weights = old_masses[pair]
+        weights = weights / weights.sum() if weights.any() else np.full(2, 0.5)
+        found = values.copy()
+        found[:, self.survivor] = values[:, pair] @ weights
+        found[:, self.gone] = np.nan
+        return found
+
+
+def merge(one: int, other: int, masses: Floats, radii: Floats, relative: Floats) -> Merger:
+    """Return the merger of two bodies: mass and volume add up, orbits about either are orbits about the survivor."""
+    survivor, gone = (one, other) if masses[one] >= masses[other] else (other, one)
+    masses, radii, relative = masses.copy(), radii.copy(), relative.copy()
+    masses[survivor] += masses[gone]
+    masses[gone] = 0.0
+    if not math.isnan(radii[gone]):
+        radii[survivor] = math.cbrt(float(np.nan_to_num(radii[survivor])) ** 3 + float(radii[gone]) ** 3)
+    radii[gone] = np.nan
+    relative[:, survivor] += relative[:, gone]
+    relative[:, gone] = 0.0
+    relative[gone] = 0.0
+    return Merger(survivor, gone, masses, radii, relative)

@@ -1,0 +1,75 @@
+"""How fast two trajectories that begin almost alike move apart: the measure of chaos."""
+
+import math
+from typing import Final
+
+import numpy as np
+
+from universe.nbody.accuracy import orbit_distances, orbit_matrix
+from universe.nbody.integration import Stepper
+from universe.orbits.anomaly import Floats
+
+APART: Final = 1e-8
+"""The distance at the beginning, relative to the sizes and speeds of the orbits."""
+_FAR: Final = 1e-4
+"""At this distance the second trajectory is brought back to the first: farther, growth would not be exponential."""
+
+
+class Divergence:
+    """A second configuration beside the first, and the logarithm of its distance, noted about `count` times."""
+
+    def __init__(self, days: float, count: int) -> None:
+        self._interval = abs(days) / max(1, count)
+        self._days: list[float] = []
+        self._logarithms: list[float] = []
+        self._gained = 0.0
+        """The logarithm of the factors by which the distance was shortened."""
+        self._orbits, self._scales = np.ones((1, 1)), (np.ones(1), np.ones(1))
+
+    def begin(self, positions: Floats, velocities: Floats, relative: Floats) -> tuple[Floats, Floats]:
+        """Return configurations (1, 3, n) with a second one beside them, a little apart."""
+        x, v = positions[0], velocities[0]
+        self._orbits = orbit_matrix(relative).T
+        sizes = orbit_distances(relative, x)
+        self._scales = np.where(np.isfinite(sizes), sizes, 1.0), _speeds(v @ self._orbits)
+        chance = np.random.default_rng(0)
+        roots = ~relative.any(axis=1)
+        # Moving the only root would move all bodies alike.
+        moves = np.where(roots & (roots.sum() == 1), 0.0, 1.0)
+        shifts = [scale * moves * chance.standard_normal((3, roots.size)) for scale in self._scales]
+        apart, faster = (np.linalg.solve(self._orbits.T, shift.T).T.astype(np.float64) for shift in shifts)
+        distance = self._norm(apart, faster)
+        factor = APART / distance if distance > 0 else 0.0
+        if self._logarithms:  # after a merger the distance goes on from the last one
+            self._gained = self._logarithms[-1] - math.log(APART)
+        return np.stack([x, x + factor * apart]), np.stack([v, v + factor * faster])
+
+    def measure(self, stepper: Stepper, day: float) -> None:
+        """Note the distance of the two configurations, and shorten it when it has become large."""
+        apart, faster = stepper.positions[1] - stepper.positions[0], stepper.velocities[1] - stepper.velocities[0]
+        distance = self._norm(apart, faster)
+        if not distance > 0:
+            return
+        if abs(day) >= len(self._days) * self._interval:
+            self._days.append(day)
+            self._logarithms.append(math.log(distance) + self._gained)
+        if distance > _FAR:
+            self._gained += math.log(distance / APART)
+            stepper.positions[1] = stepper.positions[0] + APART / distance * apart
+            stepper.velocities[1] = stepper.velocities[0] + APART / distance * faster
+
+    @property
+    def growth(self) -> tuple[Floats, Floats]:
+        """Return days, and the natural logarithm of the distance over the one at the beginning."""
+        return np.array(self._days), np.array(self._logarithms) - math.log(APART)
+
+    def _norm(self, apart: Floats, faster: Floats) -> float:
+        apart, faster = apart @ self._orbits / self._scales[0], faster @ self._orbits / self._scales[1]
+        return math.sqrt(float((apart * apart).sum() + (faster * faster).sum()))
+
+
+def _speeds(velocities: Floats) -> Floats:
+    """Return how fast each body moves, at least a part of the fastest."""
+    speed = np.sqrt((velocities * velocities).sum(axis=0))
+    largest = float(speed.max())
+    return np.maximum(speed, 1e-3 * largest) if largest > 0 else np.ones_like(speed)

@@ -1,0 +1,130 @@
+"""Close encounters and closest approaches of bodies, found on the dense output of a run.
+
+Two bodies meet closely when their distance has a minimum below one mutual Hill radius,
+((m1 + m2) / 3M)^(1/3) (r1 + r2) / 2, where M is the mass of the nearest body that both orbit, directly or not, and r1
+and r2 are the distances from that body. A body and the bodies it orbits have no such radius: a moon within the Hill
+sphere of its planet meets nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from universe.nbody.pairs import Indices, PairMotion, Pairs
+from universe.orbits.anomaly import Floats
+
+MOST_LISTED: Final = 1000
+_CLOSER: Final = (1 - 1e-3) ** 2
+"""A minimum is worked out if its square is below this part of the least square so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encounter:
+    """A minimum of the distance of two bodies below one mutual Hill radius."""
+
+    bodies: tuple[str, str]
+    day: float
+    distance_au: float
+    hill_radii: float
+    radii: float
+    """The distance in sums of the physical radii; not-a-number if both are unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closest:
+    """The closest approach of every pair, in symmetric arrays of shape (n, n); not-a-number where there is none."""
+
+    distance_au: Floats
+    days: Floats
+    hill_radii: Floats
+
+
+class Encounters:
+    """The minima of the distances of all pairs, followed segment by segment."""
+
+    def __init__(self, ids: Sequence[str], parents: Sequence[int], pairs: Pairs) -> None:
+        self.listed: list[Encounter] = []
+        """The first 1000."""
+        self.count = 0
+        self._ids, self._pairs = ids, pairs
+        self._common = _common_centres(parents, pairs)
+        self._squares = np.full(pairs.count, np.inf)
+        self._days = np.full(pairs.count, np.nan)
+        self._hill_radii = np.full(pairs.count, np.nan)
+
+    def follow(self, motion: PairMotion, masses: Floats, reach: Floats, *, is_first: bool) -> None:
+        """Note the minima within a segment, and the distances at the beginning of the first one."""
+        if is_first:
+            self.note_edge(motion, masses, reach, 0)
+        found = motion.minima
+        if not found.pairs.size:
+            return
+        hill = self._hill(masses, motion.positions, found.intervals, found.pairs)
+        is_close = found.squares - found.slack < hill * hill
+        for at in np.flatnonzero(is_close | (found.squares < _CLOSER * self._squares[found.pairs])).tolist():
+            pair = int(found.pairs[at])
+            day, distance = motion.closest(int(found.intervals[at]), pair)
+            x, _ = motion.segment.motion(np.array([day]))
+            hill = float(self._hill(masses, x, np.zeros(1, dtype=np.intp), np.array([pair]))[0])
+            self._note(pair, day, distance, hill, float(reach[pair]))
+
+    def note_edge(self, motion: PairMotion, masses: Floats, reach: Floats, edge: int) -> None:
+        """Note distances at the beginning (edge 0) or the end (edge -1) of the run that are less than within it."""
+        squares, receding = motion.squares[edge], motion.receding[edge]
+        away = receding >= 0 if edge == 0 else receding < 0
+        every = np.arange(self._pairs.count)
+        hill = self._hill(masses, motion.positions, np.full_like(every, edge), every)
+        for pair in np.flatnonzero(away & ((squares < hill * hill) | (squares < self._squares))).tolist():
+            distance = float(np.sqrt(squares[pair]))
+            self._note(pair, float(motion.times[edge]), distance, float(hill[pair]), float(reach[pair]))
+
+    def closest(self, count: int) -> Closest:
+        """Return the closest approach of every pair of `count` bodies."""
+        arrays: list[Floats] = []
+        for values in (np.sqrt(self._squares), self._days, self._hill_radii):
+            square = np.full((count, count), np.nan)
+            known = np.where(np.isfinite(values), values, np.nan)
+            square[self._pairs.first, self._pairs.second] = square[self._pairs.second, self._pairs.first] = known
+            arrays.append(square)
+        return Closest(*arrays)
+
+    def _note(self, pair: int, day: float, distance: float, hill: float, reach: float) -> None:
+        in_hill_radii = distance / hill if hill > 0 else float("nan")
+        if distance**2 < self._squares[pair]:
+            self._squares[pair], self._days[pair], self._hill_radii[pair] = distance**2, day, in_hill_radii
+        if not distance < hill:
+            return
+        self.count += 1
+        if len(self.listed) < MOST_LISTED:
+            bodies = self._ids[int(self._pairs.first[pair])], self._ids[int(self._pairs.second[pair])]
+            in_radii = distance / reach if reach > 0 else float("nan")
+            self.listed.append(Encounter(bodies, day, distance, in_hill_radii, in_radii))
+
+    def _hill(self, masses: Floats, positions: Floats, rows: Indices, pairs: Indices) -> Floats:
+        """Return the mutual Hill radii of pairs at these rows of positions (k, 3, n); not-a-number if there is none."""
+        first, second, centre = self._pairs.first[pairs], self._pairs.second[pairs], self._common[pairs]
+        place = positions[rows, :, centre]
+        distance = np.zeros(pairs.size)
+        for body in (first, second):
+            distance += np.linalg.norm(positions[rows, :, body] - place, axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = (masses[first] + masses[second]) / (3 * masses[centre])
+        return np.where(centre >= 0, np.cbrt(ratio) * distance / 2, np.nan)
+
+
+def _common_centres(parents: Sequence[int], pairs: Pairs) -> Indices:
+    """Return the nearest body that both of a pair orbit; -1 if there is none or one of them orbits the other."""
+    above: list[list[int]] = []
+    for body in range(len(parents)):
+        chain = [body]
+        while parents[chain[-1]] >= 0:
+            chain.append(parents[chain[-1]])
+        above.append(chain)
+    common: list[int] = []
+    for one, other in zip(pairs.first.tolist(), pairs.second.tolist(), strict=True):
+        shared = set(above[one])
+        centre = next((body for body in above[other] if body in shared), -1)
+        common.append(-1 if centre in (one, other) else centre)
+    return np.array(common, dtype=np.intp)

@@ -1,0 +1,165 @@
+"""N-body runs: where bodies go from a start by their gravity, how wrong that may be, and what happens on the way."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from universe.nbody import limits
+from universe.nbody.collisions import STOP, Collision
+from universe.nbody.divergence import Divergence
+from universe.nbody.drifts import Drift
+from universe.nbody.encounters import Closest, Encounter
+from universe.nbody.fixed_steps import COMPOSITIONS
+from universe.nbody.gravity import Gravity
+from universe.nbody.integration import GAUSS, Stepper, make_stepper
+from universe.nbody.passes import Pass
+from universe.nbody.records import Record, Reporter, Samples
+from universe.nbody.segments import Segment
+from universe.nbody.starts import Start
+from universe.nbody.twins import Twin
+from universe.orbits.anomaly import Floats
+
+_DIVERGENCES: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How two trajectories that begin 1e-8 apart, relative to their orbits, move away from each other."""
+
+    times: Floats
+    """Shape (k,): days since the start."""
+    log_distance: Floats
+    """Shape (k,): the natural logarithm of the distance over the one at the beginning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Where an integration ended, how it got there, and how far the end can be trusted.
+
+    Arrays have the order of the start's ids. A body that has merged into another has the mass 0 and not-a-number as
+    its position.
+    """
+
+    start: Start
+    days: float
+    """Days covered: fewer than asked for if a collision stopped the run."""
+    masses: Floats
+    positions: Floats
+    """Shape (n, 3), at the end."""
+    velocities: Floats
+    radii: Floats
+    method: str
+    step: float
+    """The mean length of the steps taken, in days."""
+    shortest_step: float
+    steps: int
+    relativity: bool
+    error_au: Floats
+    """Shape (n,), at the end: the error of arithmetic of each position relative to the centre the body orbits."""
+    error_degrees: Floats
+    worst_error_au: Floats
+    """Shape (n,): the largest error during the run, at the ends of its steps."""
+    worst_error_degrees: Floats
+    trustworthy: bool
+    """Every body was known to 0.1 degree of its orbit during the whole run, and the twin met the same collisions."""
+    samples: Samples
+    energy_drift: Drift | None
+    """None with relativity, where Newton's energy is not conserved."""
+    angular_momentum_drift: Drift | None
+    encounters: tuple[Encounter, ...]
+    """The first 1000."""
+    encounter_count: int
+    closest: Closest
+    collisions: tuple[Collision, ...]
+    divergence: Growth
+    stopped_by: str | None
+    """"collision", or None if the run covers the days asked for."""
+
+
+def run(
+    start: Start,
+    days: float,
+    *,
+    method: str = GAUSS,
+    step: float | None = None,
+    relativity: bool = False,
+    on_collision: str = STOP,
+    samples: int | None = None,
+    observe: Callable[[Segment], object] | None = None,
+    progress: Callable[[float], object] | None = None,
+    clock: Callable[[], float] | None = None,
+    seconds: float = limits.MAX_SECONDS,
+) -> Run:
+    """Move the bodies of a start for so many days (below 0: backwards) by their gravity.
+
+    `step` is for the methods with a fixed step. `relativity` adds the first post-Newtonian correction in the field of
+    the heaviest body. `observe` is called with each segment of the motion, `progress` with the part done, about ten
+    times a second. `clock` returns seconds; with it, a run of more than `seconds` ends with an error.
+
+    The run is made twice: methods with a fixed step again with half of it; the others with a lower order and tolerance
+    from a start moved by 1e-15. The result is that of the first; the second gives the error.
+
+    Raise InvalidInput for a start, a choice or an amount of work that is not accepted, and for bodies that come too
+    close to each other to be followed.
+    """
+    limits.require_choices(days, method, on_collision, relativity=relativity)
+    limits.require_start(start)
+    step = limits.require_step(start, days, method, step)
+    count = limits.require_samples(samples, start, days)
+    central = int(start.masses.argmax()) if relativity else None
+
+    def make(gravity: Gravity, x: Floats, v: Floats) -> Stepper:
+        return make_stepper(gravity, x, v, method=method, step=step)
+
+    def make_twin(gravity: Gravity, x: Floats, v: Floats) -> Stepper:
+        return make_stepper(gravity, x, v, method=method, step=step and step / 2, coarse=True)
+
+    ours = Pass(start, make, on_collision=on_collision, central=central)
+    divergence = Divergence(days, _DIVERGENCES)
+    twin = Twin(
+        start,
+        make_twin,
+        days,
+        on_collision=on_collision,
+        central=central,
+        divergence=divergence,
+        is_moved=method not in COMPOSITIONS,
+    )
+    record = Record(start, days, count)
+    reporter = Reporter(days, progress, clock, seconds)
+    with np.errstate(all="ignore"):
+        for segment in ours.segments(days):
+            record.add(segment, ours.gravity)
+            if observe:
+                observe(segment)
+            record.accuracy.compare(segment.end, ours.relative, segment.last_positions, twin.positions_at(segment.end))
+            reporter.report(segment.end)
+    return Run(
+        start=start,
+        days=record.day,
+        masses=ours.masses,
+        positions=ours.positions.T.copy(),
+        velocities=ours.velocities.T.copy(),
+        radii=ours.radii,
+        method=method,
+        step=abs(record.day) / record.steps if record.steps else 0.0,
+        shortest_step=record.shortest_step,
+        steps=record.steps,
+        relativity=relativity,
+        error_au=record.accuracy.au,
+        error_degrees=record.accuracy.degrees,
+        worst_error_au=record.accuracy.worst_au,
+        worst_error_degrees=record.accuracy.worst_degrees,
+        trustworthy=record.accuracy.is_trusted and twin.has_met(ours.collisions, record.day),
+        samples=record.samples(),
+        energy_drift=None if relativity else record.drifts.energy,
+        angular_momentum_drift=None if relativity else record.drifts.angular_momentum,
+        encounters=tuple(ours.encounters.listed),
+        encounter_count=ours.encounters.count,
+        closest=ours.encounters.closest(len(start.ids)),
+        collisions=tuple(ours.collisions),
+        divergence=Growth(*divergence.growth),
+        stopped_by="collision" if ours.stopped_by else None,
+    )
