@@ -17,8 +17,8 @@ _NAMES: Final = {
 
 
 def name_of(origin: str | None) -> str:
-    """What to call a universe that nobody has named."""
-    return "Universe" if origin is None else _NAMES.get(origin, origin)
+    """Return the name of a universe that was created without one."""
+    return "Universe" if origin is None else _NAMES.get(origin.lower(), origin)
 
 
 async def plain_state_from(origin: Any) -> Plain:
@@ -30,8 +30,8 @@ async def plain_state_from(origin: Any) -> Plain:
         raise
 
 
-def state_from(origin: Any, *, at: datetime | None = None) -> Plain:
-    """The state named `solar-system`, `trappist-1`, … or `seed:PRESET:SEED`. Raises errors that say what there is."""
+def state_from(origin: Any, *, at: datetime | float | None = None) -> Plain:
+    """Return the state named `solar-system`, `trappist-1`, … or `seed:PRESET:SEED`. Raise errors with the names."""
     from universe import systems
     from universe.generate.generator import generate
 

@@ -1,18 +1,21 @@
 """What the commands share: the app, their options, and how they reach the universes."""
 
 import asyncio
+import re
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
 from uraniborg.kernel.commands import UsageError
 
 Value = TypeVar("Value")
+
+_JULIAN_DATE: Final = re.compile(r"(?i:(?:JD *)?)([0-9]{6,7}(?:\.[0-9]{1,20})?)")
 
 app = typer.Typer(
     help="Universes that change by commands alone: made from real systems or seeds, kept, streamed and served.",
@@ -57,6 +60,17 @@ def _check_there(db: str | None) -> None:
         raise DatabaseMissing(f"There is no database at {path}.", hint="`universe new` makes one.", name=path.name)
 
 
+def account_name() -> str:
+    """Return the name of the account that runs this, as the system or the environment gives it."""
+    import getpass
+
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError):  # an account without a name, as in a container
+        name = ""
+    return "".join(char for char in name if char.isprintable())[:100].strip() or "somebody"
+
+
 @asynccontextmanager
 async def _service(db: str | None) -> AsyncGenerator[Any]:
     from universe.service.universes import UniverseService
@@ -64,7 +78,10 @@ async def _service(db: str | None) -> AsyncGenerator[Any]:
     from universe.store.address import store_at
 
     config = configured({} if db is None else {"db": db})
-    async with UniverseService(store_at(config.address), snapshot_every=config.snapshot_every).running() as service:
+    service = UniverseService(
+        store_at(config.address), snapshot_every=config.snapshot_every, author=f"{account_name()} (command line)"
+    )
+    async with service.running():
         yield service
 
 
@@ -78,15 +95,20 @@ def state_of(universe_id: str, version: int | None, db: str | None) -> tuple[str
     return run_with(db, read)
 
 
-def date_of(text: str | None) -> datetime | None:
+def date_of(text: str | None) -> datetime | float | None:
+    """Return the instant that `--at` names: a UTC date, or a number for a Julian date in TDB."""
     if text is None:
         return None
-    if text == "today":
+    if text.lower() == "today":
         return datetime.now(UTC)
+    if julian := _JULIAN_DATE.fullmatch(text.strip()):
+        return float(julian[1])
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise UsageError(f"'{text[:40]}' is no date.", hint="Write it as 2026-11-15, or today.") from None
+        raise UsageError(
+            f"'{text[:40]}' is not a date.", hint="Write it as 2026-11-15, 2026-11-15T18:30, JD2461000.5, or today."
+        ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

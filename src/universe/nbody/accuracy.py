@@ -9,8 +9,8 @@ import math
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from universe.nbody.gravity import distances
 from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats
 from universe.orbits.units import G
@@ -32,8 +32,16 @@ def orbit_distances(relative: Floats, positions: Floats) -> Floats:
     place = np.nan_to_num(positions) @ relative.T
     found = np.sqrt((place * place).sum(axis=0))
     roots = np.flatnonzero(~relative.any(axis=1))
-    found[roots] = np.nanmin(distances(positions[None])[0][roots], axis=1)
+    found[roots] = _nearest(positions, roots)
     return found
+
+
+def _nearest(positions: Floats, bodies: NDArray[np.intp]) -> Floats:
+    """Return the distances from these bodies to their nearest neighbours."""
+    apart = positions[:, None, :] - positions[:, bodies, None]
+    square = (apart * apart).sum(axis=0)
+    square[np.arange(bodies.size), bodies] = np.inf
+    return np.sqrt(np.nanmin(square, axis=1))
 
 
 def periods(start: Start) -> Floats:
@@ -55,6 +63,7 @@ class Accuracy:
         every = periods(start)
         # A root takes part in the revolutions of all that orbit it.
         self._periods = np.where(start.orbited_mass > 0, every, every.min())
+        self._relative, self._orbits, self._roots = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
         self.au, self.degrees = np.zeros(count), np.zeros(count)
         self.worst_au, self.worst_degrees = np.zeros(count), np.zeros(count)
 
@@ -63,12 +72,15 @@ class Accuracy:
         is_left = np.isfinite(ours[0])
         if (is_left != np.isfinite(twins[0])).any():
             return  # the runs are between a merger of one and of the other
-        matrix = orbit_matrix(relative).T
-        place, apart = np.nan_to_num(ours) @ matrix, np.nan_to_num(twins - ours) @ matrix
+        if relative is not self._relative:
+            self._relative, self._orbits = relative, orbit_matrix(relative).T
+            self._roots = np.flatnonzero(~relative.any(axis=1))
+        place, apart = (np.where(is_left, values, 0.0) @ self._orbits for values in (ours, twins - ours))
         size = np.sqrt((place * place).sum(axis=0))
         floor = _ROUNDING * size * np.maximum(1.0, abs(day) / self._periods) ** 1.5
         au = 2 * np.sqrt((apart * apart).sum(axis=0)) + floor
-        distance = orbit_distances(relative, ours)
+        distance = size.copy()
+        distance[self._roots] = _nearest(ours, self._roots)
         degrees = np.minimum(180.0, np.degrees(au / distance))
         self.au, self.degrees = np.where(is_left, au, self.au), np.where(is_left, degrees, self.degrees)
         self.worst_au = np.maximum(self.worst_au, self.au)

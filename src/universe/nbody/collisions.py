@@ -58,7 +58,7 @@ class Contacts:
 
     def find(self, motion: PairMotion) -> list[Contact]:
         """Return the contacts that begin within a segment, in the order of the run."""
-        if not self._is_possible:
+        if not (self._is_possible and motion.may_reach(self.reach)):
             return []
         square = self.reach * self.reach
         inside = motion.squares < square

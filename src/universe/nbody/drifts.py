@@ -33,7 +33,8 @@ class Drifts:
             self._merged, self._before = gravity, self._last
             self._gravity = Gravity(gravity.masses[left], constant=gravity.constant)
             x, v = segment.first_positions[:, left], segment.first_velocities[:, left]
-            self._first, self._scales = self._conserved(x, v), self._sizes(x, v)
+            self._first = self._conserved(x, v)
+            self._scales = self._sizes(x, v)
         change = self._conserved(segment.last_positions[:, left], segment.last_velocities[:, left]) - self._first
         self._last = self._before + np.array([abs(change[0]), np.linalg.norm(change[1:])]) / self._scales
         self._largest = np.maximum(self._largest, self._last)

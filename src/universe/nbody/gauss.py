@@ -33,49 +33,42 @@ _NOISE: Final = 4e-16
 
 
 class _Tables:
-    """What depends on the number of nodes alone: matrices from values at the nodes to integrals at any place."""
+    """What depends on the number of nodes alone: matrices from values at the nodes to integrals at any fraction.
+
+    Legendre polynomials of fractions of a step are written in powers. Their terms cancel each other at high degrees,
+    where the coefficients are so small that this does not count; the matrices that every step uses have more digits.
+    """
 
     def __init__(self, nodes: int) -> None:
         places, weights = legendre.leggauss(nodes)
-        degrees = np.arange(nodes)
+        self._degrees = degrees = np.arange(nodes)
         self.nodes = nodes
         self.fractions: Floats = (places + 1) / 2
         """Where the nodes are in a step, from 0 to 1."""
         self.to_coefficients: Floats = (legendre.legvander(places, nodes - 1) * weights[:, None]).T
         self.to_coefficients *= (2 * degrees + 1)[:, None] / 2
-        self.to_velocities = self.once(self.fractions) @ self.to_coefficients
-        self.to_positions = self.twice(self.fractions) @ self.to_coefficients
-        whole = np.ones(1)
-        self.to_last_velocity: Floats = (self.once(whole) @ self.to_coefficients)[0]
-        self.to_last_position: Floats = (self.twice(whole) @ self.to_coefficients)[0]
-        self.on_grid = self.once(Segment.grid), self.twice(Segment.grid)
+        ahead = [[math.comb(k, j) * math.comb(k + j, j) for k in range(nodes)] for j in range(nodes)]
+        self._ahead = np.array(ahead, dtype=np.float64)
+        """From powers of a fraction to the polynomials that far after the end of a step."""
+        powers = np.array(ahead, dtype=np.longdouble) * (1 - 2 * ((degrees[:, None] + degrees) % 2))
+        once = powers / (1 + degrees)[:, None]
+        twice = once / (2 + degrees)[:, None]
+        self._once, self._twice = once.astype(np.float64), twice.astype(np.float64)
+        fine = self.fractions.astype(np.longdouble)[:, None] ** (1 + degrees)
+        self.to_velocities = (fine @ once).astype(np.float64) @ self.to_coefficients
+        self.to_positions = (self.fractions[:, None] * fine @ twice).astype(np.float64) @ self.to_coefficients
+        self.to_last_velocity: Floats = weights / 2
+        self.to_last_position: Floats = self.to_last_velocity * (1 - self.fractions)
+        self.on_grid = self.integrals(Segment.grid)
 
-    def values(self, fraction: Floats) -> Floats:
-        """Return the matrix from coefficients to values at these fractions of a step (beyond 1: continued)."""
-        return legendre.legvander(2 * fraction - 1, self.nodes - 1)
+    def continued(self, ratio: float) -> Floats:
+        """Return the matrix from coefficients to values at the nodes of a next step, `ratio` times as long."""
+        return (ratio * self.fractions)[:, None] ** self._degrees @ self._ahead
 
-    def once(self, fraction: Floats) -> Floats:
-        """Return the matrix from coefficients to integrals from 0 to these fractions."""
-        place = 2 * fraction - 1
-        return self._integrals(legendre.legvander(place, self.nodes + 1), place) / 2
-
-    def twice(self, fraction: Floats) -> Floats:
-        """Return the matrix from coefficients to integrals of integrals from 0 to these fractions."""
-        place = 2 * fraction - 1
-        inner = self._integrals(legendre.legvander(place, self.nodes + 2), place, self.nodes + 1)
-        found = np.empty((place.size, self.nodes))
-        found[:, 0] = (place + 1) ** 2 / 2
-        degrees = np.arange(1, self.nodes)
-        found[:, 1:] = (inner[:, 2:] - inner[:, :-2]) / (2 * degrees + 1)
-        return found / 4
-
-    def _integrals(self, vander: Floats, place: Floats, count: int | None = None) -> Floats:
-        """Return the integrals of the first `count` Legendre polynomials from -1 to these places."""
-        degrees = np.arange(1, count or self.nodes)
-        found = np.empty((place.size, degrees.size + 1))
-        found[:, 0] = place + 1
-        found[:, 1:] = (vander[:, 2 : degrees.size + 2] - vander[:, : degrees.size]) / (2 * degrees + 1)
-        return found
+    def integrals(self, fraction: Floats) -> tuple[Floats, Floats]:
+        """Return the matrices from coefficients to integrals from 0 to these fractions, and to integrals of these."""
+        powers = fraction[:, None] ** (1 + self._degrees)
+        return powers @ self._once, fraction[:, None] * powers @ self._twice
 
 
 _tables = cache(_Tables)
@@ -90,7 +83,7 @@ class GaussSegment(Segment):
 
     def _motion(self, fraction: Floats) -> tuple[Floats, Floats]:
         tables, h = _tables(len(self.coefficients)), self.length
-        once, twice = tables.on_grid if fraction is self.grid else (tables.once(fraction), tables.twice(fraction))
+        once, twice = tables.on_grid if fraction is self.grid else tables.integrals(fraction)
         flat = self.coefficients.reshape(len(self.coefficients), -1)
         shape = (fraction.size, *self.first_positions.shape)
         velocities = self.first_velocities + (h * once @ flat).reshape(shape)
@@ -136,7 +129,7 @@ class Gauss:
             if is_last:
                 step = end - time
             if coefficients is not None:
-                felt = tables.values(1 + tables.fractions * (step / length)) @ coefficients
+                felt = tables.continued(step / length) @ coefficients
             noise = self._noise()
             felt, has_converged = self._solve(step, felt, noise)
             found = tables.to_coefficients @ felt

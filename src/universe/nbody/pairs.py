@@ -89,6 +89,8 @@ class PairMotion:
         """Return where distances have a minimum within the segment."""
         receding = self.receding
         intervals, pairs = np.nonzero((receding[:-1] < 0) & (receding[1:] >= 0))
+        if not pairs.size:
+            return Minima(intervals, pairs, np.zeros(0), np.zeros(0))
         days = np.abs(np.diff(self.times))[intervals]
         q0, q1 = self.squares[intervals, pairs], self.squares[intervals + 1, pairs]
         s0, s1 = receding[intervals, pairs], receding[intervals + 1, pairs]
@@ -98,6 +100,12 @@ class PairMotion:
         least = w * w * (1 + 2 * u) * q0 + u * u * (1 + 2 * w) * q1 + 2 * days * u * w * (w * s0 - u * s1)
         speed = self._apart[1][intervals, :, pairs]
         return Minima(intervals, pairs, least, _SLACK * (speed * speed).sum(axis=1) * days**2)
+
+    def may_reach(self, distance: Floats) -> bool:
+        """Return whether any pair may come within its distance."""
+        moved = np.diff(self._apart[0], axis=0)
+        way = np.sqrt(np.einsum("kcp,kcp->kp", moved, moved).max(axis=0))
+        return bool((self.squares.min(axis=0) < (distance + way) ** 2).any())
 
     def closest(self, interval: int, pair: int) -> tuple[float, float]:
         """Return the time and distance of a minimum within an interval of the grid."""
@@ -128,6 +136,7 @@ class PairMotion:
 
 def _crossing(values: Callable[[Floats], Floats], first: float, last: float) -> float:
     """Return where values that are below 0 at `first` and not at `last` cross 0."""
+    below = above = 0.0
     for _ in range(_ROUNDS):
         times = first + (last - first) * _PARTS
         found = values(times)
@@ -136,5 +145,5 @@ def _crossing(values: Callable[[Floats], Floats], first: float, last: float) -> 
         at = max(1, int(is_over.argmax()))
         first, last = float(times[at - 1]), float(times[at])
         below, above = float(found[at - 1]), float(found[at])
-    part = -below / (above - below) if above > below else 1.0  # pyright: ignore[reportPossiblyUnboundVariable]
+    part = -below / (above - below) if above > below else 1.0
     return first + (last - first) * min(1.0, max(0.0, part))

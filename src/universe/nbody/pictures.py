@@ -6,9 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers.motion import Motion, Samples
-from universe.nbody.answers.orbit_ranges import hill_radius
-from universe.nbody.answers.resonances import angle_series
+from universe.nbody.answers import Motion, angle_series
+from universe.nbody.answers.motion import Samples
 from universe.nbody.body_names import short_names
 from universe.nbody.conjunctions import passages
 from universe.nbody.starts import Start
@@ -25,6 +24,7 @@ _COARSE: Final = 3.0
 """Samples in the shorter period below which passages are not seen."""
 _HILL_STABLE: Final = 2 * 3**0.5
 """Mutual Hill radii beyond which two planets on circles never meet."""
+_NEAR_CUT: Final = 5.0
 _PASSAGES: Final = "distance of neighbours when they pass, mutual Hill radii"
 _YEAR: Final = 365.25
 
@@ -110,7 +110,7 @@ def _best_cut(values: Sequence[Floats]) -> float:
     """Return the multiple of 90 degrees from -180 to 0 that the angles are nearest to least often."""
 
     def crossings(cut: float) -> int:
-        return sum(int((np.abs((value - cut + 180) % 360 - 180) < 20).sum()) for value in values)
+        return sum(int((np.abs((value - cut + 180) % 360 - 180) < _NEAR_CUT).sum()) for value in values)
 
     return min((0.0, -180.0, -90.0, -270.0), key=crossings)
 
@@ -119,19 +119,26 @@ def _distances(
     start: Start, samples: Samples, motion: Motion, short: Mapping[str, str], unit: float
 ) -> Iterator[Panel]:
     """Yield the distance of neighbours at each passage, in mutual Hill radii."""
-    neighbours = [pair for family in motion.families() for pair in pairwise(family)]
-    known = [(one, other, hill_radius(motion, one, other)) for one, other in neighbours]
-    known = [(one, other, radius) for one, other, radius in known if radius > 0][:_MOST_PAIRS]
     step = motion.span / max(1, samples.times.size - 1)
     series: list[Series] = []
-    for one, other, radius in known:
-        if not motion.periods[one] > _COARSE * step:
+    for inner, outer in [pair for family in motion.families() for pair in pairwise(family)][:_MOST_PAIRS]:
+        if not motion.periods[inner] > _COARSE * step:
             continue
-        found = passages(start.masses, samples.times, samples.positions, samples.velocities, one, other)
-        if found[0].size:
-            name = f"{short[motion.ids[one]]} {short[motion.ids[other]]}"
-            series.append(Series(name, found[0] / unit, found[1] / radius, is_points=True, width=1.8))
+        days, distances = passages(start.masses, samples.times, samples.positions, samples.velocities, inner, outer)
+        radii = _hill_radii(start, samples, days, inner, outer)
+        if days.size and radii.all():
+            name = f"{short[motion.ids[inner]]} {short[motion.ids[outer]]}"
+            series.append(Series(name, days / unit, distances / radii, is_points=True, width=1.8))
     if series:
-        highest = max(float(np.max(one.y)) for one in series)
+        highest = max(float(np.nanmax(one.y)) for one in series)
         note = "line: 2√3, the least for two planets on circles"
         yield Panel(_PASSAGES, series, note, y_range=(0.0, 1.08 * max(highest, _HILL_STABLE)), lines=(_HILL_STABLE,))
+
+
+def _hill_radii(start: Start, samples: Samples, days: Floats, inner: int, outer: int) -> Floats:
+    """Return the mutual Hill radius of two siblings in AU at each of these days; 0 for bodies without mass."""
+    parent = start.parents[inner]
+    nearest = np.abs(np.searchsorted(np.abs(samples.times), np.abs(days))).clip(max=samples.times.size - 1)
+    places = samples.positions[nearest]
+    reach = sum(np.linalg.norm(places[:, body] - places[:, parent], axis=1) for body in (inner, outer)) / 2
+    return np.cbrt((start.masses[inner] + start.masses[outer]) / (3 * start.masses[parent])) * reach

@@ -9,14 +9,21 @@ from uraniborg.kernel.logging import printable
 
 WIDTH: Final = 80
 _MOST_ROWS: Final = 30
+_LONGEST_NAME: Final = 12
 _NOT_TRUSTED: Final = "NOT TRUSTWORTHY"
 Reply = Mapping[str, Any]
 
 
 def summarise(reply: Reply, names: Mapping[str, str]) -> list[str]:
     """Return the lines of a summary of a reply; `names` are the names of the bodies by id."""
-    short = dict(zip(reply["bodies"], short_names([names.get(key, key) for key in reply["bodies"]]), strict=True))
+    listed = short_names([names.get(key, key) for key in reply["bodies"]], _LONGEST_NAME)
+    short = dict(zip(reply["bodies"], listed, strict=True))
     lines = [heading(reply), "", *wrap(reply["verdict"]), ""]
+    if reply["stoppedBy"]:
+        lines += [
+            *wrap(f"A {reply['stoppedBy']} ended the run {span_text(reply['daysAsked'] - reply['days'])} early."),
+            "",
+        ]
     lines += [*_bodies(reply, short), *_resonances(reply, short), *_pairs(reply, short), *_events(reply, short)]
     lines += ["Chaos", *wrap(reply["chaos"]["meaning"], "  ")]
     if amd := reply.get("amd"):
@@ -51,52 +58,58 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def range_text(values: Mapping[str, float] | None) -> str:
-    """Return the least and the largest of values, with as many digits as tell them apart and not more than 6."""
+def range_text(values: Mapping[str, float] | None, digits: int = 3) -> str:
+    """Return the least and the largest of values, or one of them if they agree to so many digits."""
     if values is None:
         return "-"
-    low, high = values["min"], values["max"]
-    for digits in (3, 4, 5, 6):
-        first, last = f"{low:.{digits}g}", f"{high:.{digits}g}"
-        if first != last and (digits > 3 or high - low > 0.01 * abs(high)):
-            return f"{first}–{last}"
-    return f"{low:.6g}"
+    low, high = f"{values['min']:.{digits}g}", f"{values['max']:.{digits}g}"
+    return low if low == high else f"{low}–{high}"
 
 
 def _bodies(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     if not reply["orbits"]:
         return
-    rows = [("body", "a (AU)", "e", "i (deg)", "period (d)", "error (deg)")]
+    rows = [("body", "a (AU)", "e", "i (deg)", "period (d)", "err (°)")]
     for key, orbit in list(reply["orbits"].items())[:_MOST_ROWS]:
         period = orbit["meanPeriod"]
         rows.append(
             (
                 short.get(key, key),
-                range_text(orbit["semiMajorAxis"]),
+                range_text(orbit["semiMajorAxis"], 5),
                 range_text(orbit["eccentricity"]),
                 range_text(orbit["inclination"]),
                 "-" if period is None else f"{period:.7g}",
-                _number(reply["error"].get(key, {}).get("degrees")),
+                _number(reply["error"].get(key, {}).get("degrees"), 1),
             )
         )
-    yield from _table(rows, right=(4, 5))
+    yield from tabulate(rows, right=(4, 5))
     yield from _more(len(reply["orbits"]), _MOST_ROWS, "body", "bodies")
     yield ""
 
 
 def _resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
-    found = reply["resonances"]
-    if not found:
+    """Yield each group of bodies near a resonance with the angle that swings least, or the first if none does."""
+    best: dict[tuple[str, ...], Reply] = {}
+    for one in reply["resonances"]:
+        key = tuple(one["bodies"])
+        if key not in best or _swing(one) < _swing(best[key]):
+            best[key] = one
+    if not best:
         return
     yield "Resonances"
     rows: list[tuple[str, ...]] = []
-    for one in found[:_MOST_ROWS]:
-        between = " ".join(short.get(key, key) for key in one["bodies"])
-        swing = "" if one["centre"] is None else f"{one['centre']:.0f} ± {one['halfRange']:.0f} deg"
+    for bodies, one in list(best.items())[:_MOST_ROWS]:
+        between = " ".join(short.get(key, key) for key in bodies)
+        swing = "" if one["centre"] is None else f"{one['centre']:.0f} ± {one['halfRange']:.0f}°"
         rows.append((f"  {between}", one.get("ratio") or "Laplace", one["behaviour"], swing, angle_text(one, short)))
-    yield from _table(rows, right=())
-    yield from _more(len(found), _MOST_ROWS, "angle", "angles")
+    yield from tabulate(rows, right=())
+    yield from _more(len(best), _MOST_ROWS, "resonance", "resonances")
     yield ""
+
+
+def _swing(resonance: Reply) -> tuple[bool, float]:
+    half_range = resonance["halfRange"]
+    return resonance["behaviour"] != "librates", 360.0 if half_range is None else half_range
 
 
 def angle_text(resonance: Reply, short: Mapping[str, str]) -> str:
@@ -129,7 +142,7 @@ def _pairs(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
                 f"{closest['day']:.6g}",
             )
         )
-    yield from _table(rows, right=(1, 2, 3, 4))
+    yield from tabulate(rows, right=(1, 2, 3, 4))
     yield ""
 
 
@@ -168,12 +181,13 @@ def _errors(reply: Reply) -> Iterator[str]:
         lines = wrap(f"{label}: {text or 'none known.'}", "    ")
         yield "  " + lines[0].lstrip()
         yield from lines[1:]
-    energy, momentum = reply["energyDrift"]["max"], reply["angularMomentumDrift"]["max"]
-    yield f"  conserved: energy to {_number(energy)}, angular momentum to {_number(momentum)}"
+    energy, momentum = reply["energyDrift"], reply["angularMomentumDrift"]
+    if energy and momentum:
+        yield f"  conserved: energy to {energy['max']:.1g}, angular momentum to {momentum['max']:.1g}"
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2g}"
+def _number(value: float | None, digits: int = 2) -> str:
+    return "-" if value is None else f"{value:.{digits}g}"
 
 
 def _more(count: int, most: int, one: str, many: str) -> Iterator[str]:
@@ -182,7 +196,7 @@ def _more(count: int, most: int, one: str, many: str) -> Iterator[str]:
         yield f"  … and {left:,} more {one if left == 1 else many}; --json has all"
 
 
-def _table(rows: Sequence[tuple[str, ...]], right: Sequence[int]) -> Iterator[str]:
+def tabulate(rows: Sequence[tuple[str, ...]], right: Sequence[int]) -> Iterator[str]:
     """Yield rows with aligned columns, cut at the width."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:

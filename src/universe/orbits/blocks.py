@@ -86,10 +86,6 @@ def kepler_orbit(stars: Bodies, body_id: str, mass_of: Callable[[str], float] | 
     except InvalidInput as exc:
         raise _refusal(body_id, f"kepler.{exc.ids['argument']}", "it is not a number", "a finite number") from None
     axis, nearest = _size(body_id, axis, nearest, eccentricity)
-    if eccentricity == 1 and mean != 0:
-        raise _refusal(
-            body_id, "kepler.meanAnomaly", "a parabola has none", "0, and epoch to the time of the periapsis"
-        )
     if period is None:
         period = _period_by_mass(stars, body_id, nearest if eccentricity == 1 else abs(axis), units or SCENE, mass_of)
     for name, days in ((PERIOD, period), ("osculatingPeriod", osculating)):

@@ -28,7 +28,7 @@ class Elements:
 
     Arguments broadcast to one length n. Lengths are in any unit, `period` and `epoch` in the unit of `t`, angles in
     degrees; `mean_anomaly` holds at `epoch`. A hyperbola has a negative semi-major axis; a parabola has none and needs
-    its `periapsis_distance`, and is at the periapsis at the epoch. The `period` of an open orbit is that of an ellipse
+    its `periapsis_distance`. The `period` of an open orbit is that of an ellipse
     with a semi-major axis as long (a parabola: as long as the periapsis distance).
 
     Raise InvalidInput for an element that is not finite, not positive where it must be, or not of an orbit.

@@ -103,6 +103,8 @@ def chart(
         marks += _content(panel, area)
         top = area.bottom + _GAP + (26 if has_x and number + 1 < len(panels) else 0)
     height = round((top - _GAP if panels else _TOP) + _BOTTOM)
+    if not panels:
+        marks.append(Label(width / 2, _TOP, "Nothing to draw.", 15, DIM, "middle"))
     head = [Label(40, 58, _fitting(title, 26, width - 80), 26, PALE)]
     if subtitle:
         head.append(Label(40, 84, _fitting(subtitle, 14, width - 80), 14, DIM))
@@ -126,7 +128,7 @@ def _content(panel: Panel, area: Area) -> Iterator[Mark]:
             yield Dots(area.points(x[some], y[some]), series.width, colour)
         else:
             for part_x, part_y in pieces(x, np.where(seen, y, np.nan)):
-                yield Polyline(area.points(*thin(part_x, part_y, round(area.width))), colour, series.width)
+                yield Polyline(area.points(*thin(part_x, part_y, round(area.width / 1.5))), colour, series.width)
         tail = y[seen][-max(1, int(seen.sum()) // 20) :]
         ends.append((area.page_y(float(np.median(tail))), drawable(series.name, _LONGEST_NAME), colour))
     if len(ends) <= _MOST_NAMES:

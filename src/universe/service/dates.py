@@ -1,17 +1,15 @@
 """The unit of a universe's time and the date it stands at, where its bodies state them."""
 
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from datetime import timedelta
+from typing import Any
 
 from universe.domain.state import State
 from universe.domain.units import epoch_of, is_astronomical
-
-_J2000: Final = 2_451_545.0
-_NOON_2000: Final = datetime(2000, 1, 1, 12, tzinfo=UTC)
+from universe.systems.time_scales import utc_of
 
 
 def time_facts(state: State) -> dict[str, Any]:
-    """Return the unit of the time and, in a real system, the date; a Julian date beyond the years 1 to 9999."""
+    """Return the unit of the time and, in a real system, the date in UTC; a Julian date beyond the years 1 to 9999."""
     bodies = state.stars
     if not is_astronomical(bodies.values()):
         return {"timeUnit": "simulation seconds"}
@@ -21,7 +19,7 @@ def time_facts(state: State) -> dict[str, Any]:
 
 def _date(julian_date: float) -> dict[str, Any]:
     try:
-        moment = _NOON_2000 + timedelta(days=julian_date - _J2000)
+        moment = utc_of(julian_date) + timedelta(seconds=30)
     except OverflowError:
         return {"julianDate": julian_date}
     return {"date": moment.isoformat(timespec="minutes").replace("+00:00", "Z")}

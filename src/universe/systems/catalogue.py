@@ -28,17 +28,19 @@ def names() -> list[str]:
     return list(_NAMES)
 
 
-def load(name: str, *, at: date | datetime | None = None) -> dict[str, Any]:
-    """The state of a universe that holds one real system: 9 keys, time 0, in AU, days and solar masses.
+def load(name: str, *, at: date | datetime | float | None = None) -> dict[str, Any]:
+    """Return the state of a universe that holds one real system: 9 keys, time 0, in AU, days and solar masses.
 
-    Time 0 is J2000.0 for the Solar System, or the date `at` from 1800 to 2050 (a date is its midnight; without a time
-    zone, UTC). The other systems have the instant their paper chose, which `physical.epochJulianDate` of every body
-    states. The same arguments always give an equal state.
+    Upper and lower case count as one in the name. Time 0 is J2000.0 for the Solar System, or the date `at` from 1800
+    to 2050: a UTC date (a date is its midnight) or a number, the Julian date in TDB. The other systems have the
+    instant their paper chose. `physical.epochJulianDate` of every body states time 0 in TDB. The same arguments always
+    give an equal state.
 
-    Raises SystemNotFound for a name that is not in `names()`, and InvalidInput for a date that cannot be had.
+    Raise SystemNotFound for a name that is not in `names()`, and InvalidInput for a date that is not available.
     """
-    if name not in _NAMES:
+    if name.lower() not in _NAMES:
         raise SystemNotFound(name)
+    name = name.lower()
     system = _read(name)
     julian_date = _instant(name, system, at)
     from universe.systems.bodies import bodies_of  # numpy, which listing the names needs not
@@ -62,7 +64,7 @@ def _read(name: str) -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(text))
 
 
-def _instant(name: str, system: dict[str, Any], at: date | datetime | None) -> float:
+def _instant(name: str, system: dict[str, Any], at: date | datetime | float | None) -> float:
     if at is None:
         return system["epochJd"]
     if "firstDay" not in system:

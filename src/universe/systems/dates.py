@@ -1,12 +1,12 @@
 """Dates as astronomers count them: days since noon of the first of January 4713 BC, one number."""
 
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 from uraniborg.kernel.errors import InvalidInput
 
 J2000: Final = 2451545.0
-"""Noon of 1 January 2000, from which elements with rates are counted."""
+"""Noon of 1 January 2000 in TDB, from which elements with rates are counted."""
 CENTURY: Final = 36525.0
 """A Julian century in days."""
 
@@ -15,9 +15,9 @@ _DAY_S: Final = 86_400.0
 
 
 def julian_date(at: date | datetime) -> float:
-    """The Julian date of an instant. A date alone is its midnight, and what names no time zone is UTC.
+    """Return the Julian date of an instant, in its own time scale.
 
-    UTC counts as dynamical time here: the minute between the two is less than the elements are good for.
+    A date alone is its midnight. An instant without a time zone is UTC.
     """
     instant = at if isinstance(at, datetime) else datetime.combine(at, time())
     if instant.tzinfo is None:
@@ -25,14 +25,26 @@ def julian_date(at: date | datetime) -> float:
     return J2000 + (instant - _NOON_2000).total_seconds() / _DAY_S
 
 
-def require_between(at: date | datetime, first: date, last: date) -> float:
-    """The Julian date of `at`. Raises InvalidInput unless it lies from the first day to the last, both included."""
-    found = julian_date(at)
-    if not julian_date(first) <= found < julian_date(last) + 1:
+def moment_of(julian: float) -> datetime:
+    """Return the date of a Julian date, in its own time scale. Raise OverflowError beyond the years 1 to 9999."""
+    return _NOON_2000 + timedelta(days=julian - J2000)
+
+
+def require_between(at: date | datetime | float, first: date, last: date) -> float:
+    """Return the Julian date in TDB of a UTC date, or of a Julian date in TDB.
+
+    Raise InvalidInput unless it lies from the first day to the last, both included.
+    """
+    from universe.systems.time_scales import tdb_of
+
+    stated = julian_date(at) if isinstance(at, date) else at
+    if not julian_date(first) <= stated < julian_date(last) + 1:
+        shown = at.isoformat() if isinstance(at, date) else f"Julian date {at}"
         raise InvalidInput(
-            f"{at.isoformat()} is outside the years that the elements were fitted to.",
-            hint=f"Choose a date from {first} to {last}.",
+            f"{shown} is outside the years that the elements were fitted to.",
+            hint=f"Choose a date from {first} to {last}, or a Julian date "
+            f"from {julian_date(first)} to {julian_date(last) + 1}.",
             argument="at",
             allowed=f"{first} to {last}",
         )
-    return found
+    return tdb_of(at) if isinstance(at, date) else at

@@ -62,10 +62,10 @@ def _joined(extra: Schema, given: Schema) -> Schema:
 
 
 def _both(schema: Schema, narrower: Schema) -> Schema:
-    """Return the schema of a field where one alternative narrows it: to a constant, or to other than null."""
-    if schema is narrower or "const" in narrower:
+    """Return the schema of a field where one alternative narrows it: to a constant, a range, or other than null."""
+    if schema is narrower or "const" in narrower or "anyOf" in narrower:
         return narrower
-    return next(one for one in schema["anyOf"] if one.get("type") == narrower["type"])
+    return {**next(one for one in schema["anyOf"] if one.get("type") == narrower["type"]), **narrower}
 
 
 def _array(schema: Schema, defs: Schema) -> st.SearchStrategy[Any]:

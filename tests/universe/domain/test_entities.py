@@ -50,6 +50,7 @@ REQUIRED: Final[dict[str, set[str]]] = {
 _BODY_OPTIONS: Final = (
     "bodyType ring comet lagrangePoint blackHole parentBeltId asteroidSubType lagrangeHostId isRoguePlanet roguePlanet "
     "semiMajorAxis eccentricity orbitOffsetX orbitOffsetY orbitOffsetZ orbitRotX orbitRotY orbitRotZ kepler sources "
+    "stateVector "
 )
 OPTIONAL: Final[dict[str, set[str]]] = {
     "Position": set(),
@@ -99,6 +100,7 @@ BLACK_HOLE: Final[Json] = {
     name: True if name.startswith("has") else "s" if name == "seed" else 0.5 for name in REQUIRED["BlackHoleProperties"]
 }
 ROGUE: Final[Json] = {"seed": 3, "initialPosition": POSITION, "velocity": POSITION}
+VECTOR: Final[Json] = {"epoch": 0.0, "position": [1.0, 0.0, 0.0], "velocity": [0.0, 0.017, 0.0]}
 KEPLER: Final[Json] = {"semiMajorAxis": 1.5, "period": 300}
 SOURCE: Final[Json] = {"id": "tycho1602", "title": "Mechanica", "authors": ["Brahe, Tycho"], "year": 1602}
 BLOCKS: Final = {
@@ -108,6 +110,7 @@ BLOCKS: Final = {
     "blackHole": BLACK_HOLE,
     "roguePlanet": ROGUE,
     "kepler": KEPLER,
+    "stateVector": VECTOR,
 }
 
 
@@ -128,8 +131,8 @@ def test_an_entity_has_the_fields_of_the_domain_and_needs_those_it_must(entity: 
 def test_a_block_of_a_body_is_taken_whole_and_refused_without_any_field_it_needs(block: str) -> None:
     whole = BLOCKS[block]
     assert parse_command(add_star("x", None, **{block: whole}))["payload"][block] == whole
-    needed = set(whole) - {"period"}
-    for name in needed:
+    # The fields of an orbit are needed together and not each by itself.
+    for name in whole if block != "kepler" else ():
         broken = {key: value for key, value in whole.items() if key != name}
         assert refusal_of(**{block: broken}).ids["path"] == f"payload.{block}.{name}"
 
@@ -177,18 +180,59 @@ def test_numbers_beyond_what_is_sensible_are_nobody_elses_business() -> None:
 @pytest.mark.parametrize(
     ("facts", "path"),
     [
-        ({"semiMajorAxis": 0}, "payload.kepler.semiMajorAxis"),
-        ({"semiMajorAxis": -1}, "payload.kepler.semiMajorAxis"),
-        ({"eccentricity": 1}, "payload.kepler.eccentricity"),
+        ({"semiMajorAxis": "1"}, "payload.kepler.semiMajorAxis"),
+        ({"q": 0, "semiMajorAxis": None}, "payload.kepler.q"),
+        ({"osculatingPeriod": 0}, "payload.kepler.osculatingPeriod"),
+        ({"derived": "mass"}, "payload.kepler.derived"),
         ({"eccentricity": -0.1}, "payload.kepler.eccentricity"),
         ({"period": 0}, "payload.kepler.period"),
         ({"units": "parsec"}, "payload.kepler.units"),
         ({"epoch": "now"}, "payload.kepler.epoch"),
     ],
 )
-def test_a_true_orbit_is_an_ellipse_of_some_size(facts: Json, path: str) -> None:
+def test_a_field_of_a_true_orbit_is_refused_by_its_path(facts: Json, path: str) -> None:
     error = refusal_of(kepler={**KEPLER, **facts})
     assert error.ids["path"] == path
+
+
+@pytest.mark.parametrize(
+    ("facts", "problem"),
+    [
+        ({"semiMajorAxis": 0}, "needs a semiMajorAxis above 0, or an eccentricity above 1."),
+        ({"semiMajorAxis": -1}, "needs a semiMajorAxis above 0, or an eccentricity above 1."),
+        ({"semiMajorAxis": None}, "needs a semiMajorAxis, or q, the periapsis distance."),
+        ({"q": 1}, "has both semiMajorAxis and q, the periapsis distance: leave one out."),
+        ({"eccentricity": 1.5}, "needs a semiMajorAxis below 0, because its eccentricity is above 1."),
+        (
+            {"eccentricity": 1},
+            "needs q, the periapsis distance, instead of semiMajorAxis, because its eccentricity is 1.",
+        ),
+        (
+            {"eccentricity": 1, "semiMajorAxis": None},
+            "needs q, the periapsis distance, because its eccentricity is 1.",
+        ),
+    ],
+)
+def test_the_fields_of_a_true_orbit_must_describe_one_together(facts: Json, problem: str) -> None:
+    error = refusal_of(kepler={**KEPLER, **facts})
+    assert error.ids["path"] == "payload.kepler"
+    assert error.message == f"payload.kepler {problem}"
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"eccentricity": 1.5, "semiMajorAxis": -2},
+        {"eccentricity": 1.5, "q": 1},
+        {"eccentricity": 1, "q": 1},
+        {"eccentricity": 0.5, "q": 1, "semiMajorAxis": None},
+        {"q": 1},
+        {"semiMajorAxis": 1, "q": None, "osculatingPeriod": 299, "derived": "semiMajorAxis"},
+    ],
+)
+def test_ellipses_parabolas_and_hyperbolas_are_taken_as_they_come(facts: Json) -> None:
+    orbit = {"period": 300, **facts}
+    assert parse_command(add_star("x", None, kepler=orbit))["payload"]["kepler"] == orbit
 
 
 def test_a_true_orbit_in_astronomical_units_may_leave_its_period_to_the_masses() -> None:

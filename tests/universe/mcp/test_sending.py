@@ -351,7 +351,7 @@ async def test_a_tick_of_a_real_system_says_how_much_time_passed_and_the_date(hv
         slip = await send(client, sol, command("tick", dt=86400))
         far = await send(client, sol, command("tick", dt=1e300))
     assert (year["timePassed"], year["time"], year["timeUnit"]) == (365.25, 365.25, "days")
-    assert year["date"] == "2000-12-31T18:00Z"
+    assert year["date"] == "2000-12-31T17:59Z"
     assert "warnings" not in year
     assert slip["warnings"] == ["dt is in days here: 86,400 days are 236.6 years. One day is dt 1, a year dt 365.25."]
     assert far["warnings"] == ["dt is in days here: 1e+300 days are 2.7e+297 years. One day is dt 1, a year dt 365.25."]
@@ -413,7 +413,9 @@ async def test_a_new_orbit_of_a_body_with_a_kepler_block_needs_the_block(hven: S
         added = await send(client, f"{u}-sol", add_star("vulcan", "sun"))
     assert "moves by its kepler block, so semiMajorAxis did not move it" in moved["warnings"][0]
     assert "Other bodies here move by kepler blocks" in added["warnings"][0]
-    assert any("semiMajorAxis still has the source 'standish2013'" in one for one in moved["warnings"])
+    assert any(
+        "semiMajorAxis no longer cites 'standish2013', which gave another value" in one for one in moved["warnings"]
+    )
     titles = [source["title"] for source in moved["changed"]["stars"]["earth"]["sources"]]
     assert len(titles) == len(set(titles)), "citations of one body stay with it"
 

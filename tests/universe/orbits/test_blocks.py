@@ -79,7 +79,6 @@ def test_every_element_reaches_the_arrays() -> None:
         ({"semiMajorAxis": 1, "q": 1, "period": 1, "eccentricity": 1}, "q"),
         ({"semiMajorAxis": 1, "q": 1, "period": 1}, "q"),
         ({"period": 1, "eccentricity": 1}, "q"),
-        ({"q": 1, "period": 1, "eccentricity": 1, "meanAnomaly": 5}, "meanAnomaly"),
         ({"q": 0, "period": 1, "eccentricity": 1.5}, "q"),
         ({"semiMajorAxis": 1, "period": 1, "eccentricity": 1.5}, "semiMajorAxis"),
         ({"semiMajorAxis": -1, "period": 1, "eccentricity": 0.5}, "semiMajorAxis"),

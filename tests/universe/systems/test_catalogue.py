@@ -101,7 +101,9 @@ def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
         assert name in caught.value.hint
 
 
-@pytest.mark.parametrize("name", ["../solar-system", "", "Solar-System", "solar-system.json", "x" * 10_000])
+@pytest.mark.parametrize(
+    "name", ["../solar-system", "", "solar-system.json", "SOLAR-SYSTEM/..", "ſolar-system", "x" * 10_000]
+)
 def test_a_name_is_never_a_path(name: str) -> None:
     with pytest.raises(systems.SystemNotFound) as caught:
         systems.load(name)
@@ -128,7 +130,21 @@ def test_a_date_is_refused_where_a_system_has_but_one_instant(name: str) -> None
 
 
 def test_the_date_left_out_is_j2000() -> None:
-    assert systems.load("solar-system") == systems.load("solar-system", at=datetime(2000, 1, 1, 12, tzinfo=UTC))
+    # J2000.0 is noon in TDB; UTC was 64.184 seconds behind it.
+    assert systems.load("solar-system") == systems.load("solar-system", at=2451545.0)
+    noon = systems.load("solar-system", at=datetime(2000, 1, 1, 12, tzinfo=UTC))["stars"]["sun"]
+    assert noon["physical"]["epochJulianDate"] == pytest.approx(2451545.0 + 64.184 / 86400, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["Solar-System", "TRAPPIST-1", "Kepler-90", "ALPHA-CENTAURI"])
+def test_upper_and_lower_case_count_as_one(name: str) -> None:
+    assert systems.load(name) == systems.load(name.lower())
+
+
+@pytest.mark.parametrize("at", [2378496.4, 2470172.6, float("nan"), float("inf"), -1.0, 0])
+def test_a_julian_date_beyond_the_elements_is_refused(at: float) -> None:
+    with pytest.raises(InvalidInput, match="Julian date"):
+        systems.load("solar-system", at=at)
 
 
 @pytest.mark.parametrize("name", systems.names())

@@ -29,6 +29,8 @@ def test_an_instant_is_the_same_in_every_time_zone_and_utc_where_none_is_named()
 
 def test_the_last_day_lasts_until_midnight() -> None:
     first, last = date(2000, 1, 1), date(2000, 1, 31)
-    assert require_between(datetime(2000, 1, 31, 23, 59, tzinfo=UTC), first, last) == pytest.approx(2451575.5, abs=0.01)
+    found = require_between(datetime(2000, 1, 31, 23, 59, tzinfo=UTC), first, last)
+    assert found == pytest.approx(2451575.5 + (64.184 - 60) / 86400, abs=1e-8)
+    assert require_between(2451575.25, first, last) == 2451575.25
     with pytest.raises(InvalidInput, match="2000-02-01"):
         require_between(datetime(2000, 2, 1, tzinfo=UTC), first, last)

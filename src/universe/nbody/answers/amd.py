@@ -16,20 +16,20 @@ _BISECTIONS: Final = 60
 
 
 def amd_of(motion: Motion, *, has_resonances: bool) -> dict[str, Any] | None:
-    """Return the deficit over its critical value for the largest family of planets, or None if it has no meaning.
+    """Return the deficit over its critical value at the start, for the largest family, or None if it has no meaning.
 
     `ratio` is the largest of the neighbouring pairs. The meaning says how resonances limit it.
     """
-    family = max(motion.families(), key=len, default=[])
-    massive = [body for body in family if motion.masses[body] > 0]
+    families = motion.families()
+    massive = [body for body in max(families, key=len) if motion.masses[body] > 0] if families else []
     if len(massive) < 2 or not all(_is_planetary(motion, body) for body in massive):
         return None
-    axes = motion.axes[:, massive].mean(axis=0)
+    axes = motion.axes[0, massive]
     if (np.diff(axes) <= 0).any():
         return None
     momenta = motion.masses[massive] * np.sqrt(motion.central_masses[massive] * axes)
-    flatness = np.sqrt(1 - motion.eccentricities[:, massive] ** 2) * np.cos(np.radians(motion.tilts[:, massive]))
-    deficit = float(((1 - flatness) @ momenta).mean())
+    flatness = np.sqrt(1 - motion.eccentricities[0, massive] ** 2) * np.cos(np.radians(motion.tilts[0, massive]))
+    deficit = float((1 - flatness) @ momenta)
     pairs = [
         {
             "inner": motion.ids[massive[k]],
@@ -49,7 +49,7 @@ def amd_of(motion: Motion, *, has_resonances: bool) -> dict[str, Any] | None:
 def critical_amd(axis_ratio: float, mass_ratio: float) -> float:
     """Return the least relative deficit with which two orbits (inner over outer: axes, masses) can touch.
 
-    Relative to the circular angular momentum of the outer body (Laskar & Petit 2017, equations 28 to 35).
+    Relative to the circular angular momentum of the outer body (Laskar & Petit 2017).
     """
     low, high = 0.0, 1.0
     for _ in range(_BISECTIONS):
@@ -71,9 +71,9 @@ def _outer_eccentricity(inner: float, axis_ratio: float, mass_ratio: float) -> f
 def _is_planetary(motion: Motion, body: int) -> bool:
     return bool(
         motion.masses[body] < _HEAVY * motion.central_masses[body]
-        and (motion.axes[:, body] > 0).all()
-        and (motion.eccentricities[:, body] < 1).all()
-        and (motion.tilts[:, body] < 90).all()
+        and motion.axes[0, body] > 0
+        and motion.eccentricities[0, body] < 1
+        and motion.tilts[0, body] < 90
     )
 
 

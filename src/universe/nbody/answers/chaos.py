@@ -2,65 +2,59 @@
 
 P. M. Cincotta and C. Simó, "Simple tools to study global dynamics in non-axisymmetric galactic potentials", A&AS 147,
 205 (2000): the mean exponential growth factor of nearby orbits tends to 2 for regular motion and grows in proportion
-to the time for chaotic motion.
+to the time, as half of it over the Lyapunov time, for chaotic motion.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from universe.nbody.answers.wording import days_in_words
 from universe.orbits.anomaly import Floats
 
 CHAOTIC: Final = 4.0
 """MEGNO above which motion counts as chaotic, if it grows."""
-_SATURATED: Final = 1e-2
-"""Distance, relative to the size of the system, at which two runs are not near each other any more."""
+_REGULAR: Final = 3.0
+"""MEGNO below which no chaos has appeared: that of regular motion swings about 2."""
 _LEAST_SAMPLES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Chaos:
-    """MEGNO at the end of a run, the Lyapunov time in days if motion is chaotic, and the days they come from."""
+    """MEGNO at the end of a run, and the Lyapunov time in days if motion is chaotic."""
 
     megno: float | None
     lyapunov_days: float | None
-    days: float
     meaning: str
-
-    @property
-    def is_chaotic(self) -> bool:
-        return self.lyapunov_days is not None
 
     def plain(self) -> dict[str, Any]:
         """Return the fields of a reply."""
         return {"megno": self.megno, "lyapunovDays": self.lyapunov_days, "meaning": self.meaning}
 
 
-def chaos_of(times: Floats, distances: Floats, size: float = 1.0) -> Chaos:
-    """Return the estimate from the distance of two runs in phase space at rising times, the first of which is 0.
+def chaos_of(times: Floats, growth: Floats) -> Chaos:
+    """Return the estimate from the natural logarithm of how far the distance of two runs has grown at each time.
 
-    The runs begin about 1e-8 apart; `size` is the distance of unrelated states. Only the time until the runs are no
-    longer neighbours counts.
+    Times are days since the start. The distance is one in phase space, and small at all times.
     """
-    times = np.abs(times)
-    near = np.isfinite(distances) & (distances > 0)
-    ends = np.flatnonzero(~near | (distances > _SATURATED * size))
-    count = int(ends[0]) if ends.size else len(times)
-    if count < _LEAST_SAMPLES:
-        return Chaos(None, None, 0.0, "The run is too short, or its motion too wild, to estimate chaos.")
-    days, growth = times[:count], np.log(distances[:count])
+    days = np.abs(times)
+    if days.size and days[0] > 0:
+        days, growth = np.concatenate([[0.0], days]), np.concatenate([[0.0], growth])
+    if days.size < _LEAST_SAMPLES or not np.isfinite(growth).all():
+        return Chaos(None, None, "The run is too short for an estimate of chaos.")
     megno = _megno(days, growth)
-    final, halfway = float(megno[-1]), float(megno[count // 2])
-    span = float(days[-1])
+    half, span = days.size // 2, float(days[-1])
+    final, halfway = float(megno[-1]), float(megno[half])
+    if final <= _REGULAR:
+        return Chaos(final, None, _regular(final, span))
     if final <= CHAOTIC or final <= halfway:
-        return Chaos(final, None, span, _regular(final, span))
+        unclear = f"Whether motion is chaotic is unclear: MEGNO is {final:.2g}, above the 2 of regular motion"
+        return Chaos(final, None, f"{unclear}, but too low or not growing. Only a longer run can tell.")
     # The line through the later half is free of the first, algebraic growth.
-    half = count // 2
     slope = float(np.polyfit(days[half:], growth[half:], 1)[0])
     lyapunov = 1 / slope if slope > 0 else span / (2 * final)
-    return Chaos(final, lyapunov, span, _chaotic(final, lyapunov, span))
+    return Chaos(final, lyapunov, _chaotic(final, lyapunov, span))
 
 
 def _megno(days: Floats, growth: Floats) -> Floats:
@@ -68,30 +62,18 @@ def _megno(days: Floats, growth: Floats) -> Floats:
     # Y(T) = 2/T times the integral of t d(ln distance); its running mean converges.
     middles, steps = (days[1:] + days[:-1]) / 2, np.diff(days)
     present = 2 / days[1:] * np.cumsum(middles * np.diff(growth))
-    return np.cumsum(present * steps) / (days[1:] - days[0])
+    return np.cumsum(present * steps) / days[1:]
 
 
 def _regular(megno: float, span: float) -> str:
-    if megno > CHAOTIC:
-        return f"MEGNO is {megno:.2g} but does not grow: a longer run is needed to tell."
     return (
-        f"MEGNO is {megno:.2g} (about 2 or below: regular). No chaos with a Lyapunov time below about "
-        f"{days_in_words(span / CHAOTIC / 2)} appeared; slower chaos is not excluded."
+        f"No chaos appeared (MEGNO {megno:.2g}; regular motion tends to 2). A Lyapunov time above about "
+        f"{days_in_words(span / CHAOTIC / 2)} would not show in this run."
     )
 
 
 def _chaotic(megno: float, lyapunov: float, span: float) -> str:
     return (
-        f"MEGNO is {megno:.2g} and grows: motion is chaotic. Small errors grow by a factor of e in about "
-        f"{days_in_words(lyapunov)} (from {days_in_words(span)}). Chaotic is not unstable: the orbits need not change much."
+        f"Motion is chaotic (MEGNO {megno:.2g} and growing): small differences grow by a factor of e in about "
+        f"{days_in_words(lyapunov)}, estimated from {days_in_words(span)}. Chaotic is not unstable."
     )
-
-
-def days_in_words(days: float) -> str:
-    """Return a duration as days or years, with three digits."""
-    if not math.isfinite(days):
-        return "an unknown time"
-    if abs(days) < 1000:
-        return f"{days:.3g} days"
-    years = days / 365.25
-    return f"{years:.3g} years" if abs(years) < 1e6 else f"{years:.2e} years"

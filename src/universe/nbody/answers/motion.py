@@ -1,20 +1,17 @@
 """The osculating orbits during a run, and longitudes that count whole revolutions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from universe.nbody.elements import OsculatingElements, osculating_elements
 from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats
 from universe.orbits.units import G
 
-SAMPLES_PER_ORBIT: Final = 4
-MOST_SAMPLES: Final = 8_000
-MOST_STATES: Final = 1_000_000
-"""Samples times bodies: 48 MB of positions and velocities."""
 _SMOOTHED: Final = 5
 """Samples over which an osculating mean motion is averaged to predict the next longitude."""
 _AMBIGUOUS: Final = 90.0
@@ -30,19 +27,6 @@ class Samples(Protocol):
     def positions(self) -> Floats: ...
     @property
     def velocities(self) -> Floats: ...
-
-
-def sample_count(start: Start, days: float) -> int:
-    """Return how many samples the answers need: a few for each of the fastest orbits, within a bound of memory.
-
-    Fewer samples than orbits are enough to count revolutions: the osculating mean motion predicts the next longitude.
-    """
-    most = max(200, min(MOST_SAMPLES, MOST_STATES // len(start.ids)))
-    with np.errstate(invalid="ignore"):
-        axes = _elements(start, start.positions, start.velocities).semi_major_axis
-        periods = _periods(start, axes)
-    shortest = float(np.nanmin(periods)) if np.isfinite(periods).any() else np.inf
-    return int(min(most, max(200, SAMPLES_PER_ORBIT * abs(days) / shortest)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +66,14 @@ class Motion:
         """Return the days between the first and the last sample."""
         return float(abs(self.times[-1] - self.times[0]))
 
+    def without(self, gone: NDArray[np.bool_]) -> "Motion":
+        """Return the motion with not-a-number where a body is gone, of shape (m, n)."""
+        if not gone.any():
+            return self
+        shaped = ("axes", "eccentricities", "inclinations", "tilts", "longitudes", "apsides")
+        kept = {name: np.where(gone, np.nan, getattr(self, name)) for name in shaped}
+        return replace(self, **kept, mean_motions=np.where(gone.any(axis=0), np.nan, self.mean_motions))
+
     def families(self) -> list[list[int]]:
         """Return the bodies that share a parent, each family from the inside outwards."""
         order = np.argsort(np.nan_to_num(self.axes[0], nan=np.inf), kind="stable")
@@ -91,7 +83,7 @@ class Motion:
         ]
 
 
-@np.errstate(invalid="ignore")
+@np.errstate(invalid="ignore", divide="ignore")
 def motion_of(start: Start, samples: Samples) -> Motion:
     """Return the orbits of a run from its samples."""
     seen = _elements(start, samples.positions, samples.velocities)
@@ -141,9 +133,10 @@ def _invariable_frames(start: Start) -> Floats:
 
 def _axes_about(pole: Floats) -> Floats:
     nearly_x = np.eye(3)[0 if abs(pole[0]) < 0.9 else 1]
-    first = nearly_x - (nearly_x @ pole) * pole
-    first /= np.linalg.norm(first)
-    return np.array([first, np.cross(pole, first), pole])
+    across = nearly_x - float(nearly_x @ pole) * pole
+    first: Floats = across / float(np.linalg.norm(across))
+    second: Floats = np.cross(pole, first)
+    return np.stack([first, second, pole])
 
 
 def _count_revolutions(times: Floats, longitudes: Floats, rates: Floats) -> Floats:
@@ -163,7 +156,8 @@ def _slopes(times: Floats, values: Floats) -> Floats:
     """Return the slope of the best line through each column."""
     centred = times - times.mean()
     square = float(centred @ centred)
-    return centred @ values / square if square > 0 else np.full(values.shape[1], np.nan)
+    slopes: Floats = np.einsum("m,mn->n", centred, values) / (square or np.nan)
+    return slopes
 
 
 @np.errstate(invalid="ignore", divide="ignore")

@@ -1,30 +1,16 @@
-"""How far the orbits and distances of a run ranged: elements of each body, period ratios and approaches of each pair."""
+"""How far a run ranged: the elements of each body, the period ratio and the closest approach of each pair."""
 
 import math
 from itertools import combinations
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
 from universe.nbody.answers.motion import Motion
+from universe.nbody.encounters import Closest
 from universe.orbits.anomaly import Floats
 
-_HEAVY: Final = 0.1
-"""Part of its parent's mass beyond which a body does not have a Hill radius worth the name."""
 _MOST_PAIRS: Final = 300
-
-
-class Approaches(Protocol):
-    """The closest approaches of pairs: indices of bodies, distances in AU and days."""
-
-    @property
-    def first(self) -> Any: ...
-    @property
-    def second(self) -> Any: ...
-    @property
-    def distances(self) -> Floats: ...
-    @property
-    def days(self) -> Floats: ...
 
 
 def orbits_of(motion: Motion) -> dict[str, dict[str, Any]]:
@@ -41,15 +27,11 @@ def orbits_of(motion: Motion) -> dict[str, dict[str, Any]]:
     }
 
 
-def pairs_of(motion: Motion, approaches: Approaches | None) -> list[dict[str, Any]]:
+def pairs_of(motion: Motion, closest: Closest | None) -> list[dict[str, Any]]:
     """Return the period ratio and the closest approach of each pair of siblings, neighbours first.
 
     Of more than 300 pairs only the first are in the list: those with the fewest siblings between them.
     """
-    closest: dict[frozenset[int], tuple[float, float]] = {}
-    if approaches is not None:
-        rows = zip(approaches.first, approaches.second, approaches.distances, approaches.days, strict=True)
-        closest = {frozenset((int(i), int(j))): (float(distance), float(day)) for i, j, distance, day in rows}
     pairs = [
         (rank_outer - rank_inner, family[rank_inner], family[rank_outer])
         for family in motion.families()
@@ -60,19 +42,10 @@ def pairs_of(motion: Motion, approaches: Approaches | None) -> list[dict[str, An
             "inner": motion.ids[inner],
             "outer": motion.ids[outer],
             "periodRatio": finite(float(motion.periods[outer] / motion.periods[inner])),
-            "closest": _closest(motion, inner, outer, closest.get(frozenset((inner, outer)))),
+            "closest": None if closest is None else _closest(closest, inner, outer),
         }
         for _, inner, outer in sorted(pairs)[:_MOST_PAIRS]
     ]
-
-
-def hill_radius(motion: Motion, inner: int, outer: int) -> float:
-    """Return the mutual Hill radius of two siblings at the start in AU; not-a-number where it has no meaning."""
-    central = float(motion.central_masses[inner])
-    mass = float(motion.masses[inner] + motion.masses[outer])
-    if not 0 < mass < _HEAVY * central:
-        return math.nan
-    return math.cbrt(mass / (3 * central)) * float(motion.axes[0, inner] + motion.axes[0, outer]) / 2
 
 
 def finite(value: float) -> float | None:
@@ -80,11 +53,12 @@ def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _closest(motion: Motion, inner: int, outer: int, found: tuple[float, float] | None) -> dict[str, Any] | None:
-    if found is None or not math.isfinite(found[0]):
+def _closest(closest: Closest, inner: int, outer: int) -> dict[str, Any] | None:
+    distance = finite(float(closest.distance_au[inner, outer]))
+    if distance is None:
         return None
-    distance, day = found
-    return {"au": distance, "hillRadii": finite(distance / hill_radius(motion, inner, outer)), "day": day}
+    hill, day = (float(values[inner, outer]) for values in (closest.hill_radii, closest.days))
+    return {"au": distance, "hillRadii": finite(hill), "day": finite(day)}
 
 
 def _range(values: Floats) -> dict[str, float] | None:

@@ -16,9 +16,11 @@ PAIR: Final = "mean-motion"
 TRIPLE: Final = "laplace"
 
 _HIGHEST_ORDER: Final = 3
-_LARGEST_NUMBER: Final = 9
-"""The largest p + q of a ratio p+q:p, and of the middle body of a triple."""
-_NEAR: Final = 0.02
+_LARGEST_OF_PAIR: Final = 9
+"""The largest p + q of a ratio p+q:p."""
+_LARGEST_OF_TRIPLE: Final = 5
+"""The largest number before a longitude: of larger ones, some angle is slow by chance."""
+_NEAR: Final = 0.03
 """How far a ratio of periods may be from p+q:p, relative to it and for q = 1; less for higher orders."""
 _SLOW: Final = 0.01
 """How fast a triple's angle may run, in turns per orbit of the outermost body."""
@@ -123,7 +125,7 @@ def _pair(motion: Motion, inner: int, outer: int) -> Iterator[Angle]:
     ratio = float(motion.mean_motions[inner] / motion.mean_motions[outer])
     for order in range(1, _HIGHEST_ORDER + 1):
         p = round(order / (ratio - 1)) if ratio > 1 else 0
-        if p < 1 or p + order > _LARGEST_NUMBER or math.gcd(p, order) > 1:
+        if p < 1 or p + order > _LARGEST_OF_PAIR or math.gcd(p, order) > 1:
             continue
         if abs(ratio * p / (p + order) - 1) > _NEAR / order:
             continue
@@ -146,8 +148,8 @@ def _triples(motion: Motion, moving: list[int]) -> Iterator[Angle]:
         n1, n2, n3 = motion.mean_motions[[first, second, third]]
         rates = [
             (abs(p * n1 - (p + q) * n2 + q * n3) / n3 * (p + q), p, q)
-            for p in range(1, _LARGEST_NUMBER)
-            for q in range(1, _LARGEST_NUMBER - p + 1)
+            for p in range(1, _LARGEST_OF_TRIPLE)
+            for q in range(1, _LARGEST_OF_TRIPLE - p + 1)
             if math.gcd(p, q) == 1
         ]
         weighted, p, q = min(rates)
