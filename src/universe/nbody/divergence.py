@@ -30,16 +30,16 @@ class Divergence:
         """Return configurations (1, 3, n) with a second one beside them, a little apart."""
         x, v = positions[0], velocities[0]
         self._orbits = orbit_matrix(relative).T
-        self._scales = orbit_distances(relative, x), _speeds(v @ self._orbits)
+        sizes = orbit_distances(relative, x)
+        self._scales = np.where(np.isfinite(sizes), sizes, 1.0), _speeds(v @ self._orbits)
         chance = np.random.default_rng(0)
-        shifts = [scale * chance.standard_normal(x.shape) for scale in self._scales]
         roots = ~relative.any(axis=1)
-        if roots.sum() == 1:  # moving the only root would move all bodies alike
-            for shift in shifts:
-                shift[:, roots] = 0.0
-        apart, faster = (np.linalg.solve(self._orbits.T, shift.T).T for shift in shifts)
-        size = self._norm(apart, faster)
-        factor = APART / size if size > 0 else 0.0  # one body alone cannot be moved apart from itself
+        # Moving the only root would move all bodies alike.
+        moves = np.where(roots & (roots.sum() == 1), 0.0, 1.0)
+        shifts = [scale * moves * chance.standard_normal((3, roots.size)) for scale in self._scales]
+        apart, faster = (np.linalg.solve(self._orbits.T, shift.T).T.astype(np.float64) for shift in shifts)
+        distance = self._norm(apart, faster)
+        factor = APART / distance if distance > 0 else 0.0
         if self._logarithms:  # after a merger the distance goes on from the last one
             self._gained = self._logarithms[-1] - math.log(APART)
         return np.stack([x, x + factor * apart]), np.stack([v, v + factor * faster])

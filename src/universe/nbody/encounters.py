@@ -98,7 +98,7 @@ class Encounters:
             return
         self.count += 1
         if len(self.listed) < MOST_LISTED:
-            bodies = self._ids[self._pairs.first[pair]], self._ids[self._pairs.second[pair]]
+            bodies = self._ids[int(self._pairs.first[pair])], self._ids[int(self._pairs.second[pair])]
             in_radii = distance / reach if reach > 0 else float("nan")
             self.listed.append(Encounter(bodies, day, distance, in_hill_radii, in_radii))
 

@@ -39,7 +39,7 @@ def make_stepper(
     if method == HEYOKA:
         from universe.nbody.heyoka_method import Heyoka
 
-        return Heyoka(gravity, positions, velocities, tolerance=1e-14 if coarse else 1e-16)
+        return Heyoka(gravity, positions, velocities, tolerance=1e-15 if coarse else 1e-16)
     assert step is not None
     return FixedSteps(gravity, positions, velocities, composition=COMPOSITIONS[method], step=step)
 

@@ -34,7 +34,8 @@ class Pass:
         divergence: Divergence | None = None,
         watches: bool = True,
     ) -> None:
-        self.masses, self.radii, self.relative = start.masses, start.radii, start.relative
+        self.masses, self.radii = start.masses, start.radii
+        self.relative: Floats = start.relative
         self.positions, self.velocities = start.positions.T, start.velocities.T
         self.collisions: list[Collision] = []
         self.stopped_by: Collision | None = None
@@ -124,7 +125,7 @@ class Pass:
 
     def _collision(self, contact: Contact, motion: PairMotion, survivor: str | None) -> Collision:
         pair, day = contact.pair, contact.day
-        bodies = self._ids[self._pairs.first[pair]], self._ids[self._pairs.second[pair]]
+        bodies = self._ids[int(self._pairs.first[pair])], self._ids[int(self._pairs.second[pair])]
         found = Collision(bodies, day, motion.distance(pair, day), motion.speed(pair, day), survivor)
         if len(self.collisions) < MOST_LISTED:
             self.collisions.append(found)
