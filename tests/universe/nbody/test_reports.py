@@ -12,7 +12,7 @@ from universe.nbody.answers import differences_of
 from universe.nbody.comparison_summary import summarise_comparison
 from universe.nbody.missing_physics import periapsis_shift
 from universe.nbody.pictures import KINDS, picture
-from universe.nbody.reports import Report, first_sentence, report_run
+from universe.nbody.reports import Report, headline, report_run
 from universe.nbody.summary import range_text, span_text, summarise
 from universe.origins import state_from
 from universe.plotting import Drawing, to_png, to_svg
@@ -39,9 +39,10 @@ def test_a_reply_is_plain_json_without_nan(report: Report) -> None:
     assert json.loads(json.dumps(report.reply, allow_nan=False)) == report.reply
 
 
-def test_a_sentence_ends_at_its_full_stop() -> None:
-    assert first_sentence("It took 1.5 days. Nothing happened.") == "It took 1.5 days."
-    assert first_sentence("One only.") == "One only."
+def test_a_headline_is_one_short_line(report: Report) -> None:
+    assert headline(report.reply).startswith("200 days: nothing collided or left; arithmetic good to ")
+    assert headline({**report.reply, "collisions": [{}], "ejections": []}).startswith("200 days: 1 collided, 0 left;")
+    assert headline({**report.reply, "trustworthy": False}).startswith("not trustworthy after 200 days: ")
 
 
 def test_the_errors_of_arithmetic_start_and_physics_are_told_apart(report: Report) -> None:
