@@ -13,7 +13,8 @@ from universe.nbody.comparison_summary import summarise_comparison
 from universe.nbody.missing_physics import periapsis_shift
 from universe.nbody.pictures import KINDS, picture
 from universe.nbody.reports import Report, headline, report_run
-from universe.nbody.summary import range_text, span_text, summarise
+from universe.nbody.summary import summarise
+from universe.nbody.tables import range_text, span_text
 from universe.origins import state_from
 from universe.plotting import Drawing, to_png, to_svg
 from universe.plotting.drawing import Dots, Label
@@ -96,6 +97,7 @@ def test_a_summary_of_events_and_of_a_run_that_cannot_be_trusted(report: Report)
 def test_texts_of_ranges_and_spans() -> None:
     assert range_text({"min": 0.0101, "mean": 0.02, "max": 0.0203}) == "0.0101–0.0203"
     assert range_text({"min": 1.0, "mean": 1.0, "max": 1.00001}) == "1"
+    assert range_text({"min": 129.6, "mean": 130, "max": 130.2}, 2) == "130"
     assert range_text(None) == "-"
     assert span_text(3652.5) == "3,652.5 days (10 years)"
     assert span_text(-1) == "-1 day"
@@ -151,3 +153,14 @@ def test_a_run_backwards_is_drawn_too() -> None:
     marks = [mark for mark in drawn(back).marks if isinstance(mark, Label)]
     assert "-40" in [mark.text for mark in marks]
     assert all(math.isfinite(mark.x + mark.y) for mark in marks)
+
+
+def test_a_summary_of_many_bodies_with_long_names_fits_80_columns(report: Report) -> None:
+    reply = copy.deepcopy(report.reply)
+    names = {key: f"{key} {'x' * 30}" for key in reply["bodies"]}
+    for number, orbit in enumerate(reply["orbits"].values()):
+        orbit["semiMajorAxis"] = {"min": 0.00086791 * 10**number, "mean": 1.0, "max": 0.00086798 * 10**number}
+        orbit["eccentricity"] = {"min": 5.55e-13, "mean": 1e-9, "max": 2.61e-8}
+    lines = summarise(reply, names)
+    assert max(map(len, lines)) <= 80
+    assert not [line for line in lines if line.startswith("trappist") and line.endswith("…")]
