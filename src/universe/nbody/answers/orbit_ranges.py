@@ -1,12 +1,12 @@
 """How far a run ranged: the elements of each body, the period ratio and the closest approach of each pair."""
 
 import math
-from itertools import combinations
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers.motion import Motion
+from universe.nbody.answers.motion import Motion, neighbours_first
 from universe.nbody.encounters import Closest
 from universe.orbits.anomaly import Floats
 
@@ -30,13 +30,8 @@ def orbits_of(motion: Motion) -> dict[str, dict[str, Any]]:
 def pairs_of(motion: Motion, closest: Closest | None) -> list[dict[str, Any]]:
     """Return the period ratio and the closest approach of each pair of siblings, neighbours first.
 
-    Of more than 300 pairs only the first are in the list: those with the fewest siblings between them.
+    Of more than 300 pairs of a family only the first are in the list: those with the fewest siblings between them.
     """
-    pairs = [
-        (rank_outer - rank_inner, family[rank_inner], family[rank_outer])
-        for family in motion.families()
-        for rank_inner, rank_outer in combinations(range(len(family)), 2)
-    ]
     return [
         {
             "inner": motion.ids[inner],
@@ -44,7 +39,8 @@ def pairs_of(motion: Motion, closest: Closest | None) -> list[dict[str, Any]]:
             "periodRatio": finite(float(motion.periods[outer] / motion.periods[inner])),
             "closest": None if closest is None else _closest(closest, inner, outer),
         }
-        for _, inner, outer in sorted(pairs)[:_MOST_PAIRS]
+        for family in motion.families()
+        for inner, outer, _ in islice(neighbours_first(family), _MOST_PAIRS)
     ]
 
 

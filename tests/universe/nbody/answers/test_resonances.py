@@ -41,11 +41,7 @@ def laplace(found: list[Resonance], of: Motion) -> dict[str, Resonance]:
 
 def first_part(of: Motion, part: float) -> Motion:
     """Return the beginning of a motion."""
-    count = round((len(of.times) - 1) * part) + 1
-    fields = {name: getattr(of, name) for name in of.__slots__}
-    for name in ("times", "axes", "eccentricities", "inclinations", "tilts", "longitudes", "apsides"):
-        fields[name] = fields[name][:count]
-    return Motion(**fields)
+    return of.at(slice(round((len(of.times) - 1) * part) + 1))
 
 
 def test_all_five_laplace_angles_of_trappist_1_librate_over_ten_years() -> None:
@@ -65,10 +61,7 @@ def test_laplace_angles_of_trappist_1_have_the_known_means_and_swings_over_four_
 
 def test_few_samples_of_trappist_1_give_the_same_behaviour() -> None:
     of = ten_years_of_trappist_1()
-    fields = {name: getattr(of, name) for name in of.__slots__}
-    for name in ("times", "axes", "eccentricities", "inclinations", "tilts", "longitudes", "apsides"):
-        fields[name] = fields[name][::20]
-    sparse = laplace(resonances_of(Motion(**fields)), of)
+    sparse = laplace(resonances_of(of.at(slice(None, None, 20))), of)
     for key, one in laplace(resonances_of(of), of).items():
         assert sparse[key].behaviour.behaviour == one.behaviour.behaviour
         assert sparse[key].behaviour.centre == pytest.approx(one.behaviour.centre, abs=0.5)
@@ -174,9 +167,9 @@ def test_heavier_h_over_ten_years(h_times: float, circulating: int) -> None:
 
 
 @pytest.mark.soak
-def test_trappist_1_with_fifty_times_h_is_chaotic_over_forty_years() -> None:
+def test_trappist_1_with_fifty_times_h_is_chaotic_over_thirty_years() -> None:
     from universe.nbody.answers import answers_of
 
-    found = answers_of(run(trappist_1(50.0), 40 * YEAR, seconds=3600))
+    found = answers_of(run(trappist_1(50.0), 30 * YEAR, seconds=3600))
     assert found["chaos"]["megno"] > 4
     assert 1 * YEAR < found["chaos"]["lyapunovDays"] < 10 * YEAR
