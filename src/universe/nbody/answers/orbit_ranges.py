@@ -10,6 +10,8 @@ from universe.nbody.answers.motion import Motion, neighbours_first
 from universe.nbody.encounters import Closest
 from universe.orbits.anomaly import Floats
 
+_HEAVY: Final = 0.1
+"""Part of the mass of their parent beyond which the Hill radius of two bodies has no meaning."""
 _MOST_PAIRS: Final = 300
 
 
@@ -27,7 +29,7 @@ def orbits_of(motion: Motion) -> dict[str, dict[str, Any]]:
     }
 
 
-def pairs_of(motion: Motion, closest: Closest | None) -> list[dict[str, Any]]:
+def pairs_of(motion: Motion, closest: Closest) -> list[dict[str, Any]]:
     """Return the period ratio and the closest approach of each pair of siblings, neighbours first.
 
     Of more than 300 pairs of a family only the first are in the list: those with the fewest siblings between them.
@@ -37,7 +39,7 @@ def pairs_of(motion: Motion, closest: Closest | None) -> list[dict[str, Any]]:
             "inner": motion.ids[inner],
             "outer": motion.ids[outer],
             "periodRatio": finite(float(motion.periods[outer] / motion.periods[inner])),
-            "closest": None if closest is None else _closest(closest, inner, outer),
+            "closest": _closest(motion, closest, inner, outer),
         }
         for family in motion.families()
         for inner, outer, _ in islice(neighbours_first(family), _MOST_PAIRS)
@@ -49,12 +51,13 @@ def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _closest(closest: Closest, inner: int, outer: int) -> dict[str, Any] | None:
+def _closest(motion: Motion, closest: Closest, inner: int, outer: int) -> dict[str, Any] | None:
     distance = finite(float(closest.distance_au[inner, outer]))
     if distance is None:
         return None
     hill, day = (float(values[inner, outer]) for values in (closest.hill_radii, closest.days))
-    return {"au": distance, "hillRadii": finite(hill), "day": finite(day)}
+    is_light = motion.masses[inner] + motion.masses[outer] < _HEAVY * motion.central_masses[inner]
+    return {"au": distance, "hillRadii": finite(hill) if is_light else None, "day": finite(day)}
 
 
 def _range(values: Floats) -> dict[str, float] | None:

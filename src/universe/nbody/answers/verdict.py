@@ -116,7 +116,7 @@ def _triples(found: Findings, triples: Sequence[Resonance]) -> list[str]:
         ([one for one in triples if one not in librating and one not in circulating], "stayed unclear"),
     ]
     parts = [
-        f"{len(some) if len(some) < len(triples) else 'all'} {verb} ({'; '.join(_bodies(found, one) for one in some[:_LISTED])})"
+        f"{'all' if len(some) == len(triples) else len(some)} {verb} ({_listed(found, some)})"
         for some, verb in kinds
         if some
     ]
@@ -143,6 +143,10 @@ def _ratios(found: Findings, some: Sequence[Resonance]) -> str:
     texts = [f"{_bodies(found, one)} ({one.angle.ratio})" for one in some[:_LISTED]]
     more = [] if len(some) <= _LISTED else [f"{len(some) - _LISTED} more"]
     return "; ".join([*texts, *more])
+
+
+def _listed(found: Findings, some: Sequence[Resonance]) -> str:
+    return "; ".join(_bodies(found, one) for one in some[:_LISTED])
 
 
 def _having(some: Sequence[Resonance], behaviour: str) -> list[Resonance]:
