@@ -189,7 +189,9 @@ def test_bodies_that_fall_into_each_other_are_named_with_the_time() -> None:
 
 
 def test_a_fixed_step_into_the_same_position_is_named_too() -> None:
-    start = replace(pair(), positions=np.array([[0.0, 0, 0], [1, 0, 0]]), velocities=np.array([[0, 0, 0], [-1.0, 0, 0]]))
+    start = replace(
+        pair(), positions=np.array([[0.0, 0, 0], [1, 0, 0]]), velocities=np.array([[0, 0, 0], [-1.0, 0, 0]])
+    )
     start = replace(start, masses=np.array([1e-200, 0.0]), orbited_mass=np.array([0, 1e-200]))
     with pytest.raises(InvalidInput, match="'a' and 'b' come too close"):
         run(start, 4.0, method="leapfrog", step=1.0)
