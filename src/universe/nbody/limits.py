@@ -34,8 +34,8 @@ _MOST_SAMPLES: Final = 20_000
 def require_start(start: Start) -> None:
     """Raise InvalidInput that names the body for what cannot be integrated."""
     count = len(start.ids)
-    if not 1 <= count <= MAX_BODIES:
-        raise _refusal("bodies", f"{count} bodies were chosen", f"1 to {MAX_BODIES} bodies")
+    if not 2 <= count <= MAX_BODIES:
+        raise _refusal("bodies", f"the number of chosen bodies is {count}", f"2 to {MAX_BODIES} bodies")
     for index, body_id in enumerate(start.ids):
         mass = float(start.masses[index])
         if not (math.isfinite(mass) and mass >= 0):

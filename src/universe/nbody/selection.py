@@ -121,7 +121,8 @@ def _chain(stars: Bodies, body_id: str) -> list[str]:
     chain = [body_id]
     while (parent := stars[chain[-1]].get("parentId")) is not None:
         if not isinstance(parent, str) or parent not in stars:
-            raise lacking(chain[-1], "parentId", "that body does not exist", "a body of this universe or null")
+            missing = f"there is no body '{str(parent)[:100]}'"
+            raise lacking(chain[-1], "parentId", missing, "a body of this universe or null")
         if parent in chain:
             raise lacking(chain[-1], "parentId", "the parents form a ring", "a body outside of the ring or null")
         chain.append(parent)

@@ -9,6 +9,9 @@ PALE: Final = "#dfe6f1"
 DIM: Final = "#6f7c92"
 RULER: Final = "#2c3852"
 
+_RAMP: Final = ("#ff8f66", "#f5c26b", "#b9d977", "#5fd0a8", "#57b8f0", "#8f9cff", "#d58cf2")
+"""Warm to cold, all bright on dark."""
+
 _HEX: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _DARKEST: Final = 70
 
@@ -22,6 +25,17 @@ def body_colour(given: Any) -> str:
     red, green, blue = _parts(colour)
     brightness = 0.299 * red + 0.587 * green + 0.114 * blue
     return colour if brightness >= _DARKEST else mixed(colour, "#ffffff", 0.35)
+
+
+def ramp(count: int) -> list[str]:
+    """Return this many colours from warm to cold that are easy to tell apart."""
+    if count <= 1:
+        return [_RAMP[4]][:count]
+    found: list[str] = []
+    for number in range(count):
+        place, share = divmod(number * (len(_RAMP) - 1), count - 1)
+        found.append(mixed(_RAMP[place], _RAMP[min(place + 1, len(_RAMP) - 1)], share / (count - 1)))
+    return found
 
 
 def mixed(one: str, other: str, share: float) -> str:

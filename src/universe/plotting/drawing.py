@@ -1,4 +1,4 @@
-"""What a picture is made of: circles, lines and texts on a page whose y grows downwards. Later marks cover earlier."""
+"""The marks of a picture: circles, lines, dots and texts on a page whose y grows downwards; later cover earlier."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -31,6 +31,15 @@ class Polyline:
 
 
 @dataclass(frozen=True, slots=True)
+class Dots:
+    """Many small filled circles of one size and colour."""
+
+    points: tuple[tuple[float, float], ...]
+    radius: float
+    fill: str
+
+
+@dataclass(frozen=True, slots=True)
 class Label:
     """A text; y is its baseline. It stands out from lines beneath it by an edge in the colour of the page."""
 
@@ -42,7 +51,7 @@ class Label:
     anchor: Anchor = "start"
 
 
-Mark = Circle | Polyline | Label
+Mark = Circle | Polyline | Dots | Label
 
 
 @dataclass(frozen=True, slots=True)

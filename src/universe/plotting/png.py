@@ -6,10 +6,12 @@ from functools import lru_cache
 from typing import Any, Final
 
 from universe.plotting.colours import mixed
-from universe.plotting.drawing import Circle, Drawing, Label, Polyline
+from universe.plotting.drawing import Circle, Dots, Drawing, Label, Polyline
 
 _MOST_PIXELS: Final = 16_000_000
 """Of the large picture; a large page is drawn less enlarged."""
+_DRAWABLE: Final = frozenset("·…‘’“”°±")
+"""Characters beyond ASCII that the font which Pillow brings can draw; it has no accents and no dashes."""
 _ANCHORS: Final = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
@@ -34,8 +36,13 @@ def to_png(drawing: Drawing) -> bytes:
                 colour = mixed(drawing.background, mark.stroke, mark.opacity)
                 points = [(x * times, y * times) for x, y in mark.points]
                 pen.line(points, fill=colour, width=max(1, round(mark.width * times)), joint="curve")
+            case Dots():
+                radius = mark.radius * times
+                for x, y in mark.points:
+                    place = (x * times - radius, y * times - radius, x * times + radius, y * times + radius)
+                    pen.ellipse(place, fill=mark.fill)
             case Label():
-                font = _font(mark.size * times, is_latin=all(char < "\u0250" or char in "·…—–’" for char in mark.text))
+                font = _font(mark.size * times, is_plain=all(char.isascii() or char in _DRAWABLE for char in mark.text))
                 place = (mark.x * times, mark.y * times)
                 pen.text(
                     place,
@@ -76,11 +83,11 @@ def _dashes(pen: Any, mark: Circle, colour: str, times: int) -> None:
 
 
 @lru_cache(maxsize=32)
-def _font(size: float, *, is_latin: bool) -> Any:
-    """The font that Pillow brings; for letters it has not, one that most machines have."""
+def _font(size: float, *, is_plain: bool) -> Any:
+    """Return the font that Pillow brings, or for letters that it lacks one that most machines have."""
     from PIL import ImageFont
 
-    if not is_latin:
+    if not is_plain:
         for name in ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "Arial Unicode.ttf"):
             try:
                 return ImageFont.truetype(name, size)

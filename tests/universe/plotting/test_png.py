@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageFont
 
 from universe.plotting.drawing import Circle, Drawing, Label, Mark, Polyline
 from universe.plotting.png import to_png
@@ -84,3 +84,14 @@ def test_pillow_is_loaded_only_when_a_png_is_made() -> None:
     code = "import sys, universe.plotting; print('PIL' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
     assert printed.stdout.strip() == "False"
+
+
+def test_accents_and_dashes_are_drawn_as_themselves() -> None:
+    """The font that comes with Pillow draws a box for them; fonts of the machine are asked."""
+    try:
+        ImageFont.truetype("DejaVuSans.ttf", 20)
+    except OSError:
+        pytest.skip("no other font on this machine")
+    unknown = picture(Label(20, 100, "\uffff" * 3, 40, "#ffffff")).tobytes()
+    for text in ("ééé", "———", "–––"):
+        assert picture(Label(20, 100, text, 40, "#ffffff")).tobytes() != unknown

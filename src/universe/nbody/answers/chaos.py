@@ -1,0 +1,79 @@
+"""Whether nearby motions part exponentially: MEGNO and the Lyapunov time, from two runs that begin close together.
+
+P. M. Cincotta and C. Simó, "Simple tools to study global dynamics in non-axisymmetric galactic potentials", A&AS 147,
+205 (2000): the mean exponential growth factor of nearby orbits tends to 2 for regular motion and grows in proportion
+to the time, as half of it over the Lyapunov time, for chaotic motion.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from universe.nbody.answers.wording import days_in_words
+from universe.orbits.anomaly import Floats
+
+CHAOTIC: Final = 4.0
+"""MEGNO above which motion counts as chaotic, if it grows."""
+_REGULAR: Final = 3.0
+"""MEGNO below which no chaos has appeared: that of regular motion swings about 2."""
+_LEAST_SAMPLES: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Chaos:
+    """MEGNO at the end of a run, and the Lyapunov time in days if motion is chaotic."""
+
+    megno: float | None
+    lyapunov_days: float | None
+    meaning: str
+
+    def plain(self) -> dict[str, Any]:
+        """Return the fields of a reply."""
+        return {"megno": self.megno, "lyapunovDays": self.lyapunov_days, "meaning": self.meaning}
+
+
+def chaos_of(times: Floats, growth: Floats) -> Chaos:
+    """Return the estimate from the natural logarithm of how far the distance of two runs has grown at each time.
+
+    Times are days since the start. The distance is one in phase space, and small at all times.
+    """
+    days = np.abs(times)
+    if days.size and days[0] > 0:
+        days, growth = np.concatenate([[0.0], days]), np.concatenate([[0.0], growth])
+    if days.size < _LEAST_SAMPLES or not np.isfinite(growth).all():
+        return Chaos(None, None, "The run is too short for an estimate of chaos.")
+    megno = _megno(days, growth)
+    half, span = days.size // 2, float(days[-1])
+    final, halfway = float(megno[-1]), float(megno[half])
+    if final <= _REGULAR:
+        return Chaos(final, None, _regular(final, span))
+    if final <= CHAOTIC or final <= halfway:
+        unclear = f"Whether motion is chaotic is unclear: MEGNO is {final:.2g}, above the 2 of regular motion"
+        return Chaos(final, None, f"{unclear}, but too low or not growing. Only a longer run can tell.")
+    # The line through the later half is free of the first, algebraic growth.
+    slope = float(np.polyfit(days[half:], growth[half:], 1)[0])
+    lyapunov = 1 / slope if slope > 0 else span / (2 * final)
+    return Chaos(final, lyapunov, _chaotic(final, lyapunov, span))
+
+
+def _megno(days: Floats, growth: Floats) -> Floats:
+    """Return the time-averaged MEGNO at each time after the first."""
+    # Y(T) = 2/T times the integral of t d(ln distance); its running mean converges.
+    middles, steps = (days[1:] + days[:-1]) / 2, np.diff(days)
+    present = 2 / days[1:] * np.cumsum(middles * np.diff(growth))
+    return np.cumsum(present * steps) / days[1:]
+
+
+def _regular(megno: float, span: float) -> str:
+    return (
+        f"No chaos appeared (MEGNO {megno:.2g}; regular motion tends to 2). A Lyapunov time above about "
+        f"{days_in_words(span / CHAOTIC / 2)} would not show in this run."
+    )
+
+
+def _chaotic(megno: float, lyapunov: float, span: float) -> str:
+    return (
+        f"Motion is chaotic (MEGNO {megno:.2g} and growing): small differences grow by a factor of e in about "
+        f"{days_in_words(lyapunov)}, estimated from {days_in_words(span)}. Chaotic is not unstable."
+    )

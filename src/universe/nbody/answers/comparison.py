@@ -1,0 +1,180 @@
+"""Two runs side by side: which answers differ, and the differences in plain words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from universe.nbody.answers.angles import CIRCULATES, LIBRATES, UNCLEAR, circular_difference
+from universe.nbody.answers.resonances import TRIPLE
+from universe.nbody.answers.wording import list_in_words
+
+Answers = Mapping[str, Any]
+_WIDER: Final = 1.0
+"""Degrees by which the half range of an angle has to differ to be mentioned."""
+_ABSENT: Final = "not near"
+
+
+def differences_of(
+    first: Answers, second: Answers, names: Sequence[str] = ("the first", "the second")
+) -> dict[str, Any]:
+    """Return two answers (of `answers_of`) side by side, and a verdict about how the second differs.
+
+    Each value is a list of two: the first run's and the second's, None where a run does not have it. `trustworthy`
+    of the answers counts if it is there: the verdict of runs that cannot be trusted claims nothing.
+    """
+    found = {
+        "resonances": _resonances(first, second),
+        "orbits": _orbits(first, second),
+        "pairs": _pairs(first, second),
+        "ejections": [[one["id"] for one in run["ejections"]] for run in (first, second)],
+        "chaos": {key: [run["chaos"][key] for run in (first, second)] for key in ("megno", "lyapunovDays")},
+    }
+    doubtful = [name for name, run in zip(names, (first, second), strict=True) if run.get("trustworthy") is False]
+    return {"verdict": _distrust(doubtful) if doubtful else _verdict(found, names), **found}
+
+
+def _resonances(first: Answers, second: Answers) -> list[dict[str, Any]]:
+    """Return every angle of either run with both behaviours, Laplace triples first."""
+    runs = [{one["angle"]: one for one in run["resonances"]} for run in (first, second)]
+    angles = list(dict.fromkeys([*runs[0], *runs[1]]))
+    rows: list[dict[str, Any]] = []
+    for angle in angles:
+        both = [run.get(angle) for run in runs]
+        known = next(one for one in both if one)
+        behaviours = [one["behaviour"] if one else None for one in both]
+        rows.append(
+            {
+                **{key: known[key] for key in ("bodies", "kind", "ratio", "angle")},
+                "behaviour": behaviours,
+                "centre": [one["centre"] if one else None for one in both],
+                "halfRange": [one["halfRange"] if one else None for one in both],
+                "changed": behaviours[0] != behaviours[1],
+            }
+        )
+    return sorted(rows, key=lambda row: row["kind"] != TRIPLE)
+
+
+def _orbits(first: Answers, second: Answers) -> dict[str, dict[str, Any]]:
+    ids = list(dict.fromkeys([*first["orbits"], *second["orbits"]]))
+    return {
+        body: {
+            "meanPeriod": [run["orbits"].get(body, {}).get("meanPeriod") for run in (first, second)],
+            "eccentricityMax": [_largest(run["orbits"].get(body), "eccentricity") for run in (first, second)],
+            "semiMajorAxisMean": [_mean(run["orbits"].get(body), "semiMajorAxis") for run in (first, second)],
+        }
+        for body in ids
+    }
+
+
+def _largest(orbit: Mapping[str, Any] | None, element: str) -> float | None:
+    return orbit[element]["max"] if orbit and orbit[element] else None
+
+
+def _mean(orbit: Mapping[str, Any] | None, element: str) -> float | None:
+    return orbit[element]["mean"] if orbit and orbit[element] else None
+
+
+def _pairs(first: Answers, second: Answers) -> list[dict[str, Any]]:
+    runs = [{(pair["inner"], pair["outer"]): pair for pair in run["pairs"]} for run in (first, second)]
+    keys = list(dict.fromkeys([*runs[0], *runs[1]]))
+    rows: list[dict[str, Any]] = []
+    for key in keys:
+        both = [run.get(key) for run in runs]
+        closest = [one["closest"] if one else None for one in both]
+        rows.append(
+            {
+                "inner": key[0],
+                "outer": key[1],
+                "periodRatio": [one["periodRatio"] if one else None for one in both],
+                "closestHillRadii": [one["hillRadii"] if one else None for one in closest],
+                "closestAu": [one["au"] if one else None for one in closest],
+            }
+        )
+    return rows
+
+
+def _distrust(doubtful: Sequence[str]) -> str:
+    runs = "run is" if len(doubtful) == 1 else "runs are"
+    return f"Nothing is claimed about the difference: the {runs} not trustworthy ({list_in_words(doubtful)})."
+
+
+def _verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    triples = [row for row in found["resonances"] if row["kind"] == TRIPLE]
+    pairs = [row for row in found["resonances"] if row["kind"] != TRIPLE]
+    sentences = [
+        f"Compared over the spans of both runs ({names[0]}; {names[1]}).",
+        *_about_angles(triples, "Laplace angle"),
+        *_about_angles(pairs, "angle of a pair"),
+        *_about_approaches(found["pairs"]),
+        *_about_chaos(found["chaos"], names),
+        *_about_ejections(found["ejections"]),
+        "Neither run says anything about longer times.",
+    ]
+    return " ".join(sentences)
+
+
+def _about_angles(rows: Sequence[Mapping[str, Any]], noun: str) -> list[str]:
+    if not rows:
+        return []
+    plural = noun.replace("angle", "angles", 1)
+    changed = [row for row in rows if row["changed"]]
+    sentences: list[str] = []
+    if not changed:
+        held = sum(row["behaviour"][0] == LIBRATES for row in rows)
+        sentences.append(
+            f"Every {noun} behaves alike in both ({held} of {len(rows)} librate)."
+            if held < len(rows)
+            else f"All {len(rows)} {plural} librate in both."
+        )
+    for before in (LIBRATES, CIRCULATES, UNCLEAR, None):
+        for after in (LIBRATES, CIRCULATES, UNCLEAR, None):
+            some = [row["angle"] for row in changed if row["behaviour"] == [before, after]]
+            if some:
+                sentences.append(
+                    f"{len(some)} {noun if len(some) == 1 else plural} changed from '{before or _ABSENT}' to "
+                    f"'{after or _ABSENT}': {list_in_words(some)}."
+                )
+    return [*sentences, *_about_swings(rows)]
+
+
+def _about_swings(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the angle that librates in both and whose swing changed most."""
+    held = [row for row in rows if row["behaviour"] == [LIBRATES, LIBRATES]]
+    if not held:
+        return []
+    most = max(held, key=lambda row: abs(row["halfRange"][1] - row["halfRange"][0]))
+    before, after = most["halfRange"]
+    if abs(after - before) < _WIDER:
+        return []
+    moved = circular_difference(*most["centre"])
+    about = f", about a centre moved by {moved:+.3g} degrees" if abs(moved) >= _WIDER else ""
+    return [f"The largest change of a swing: {most['angle']} from {before:.3g} to {after:.3g} degrees{about}."]
+
+
+def _about_approaches(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
+    least = [
+        min(
+            (pair["closestHillRadii"][run] for pair in pairs if pair["closestHillRadii"][run] is not None), default=None
+        )
+        for run in (0, 1)
+    ]
+    if least[0] is None or least[1] is None:
+        return []
+    return [f"The closest approach is {least[0]:.2g} mutual Hill radii in one and {least[1]:.2g} in the other."]
+
+
+def _about_chaos(chaos: Mapping[str, Sequence[float | None]], names: Sequence[str]) -> list[str]:
+    is_chaotic = [days is not None for days in chaos["lyapunovDays"]]
+    if is_chaotic == [False, False]:
+        return ["Neither run shows chaos within its span."]
+    if is_chaotic == [True, True]:
+        return ["Both are chaotic, which is not unstable."]
+    return [f"Only {names[is_chaotic.index(True)]} is chaotic within its span, which is not unstable."]
+
+
+def _about_ejections(ejections: Sequence[Sequence[str]]) -> list[str]:
+    if not any(ejections):
+        return ["No body left in either."]
+    return [
+        f"Left: {list_in_words(ejections[0]) if ejections[0] else 'none'} in the first, "
+        f"{list_in_words(ejections[1]) if ejections[1] else 'none'} in the second."
+    ]

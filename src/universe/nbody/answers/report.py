@@ -1,0 +1,86 @@
+"""All answers of a run, as plain values for a reply."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from universe.nbody.answers.amd import amd_of
+from universe.nbody.answers.chaos import chaos_of
+from universe.nbody.answers.ejections import ejections_of
+from universe.nbody.answers.motion import Motion, Samples, motion_of
+from universe.nbody.answers.orbit_ranges import orbits_of, pairs_of
+from universe.nbody.answers.resonances import resonances_of
+from universe.nbody.answers.verdict import Findings, verdict_of
+from universe.nbody.runs import Run
+from universe.orbits.anomaly import Floats
+
+
+def answers_of(run: Run) -> dict[str, Any]:
+    """Return verdict, orbits, pairs, resonances, ejections, chaos and amd of a run, in values that JSON can carry."""
+    motion = motion_during(run)
+    resonances = resonances_of(motion, run.worst_error_degrees)
+    pairs = pairs_of(motion, run.closest)
+    ejections = ejections_of(run.start, motion, _continue(run, _samples(run)))
+    chaos = chaos_of(run.divergence.times, run.divergence.log_distance)
+    findings = Findings(
+        motion,
+        run.worst_error_degrees,
+        run.trustworthy,
+        resonances,
+        pairs,
+        ejections,
+        run.encounter_count,
+        len(run.collisions),
+        chaos,
+        run.start.notes,
+    )
+    return {
+        "verdict": verdict_of(findings),
+        "orbits": orbits_of(motion),
+        "pairs": pairs,
+        "resonances": [one.plain(motion) for one in resonances],
+        "ejections": ejections,
+        "chaos": chaos.plain(),
+        "amd": amd_of(motion, has_resonances=bool(resonances)),
+    }
+
+
+def motion_during(run: Run) -> Motion:
+    """Return the osculating orbits of a run. A body that has merged into another has none from then on."""
+    samples = _samples(run)
+    return motion_of(run.start, _continue(run, samples)).without(np.isnan(samples.positions[:, :, 0]))
+
+
+@dataclass(frozen=True, slots=True)
+class _States:
+    times: Floats
+    positions: Floats
+    velocities: Floats
+
+
+def _samples(run: Run) -> Samples:
+    """Return the samples of a run, or its start alone if it has none."""
+    if run.samples.times.size:
+        return run.samples
+    return _States(np.zeros(1), run.start.positions[None], run.start.velocities[None])
+
+
+def _continue(run: Run, samples: Samples) -> Samples:
+    """Return the samples with every body that has merged at the place of the body it merged into.
+
+    The orbits further out then are about the same mass as before.
+    """
+    if not np.isnan(samples.positions).any():
+        return samples
+    positions, velocities = samples.positions.copy(), samples.velocities.copy()
+    ids = run.start.ids
+    for collision in reversed(run.collisions):
+        if collision.survivor is None:
+            continue
+        survivor = ids.index(collision.survivor)
+        gone = next(ids.index(body) for body in collision.bodies if body != collision.survivor)
+        for states in (positions, velocities):
+            is_gone = np.isnan(states[:, gone, 0])
+            states[is_gone, gone] = states[is_gone, survivor]
+    return _States(samples.times, positions, velocities)

@@ -1,0 +1,157 @@
+"""Resonances among siblings: near-commensurable pairs and Laplace triples, found from the mean motions."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from universe.nbody.answers.angles import LIBRATES, Behaviour, classify
+from universe.nbody.answers.motion import Motion
+from universe.orbits.anomaly import Floats
+
+PAIR: Final = "mean-motion"
+TRIPLE: Final = "laplace"
+
+_HIGHEST_ORDER: Final = 3
+_LARGEST_OF_PAIR: Final = 9
+"""The largest p + q of a ratio p+q:p."""
+_LARGEST_OF_TRIPLE: Final = 5
+"""The largest number before a longitude: of larger ones, some angle is slow by chance."""
+_NEAR: Final = 0.03
+"""How far a ratio of periods may be from p+q:p, relative to it and for q = 1; less for higher orders."""
+_SLOW: Final = 0.01
+"""How fast a triple's angle may run, in turns per orbit of the outermost body."""
+_CIRCULAR: Final = 1e-6
+"""Below this eccentricity the direction of a periapsis is noise."""
+_MOST_PAIRS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Angle:
+    """A sum of mean longitudes and longitudes of periapses, with whole numbers that add up to 0."""
+
+    kind: str
+    bodies: tuple[int, ...]
+    longitudes: tuple[int, ...]
+    apsides: tuple[int, ...]
+    ratio: str | None = None
+
+    def values(self, motion: Motion) -> Floats:
+        """Return the angle at all times of a run, in degrees, with whole turns."""
+        bodies = list(self.bodies)
+        swept = motion.longitudes[:, bodies] @ np.array(self.longitudes, dtype=np.float64)
+        turned = np.unwrap(motion.apsides[:, bodies], period=360, axis=0)
+        return swept + turned @ np.array(self.apsides, dtype=np.float64)
+
+    def text(self, names: tuple[str, ...]) -> str:
+        """Return the angle as a formula of λ (mean longitude) and ϖ (longitude of the periapsis)."""
+        terms = [(number, "λ", body) for number, body in zip(self.longitudes, self.bodies, strict=True)]
+        terms.sort(key=lambda term: term[0] < 0 and self.kind == PAIR)
+        terms += [(number, "ϖ", body) for number, body in zip(self.apsides, self.bodies, strict=True)]
+        parts = [
+            f"{'-' if number < 0 else '+'} {'' if abs(number) == 1 else f'{abs(number)} '}{symbol}({names[body]})"
+            for number, symbol, body in terms
+            if number
+        ]
+        return " ".join(parts).removeprefix("+ ")
+
+
+@dataclass(frozen=True, slots=True)
+class Resonance:
+    """An angle and how it moved during a run."""
+
+    angle: Angle
+    behaviour: Behaviour
+
+    def plain(self, motion: Motion) -> dict[str, Any]:
+        """Return the fields of a reply."""
+        angle = self.angle
+        return {
+            "bodies": [motion.ids[body] for body in angle.bodies],
+            "kind": angle.kind,
+            "ratio": angle.ratio,
+            "angle": angle.text(motion.ids),
+            "longitudes": list(angle.longitudes),
+            "apsides": list(angle.apsides),
+            **self.behaviour.plain(),
+        }
+
+
+def resonances_of(motion: Motion, errors: Floats | None = None) -> list[Resonance]:
+    """Return Laplace triples and pairs near a resonance, each with the behaviour of its angle.
+
+    `errors` are the degrees to which each body's longitude is known. A pair that is not of neighbours is in the list
+    only if one of its angles librates.
+    """
+    unknown = np.zeros(len(motion.ids)) if errors is None else errors
+    found: list[Resonance] = []
+    for family in motion.families():
+        moving = [body for body in family if _is_regular(motion, body)]
+        triples = [_judge(motion, angle, unknown) for angle in _triples(motion, moving)]
+        found += triples
+        ranks = sorted(combinations(range(len(moving)), 2), key=lambda pair: (pair[1] - pair[0], pair[0]))
+        for first, second in ranks[:_MOST_PAIRS]:
+            angles = [_judge(motion, one, unknown) for one in _pair(motion, moving[first], moving[second])]
+            if second - first == 1 or any(one.behaviour.behaviour == LIBRATES for one in angles):
+                found += angles
+    return sorted(found, key=lambda one: one.angle.kind != TRIPLE)
+
+
+def angle_series(motion: Motion, resonance: Mapping[str, Any]) -> Floats:
+    """Return the values during a run of an angle from a reply, in degrees from 0 to 360."""
+    bodies = tuple(motion.ids.index(body) for body in resonance["bodies"])
+    angle = Angle(resonance["kind"], bodies, tuple(resonance["longitudes"]), tuple(resonance["apsides"]))
+    return angle.values(motion) % 360
+
+
+def _judge(motion: Motion, angle: Angle, errors: Floats) -> Resonance:
+    bodies = list(angle.bodies)
+    orbits = motion.span * float(np.min(motion.mean_motions[bodies])) / 360
+    error = float(np.abs(angle.longitudes) @ errors[bodies])
+    return Resonance(angle, classify(angle.values(motion), orbits=orbits, error=error))
+
+
+def _is_regular(motion: Motion, body: int) -> bool:
+    """Return whether a body stayed on a closed orbit that goes around in the sense of its siblings."""
+    is_closed = np.isfinite(motion.longitudes[:, body]).all() and motion.mean_motions[body] > 0
+    return bool(is_closed and (motion.tilts[:, body] < 90).all())
+
+
+def _pair(motion: Motion, inner: int, outer: int) -> Iterator[Angle]:
+    """Yield all eccentricity angles of the simplest resonance p+q:p that two bodies are near."""
+    ratio = float(motion.mean_motions[inner] / motion.mean_motions[outer])
+    for order in range(1, _HIGHEST_ORDER + 1):
+        p = round(order / (ratio - 1)) if ratio > 1 else 0
+        if p < 1 or p + order > _LARGEST_OF_PAIR or math.gcd(p, order) > 1:
+            continue
+        if abs(ratio * p / (p + order) - 1) > _NEAR / order:
+            continue
+        for of_outer in range(order + 1):
+            apsides = (of_outer - order, -of_outer)
+            if all(
+                not number or _has_apsis(motion, body) for number, body in zip(apsides, (inner, outer), strict=True)
+            ):
+                yield Angle(PAIR, (inner, outer), (-p, p + order), apsides, f"{p + order}:{p}")
+        return
+
+
+def _has_apsis(motion: Motion, body: int) -> bool:
+    return float(motion.eccentricities[:, body].mean()) > _CIRCULAR
+
+
+def _triples(motion: Motion, moving: list[int]) -> Iterator[Angle]:
+    """Yield for each three neighbours the slowest angle p λ1 - (p + q) λ2 + q λ3, if it is slow."""
+    for first, second, third in zip(moving, moving[1:], moving[2:], strict=False):
+        n1, n2, n3 = motion.mean_motions[[first, second, third]]
+        rates = [
+            (abs(p * n1 - (p + q) * n2 + q * n3) / n3 * (p + q), p, q)
+            for p in range(1, _LARGEST_OF_TRIPLE)
+            for q in range(1, _LARGEST_OF_TRIPLE - p + 1)
+            if math.gcd(p, q) == 1
+        ]
+        weighted, p, q = min(rates)
+        if weighted / (p + q) < _SLOW:
+            yield Angle(TRIPLE, (first, second, third), (p, -p - q, q), (0, 0, 0))

@@ -1,0 +1,201 @@
+"""The answers of a run in one paragraph that claims only what the run allows."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from universe.nbody.accuracy import TRUSTED_DEGREES
+from universe.nbody.answers.angles import CIRCULATES, LIBRATES
+from universe.nbody.answers.chaos import Chaos
+from universe.nbody.answers.motion import Motion
+from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance
+from universe.nbody.answers.wording import days_in_words, list_in_words, names_in_words
+from universe.orbits.anomaly import Floats
+from uraniborg.kernel.wording import counted
+
+_HILL_STABLE: Final = 2 * math.sqrt(3)
+"""Mutual Hill radii beyond which two planets on circles never meet (B. Gladman, Icarus 106, 247, 1993)."""
+_LISTED: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The parts of an answer that the verdict sums up."""
+
+    motion: Motion
+    errors: Floats
+    """Degrees to which each body's place in its orbit is known, at the worst time."""
+    trustworthy: bool
+    resonances: Sequence[Resonance]
+    pairs: Sequence[Mapping[str, Any]]
+    ejections: Sequence[Mapping[str, Any]]
+    encounters: int
+    collisions: int
+    chaos: Chaos
+    notes: Sequence[str]
+
+
+def verdict_of(found: Findings) -> str:
+    """Return one paragraph: first whether the run can be trusted, last what it does not tell."""
+    if not found.trustworthy:
+        return _distrust(found)
+    sentences = [
+        _events(found),
+        *_resonances(found),
+        *_extremes(found),
+        found.chaos.meaning,
+        *_two_planets(found),
+        *_limits(found),
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _distrust(found: Findings) -> str:
+    worst = int(np.nan_to_num(found.errors, nan=180.0).argmax())
+    reason = (
+        f"{found.motion.names[worst]} is known to {found.errors[worst]:.2g} degrees of its orbit only, and "
+        f"{TRUSTED_DEGREES:g} degrees is the limit"
+        if not found.errors[worst] < TRUSTED_DEGREES
+        else "a second run from almost the same start met other collisions"
+    )
+    chaos = f" {found.chaos.meaning}" if found.chaos.lyapunov_days else ""
+    return (
+        f"This run is not trustworthy: {reason}. Positions, approaches and resonant angles do not follow from it, and "
+        f"nothing is claimed about them.{chaos} A shorter run, a smaller step or the method gauss may be trustworthy."
+    )
+
+
+def _events(found: Findings) -> str:
+    motion = found.motion
+    moving = [body for body in range(len(motion.ids)) if motion.mean_motions[body] > 0]
+    orbits = ""
+    if moving:
+        fastest = max(moving, key=lambda body: float(motion.mean_motions[body]))
+        number = motion.span * float(motion.mean_motions[fastest]) / 360
+        orbits = f" ({number:,.0f} orbits of {motion.names[fastest]})" if number >= 1 else ""
+    events = [
+        "no two bodies collided" if not found.collisions else counted(found.collisions, "collision") + " happened",
+        "none left" if not found.ejections else f"{_ejected(found)} became unbound and left",
+    ]
+    if found.encounters:
+        events.insert(1, f"{counted(found.encounters, 'encounter')} within a Hill radius happened")
+    return f"During the {days_in_words(motion.span)} of this run{orbits}, {list_in_words(events)}."
+
+
+def _ejected(found: Findings) -> str:
+    names = dict(zip(found.motion.ids, found.motion.names, strict=True))
+    return names_in_words([names[one["id"]] for one in found.ejections])
+
+
+def _resonances(found: Findings) -> list[str]:
+    if not any(len(family) > 1 for family in found.motion.families()):
+        return []
+    if not found.resonances:
+        return ["No two or three neighbours are near a resonance of order 3 or lower."]
+    triples = [one for one in found.resonances if one.angle.kind == TRIPLE]
+    return [*_triples(found, triples), *_pairs(found)]
+
+
+def _triples(found: Findings, triples: Sequence[Resonance]) -> list[str]:
+    if not triples:
+        return []
+    librating, circulating = _having(triples, LIBRATES), _having(triples, CIRCULATES)
+    if len(librating) == len(triples):
+        widest = max(triples, key=lambda one: one.behaviour.half_range or 0.0)
+        subject = f"All {len(triples)} Laplace angles" if len(triples) > 1 else "The Laplace angle"
+        return [
+            f"{subject} librated during the whole span: the {'widest swing' if len(triples) > 1 else 'swing'} is "
+            f"{widest.behaviour.half_range:.3g} degrees to either side, of {_bodies(found, widest)}."
+        ]
+    parts = [
+        f"{len(some)} {verb} ({'; '.join(_bodies(found, one) for one in some[:_LISTED])})"
+        for some, verb in (
+            (librating, "librated"),
+            (circulating, "circulated"),
+            ([one for one in triples if one not in librating and one not in circulating], "stayed unclear"),
+        )
+        if some
+    ]
+    return [f"Of {counted(len(triples), 'Laplace angle')}, {list_in_words(parts)}."]
+
+
+def _pairs(found: Findings) -> list[str]:
+    near: dict[tuple[int, ...], list[Resonance]] = {}
+    for one in found.resonances:
+        if one.angle.kind == PAIR:
+            near.setdefault(one.angle.bodies, []).append(one)
+    held = [angles[0] for angles in near.values() if _having(angles, LIBRATES)]
+    loose = [angles[0] for angles in near.values() if len(_having(angles, CIRCULATES)) == len(angles)]
+    unclear = [angles[0] for angles in near.values() if angles[0] not in held and angles[0] not in loose]
+    sentences = [
+        (held, "In resonance during the span, by at least one librating angle: {}."),
+        (loose, "Near a resonance, but with circulating angles: {}."),
+        (unclear, "Near a resonance, but this run cannot tell whether in it: {}."),
+    ]
+    return [sentence.format(_ratios(found, some)) for some, sentence in sentences if some]
+
+
+def _ratios(found: Findings, some: Sequence[Resonance]) -> str:
+    texts = [f"{_bodies(found, one)} ({one.angle.ratio})" for one in some[:_LISTED]]
+    more = [] if len(some) <= _LISTED else [f"{len(some) - _LISTED} more"]
+    return "; ".join([*texts, *more])
+
+
+def _having(some: Sequence[Resonance], behaviour: str) -> list[Resonance]:
+    return [one for one in some if one.behaviour.behaviour == behaviour]
+
+
+def _bodies(found: Findings, one: Resonance) -> str:
+    return names_in_words([found.motion.names[body] for body in one.angle.bodies])
+
+
+def _extremes(found: Findings) -> list[str]:
+    motion = found.motion
+    orbiting = [body for body, parent in enumerate(motion.parents) if parent >= 0]
+    sentences: list[str] = []
+    peaks = {body: float(np.nanmax(motion.eccentricities[:, body], initial=0.0)) for body in orbiting}
+    if peaks:
+        worst = max(peaks, key=lambda body: peaks[body])
+        sentences.append(f"The largest eccentricity was {peaks[worst]:.2g}, of {motion.names[worst]}.")
+    near = [pair for pair in found.pairs if pair["closest"] and pair["closest"]["hillRadii"] is not None]
+    if near:
+        least = min(near, key=lambda pair: float(pair["closest"]["hillRadii"]))
+        names = [motion.names[motion.ids.index(least[end])] for end in ("inner", "outer")]
+        sentences.append(
+            f"The closest approach, of {names_in_words(names)}, was {least['closest']['hillRadii']:.2g} mutual Hill "
+            f"radii on day {least['closest']['day']:.4g}."
+        )
+    return sentences
+
+
+def _two_planets(found: Findings) -> list[str]:
+    """Return the Hill criterion, which holds for two planets alone with a star."""
+    motion = found.motion
+    families = motion.families()
+    if len(motion.ids) != 3 or len(families) != 1 or len(families[0]) != 2:
+        return []
+    inner, outer = families[0]
+    mass, central = float(motion.masses[inner] + motion.masses[outer]), float(motion.central_masses[inner])
+    if not 0 < mass < 0.01 * central:
+        return []
+    axes = motion.axes[0, [inner, outer]]
+    apart = float(axes[1] - axes[0]) / (math.cbrt(mass / (3 * central)) * float(axes.mean()))
+    is_safe = apart > _HILL_STABLE
+    meaning = "never meet, if their orbits are nearly circles in one plane" if is_safe else "are not safe from meeting"
+    return [
+        f"The orbits are {apart:.3g} mutual Hill radii apart ({_HILL_STABLE:.3g} needed): the two planets {meaning}."
+    ]
+
+
+def _limits(found: Findings) -> list[str]:
+    error = float(np.nanmax(found.errors, initial=0.0))
+    unknown = [note for note in found.notes if "unknown" in note]
+    assumed = "Resonances and approaches are therefore those of an assumed system."
+    return [
+        "This holds for the span and says nothing about longer times.",
+        f"The arithmetic is good to {error:.1g} degrees; errors of the start and of physics left out come on top.",
+        *([*unknown, assumed] if unknown else []),
+    ]

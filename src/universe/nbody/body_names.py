@@ -1,0 +1,64 @@
+"""Bodies by the names that people give them, and names short enough for tables."""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, Final
+
+from universe.plotting.texts import drawable
+from uraniborg.kernel.errors import InvalidInput, NotFound
+
+_LONGEST: Final = 60
+_MOST_LISTED: Final = 8
+
+
+def find_bodies(stars: Mapping[str, Mapping[str, Any]], wanted: Sequence[str]) -> list[str]:
+    """Return the ids of bodies given by id or by a unique name; upper and lower case are the same in names.
+
+    Raise NotFound with the nearest names, and InvalidInput for a name that several bodies have.
+    """
+    return [_find(stars, text) for text in wanted]
+
+
+def _find(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
+    if text in stars:
+        return text
+    plain = text.strip().casefold()
+    named = {key: (key.casefold(), str(body.get("name") or "").strip().casefold()) for key, body in stars.items()}
+    found = [key for key, names in named.items() if plain in names]
+    if not found:
+        ends = [key for key, names in named.items() if any(one.endswith((f" {plain}", f"-{plain}")) for one in names)]
+        found = ends if len(ends) == 1 else []
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = ", ".join(found[:_MOST_LISTED])
+        raise InvalidInput(
+            f"{len(found)} bodies are called '{text[:_LONGEST]}'.",
+            hint=f"Give an id: {listed}{', …' if len(found) > _MOST_LISTED else ''}.",
+            argument="body",
+            allowed=found[:_MOST_LISTED],
+        )
+    known = {name: key for key, names in named.items() for name in names if name}
+    near = list(dict.fromkeys(known[name] for name in get_close_matches(plain[:200], known, n=3, cutoff=0.5)))
+    if near:
+        hint = f"Did you mean {' or '.join(near)}?"
+    else:
+        hint = f"Name one of {', '.join(list(stars)[:_MOST_LISTED])}." if stars else "This universe has no bodies."
+    raise NotFound(f"There is no body '{text[:_LONGEST]}'.", hint=hint, id=text[:_LONGEST])
+
+
+def short_names(names: Sequence[str], longest: int = 14) -> list[str]:
+    """Return names for tables and charts, without the name of the first body if all others begin with it.
+
+    "TRAPPIST-1", "TRAPPIST-1 b", "TRAPPIST-1 c" become "TRAPPIST-1", "b", "c".
+    """
+    clean = [drawable(name, _LONGEST) or "?" for name in names]
+    if not clean:
+        return []
+    prefix = clean[0] + " "
+    if all(name.startswith(prefix) for name in clean[1:]):
+        clean = [clean[0], *(name.removeprefix(prefix) for name in clean[1:])]
+    heads = [name if len(name) <= longest else name[: longest - 1] + "…" for name in clean]
+    if len(set(heads)) == len(set(clean)):
+        return heads
+    return [name if len(name) <= longest else "…" + name[1 - longest :] for name in clean]

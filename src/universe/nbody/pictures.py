@@ -1,0 +1,146 @@
+"""Charts of a run: orbits over time, resonant angles, and how closely neighbours pass."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from universe.nbody.answers import Motion, angle_series
+from universe.nbody.answers.motion import Samples
+from universe.nbody.body_names import short_names
+from universe.nbody.conjunctions import passages
+from universe.nbody.starts import Start
+from universe.nbody.summary import angle_text
+from universe.nbody.tables import span_text
+from universe.orbits.anomaly import Floats
+from universe.plotting import Drawing, Panel, Series, chart, stack
+from universe.plotting.colours import ramp
+
+KINDS: Final = ("elements", "angles", "distances")
+_MOST_BODIES: Final = 24
+_MOST_ANGLES: Final = 12
+_MOST_PAIRS: Final = 12
+_COARSE: Final = 3.0
+"""Samples in the shorter period below which passages are not seen."""
+_HILL_STABLE: Final = 2 * 3**0.5
+"""Mutual Hill radii beyond which two planets on circles never meet."""
+_NEAR_CUT: Final = 5.0
+_PASSAGES: Final = "distance of neighbours when they pass, mutual Hill radii"
+_YEAR: Final = 365.25
+
+
+def picture(
+    reply: Mapping[str, Any],
+    start: Start,
+    samples: Samples,
+    motion: Motion,
+    *,
+    title: str,
+    kinds: Sequence[str] = KINDS,
+) -> Drawing:
+    """Return one drawing with the panels of these kinds."""
+    is_long = motion.span >= 3 * _YEAR
+    unit, name = (_YEAR, "years") if is_long else (1.0, "days")
+    times = samples.times / unit
+    short = dict(zip(start.ids, short_names(start.names), strict=True))
+    panels: list[Panel] = []
+    if "elements" in kinds:
+        panels += _elements(motion, times, short)
+    if "angles" in kinds:
+        panels += _angles(reply, motion, times, short)
+    if "distances" in kinds:
+        panels += _distances(start, samples, motion, short, unit)
+    worst = max((one["degrees"] or 0.0 for one in reply["error"].values()), default=0.0)
+    trust = f"error at most {worst:.1g} degrees" if reply["trustworthy"] else "NOT TRUSTWORTHY"
+    return chart(
+        panels,
+        title=title,
+        subtitle=f"{span_text(reply['days'])} · {len(start.ids)} bodies · version {reply['version']:,}",
+        x_label=f"{name} since the start",
+        footer=f"{reply['method']}, {reply['steps']:,} steps, {trust}",
+    )
+
+
+def _elements(motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
+    bodies = [body for family in motion.families() for body in family if np.isfinite(motion.axes[:, body]).any()]
+    bodies = bodies[:_MOST_BODIES]
+    colours = ramp(len(bodies))
+    names = [short[motion.ids[body]] for body in bodies]
+
+    def series(values: Floats) -> list[Series]:
+        rows = zip(names, bodies, colours, strict=True)
+        return [Series(name, times, values[:, body], colour, width=1.4) for name, body, colour in rows]
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        closed = np.where(motion.axes > 0, motion.axes, np.nan)
+        changes = 100 * (closed / _mean(closed) - 1)
+    yield stack("semi-major axis, change from the mean", series(changes), unit=" %")
+    height = max(220.0, 17.0 * len(bodies))
+    yield Panel("eccentricity", series(motion.eccentricities), height=height)
+    yield Panel("inclination to the reference plane, degrees", series(motion.inclinations), height=height)
+
+
+def _mean(values: Floats) -> Floats:
+    """Return the mean of each column over the values that it has."""
+    count = np.isfinite(values).sum(axis=0)
+    return np.where(count, np.nan_to_num(values).sum(axis=0) / np.maximum(count, 1), np.nan)
+
+
+def _angles(reply: Mapping[str, Any], motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
+    """Yield a panel for angles of three bodies and one for those of pairs that librate; these do not wrap."""
+    for kind, title in (("laplace", "Laplace angles of three bodies"), ("mean-motion", "resonant angles of pairs")):
+        every = [one for one in reply["resonances"] if one["kind"] == kind]
+        held = [one for one in every if one["behaviour"] == "librates"]
+        # Angles of pairs that circulate fill the panel with points and say nothing: those that librate are enough.
+        chosen = (every if kind == "laplace" or not held else held)[:_MOST_ANGLES]
+        if not chosen:
+            continue
+        values = [angle_series(motion, one) for one in chosen]
+        low = _best_cut([value for one, value in zip(chosen, values, strict=True) if one in held] or values)
+        series = [
+            Series(angle_text(one, short), times, (value - low) % 360 + low, is_points=True, width=1.3)
+            for one, value in zip(chosen, values, strict=True)
+        ]
+        shown = "" if len(chosen) == len(every) else f", {len(chosen)} drawn"
+        note = f"{len(held)} of {len(every)} librate{shown}"
+        height = 60 + 34.0 * max(5, len(chosen))
+        yield Panel(title, series, note, y_range=(low, low + 360), is_angle=True, height=height)
+
+
+def _best_cut(values: Sequence[Floats]) -> float:
+    """Return the multiple of 90 degrees from -180 to 0 that the angles are nearest to least often."""
+
+    def crossings(cut: float) -> int:
+        return sum(int((np.abs((value - cut + 180) % 360 - 180) < _NEAR_CUT).sum()) for value in values)
+
+    return min((0.0, -180.0, -90.0, -270.0), key=crossings)
+
+
+def _distances(
+    start: Start, samples: Samples, motion: Motion, short: Mapping[str, str], unit: float
+) -> Iterator[Panel]:
+    """Yield the distance of neighbours at each passage, in mutual Hill radii."""
+    step = motion.span / max(1, samples.times.size - 1)
+    series: list[Series] = []
+    for inner, outer in [pair for family in motion.families() for pair in pairwise(family)][:_MOST_PAIRS]:
+        if not motion.periods[inner] > _COARSE * step:
+            continue
+        days, distances = passages(start.masses, samples.times, samples.positions, samples.velocities, inner, outer)
+        radii = _hill_radii(start, samples, days, inner, outer)
+        if days.size and radii.all():
+            name = f"{short[motion.ids[inner]]} {short[motion.ids[outer]]}"
+            series.append(Series(name, days / unit, distances / radii, is_points=True, width=1.8))
+    if series:
+        highest = max(float(np.nanmax(one.y)) for one in series)
+        note = "line: 2√3, the least for two planets on circles"
+        yield Panel(_PASSAGES, series, note, y_range=(0.0, 1.08 * max(highest, _HILL_STABLE)), lines=(_HILL_STABLE,))
+
+
+def _hill_radii(start: Start, samples: Samples, days: Floats, inner: int, outer: int) -> Floats:
+    """Return the mutual Hill radius of two siblings in AU at each of these days; 0 for bodies without mass."""
+    parent = start.parents[inner]
+    nearest = np.abs(np.searchsorted(np.abs(samples.times), np.abs(days))).clip(max=samples.times.size - 1)
+    places = samples.positions[nearest]
+    reach = sum(np.linalg.norm(places[:, body] - places[:, parent], axis=1) for body in (inner, outer)) / 2
+    return np.cbrt((start.masses[inner] + start.masses[outer]) / (3 * start.masses[parent])) * reach

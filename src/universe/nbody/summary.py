@@ -1,0 +1,183 @@
+"""A run in words for a terminal: the verdict first, then tables that fit into 80 columns."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from universe.nbody.body_names import short_names
+from universe.nbody.tables import WIDTH, cut, number_text, range_text, span_text, tabulate, wrap
+from uraniborg.kernel.logging import printable
+
+_MOST_ROWS: Final = 30
+_DIGITS: Final = ((5, 3), (4, 3), (4, 2), (3, 2), (3, 1))
+"""Of semi-major axes and of the other elements: the first that fit the width."""
+_LONGEST_NAME: Final = 12
+_NOT_TRUSTED: Final = "NOT TRUSTWORTHY"
+Reply = Mapping[str, Any]
+
+
+def summarise(reply: Reply, names: Mapping[str, str]) -> list[str]:
+    """Return the lines of a summary of a reply; `names` are the names of the bodies by id."""
+    listed = short_names([names.get(key, key) for key in reply["bodies"]], _LONGEST_NAME)
+    short = dict(zip(reply["bodies"], listed, strict=True))
+    lines = [heading(reply), "", *wrap(reply["verdict"]), ""]
+    if reply["stoppedBy"]:
+        lines += [
+            *wrap(f"A {reply['stoppedBy']} ended the run {span_text(reply['daysAsked'] - reply['days'])} early."),
+            "",
+        ]
+    lines += [*_bodies(reply, short), *_resonances(reply, short), *_pairs(reply, short), *_events(reply, short)]
+    lines += ["Chaos", *wrap(reply["chaos"]["meaning"], "  ")]
+    if amd := reply.get("amd"):
+        lines += wrap(amd["meaning"], "  ")
+    return [*lines, "", *_errors(reply)]
+
+
+def heading(reply: Reply) -> str:
+    """Return the line that says which run this is."""
+    count = len(reply["bodies"])
+    steps = f"{reply['steps']:,} {'step' if reply['steps'] == 1 else 'steps'}"
+    return cut(
+        f"{printable(reply['id'], keep='')} version {reply['version']:,}: {count:,} "
+        f"{'body' if count == 1 else 'bodies'}, {span_text(reply['days'])}, {reply['method']}, {steps}",
+        WIDTH,
+    )
+
+
+def _bodies(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+    if not reply["orbits"]:
+        return
+    tables = [list(tabulate(_orbit_rows(reply, short, *digits), right=(4, 5), width=None)) for digits in _DIGITS]
+    fitting = [table for table in tables if max(map(len, table)) <= WIDTH]
+    yield from (cut(line, WIDTH) for line in (fitting or tables[-1:])[0])
+    yield from _more(len(reply["orbits"]), _MOST_ROWS, "body", "bodies")
+    yield ""
+
+
+def _orbit_rows(reply: Reply, short: Mapping[str, str], of_axis: int, of_others: int) -> list[tuple[str, ...]]:
+    """Return the table of orbits with so many digits."""
+    rows: list[tuple[str, ...]] = [("body", "a (AU)", "e", "i (deg)", "period (d)", "err (°)")]
+    for key, orbit in list(reply["orbits"].items())[:_MOST_ROWS]:
+        period = orbit["meanPeriod"]
+        rows.append(
+            (
+                short.get(key, key),
+                range_text(orbit["semiMajorAxis"], of_axis),
+                range_text(orbit["eccentricity"], of_others),
+                range_text(orbit["inclination"], of_others),
+                "-" if period is None else f"{period:.7g}",
+                number_text(reply["error"].get(key, {}).get("degrees"), 1),
+            )
+        )
+    return rows
+
+
+def _resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+    """Yield each group of bodies near a resonance with the angle that swings least, or the first if none does."""
+    best: dict[tuple[str, ...], Reply] = {}
+    for one in reply["resonances"]:
+        key = tuple(one["bodies"])
+        if key not in best or _swing(one) < _swing(best[key]):
+            best[key] = one
+    if not best:
+        return
+    yield "Resonances"
+    rows: list[tuple[str, ...]] = []
+    for bodies, one in list(best.items())[:_MOST_ROWS]:
+        between = " ".join(short.get(key, key) for key in bodies)
+        swing = "" if one["centre"] is None else f"{one['centre']:.0f} ± {one['halfRange']:.0f}°"
+        rows.append((f"  {between}", one.get("ratio") or "Laplace", one["behaviour"], swing, angle_text(one, short)))
+    if max(map(len, tabulate(rows, right=(), width=None))) > WIDTH:
+        rows = [row[:-1] for row in rows]  # the formulas are in --json
+    yield from tabulate(rows, right=())
+    yield from _more(len(best), _MOST_ROWS, "resonance", "resonances")
+    yield ""
+
+
+def _swing(resonance: Reply) -> tuple[bool, float]:
+    half_range = resonance["halfRange"]
+    return resonance["behaviour"] != "librates", 360.0 if half_range is None else half_range
+
+
+def angle_text(resonance: Reply, short: Mapping[str, str]) -> str:
+    """Return a resonant angle with short names: λ is a mean longitude, ϖ the longitude of a periapsis."""
+    if "longitudes" not in resonance:
+        return str(resonance["angle"])
+    names = [short.get(key, key) for key in resonance["bodies"]]
+    terms = [(number, "λ", name) for number, name in zip(resonance["longitudes"], names, strict=True)]
+    terms += [(number, "ϖ", name) for number, name in zip(resonance["apsides"], names, strict=True)]
+    if terms[0][0] < 0:  # a pair: the outer body first
+        terms.sort(key=lambda term: term[0] < 0)
+    parts = [f"{'-' if n < 0 else '+'} {'' if abs(n) == 1 else abs(n)}{sign}({name})" for n, sign, name in terms if n]
+    return " ".join(parts).removeprefix("+ ")
+
+
+def _pairs(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+    """Yield the period ratios and closest approaches of neighbours, which are first in the reply."""
+    neighbours: dict[str, Reply] = {}
+    for one in reply["pairs"]:
+        if one["inner"] in neighbours:
+            break
+        neighbours[one["inner"]] = one
+    listed = [one for one in neighbours.values() if one["closest"] is not None]
+    if not listed:
+        return
+    rows = [("pair", "period ratio", "closest (AU)", "Hill radii", "day")]
+    for one in listed[:_MOST_ROWS]:
+        closest = one["closest"]
+        rows.append(
+            (
+                f"{short.get(one['inner'], one['inner'])} {short.get(one['outer'], one['outer'])}",
+                "-" if one["periodRatio"] is None else f"{one['periodRatio']:.5f}",
+                f"{closest['au']:.4g}",
+                "-" if closest["hillRadii"] is None else f"{closest['hillRadii']:.3g}",
+                f"{closest['day']:.6g}",
+            )
+        )
+    yield from tabulate(rows, right=(1, 2, 3, 4))
+    yield ""
+
+
+def _events(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+    """Yield encounters, collisions and ejections, if there were any."""
+    lines: list[str] = []
+    for one in reply["encounters"][:_MOST_ROWS]:
+        hill = "" if one.get("hillRadii") is None else f" ({one['hillRadii']:.3g} mutual Hill radii)"
+        lines.append(f"day {one['day']:.6g}: {_both(one, short)} pass at {one['au']:.4g} AU{hill}")
+    for one in reply["collisions"][:_MOST_ROWS]:
+        merged = one.get("survivor")
+        after = f"; {short.get(merged, merged)} goes on with both" if merged else ""
+        lines.append(f"day {one['day']:.6g}: {_both(one, short)} collide{after}")
+    lines += [
+        f"day {one['day']:.6g}: {short.get(one['id'], one['id'])} leaves the system" for one in reply["ejections"]
+    ]
+    if lines:
+        yield "Encounters, collisions, ejections"
+        for line in lines[:_MOST_ROWS]:
+            yield cut("  " + printable(line, keep=""), WIDTH)
+        total = sum(len(reply[key]) for key in ("encounters", "collisions", "ejections"))
+        yield from _more(total, _MOST_ROWS, "event", "events")
+        yield ""
+
+
+def _both(event: Reply, short: Mapping[str, str]) -> str:
+    return " and ".join(short.get(key, key) for key in event["bodies"])
+
+
+def _errors(reply: Reply) -> Iterator[str]:
+    yield "Errors" if reply["trustworthy"] else f"Errors: {_NOT_TRUSTED}"
+    for name in ("arithmetic", "start", "physics"):
+        told = reply["errors"][name]
+        text = told if isinstance(told, str) else " ".join(told)
+        label = {"arithmetic": "arithmetic", "start": "start", "physics": "missing physics"}[name]
+        lines = wrap(f"{label}: {text or 'none known.'}", "    ")
+        yield "  " + lines[0].lstrip()
+        yield from lines[1:]
+    energy, momentum = reply["energyDrift"], reply["angularMomentumDrift"]
+    if energy and momentum:
+        yield f"  conserved: energy to {energy['max']:.1g}, angular momentum to {momentum['max']:.1g}"
+
+
+def _more(count: int, most: int, one: str, many: str) -> Iterator[str]:
+    if count > most:
+        left = count - most
+        yield f"  … and {left:,} more {one if left == 1 else many}; --json has all"

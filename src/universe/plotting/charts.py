@@ -1,0 +1,174 @@
+"""Charts of values over time, in panels one above the other, on the dark page of the other pictures.
+
+    drawing = chart([Panel("eccentricity", [Series("b", days, e_of_b), Series("c", days, e_of_c)])],
+                    title="TRAPPIST-1", subtitle="10 years", x_label="days")
+
+`to_png(drawing)` and `to_svg(drawing)` write it. Values that are not finite leave gaps.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from universe.plotting.axes import Area, area_marks
+from universe.plotting.colours import BACKGROUND, DIM, PALE, ramp
+from universe.plotting.curves import pieces, spread, thin
+from universe.plotting.drawing import Dots, Drawing, Label, Mark, Polyline
+from universe.plotting.scale import Floats
+from universe.plotting.texts import drawable, text_width
+
+_LEFT: Final = 104.0
+_TOP: Final = 150.0
+_GAP: Final = 62.0
+_BOTTOM: Final = 96.0
+_NAME_SIZE: Final = 13.0
+_LONGEST_NAME: Final = 40
+_MOST_NAMES: Final = 24
+_MOST_DOTS: Final = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Values of one thing: a line, or points, with its name at the right edge of the panel."""
+
+    name: str
+    x: ArrayLike
+    y: ArrayLike
+    colour: str | None = None
+    """`#rrggbb`; one of a ramp from warm to cold by the place among the series of the panel if left out."""
+    is_points: bool = False
+    width: float = 1.6
+    """Of a line; the radius of points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Axes with some series."""
+
+    title: str
+    """What is drawn, and in which unit."""
+    series: Sequence[Series]
+    note: str = ""
+    """On the right above the panel."""
+    y_range: tuple[float, float] | None = None
+    """From the values if left out; values beyond are not drawn."""
+    is_angle: bool = False
+    """Whether y is in degrees, with ticks at multiples of 15, 30, 45, …"""
+    y_ticks: Sequence[tuple[float, str]] | None = None
+    """Values and texts along the y axis, instead of round ones."""
+    lines: Sequence[float] = ()
+    """Values of y that a horizontal line marks."""
+    x_label: str | None = None
+    """A panel with a label of its own has an x axis of its own; the others share the chart's."""
+    height: float = 220.0
+
+
+def stack(title: str, series: Sequence[Series], *, unit: str = "", note: str = "", lane: float = 44.0) -> Panel:
+    """Return a panel with a lane for each series about 0, one above the other, the first at the bottom.
+
+    Each lane is as high as its largest value, which its tick names: for curves that would cover each other.
+    """
+    lanes: list[Series] = []
+    ticks: list[tuple[float, str]] = []
+    for number, one in enumerate(series):
+        y = np.asarray(one.y, dtype=np.float64)
+        finite = np.abs(y[np.isfinite(y)])
+        largest = float(finite.max()) if finite.size else 0.0
+        lanes.append(replace(one, y=number + 0.42 * y / (largest or 1.0)))
+        ticks.append((float(number), f"±{largest:.2g}{unit}"))
+    height = max(80.0, lane * len(lanes))
+    return Panel(title, lanes, note, y_range=(-0.6, max(1, len(lanes)) - 0.4), y_ticks=ticks, height=height)
+
+
+def chart(
+    panels: Sequence[Panel], *, title: str, subtitle: str = "", x_label: str, footer: str = "", width: int = 1200
+) -> Drawing:
+    """Return the drawing of panels one above the other, as high as they need."""
+    right = _right_margin(panels)
+    shared = _x_range([panel for panel in panels if panel.x_label is None])
+    marks: list[Mark] = []
+    top = _TOP if panels else 0.0
+    for number, panel in enumerate(panels):
+        x_low, x_high = shared if panel.x_label is None else _x_range([panel])
+        y_low, y_high = panel.y_range or _range([np.asarray(one.y, dtype=np.float64) for one in panel.series])
+        area = Area(_LEFT, top, width - right, top + panel.height, x_low, x_high, y_low, y_high)
+        has_x = panel.x_label is not None or not any(one.x_label is None for one in panels[number + 1 :])
+        marks += area_marks(
+            area, drawable(panel.title, 120), drawable(panel.note, 120), panel.x_label or x_label if has_x else None,
+            is_angle=panel.is_angle, y_ticks=panel.y_ticks, lines=panel.lines,
+        )  # fmt: skip
+        marks += _content(panel, area)
+        top = area.bottom + _GAP + (26 if has_x and number + 1 < len(panels) else 0)
+    height = round((top - _GAP if panels else _TOP) + _BOTTOM)
+    if not panels:
+        marks.append(Label(width / 2, _TOP, "Nothing to draw.", 15, DIM, "middle"))
+    head = [Label(40, 58, _fitting(title, 26, width - 80), 26, PALE)]
+    if subtitle:
+        head.append(Label(40, 84, _fitting(subtitle, 14, width - 80), 14, DIM))
+    if footer:
+        head.append(Label(40, height - 24, _fitting(footer, 12, width - 80), 12, DIM))
+    return Drawing(width, height, BACKGROUND, drawable(title, 120) or "Chart", (*marks, *head))
+
+
+def _content(panel: Panel, area: Area) -> Iterator[Mark]:
+    colours = ramp(len(panel.series))
+    ends: list[tuple[float, str, str]] = []
+    """The height at the right edge, the name and the colour of each series."""
+    for series, ramped in zip(panel.series, colours, strict=True):
+        x, y = (np.asarray(values, dtype=np.float64) for values in (series.x, series.y))
+        colour = series.colour or ramped
+        seen = area.contains(x, y)
+        if not seen.any():
+            continue
+        if series.is_points:
+            some = np.flatnonzero(seen)[:: max(1, -(-int(seen.sum()) // _MOST_DOTS))]
+            yield Dots(area.points(x[some], y[some]), series.width, colour)
+        else:
+            for part_x, part_y in pieces(x, np.where(seen, y, np.nan)):
+                yield Polyline(area.points(*thin(part_x, part_y, round(area.width / 1.5))), colour, series.width)
+        tail = y[seen][-max(1, int(seen.sum()) // 20) :]
+        ends.append((area.page_y(float(np.median(tail))), drawable(series.name, _LONGEST_NAME), colour))
+    if len(ends) <= _MOST_NAMES:
+        yield from _names(ends, area)
+
+
+def _names(ends: Sequence[tuple[float, str, str]], area: Area) -> Iterator[Mark]:
+    """Yield the names beside the ends of their series, apart from each other, with lines that lead to them."""
+    gap = min(_NAME_SIZE * 1.35, (area.bottom - area.top) / max(1, len(ends) - 1) if len(ends) > 1 else 99)
+    size = min(_NAME_SIZE, gap / 1.05)
+    heights = spread([end for end, _, _ in ends], gap, area.top, area.bottom)
+    for (end, name, colour), height in zip(ends, heights, strict=True):
+        yield Polyline(((area.right + 4, end), (area.right + 20, height)), colour, 1.0, 0.7)
+        yield Label(area.right + 25, height + 0.35 * size, name, size, colour)
+
+
+def _right_margin(panels: Sequence[Panel]) -> float:
+    names = [drawable(one.name, _LONGEST_NAME) for panel in panels for one in panel.series[:_MOST_NAMES]]
+    return 60 + max((text_width(name, _NAME_SIZE) for name in names), default=0.0)
+
+
+def _x_range(panels: Sequence[Panel]) -> tuple[float, float]:
+    return _range([np.asarray(one.x, dtype=np.float64) for panel in panels for one in panel.series], margin=0.0)
+
+
+def _range(values: Sequence[Floats], margin: float = 0.06) -> tuple[float, float]:
+    """Return the lowest and highest finite value, a little apart even if there is only one."""
+    finite = [one[np.isfinite(one)] for one in values]
+    finite = [one for one in finite if one.size]
+    if not finite:
+        return 0.0, 1.0
+    low, high = float(min(one.min() for one in finite)), float(max(one.max() for one in finite))
+    if high - low <= 1e-12 * max(abs(low), abs(high)):
+        room = abs(low) * 0.05 or 1.0
+        return low - room, high + room
+    return low - margin * (high - low), high + margin * (high - low)
+
+
+def _fitting(text: str, size: float, width: float) -> str:
+    shown = drawable(text, 200)
+    while shown and text_width(shown, size) > width:
+        shown = drawable(shown, max(2, len(shown) - 4))
+    return shown

@@ -1,0 +1,50 @@
+"""Bodies by the names that people give them."""
+
+import pytest
+
+from universe.nbody.body_names import find_bodies, short_names
+from uraniborg.kernel.errors import InvalidInput, NotFound
+
+STARS = {
+    "t": {"name": "TRAPPIST-1"},
+    "t-b": {"name": "TRAPPIST-1 b"},
+    "t-c": {"name": "TRAPPIST-1 c"},
+    "x1": {"name": "Twin"},
+    "x2": {"name": "twin"},
+    "n": {"name": None},
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [("t-b", "t-b"), ("T-B", "t-b"), ("trappist-1 B", "t-b"), (" TRAPPIST-1 ", "t"), ("c", "t-c"), ("N", "n")],
+)
+def test_a_body_is_found_by_id_name_or_last_word(given: str, found: str) -> None:
+    assert find_bodies(STARS, [given]) == [found]
+
+
+def test_an_unknown_body_is_refused_with_the_nearest() -> None:
+    with pytest.raises(NotFound, match="There is no body 'trapist-1 b'") as refused:
+        find_bodies(STARS, ["trapist-1 b"])
+    assert "t-b" in (refused.value.hint or "")
+    with pytest.raises(NotFound) as refused:
+        find_bodies(STARS, ["\u202eqqqqqqqq" * 1000])
+    assert len(refused.value.message) < 120
+    with pytest.raises(NotFound, match="no body ''"):
+        find_bodies({}, [""])
+
+
+def test_a_name_that_two_bodies_have_is_refused_with_their_ids() -> None:
+    with pytest.raises(InvalidInput, match="2 bodies are called 'TWIN'") as refused:
+        find_bodies(STARS, ["TWIN"])
+    assert "x1, x2" in (refused.value.hint or "")
+
+
+def test_short_names_leave_out_what_all_have_in_common() -> None:
+    assert short_names(["TRAPPIST-1", "TRAPPIST-1 b", "TRAPPIST-1 c"]) == ["TRAPPIST-1", "b", "c"]
+    assert short_names(["Sun", "Mercury", "Mars"]) == ["Sun", "Mercury", "Mars"]
+    assert short_names(["A", "Star B", "Star C"]) == ["A", "Star B", "Star C"]
+    assert short_names(["Sun", "A comet with a long name"]) == ["Sun", "A comet with …"]
+    assert short_names(["A", "A very long name 1", "A very long name 2"], 8) == ["A", "… name 1", "… name 2"]
+    assert short_names(["", "\n\x1b[31m"]) == ["?", "[31m"]
+    assert short_names([]) == []

@@ -1,0 +1,67 @@
+"""The starts of shipped systems are those that REBOUND makes of the same papers, whatever axes they are written in."""
+
+from typing import Final
+
+import numpy as np
+import pytest
+
+from tests.universe.nbody.truths import read_truth
+from universe.nbody.starts import Start, start_of
+from universe.orbits.anomaly import Floats
+from universe.systems import load
+
+CLOSE: Final = 1e-9
+"""Relative: angles of a state are rounded to 1e-10 degrees."""
+
+
+def relative_states(start: Start, ids: list[str]) -> tuple[Floats, Floats]:
+    """Return positions and velocities of `ids` relative to the first of them."""
+    rows = [start.ids.index(one) for one in ids]
+    positions, velocities = start.positions[rows], start.velocities[rows]
+    return positions[1:] - positions[0], velocities[1:] - velocities[0]
+
+
+def turned(theirs: Floats, ours: Floats) -> Floats:
+    """Return `theirs` after the rotation or mirroring that brings its rows nearest to `ours`.
+
+    Transits cannot tell a system from its mirror image: the paper's inclination of 89.7 degrees may be 90.3.
+    """
+    left, _, right = np.linalg.svd(theirs.T @ ours)
+    return theirs @ left @ right
+
+
+@pytest.mark.parametrize("name", ["trappist-1", "kepler-90"])
+def test_a_transiting_system_starts_as_rebound_starts_it(name: str) -> None:
+    truth = read_truth(name).start
+    ids = list(truth.ids)
+    start = start_of(load(name), ids)
+    assert start.masses == pytest.approx(truth.masses[[truth.ids.index(one) for one in start.ids]], rel=1e-9)
+    (our_x, our_v), (their_x, their_v) = relative_states(start, ids), relative_states(truth, ids)
+    size, speed = (np.linalg.norm(rows, axis=1, keepdims=True) for rows in (their_x, their_v))
+    ours = np.vstack([our_x / size, our_v / speed])
+    theirs = np.vstack([their_x / size, their_v / speed])
+    assert np.abs(turned(theirs, ours) - ours).max() < CLOSE
+    assert (np.cross(our_x, our_v)[:, 2] > 0).all(), "planets go around the pole of the reference plane"
+
+
+def test_the_planets_start_where_jpl_has_them() -> None:
+    truth = read_truth("planets").start
+    ids = [one for one in truth.ids if one != "emb"]
+    ours = relative_states(start_of(load("solar-system"), [*ids, "earth", "moon"]), ids)
+    for mine, theirs in zip(ours, relative_states(truth, ids), strict=True):
+        assert (np.linalg.norm(mine - theirs, axis=1) / np.linalg.norm(theirs, axis=1)).max() < CLOSE
+
+
+def test_earth_and_moon_start_about_their_barycentre() -> None:
+    truth = read_truth("earth-moon").start
+    ids = list(truth.ids)
+    ours = relative_states(start_of(load("solar-system"), ids), ids)
+    for mine, theirs in zip(ours, relative_states(truth, ids), strict=True):
+        assert (np.linalg.norm(mine - theirs, axis=1) / np.linalg.norm(theirs, axis=1)).max() < CLOSE
+
+
+@pytest.mark.parametrize("name", ["trappist-1", "kepler-90", "solar-system", "alpha-centauri"])
+def test_the_barycentre_of_every_shipped_system_is_at_rest_at_the_origin(name: str) -> None:
+    start = start_of(load(name))
+    for vectors in (start.positions, start.velocities):
+        assert np.abs(start.masses @ vectors).max() < 1e-15 * (start.masses @ np.abs(vectors)).max()

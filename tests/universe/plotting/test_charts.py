@@ -1,0 +1,102 @@
+"""Charts of values over time."""
+
+import io
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from universe.plotting import Drawing, Panel, Series, chart, stack, to_png, to_svg
+from universe.plotting.drawing import Dots, Label, Polyline
+
+DAYS = np.linspace(0, 100, 201)
+
+
+def texts(drawing: Drawing) -> list[str]:
+    return [mark.text for mark in drawing.marks if isinstance(mark, Label)]
+
+
+def drawn(*panels: Panel) -> Drawing:
+    return chart(panels, title="A run", subtitle="100 days", x_label="days", footer="gauss")
+
+
+def test_a_chart_names_its_panels_its_axes_and_its_series() -> None:
+    drawing = drawn(Panel("eccentricity", [Series("b", DAYS, 0.1 + DAYS / 1e3), Series("c", DAYS, 0 * DAYS)]))
+    found = texts(drawing)
+    for text in ("A run", "100 days", "eccentricity", "days", "b", "c", "0.05", "gauss", "20", "100"):
+        assert text in found
+
+
+def test_panels_share_one_axis_unless_they_have_their_own() -> None:
+    one, other = (Panel(name, [Series("b", DAYS, DAYS)]) for name in ("one", "other"))
+    assert texts(drawn(one, other)).count("days") == 1
+    own = Panel("third", [Series("b", DAYS / 100, DAYS)], x_label="phase")
+    found = texts(drawn(one, other, own))
+    assert (found.count("days"), found.count("phase")) == (1, 1)
+    assert drawn(one, other, own).height > drawn(one, other).height > drawn(one).height
+
+
+def test_values_lie_inside_of_the_panel_and_gaps_stay_open() -> None:
+    values = np.where(abs(DAYS - 50) < 5, np.nan, DAYS)
+    drawing = drawn(Panel("p", [Series("b", DAYS, values, colour="#123456")]))
+    lines = [mark for mark in drawing.marks if isinstance(mark, Polyline) and mark.stroke == "#123456"]
+    assert len([line for line in lines if len(line.points) > 2]) == 2
+    for line in lines:
+        assert all(0 < x < drawing.width and 0 < y < drawing.height for x, y in line.points)
+
+
+def test_points_beyond_a_given_range_are_not_drawn() -> None:
+    drawing = drawn(Panel("p", [Series("b", DAYS, DAYS, is_points=True)], y_range=(0, 50), is_angle=True))
+    (dots,) = [mark for mark in drawing.marks if isinstance(mark, Dots)]
+    assert len(dots.points) == 101
+    assert "30°" in texts(drawing)
+
+
+def test_names_at_the_right_edge_do_not_cover_each_other() -> None:
+    series = [Series(f"body {number}", DAYS, 0 * DAYS + number / 1e6) for number in range(12)]
+    drawing = drawn(Panel("p", series), Panel("q", [Series("far", DAYS, DAYS * 100)]))
+    heights = sorted(mark.y for mark in drawing.marks if isinstance(mark, Label) and mark.text.startswith("body"))
+    assert len(heights) == 12
+    assert min(np.diff(heights)) >= 13
+
+
+@pytest.mark.parametrize(
+    "panels",
+    [
+        [],
+        [Panel("nothing", [])],
+        [Panel("gone", [Series("b", DAYS, np.full(201, np.nan))])],
+        [Panel("one value", [Series("b", [1], [1])])],
+        [Panel("flat", [Series("b", DAYS, 0 * DAYS + 5)])],
+        [Panel("huge", [Series("b", DAYS, DAYS * 1e300)])],
+        [Panel("tiny", [Series("b", DAYS, DAYS * 1e-300)])],
+        [Panel("<b>&\x00\u202e星", [Series("</svg><script>" * 50, DAYS, DAYS)])],
+        [Panel("many", [Series(str(number), DAYS, DAYS + number) for number in range(200)])],
+    ],
+)
+def test_any_panels_give_a_png_and_a_valid_svg(panels: list[Panel]) -> None:
+    drawing = drawn(*panels)
+    assert Image.open(io.BytesIO(to_png(drawing))).size == (drawing.width, drawing.height)
+    root = ET.fromstring(to_svg(drawing))
+    assert not [one for one in root.iter() if "script" in one.tag]
+
+
+def test_a_long_series_makes_no_larger_picture() -> None:
+    long = np.linspace(0, 100, 200_000)
+    wave = Series("b", long, np.sin(long * 1e3))
+    assert len(to_svg(drawn(Panel("p", [wave])))) < 100_000
+    assert len(to_svg(drawn(Panel("p", [Series("b", long, long, is_points=True)])))) < 100_000
+
+
+def test_stacked_series_have_lanes_of_their_own_with_their_own_scale() -> None:
+    wave = np.sin(DAYS)
+    panel = stack(
+        "change", [Series("b", DAYS, wave), Series("c", DAYS, 1e-3 * wave), Series("d", DAYS, 0 * DAYS)], unit=" %"
+    )
+    low, middle, high = (np.asarray(one.y) for one in panel.series)
+    assert low.max() < middle.min() < middle.max() < high.min()
+    assert np.ptp(low) == pytest.approx(np.ptp(middle))
+    found = texts(drawn(panel))
+    assert [text for text in found if text.startswith("±")] == ["±1 %", "±0.001 %", "±0 %"]
+    assert texts(drawn(stack("empty", []))).count("empty") == 1

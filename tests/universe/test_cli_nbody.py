@@ -1,0 +1,219 @@
+"""`universe nbody`: replies, summaries, files and failures."""
+
+import ast
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.universe import test_cli
+from tests.universe.domain.samples import add_star
+from tests.universe.test_cli import HOSTILE, Ask
+
+ask = test_cli.ask
+REPLY: Final = {
+    "id", "version", "time", "epochJulianDate", "days", "daysAsked", "stoppedBy", "method", "step", "shortestStep",
+    "steps", "relativity", "frame", "bodies", "start", "end", "error", "errors", "trustworthy", "energyDrift",
+    "angularMomentumDrift", "verdict", "orbits", "pairs", "resonances", "encounters", "encounterCount", "collisions",
+    "ejections", "chaos", "amd",
+}  # fmt: skip
+
+
+def orbit(axis: float, **elements: float) -> dict[str, Any]:
+    return {"units": "astronomical", "semiMajorAxis": axis, "eccentricity": 0, "meanAnomaly": 0, **elements}
+
+
+@pytest.fixture
+def system(ask: Ask) -> Ask:
+    """With a universe `u` of a star with two planets, and `heavy`, its branch in which the outer one is heavier."""
+    assert ask("new", "--id", "u", "--name", "Hven").code == 0
+    sent = [
+        add_star("sun", name="Sun", mass=1),
+        add_star("ven", "sun", name="Ven", mass=1e-6, kepler=orbit(1)),
+        add_star("jut", "sun", name="Jut", mass=1e-4, kepler=orbit(2, meanAnomaly=100)),
+    ]
+    assert ask("send", "u", json.dumps(sent)).code == 0
+    return ask
+
+
+def test_the_reply_is_flat_and_anyone_can_check_it(system: Ask) -> None:
+    done = system("nbody", "u", "--days", "50", "--json")
+    said = done.json
+    assert (done.code, done.err) == (0, "")
+    assert said.keys() == REPLY
+    assert (said["id"], said["version"], said["days"], said["method"]) == ("u", 3, 50, "gauss")
+    assert said["bodies"] == list(said["start"]) == list(said["end"]) == list(said["error"]) == ["sun", "ven", "jut"]
+    for state in (*said["start"].values(), *said["end"].values()):
+        assert (state.keys(), len(state["position"]), len(state["velocity"])) == (
+            {"mass", "position", "velocity"},
+            3,
+            3,
+        )
+    assert said["start"]["ven"]["mass"] == 1e-6
+    assert all(0 < one["degrees"] < 1e-6 and 0 < one["au"] < 1e-8 for one in said["error"].values())
+    assert said["errors"].keys() == {"arithmetic", "start", "physics"}
+    assert said["trustworthy"] is True
+    assert said["orbits"].keys() == {"ven", "jut"}
+    assert said["step"] == pytest.approx(50 / said["steps"])
+    assert system("history", "u", "--json").json["entries"][-1]["version"] == 3
+
+
+def test_the_summary_begins_with_the_verdict_and_fits_a_terminal(system: Ask) -> None:
+    done = system("nbody", "u", "--years", "1")
+    lines = done.out.splitlines()
+    verdict = system("nbody", "u", "--days", "365.25", "--json").json["verdict"]
+    assert (done.code, done.err) == (0, "")
+    assert lines[0] == "u version 3: 3 bodies, 365.25 days, gauss, " + lines[0].rpartition(", ")[2]
+    assert " ".join(lines[2:]).startswith(verdict)
+    assert max(map(len, lines)) <= 80
+    for text in ("body", "period (d)", "Ven Jut", "Chaos", "arithmetic:", "start:", "missing physics:", "conserved:"):
+        assert text in done.out
+
+
+def test_bodies_are_chosen_by_id_or_name(system: Ask) -> None:
+    said = system("nbody", "u", "--days", "1", "--body", "SUN", "--body", "Jut", "--json").json
+    assert said["bodies"] == ["sun", "jut"]
+    refused = system("nbody", "u", "--body", "sunn", "--json")
+    assert (refused.code, refused.error["code"]) == (3, "not_found")
+    assert "sun" in refused.error["hint"]
+
+
+def test_two_universes_versions_or_branches_are_compared(system: Ask) -> None:
+    branch = system("branch", "u", "--name", "heavy", "--json").json["id"]
+    change = {"type": "updateStar", "id": "jut", "payload": {"mass": 1e-3}}
+    assert system("send", branch, json.dumps(change)).code == 0
+    assert system("send", "u", json.dumps(change)).code == 0
+    run = ("nbody", "u", "--version", "3", "--days", "20")
+    by_version, by_branch, by_both = (system(*run, "--compare", other, "--json").json for other in ("4", branch, "u@4"))
+    for said in (by_version, by_branch, by_both):
+        assert said.keys() == REPLY | {"comparison"}
+        assert (said["version"], said["start"]["jut"]["mass"]) == (3, 1e-4)
+        assert said["comparison"]["with"]["start"]["jut"]["mass"] == 1e-3
+        assert said["comparison"]["differences"]["verdict"]
+    assert by_version["comparison"]["with"]["end"] == by_both["comparison"]["with"]["end"]
+    shown = system(*run, "--compare", "4")
+    assert shown.code == 0
+    assert shown.out.splitlines()[1].startswith("u version 4: 3 bodies")
+    assert max(map(len, shown.out.splitlines())) <= 80
+    assert system(*run, "--compare", "nobody", "--json").error["code"] == "universe_not_found"
+    assert system(*run, "--compare", "9", "--json").error["code"] == "version_not_found"
+    assert system(*run, "--compare", "u@9", "--json").error["code"] == "version_not_found"
+
+
+def test_the_start_and_pictures_are_written_to_files(system: Ask, tmp_path: Path) -> None:
+    files = ["--write-rebound", "run.py", "--write-csv", "start.csv", "--plot", "run.png", "--plot", "run.SVG"]
+    done = system("nbody", "u", "--days", "100", *files)
+    assert done.code == 0
+    assert done.out.splitlines()[-4:] == [f"Written: {name}" for name in ("run.py", "start.csv", "run.png", "run.SVG")]
+    said = system("nbody", "u", "--days", "100", "--json").json
+    ast.parse((tmp_path / "run.py").read_text())
+    rows = [line for line in (tmp_path / "start.csv").read_text().splitlines() if not line.startswith("#")]
+    for row in csv.DictReader(rows):
+        assert [float(row[key]) for key in "xyz"] == said["start"][row["id"]]["position"]
+    assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+    assert "eccentricity" in (tmp_path / "run.SVG").read_text()
+    assert system("nbody", "u", "--years", "3", "--plot", "d.svg", "--plot-what", "distances").code == 0
+    drawn = (tmp_path / "d.svg").read_text()
+    assert "mutual Hill radii" in drawn
+    assert "eccentricity" not in drawn
+    assert system("nbody", "u", "--days", "1", "--plot", "none.svg", "--plot-what", "distances").code == 0
+    assert "Nothing to draw." in (tmp_path / "none.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "argument"),
+    [
+        (["--days", "1", "--years", "1"], 2, None),
+        (["--plot", "run.gif"], 2, None),
+        (["--plot", "run.png", "--plot-what", "moods"], 2, None),
+        (["--plot-what", "angles"], 2, None),
+        (["--plot", "nowhere/run.png"], 5, None),
+        (["--write-csv", "nowhere/start.csv"], 5, None),
+        (["--days", "nan"], 2, "days"),
+        (["--days", "inf"], 2, "days"),
+        (["--years", "1e12"], 2, "days"),
+        (["--method", "euler"], 2, "method"),
+        (["--on-collision", "bounce"], 2, "on_collision"),
+        (["--step", "1"], 2, "step"),
+        (["--method", "leapfrog", "--step", "100"], 2, "step"),
+        (["--method", "leapfrog", "--step", "-1"], 2, "step"),
+        (["--method", "leapfrog", "--relativity"], 2, "method"),
+        (["--body", "ven", "--body", "ven"], 2, "ids"),
+        (["--days", "1e6", "--max-seconds", "0"], 2, "days"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_run_is_refused_before_or_while_it_runs(
+    system: Ask, tmp_path: Path, arguments: list[str], code: int, argument: str | None
+) -> None:
+    done = system("nbody", "u", *arguments, "--json")
+    assert done.code == code
+    assert done.error.get("argument") == argument
+    assert done.error["hint"]
+    assert not list(tmp_path.glob("run.*"))
+
+
+def test_a_run_that_cannot_be_trusted_exits_with_4(ask: Ask) -> None:
+    ask("new", "--id", "u")
+    comet = add_star("comet", "sun", mass=1e-9, kepler=orbit(1, eccentricity=0.97, meanAnomaly=180))
+    assert ask("send", "u", json.dumps([add_star("sun", mass=1), comet])).code == 0
+    run = ("nbody", "u", "--days", "365", "--step", "18", "--method", "leapfrog")
+    shown, said = ask(*run), ask(*run, "--json")
+    assert (shown.code, said.code, said.json["trustworthy"]) == (4, 4, False)
+    assert "NOT TRUSTWORTHY" in shown.out
+    assert "not trustworthy" in said.json["verdict"]
+
+
+def test_bodies_that_touch_stop_the_run_or_merge(ask: Ask) -> None:
+    ask("new", "--id", "u")
+    comet = add_star("comet", "sun", mass=1e-9, kepler=orbit(1, eccentricity=0.999, meanAnomaly=180))
+    sun = add_star("sun", name="Sun", mass=1, physical={"radiusKm": 695_700})
+    assert ask("send", "u", json.dumps([sun, comet])).code == 0
+    stopped = ask("nbody", "u", "--days", "300", "--json").json
+    assert (stopped["stoppedBy"], stopped["daysAsked"]) == ("collision", 300)
+    assert stopped["days"] == pytest.approx(stopped["collisions"][0]["day"])
+    assert stopped["days"] < 300
+    shown = ask("nbody", "u", "--days", "300", "--plot", "end.svg").out
+    assert "ended the run" in shown
+    assert "collide" in shown
+    merged = ask("nbody", "u", "--days", "300", "--on-collision", "merge", "--json").json
+    assert (merged["days"], merged["end"]["comet"], merged["end"]["sun"]["mass"]) == (300, None, 1 + 1e-9)
+    assert merged["collisions"][0]["survivor"] == "sun"
+    assert ask("nbody", "u", "--days", "300", "--on-collision", "merge", "--plot", "end.svg").code == 0
+
+
+def test_hostile_names_command_no_terminal_and_forge_no_line(ask: Ask, tmp_path: Path) -> None:
+    ask("new", "--id", "u", "--name", HOSTILE)
+    sent = [add_star("sun", name=HOSTILE, mass=1), add_star("ven", "sun", name=HOSTILE, mass=1e-6, kepler=orbit(1))]
+    assert ask("send", "u", json.dumps(sent)).code == 0
+    done = ask("nbody", "u", "--days", "400", "--plot", "run.svg", "--write-rebound", "run.py", "--compare", "u")
+    assert done.code == 0
+    for text in (done.out + done.err, ask("nbody", "u", "--days", "1").out):
+        assert not set("\x1b\x07\r") & set(text)
+        assert not [line for line in text.splitlines() if line.lstrip().startswith("★ forged")]
+    assert (tmp_path / "run.py").read_text().isascii()
+
+
+def test_an_interrupt_ends_a_long_run_without_traces(system: Ask, tmp_path: Path) -> None:
+    names = {name: value for name, value in os.environ.items() if not name.startswith("URANIBORG_")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "universe", "nbody", "u", "--years", "2000", "--plot", "run.png"],
+        cwd=tmp_path,
+        env={**names, "URANIBORG_HOME": str(tmp_path / "home")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr
+    assert "u: " in process.stderr.readline()  # the first line of progress
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    assert not (tmp_path / "run.png").exists()
