@@ -39,6 +39,14 @@ def test_pairs_come_neighbours_first_with_ratio_and_closest_approach() -> None:
     assert 0 <= fg["day"] <= 40
 
 
+def test_stars_have_distances_and_no_hill_radii() -> None:
+    state = planets([10.0, 300.0], mass=0.0)
+    state["stars"]["p0"]["mass"] = 0.4
+    pair = answers_of(run(start_of(state), 30.0))["pairs"][0]
+    assert pair["closest"]["au"] > 0
+    assert pair["closest"]["hillRadii"] is None
+
+
 def test_the_verdict_of_a_short_run_claims_no_resonance() -> None:
     verdict = answers_of(trappist_run())["verdict"]
     assert "librated" not in verdict
