@@ -24,6 +24,8 @@ from uraniborg.kernel.clock import FrozenClock
 from uraniborg.recordings import QUERY, RECORDING
 
 PAPERS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("demo_papers.json").read_text(encoding="utf-8"))
+for _paper in PAPERS:  # the authors' abstracts are not ours to give, and ours must not pass for theirs
+    _paper["abstract"] = f"Our summary: {_paper['abstract']}"
 WHEN = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
 SOURCES = ["crossref", "arxiv", "openalex", "europepmc", "semantic_scholar", "pubmed", "dblp"]
 

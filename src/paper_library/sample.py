@@ -9,6 +9,8 @@ from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import locked, make_folder
 
 SAMPLE_PAPERS: Final = Path(__file__).parent / "sample_papers"
+SAMPLE_INPUTS: Final = tuple(SAMPLE_PAPERS / name for name in ("papers.bib", "texts", "data_sheets"))
+"""The bibliography, the reader's guides and the data sheets."""
 
 
 def sample_shelf(target: Path | None = None) -> Path:
@@ -17,11 +19,10 @@ def sample_shelf(target: Path | None = None) -> Path:
     if not _is_there(path):
         from paper_library.build.building import build_shelf  # most calls find it built
 
-        inputs = [SAMPLE_PAPERS / "papers.bib", SAMPLE_PAPERS / "texts"]
         make_folder(path.parent)
         with locked(path.parent / f".{path.name}.sample", timeout_s=60):
             if not _is_there(path):  # another process may have made it meanwhile
-                build_shelf(inputs, path, summaries=SAMPLE_PAPERS / "summaries")
+                build_shelf(SAMPLE_INPUTS, path, summaries=SAMPLE_PAPERS / "summaries")
     return path
 
 

@@ -16,11 +16,15 @@ from paper_library.config import load_config
 from paper_library.errors import OutOfBounds, ShelfNotFound, ShelfUnwritable
 from paper_library.limits import DEFAULT_PAGE_SIZE
 from paper_library.store.layout import MANIFEST
+from paper_library.text.tables import table_rows
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import locked, make_folder, shown
+from uraniborg.kernel.text import words
 
 _PARTS: Final = ("metadata", "summary", "source", "bibtex")
 _PATIENCE_S: Final = 60.0
+DEFAULT_ROWS: Final = 100
+MOST_ROWS: Final = 1000
 
 
 class Context(Protocol):
@@ -58,6 +62,28 @@ def read(params: dict[str, Any], context: Context) -> dict[str, Any]:
     return {"metadata": metadata, **_piece(text, params.get("offset") or 0, params.get("max_chars"))}
 
 
+def rows(params: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Return the table rows of a paper's text, all or those that contain some words. Raises as `Library.source`."""
+    limit = params.get("limit", DEFAULT_ROWS)
+    if not 1 <= limit <= MOST_ROWS:
+        raise OutOfBounds("limit", f"from 1 to {MOST_ROWS}")
+    wanted = set(words(params.get("containing") or ""))
+    with _opened(params, context) as library:
+        text = library.source(params["paper_id"])
+    found = [
+        {
+            "section": one.section,
+            "table": one.caption,
+            "header": list(one.header),
+            "row": list(one.cells),
+            "offset": one.offset,
+        }
+        for one in table_rows(text)
+        if wanted <= set(words(" ".join((one.section, one.caption, *one.header, *one.cells))))
+    ]
+    return {"rows": found[:limit], "total": len(found)}
+
+
 def add(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Puts papers on a shelf, and makes the shelf if it is not there; what is on it already stays one paper.
 
@@ -65,7 +91,7 @@ def add(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """
     papers: list[Any] = params.get("papers") or []
     files: Any = params.get("files") or []
-    if not papers and not files:
+    if not papers and not files and not params.get("sample"):
         raise InvalidInput("There is nothing to add.", hint="Give papers or files.", argument="papers")
     shelf = _named(params, context) or load_config().shelf
     if shelf is None:
@@ -77,7 +103,7 @@ def add(params: dict[str, Any], context: Context) -> dict[str, Any]:
     named = [context.folder / Path(file).expanduser() for file in ([files] if isinstance(files, str) else files)]
     try:
         with _alone_at(shelf), tempfile.TemporaryDirectory() as folder:
-            return _added(shelf, [*named, *_written(papers, Path(folder))])
+            return _added(shelf, [*named, *_written(papers, Path(folder))], with_sample=bool(params.get("sample")))
     except OSError as exc:
         raise ShelfUnwritable(
             f"The shelf {shown(shelf)} could not be written: {exc.strerror or 'the disk refused it'}.",
@@ -103,10 +129,12 @@ def _written(papers: list[Any], folder: Path) -> list[Path]:
     return [path]
 
 
-def _added(shelf: Path, inputs: list[Path]) -> dict[str, Any]:
+def _added(shelf: Path, inputs: list[Path], *, with_sample: bool) -> dict[str, Any]:
     from paper_library.build.building import build_shelf
+    from paper_library.sample import SAMPLE_INPUTS
 
-    report = build_shelf(inputs, shelf, update=shelf if (shelf / MANIFEST).is_file() else None)
+    before = shelf if (shelf / MANIFEST).is_file() else None
+    report = build_shelf([*(SAMPLE_INPUTS if with_sample else ()), *inputs], shelf, update=before)
     return {
         "shelf": str(shelf),
         "papers": report.papers,

@@ -53,7 +53,7 @@ def sources_of(stars: Mapping[str, Mapping[str, Any]], *, notes: list[str] | Non
     for body_id, body in stars.items():
         for place, entry in _entries(body.get("sources"), body_id, told):
             source = _source(entry, place, told)
-            if source is None:
+            if source is None or entry.get("fields") == []:  # it supports nothing any more
                 continue
             known = found.setdefault(source.id, source)
             if known is not source and _told(known) != _told(source):

@@ -15,7 +15,17 @@ from universe.service.asking import KEY_CHARS
 from universe.service.replies import Part, Wanted, record_facts, summary
 from universe.service.universes import Seen, UniverseService
 from universe.store.port import Change
-from uraniborg.kernel.mcp import Listed, Server, Subscriptions, list_more, make_server, resource, subscriptions, tool
+from uraniborg.kernel.mcp import (
+    Listed,
+    Server,
+    Subscriptions,
+    client_name,
+    list_more,
+    make_server,
+    resource,
+    subscriptions,
+    tool,
+)
 from uraniborg.kernel.version import version
 
 COMMANDS_URI: Final = "universe://reference/commands"
@@ -24,6 +34,7 @@ SCHEMA_URI: Final = "universe://reference/command-schema"
 _LISTED: Final = 1_000
 """How many universes are listed among the resources; all can be read."""
 _LEAST_BYTES: Final = 1_000
+_CLIENT_CHARS: Final = 150
 
 UniverseId = Annotated[str, Field(max_length=1_000, description="The id of a universe; the resources list them.")]
 
@@ -150,8 +161,15 @@ def _add_sending(server: Server, service: UniverseService) -> None:
         has timePassed, timeUnit and, in a real system, date.
         """
         one = _object_in(command)
-        result = await service.send(universeId, one, expected_version=expectedVersion, key=idempotencyKey)
+        result = await service.send(
+            universeId, one, expected_version=expectedVersion, key=idempotencyKey, author=_author()
+        )
         return (await command_reply(result, one, return_)).decode()
+
+
+def _author() -> str:
+    name = client_name()
+    return f"{name[:_CLIENT_CHARS]} (MCP)" if name else "MCP client"
 
 
 def _add_resources(server: Server, service: UniverseService) -> None:

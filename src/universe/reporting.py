@@ -9,11 +9,17 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from universe.claims import TextOf
+from universe.domain.units import is_astronomical, unit_of
 from universe.store.checking import Verdict
+from universe.value_status import value_status
 from uraniborg.kernel.logging import printable
 
 _MOST_CHILDREN: Final = 40
 _MOST_LINES: Final = 400
+_MOST_EVENTS: Final = 20
+_TREE_WIDTH: Final = 400
+"""So that no line is cut, which would lose who set a value."""
 _RESTORED: Final = {
     "create": "made",
     "branch": "branched off",
@@ -52,9 +58,24 @@ def tell_list(found: list[dict[str, Any]]) -> None:
 
 def tell_result(done: dict[str, Any]) -> None:
     out = _console()
-    said = ", ".join(_event(event) for event in done["events"][:20]) or "time has passed"
-    more = f" and {len(done['events']) - 20:,} more" if len(done["events"]) > 20 else ""
-    out.print(f"Version {done['version']:,}: {said}{more}.")
+    passed = [_passed(done["timePassed"], done["timeUnit"])] if "timePassed" in done else []
+    events = [_event(event) for event in done["events"]]
+    more = [f"and {len(events) - _MOST_EVENTS:,} more"] if len(events) > _MOST_EVENTS else []
+    happened = ", ".join([*events[:_MOST_EVENTS], *more, *passed]) or "nothing changed"
+    out.print(f"Version {done['version']:,}: {happened}.")
+    for warning in done.get("warnings", ()):
+        out.print(f"  {_safe(warning)}")
+
+
+def with_unit(amount: float, unit: str) -> str:
+    """Return an amount for a person: `30 days`, `1 day`."""
+    return f"{amount:,.10g} {unit.removesuffix('s') if amount == 1 else unit}"
+
+
+def _passed(time: float, unit: str) -> str:
+    """Return how much time passed: `30 days passed`, `1 day passed`, `went back by 2 days`."""
+    amount = with_unit(abs(time), unit)
+    return f"{amount} passed" if time > 0 else f"time went back by {amount}"
 
 
 def tell_history(entries: list[dict[str, Any]], after: int) -> None:
@@ -62,19 +83,23 @@ def tell_history(entries: list[dict[str, Any]], after: int) -> None:
     if not entries:
         out.print(f"Nothing has been done to it after version {after:,}." if after else "Nothing has been done to it.")
     for entry in entries:
-        out.print(f"[bold]{entry['version']:>6,}[/bold]  {_minute(entry['at'])}  {_entry(entry)}")
+        author = _safe(entry.get("author") or "not recorded")
+        out.print(f"[bold]{entry['version']:>6,}[/bold]  {_minute(entry['at'])}  {_entry(entry)}  [dim]{author}[/dim]")
 
 
 def _minute(at: str) -> str:
     return at[:16].replace("T", " ")
 
 
-def tell_tree(name: str, version: int, plain: dict[str, Any], depth: int) -> None:
-    """The bodies as a tree from the roots, and how much of everything else there is."""
+def tell_tree(name: str, version: int, plain: dict[str, Any], depth: int, time: str, text_of: TextOf) -> None:
+    """Print the bodies as a tree from the roots, and the number of other entities.
+
+    `time` is the time with its unit; `text_of` lends the texts of a shelf, to check claims.
+    """
     out = _console()
-    tree = Tree(f"[bold]{_safe(name)}[/bold]  version {version:,}, time {plain['time']:g}")
-    _grow(tree, plain, depth)
-    out.print(tree)
+    tree = Tree(f"[bold]{_safe(name)}[/bold]  version {version:,}, time {_safe(time)}")
+    _grow(tree, plain, depth, text_of)
+    _console(_TREE_WIDTH).print(tree)
     others = {
         kind: len(plain[kind]) for kind in ("groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae")
     }
@@ -86,9 +111,10 @@ def tell_tree(name: str, version: int, plain: dict[str, Any], depth: int) -> Non
         out.print(f"[yellow]{len(stray):,} orbit what is not there[/yellow], and so are not in the tree: {named}")
 
 
-def _grow(tree: Tree, plain: dict[str, Any], depth: int) -> None:
-    """Level by level and with a visited set: trees from elsewhere may be deep, wide or run in circles."""
+def _grow(tree: Tree, plain: dict[str, Any], depth: int, text_of: TextOf) -> None:
+    """Add the bodies level by level and each once: trees from elsewhere may be deep, wide or circular."""
     stars = plain["stars"]
+    astronomical = is_astronomical(stars.values())
     seen: set[str] = set()
     lines = 0
     waiting = [(tree, list(dict.fromkeys(plain["rootIds"])), 1)]
@@ -102,7 +128,7 @@ def _grow(tree: Tree, plain: dict[str, Any], depth: int) -> None:
             lines += 1
             seen.add(key)
             body = stars[key]
-            twig = branch.add(_body(key, body))
+            twig = branch.add(_body(key, body, astronomical=astronomical, text_of=text_of))
             if body["children"] and level < depth:
                 waiting.append((twig, body["children"], level + 1))
             elif body["children"]:
@@ -133,13 +159,17 @@ def tell_commands(categories: list[dict[str, Any]]) -> None:
             out.print(f"  [bold]{command['type']}[/bold] {_safe('{')}{fields}{_safe('}')}  {command['description']}")
 
 
-def _body(key: str, body: dict[str, Any]) -> Text:
+def _body(key: str, body: dict[str, Any], *, astronomical: bool, text_of: TextOf) -> Text:
     sign = _SIGNS.get(body.get("bodyType") or "star", "●")
     color = body["color"] if isinstance(body.get("color"), str) and _is_hex(body["color"]) else "default"
     text = Text.assemble((sign, color), " ", (printable(body["name"], keep="")[:60], "bold"))
     if key != body["name"]:
         text.append(f"  {printable(key, keep='')[:60]}", "dim")
-    text.append(f"  mass {body['mass']:g}, at {body['orbitalDistance']:g}", "dim")
+    shown = {"mass": f"  mass {body['mass']:g}", "orbitalDistance": f", at {body['orbitalDistance']:g}"}
+    for field, value in shown.items():
+        text.append(f"{value} {unit_of(field, astronomical=astronomical)}".rstrip(), "dim")
+        if mark := value_status(body, field, text_of).mark:
+            text.append(f" ({printable(mark, keep='')})", "yellow")
     return text
 
 
@@ -173,5 +203,5 @@ def _safe(text: str) -> str:
     return escape(printable(text, keep=""))
 
 
-def _console() -> Console:
-    return Console(highlight=False, soft_wrap=True)
+def _console(width: int | None = None) -> Console:
+    return Console(highlight=False, soft_wrap=True, width=width)

@@ -57,7 +57,7 @@ async def command(params: dict[str, Any], context: Context) -> dict[str, Any]:
         else:
             key = params.get("idempotency_key") or _key(context, universe_id, given)
             expected = params.get("expected_version")
-            result = await service.send(universe_id, given, expected_version=expected, key=key)
+            result = await service.send(universe_id, given, expected_version=expected, key=key, author=_author(context))
             events, version = result.events, result.version
     return {"events": events, "version": version, "universe_id": universe_id, "created": created}
 
@@ -97,10 +97,16 @@ async def _made(service: UniverseService, params: dict[str, Any], context: Conte
         return universe_id, False
     begins_as = None if origin is None else await plain_state_from(origin)
     try:
-        await service.create(name, begins_as, universe_id=universe_id)
+        await service.create(name, begins_as, universe_id=universe_id, author=_author(context))
     except Conflict:  # somebody else was faster
         return universe_id, False
     return universe_id, True
+
+
+def _author(context: Context) -> str:
+    """Return the workflow and the run, as the author of what a node does."""
+    workflow = "".join(char for char in str(getattr(context, "workflow", "")) if char.isprintable()).strip()
+    return f"workflow {workflow[:80] or 'without a name'}, run {context.run_id[:80]}"
 
 
 def _key(context: Context, universe_id: str, given: Any) -> str:

@@ -65,8 +65,8 @@ def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> 
     asyncio.run(show_workflow(console))
     more = {
         output / "shelf": "the shelf, for paper-library serve",
-        output / "trappist-1.png": "the system the papers are about, seen from above",
-        output / "trappist-1.bib": "the papers its numbers came from",
+        output / "trappist-1.png": "the system, seen from above",
+        output / "trappist-1.bib": "the papers its values are from",
     }
     console.print(_files({**files, **more}))
 
@@ -113,7 +113,8 @@ def _title() -> Group:
     return Group(
         Text("\nUraniborg", style="bold"),
         Text("A search for papers, replayed: no network, no key.", style="dim"),
-        Text("The papers are real; the sources' answers were written for this demo.\n", style="dim"),
+        Text("The papers are real. The sources' answers, and the summaries that stand for", style="dim"),
+        Text("abstracts, were written for this demo.\n", style="dim"),
         Text.assemble(("You ask   ", "dim"), (QUERY, "bold")),
         Text(""),
     )
@@ -207,7 +208,7 @@ def _write(result: PaperCollection, output: Path) -> dict[Path, str]:
         output / "papers.bib": (export_bibtex(result), "BibTeX"),
         output / "papers.json": (export_json(result), "everything, with provenance"),
         output / "papers.md": (export_markdown(result), "the table"),
-        output / "search-log.md": (export_prisma(result), "what was asked, what came, what was dropped"),
+        output / "search-log.md": (export_prisma(result), "queries, counts and exclusions"),
     }
     for path, (text, _) in files.items():
         write_atomic(path, text)

@@ -1,4 +1,4 @@
-"""The demo's last act: what the search found goes on a shelf, beside the sample papers, and is searched there."""
+"""The demo's shelf: the papers that the search found, beside the sample papers, and searches of them."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -11,22 +11,22 @@ from rich.text import Text
 from paper_library.build.building import build_shelf
 from paper_library.library import Library
 from paper_library.reporting import marked
-from paper_library.sample import SAMPLE_PAPERS
+from paper_library.sample import SAMPLE_INPUTS, SAMPLE_PAPERS
 
 _QUERIES: Final = ("planets around nearby stars year:2010..", "author:vaswani", "Wirkungsgrad")
 
 
 def show_shelf(console: Console, found: Path, target: Path) -> None:
     """Build the shelf `target` of the sample papers and the export `found`, and search it."""
-    inputs = [SAMPLE_PAPERS / "papers.bib", SAMPLE_PAPERS / "texts", found]
-    report = build_shelf(inputs, target, summaries=SAMPLE_PAPERS / "summaries")
+    report = build_shelf([*SAMPLE_INPUTS, found], target, summaries=SAMPLE_PAPERS / "summaries")
     library = Library.open(target)
     try:
         facts = Text.assemble(
             (f"  {report.papers} papers", "bold"),
             f" from {report.entries} entries; {report.merged} merged, {report.with_source} with text to read",
         )
-        console.print(Group(Text("A shelf of it all", "bold"), facts, Text("")))
+        note = Text("  The summaries and texts are ours, not the papers' own words.", "dim")
+        console.print(Group(Text("A shelf of these papers and the sample papers", "bold"), facts, note, Text("")))
         for query in _QUERIES:
             console.print(_results(query, library.search(query, limit=2)))
     finally:

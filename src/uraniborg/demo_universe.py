@@ -1,4 +1,4 @@
-"""The demo's last act: the system the papers are about, changed by an agent over MCP and by a person over REST."""
+"""The demo's universe: the system that the papers are about, changed by an agent over MCP and a person over REST."""
 
 import asyncio
 import json
@@ -10,6 +10,7 @@ from typing import Any, Final
 import httpx
 from pydantic import SecretStr
 from rich.console import Console, Group
+from rich.table import Table
 from rich.text import Text
 
 from universe.app import make_app
@@ -23,7 +24,7 @@ from uraniborg.kernel.mcp.testing import http_client_for, json_of, serving
 _ID: Final = "trappist-1"
 _BY_AGENT: Final[list[dict[str, Any]]] = [
     {"type": "tick", "dt": 12.35},
-    {"type": "updateStar", "id": "trappist-1-e", "payload": {"note": "temperate"}},
+    {"type": "updateStar", "id": "trappist-1-e", "payload": {"color": "#7fb8a8"}},
 ]
 _BY_PERSON: Final[list[dict[str, Any]]] = [{"type": "tick"}, {"type": "removeStar", "id": "trappist-1-i"}]
 _WAIT_S: Final = 20
@@ -31,7 +32,7 @@ _WAIT_S: Final = 20
 
 async def show_universe(console: Console, output: Path) -> None:
     """Serve the system on a free port, change it from both sides, and leave a picture and a bibliography."""
-    console.print(Group(Text("A universe to test it in", "bold")))
+    console.print(Group(Text("A universe of the same system", "bold")))
     async with (
         serving(make_app(UniverseConfig(db=SecretStr("memory:")))) as url,
         httpx.AsyncClient(base_url=url) as rest,
@@ -40,7 +41,7 @@ async def show_universe(console: Console, output: Path) -> None:
         bodies = made.raise_for_status().json()["state"]["stars"]
         papers = len(sources_of(bodies))
         of = "paper" if papers == 1 else "papers"
-        console.print(f"  TRAPPIST-1, from {papers} {of}: {len(bodies)} bodies, every change streamed to all\n")
+        console.print(f"  TRAPPIST-1: {len(bodies)} bodies with values from {papers} {of}\n")
         async with _listening(url) as heard, http_client_for(f"{url}/mcp") as agent:
             for command in _BY_AGENT:
                 call = {"universeId": _ID, "command": command, "return": "events"}
@@ -51,7 +52,7 @@ async def show_universe(console: Console, output: Path) -> None:
             async with asyncio.timeout(_WAIT_S):
                 told = [await heard.get() for _ in range(3)]
         order = ", ".join(f"{one['version']} {one['command']['type']}" for one in told)
-        console.print(Text.assemble(("  the stream      ", "dim"), order, ("  in one order for all", "dim")))
+        console.print(Text.assemble(("  the stream      ", "dim"), order, (", the same for all listeners", "dim")))
         state = (await rest.get(f"/universes/{_ID}")).json()["state"]
     _leave(console, state, output)
 
@@ -89,11 +90,19 @@ async def _listening(url: str) -> AsyncGenerator[asyncio.Queue[dict[str, Any]]]:
         await asyncio.gather(listening, return_exceptions=True)
 
 
+def _passed(command: dict[str, Any]) -> str:
+    days = command.get("dt", 1)
+    return f"{days:g} {'day' if days == 1 else 'days'} passed"
+
+
 def _tell(console: Console, who: str, command: dict[str, Any], answer: dict[str, Any]) -> None:
-    line = Text.assemble((f"  {who:<16}", "dim"), (json.dumps(command), "cyan"))
     if "error" in answer:
-        line.append(f"\n{'':<18}✘ {answer['error']['message']}", "yellow")
+        outcome = Text(f"✘ {answer['error']['message']}", "yellow")
     else:
-        events = ", ".join(event["type"] for event in answer["events"]) or "time passes"
-        line.append(f"\n{'':<18}✔ version {answer['version']}: {events}", "green")
-    console.print(line)
+        events = ", ".join(event["type"] for event in answer["events"]) or _passed(command)
+        outcome = Text(f"✔ version {answer['version']}: {events}", "green")
+    lines = Table.grid()
+    lines.add_column(width=18)
+    lines.add_row(Text(f"  {who}", "dim"), Text(json.dumps(command), "cyan"))
+    lines.add_row("", outcome)
+    console.print(lines)

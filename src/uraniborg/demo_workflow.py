@@ -1,4 +1,4 @@
-"""The demo's workflow: through all parts, in two processes, of which the second goes on where the first failed."""
+"""The demo's workflow: from a paper to a value through all parts. A claim that no table row supports is refused."""
 
 import asyncio
 import json
@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
+from universe.claims import status_of
+from universe.shelf_texts import shelf_texts
 from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.recordings import QUERY, RECORDING
 
-_WRONG: Final = "trappist-1-x"
-_RIGHT: Final = "trappist-1-e"
-_EARTH: Final = 3.0034893e-6
-"""Its mass in solar masses."""
+_BODY: Final = "trappist-1-e"
+_WRONG: Final = "mass=42"
 _PATIENCE_S: Final = 60.0
 _NEEDED: Final = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT", "TEMP")
 
@@ -28,8 +29,8 @@ Plain = dict[str, Any]
 
 
 async def show_workflow(console: Console) -> None:
-    """Run the example `claim` in two processes: for a body that does not exist, and then for one that does."""
-    console.print("[bold]A workflow through all of it[/], which fails, is mended, and goes on")
+    """Run the example `claim` in two processes: with a mass that no row states, and with the mass that one states."""
+    console.print("[bold]A workflow through all parts[/]: a mass needs a table row that states it")
     with tempfile.TemporaryDirectory(prefix="uraniborg-demo-") as name:
         folder = Path(name)
         draft = folder / "home" / "workflows" / "drafts" / "claim.json"
@@ -39,10 +40,10 @@ async def show_workflow(console: Console) -> None:
         console.print(Text(f"  {' → '.join(node['id'] for node in json.loads(example)['ir']['nodes'])}\n", "dim"))
         try:
             async with asyncio.timeout(_PATIENCE_S):
-                failed = await _run(folder, _WRONG)
-                _tell_failure(console, failed)
-                mended = await _run(folder, _RIGHT)
-                _tell_success(console, mended)
+                _show_refusal(console, await _run(folder, _WRONG))
+                reply = await _run(folder)
+                _show_reuse(console, reply)
+                _show_value(console, reply["outputs"], folder / "claim-shelf")
         except TimeoutError:
             raise Unavailable(
                 "The demo's workflow did not end.", hint="Run `pflow examples claim` to try it."
@@ -50,8 +51,8 @@ async def show_workflow(console: Console) -> None:
     console.print()
 
 
-async def _run(folder: Path, body: str) -> Plain:
-    command = ["run", "claim", f"query={QUERY}", f"replay={RECORDING}", f"body={body}", "--json"]
+async def _run(folder: Path, *inputs: str) -> Plain:
+    command = ["run", "claim", f"query={QUERY}", f"replay={RECORDING}", f"body={_BODY}", *inputs, "--json"]
     # Nothing of the user's own settings: the demo is the same everywhere.
     env = {name: os.environ[name] for name in _NEEDED if name in os.environ}
     env |= {"PFLOW_HOME": str(folder / "home"), "URANIBORG_HOME": str(folder / "house")}
@@ -59,42 +60,65 @@ async def _run(folder: Path, body: str) -> Plain:
         sys.executable, "-m", "pflow", *command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, env=env, cwd=folder
     )
     try:
-        said, _ = await process.communicate()
+        output, _ = await process.communicate()
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
     try:
-        return json.loads(said)
+        return json.loads(output)
     except ValueError:
         raise Unavailable("The demo's workflow did not run.", hint="Run `pflow examples claim` to try it.") from None
 
 
-def _tell_failure(console: Console, reply: Plain) -> None:
+def _show_refusal(console: Console, reply: Plain) -> None:
     console.print(_command(_WRONG))
     checkpoint = reply["checkpoint"]
-    console.print(_line("✔", ", ".join(checkpoint["completed_nodes"]), "green"))
-    console.print(_line("✘", checkpoint["failed_node"], "red", reply["error"]["message"]))
-    done = len(checkpoint["completed_nodes"])
-    console.print(Text(f"    checkpoint: what {done} nodes did is kept; the rest is to be mended\n", "yellow"))
+    done: list[str] = checkpoint["completed_nodes"]
+    console.print(_lines(("✔", "green", ", ".join(done)), ("✘", "red", _failure(reply))))
+    console.print(Text(f"    No value was set. The results of {len(done)} nodes are stored.\n", "yellow"))
 
 
-def _tell_success(console: Console, reply: Plain) -> None:
-    console.print(_command(_RIGHT))
-    console.print(_line("↺", ", ".join(reply["reused_nodes"]), "cyan", "unchanged: not run again"))
-    for node, reason in reply["not_reused"].items():
-        console.print(_line("✔", node, "green", reason))
-    body = reply["outputs"]["body"]["stars"][_RIGHT]
-    source = body["sources"][0]
-    mass = f"{body['mass'] / _EARTH:.2f} Earth masses"
-    console.print(Text.assemble(("\n  the paper       ", "dim"), reply["outputs"]["paper"]))
-    said = f"{mass}, says doi:{source['doi']} ({split_name(source['authors'][0]).family} et al. {source['year']})"
-    console.print(Text.assemble((f"  {body['name']:<16}", "dim"), said))
+def _failure(reply: Plain) -> Text:
+    return Text.assemble(reply["checkpoint"]["failed_node"], (f": {reply['error']['message']}", "dim"))
 
 
-def _command(body: str) -> Text:
-    return Text.assemble(("  pflow run claim ", "dim"), (f"body={body}", "cyan"))
+def _show_reuse(console: Console, reply: Plain) -> None:
+    console.print(_command())
+    reused = Text.assemble(", ".join(reply["reused_nodes"]), (": unchanged, reused", "dim"))
+    console.print(_lines(("↺", "cyan", reused), ("✔", "green", ", ".join(reply["not_reused"]))))
+    console.print()
 
 
-def _line(mark: str, what: str, style: str, note: str = "") -> Text:
-    return Text.assemble((f"    {mark} ", style), f"{what:<8}", (f"  {note}" if note else "", "dim"))
+def _show_value(console: Console, outputs: Plain, shelf: Path) -> None:
+    body = outputs["body"]["stars"][_BODY]
+    source = next(one for one in body["sources"] if "mass" in one["fields"] and one.get("locations"))
+    location = outputs["location"]
+    row = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for cell in location["header"]:
+        row.add_column(cell, no_wrap=True)
+    row.add_row(*location["row"])
+    status = status_of(source, "mass", body["mass"], body=body, text_of=shelf_texts(shelf))
+    found = "the row is on the shelf" if status.checked else "the row is not on the shelf"
+    facts = Table.grid()
+    facts.add_column(width=18, style="dim")
+    facts.add_row(
+        "  the paper", f"{split_name(source['authors'][0]).family} et al. {source['year']}, doi:{source['doi']}"
+    )
+    facts.add_row("  its data sheet", f"{location['section']}: {location['table']}")
+    facts.add_row("", row)
+    facts.add_row("  the mass", f"{body['name']}: {outputs['stated']}, or {body['mass']:.4g} solar masses")
+    facts.add_row("  its status", f"{status.status}: {found}")
+    console.print(facts)
+
+
+def _command(*inputs: str) -> Text:
+    return Text.assemble(("  pflow run claim ", "dim"), (" ".join((f"body={_BODY}", *inputs)), "cyan"))
+
+
+def _lines(*lines: tuple[str, str, str | Text]) -> Table:
+    grid = Table.grid()
+    grid.add_column(width=6)
+    for mark, style, what in lines:
+        grid.add_row(Text(f"    {mark} ", style), what)
+    return grid

@@ -13,7 +13,14 @@ from typing import Any
 import pytest
 
 from paper_library import workflow_nodes
-from paper_library.errors import NothingToShelve, OutOfBounds, PaperNotFound, ShelfExists, ShelfNotFound
+from paper_library.errors import (
+    NothingToShelve,
+    OutOfBounds,
+    PaperNotFound,
+    ShelfExists,
+    ShelfNotFound,
+    SourceNotAvailable,
+)
 from paper_library.library import Library
 from pflow.registry.interface import interface_from
 from tests.paper_library.operations.shelves import bibliography, shelve_readable
@@ -57,7 +64,7 @@ def shelf(context: Context) -> Path:
     return context.folder / "shelf"
 
 
-@pytest.mark.parametrize("kind", ["library-search", "library-read", "library-add"])
+@pytest.mark.parametrize("kind", ["library-search", "library-read", "library-rows", "library-add"])
 def test_every_interface_is_valid_and_names_a_function_and_known_parameters(kind: str) -> None:
     told = interface_from(INTERFACES[kind], source="entry-point")
     module, _, name = told.run.partition(":")
@@ -98,6 +105,46 @@ def test_without_a_name_the_shelf_is_that_of_the_settings_else_the_sample(
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(shelf))
     assert workflow_nodes.search({"query": "author:vaswani"}, context)["total"] == 0
     assert workflow_nodes.search({"query": "comets"}, context)["total"] == 1
+
+
+@pytest.fixture
+def sampled(context: Context) -> Context:
+    """A context with a shelf `sampled` of a comet and the sample papers."""
+    added = workflow_nodes.add({"papers": [COMET], "sample": True, "shelf": "sampled"}, context)
+    assert added["papers"] == 38
+    return context
+
+
+def test_rows_of_a_papers_tables_come_with_header_table_and_section(sampled: Context) -> None:
+    found = workflow_nodes.rows({"paper_id": "10.3847/PSJ/abd022", "shelf": "sampled"}, sampled)
+    assert found["total"] == len(found["rows"]) == 7
+    row = found["rows"][3]
+    assert row["header"][:2] == ["planet", "mass [M⊕]"]
+    assert row["row"][:2] == ["e", "0.692 ± 0.022"]
+    assert (row["section"], row["table"].startswith("values stated by Agol")) == ("Planets of TRAPPIST-1", True)
+    text = Library.open(sampled.folder / "sampled").source("agol2021")
+    assert text[row["offset"] :].startswith("| e | 0.692")
+    declared = interface_from(INTERFACES["library-rows"], source="entry-point").outputs
+    structure = declared["rows"].structure
+    assert structure is not None
+    assert (found.keys(), row.keys()) == (declared.keys(), structure.keys())
+
+
+@pytest.mark.parametrize(
+    ("containing", "total"), [("", 7), ("mass planet", 7), ("0.692", 1), ("Mass TRAPPIST", 7), ("albedo", 0)]
+)
+def test_rows_are_chosen_by_words_of_the_row_or_its_table(sampled: Context, containing: str, total: int) -> None:
+    params = {"paper_id": "agol2021", "shelf": "sampled", "containing": containing, "limit": 2}
+    found = workflow_nodes.rows(params, sampled)
+    assert (found["total"], len(found["rows"])) == (total, min(total, 2))
+
+
+def test_rows_of_a_paper_without_a_text_and_a_limit_out_of_bounds_are_refused(sampled: Context) -> None:
+    with pytest.raises(SourceNotAvailable):
+        workflow_nodes.rows({"paper_id": "1577.01234", "shelf": "sampled"}, sampled)
+    for limit in (0, 1001):
+        with pytest.raises(OutOfBounds):
+            workflow_nodes.rows({"paper_id": "agol2021", "shelf": "sampled", "limit": limit}, sampled)
 
 
 def test_a_paper_is_read_in_parts_that_make_the_whole(context: Context, shelf: Path) -> None:

@@ -14,10 +14,14 @@ from typing import Any, Final
 
 import pytest
 
+from paper_library.build.building import build_shelf
 from pflow.config import Settings
 from pflow.engine.results import RunResult
 from pflow.service import Service
 from tests.requirements import requirement
+from universe.claims import status_of
+from universe.orbits.units import EARTH_MASS
+from universe.shelf_texts import shelf_texts
 from uraniborg.kernel.inbox import Decision, Inbox
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -237,31 +241,80 @@ def test_changes_says_so_where_there_is_no_repository(service: Service, folder: 
     assert (failed.success, failed.failed_node) == (False, "log")
 
 
+REPLAYED: Final = {"query": QUERY, "replay": str(RECORDING)}
+
+
 @requirement("PF-E10")
-def test_claim_leads_from_a_paper_to_a_body_that_names_it_and_is_mended_on_the_way(
+def test_claim_refuses_a_mass_that_no_row_states_and_sets_the_one_that_a_row_states(
     service: Service, folder: Path
 ) -> None:
-    given = {"query": QUERY, "replay": str(RECORDING)}
-    failed = run(service, "claim", **given, body="trappist-1-x")
-    assert (failed.success, failed.failed_node) == (False, "set")
-    assert failed.progress.completed == ["search", "shelve", "find", "read", "claim"]
+    failed = run(service, "claim", **REPLAYED, mass=42)
+    assert (failed.success, failed.failed_node) == (False, "claim")
+    assert failed.progress.completed == ["search", "shelve", "find", "read", "rows"]
+    assert failed.error_body is not None
+    assert "states 42 as the mass of trappist-1-e: the row states 0.692 ± 0.022" in failed.error_body["message"]
+    assert not (folder / "claim.db").exists()
 
-    result = run(service, "claim", **given)
+    result = run(service, "claim", **REPLAYED)
     outputs = succeeded(result)
-    assert result.progress.reused == ["search", "shelve", "find", "read"]
-    assert result.progress.not_reused["claim"] == "what it is given changed"
-    assert "Seven temperate terrestrial planets" in outputs["paper"]
+    assert result.progress.reused == ["search", "shelve", "find", "read", "rows"]
+    assert result.progress.not_reused.keys() == {"claim", "set", "look"}
+    assert outputs["paper"].startswith("Refining the Transit-timing and Photometric Analysis of TRAPPIST-1")
+    assert outputs["row"].splitlines()[0].startswith("| planet | mass [M⊕] |")
+    assert outputs["row"].splitlines()[2].startswith("| e | 0.692 ± 0.022 |")
     body = outputs["body"]["stars"]["trappist-1-e"]
-    assert body["mass"] == pytest.approx(0.62 * 3.0034893e-6)
-    (source,) = body["sources"]
-    assert (source["title"], source["doi"], source["fields"]) == (outputs["paper"], "10.1038/nature21360", ["mass"])
+    assert body["mass"] == pytest.approx(0.692 * EARTH_MASS)
+    source = next(one for one in body["sources"] if "mass" in one["fields"])
+    assert (source["title"], source["doi"]) == (outputs["paper"], "10.3847/psj/abd022")
+    status = status_of(source, "mass", body["mass"], body=body, text_of=shelf_texts(folder / "claim-shelf"))
+    assert (status.status, status.checked) == ("supported", True)
 
 
-def test_claim_makes_one_universe_however_often_it_is_gone_on_with(service: Service, folder: Path) -> None:
-    given = {"query": QUERY, "replay": str(RECORDING)}
-    for body in ("trappist-1-x", "trappist-1-y"):
-        assert not run(service, "claim", **given, body=body).success
-    universe = succeeded(run(service, "claim", **given))["universe"]
+@pytest.mark.parametrize(
+    ("given", "node"),
+    [
+        ({"mass": 42, "topic": "attention is all you need"}, "claim"),
+        ({"topic": "seven temperate terrestrial planets"}, "claim"),
+        ({"topic": "thermal emission from TRAPPIST-1 b"}, "rows"),
+        ({"body": "trappist-1-x"}, "claim"),
+        ({"body": "kepler-90-e"}, "claim"),
+    ],
+    ids=["another subject", "a guide without masses", "a paper without a text", "another body", "another star"],
+)
+def test_claim_sets_nothing_where_the_paper_has_no_row_for_it(
+    service: Service, folder: Path, given: dict[str, Any], node: str
+) -> None:
+    failed = run(service, "claim", **REPLAYED, **given)
+    assert (failed.success, failed.failed_node) == (False, node)
+    assert not (folder / "claim.db").exists()
+
+
+def test_claim_makes_one_universe_however_often_it_is_resumed(service: Service, folder: Path) -> None:
+    for mass in (42, 0.62):
+        assert not run(service, "claim", **REPLAYED, mass=mass).success
+    universe = succeeded(run(service, "claim", **REPLAYED, mass=0.692))["universe"]
     listed = [sys.executable, "-m", "universe", "list", "--db", f"sqlite:///{folder / 'claim.db'}", "--json"]
     told = json.loads(subprocess.run(listed, capture_output=True, text=True, timeout=50, check=True).stdout)
     assert [one["id"] for one in told["universes"]] == [universe]
+
+
+def test_the_value_that_claim_set_is_traced_to_its_row_and_checked_against_the_shelf(
+    service: Service, folder: Path
+) -> None:
+    universe = succeeded(run(service, "claim", **REPLAYED))["universe"]
+    cite = [sys.executable, "-m", "universe", "cite", universe, "--body", "trappist-1-e", "--field", "mass"]
+    more = ["--db", f"sqlite:///{folder / 'claim.db'}", "--json"]
+
+    def cited(shelf: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*cite, "--shelf", shelf, *more], capture_output=True, text=True, timeout=50, check=False)
+
+    found = json.loads(cited("claim-shelf").stdout)
+    assert found["status"] == "supported"
+    assert "0.692 ± 0.022" in str(found)
+    other = folder / "other.md"
+    other.write_text("---\ntitle: Refined\ndoi: 10.3847/PSJ/abd022\n---\n\nNothing about masses.\n")
+    build_shelf([other], folder / "other-shelf")
+    assert json.loads(cited("other-shelf").stdout)["status"] == "unverified claim"
+    missing = cited("missing")
+    assert missing.returncode == 2
+    assert "There is no folder missing" in missing.stdout

@@ -93,6 +93,30 @@ def test_the_solar_system_is_another_at_another_date(ask: Ask) -> None:
     assert ask("show", "2026-11-15", "--json").json["stars"] != ask("show", "2000-01-01", "--json").json["stars"]
 
 
+def test_a_date_is_utc_and_a_julian_date_is_tdb(ask: Ask) -> None:
+    for written, epoch in (
+        ("2025-11-20", 2460999.5 + 69.184 / 86400),
+        ("2025-11-20T12:00+12:00", 2460999.5 + 69.184 / 86400),
+        ("JD2461000.5", 2461000.5),
+        ("jd 2461000.5", 2461000.5),
+        ("2461000", 2461000.0),
+    ):
+        made = ask("new", "--from", "Solar-System", "--at", written, "--json").json
+        sun = ask("show", made["id"], "--json").json["stars"]["sun"]
+        assert sun["physical"]["epochJulianDate"] == pytest.approx(epoch, abs=1e-8), written
+        assert made["name"] == "Solar System"
+
+
+def test_a_date_without_known_leap_seconds_gets_a_caution_on_stderr(ask: Ask) -> None:
+    made = ask("new", "--from", "solar-system", "--at", "1900-01-01", "--json")
+    assert made.json["bodies"] > 20
+    assert made.err.startswith("Caution: UTC has leap seconds since 1972 only")
+    assert ask("new", "--from", "solar-system", "--at", "2020-01-01", "--json").err == ""
+    refused = ask("new", "--from", "solar-system", "--at", "2500000.5", "--json")
+    assert refused.code != 0
+    assert "2470172.5" in refused.err or "2470172.5" in refused.out
+
+
 def test_list_shows_the_newest_first(made: Ask) -> None:
     made("new", "--id", "later", "--name", "Later")
     assert [one["id"] for one in made("list", "--json").json["universes"]] == ["later", "u"]
@@ -111,7 +135,7 @@ def test_send_tells_the_version_and_what_happened(made: Ask) -> None:
     said = made("send", "u", json.dumps(add_star("b")), "--json").json
     assert said == {"version": 4, "events": [{"type": "starAdded", "id": "b"}]}
     assert made("send", "u", json.dumps(add_star("c"))).out == "Version 5: starAdded c.\n"
-    assert made("send", "u", TICK).out == "Version 6: time has passed.\n"
+    assert made("send", "u", TICK).out == "Version 6: 1 simulation second passed.\n"
 
 
 def test_send_reads_from_stdin(made: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +181,7 @@ def test_history_tells_every_entry_and_goes_on_after_a_version(made: Ask) -> Non
 
 def test_show_draws_the_tree_as_deep_as_asked(made: Ask) -> None:
     lines = made("show", "u").out.splitlines()
-    assert lines[0] == "Hven  version 3, time 1"
+    assert lines[0] == "Hven  version 3, time 1 simulation second"
     assert "Stjerneborg  sun" in lines[1]
     assert "Tyge  ven" in lines[2]
     assert lines[3] == "2 bodies"
@@ -263,7 +287,7 @@ def test_commands_lists_all_25_and_those_of_one_category(ask: Ask) -> None:
     assert (len(everything), sum(len(one["commands"]) for one in everything)) == (10, 25)
     told = ask("commands", "star-crud")
     assert told.code == 0
-    assert "addStar {id, payload}" in told.out
+    assert "addStar {id, payload, reason?}" in told.out
     assert "tick" not in told.out
 
 
@@ -407,6 +431,11 @@ def process(*arguments: str, cwd: Path, stdin: str = "") -> Done:
 
 def test_the_module_runs_as_a_command_and_its_commands_share_one_home(tmp_path: Path) -> None:
     assert process("new", "--id", "u", "--name", "Hven", cwd=tmp_path).out == "Made Hven with 0 bodies: u\n"
-    assert process("send", "u", "-", "--json", cwd=tmp_path, stdin=TICK).json == {"version": 1, "events": []}
+    assert process("send", "u", "-", "--json", cwd=tmp_path, stdin=TICK).json == {
+        "version": 1,
+        "events": [],
+        "timePassed": 1,
+        "timeUnit": "simulation seconds",
+    }
     lost = process("show", "nobody", cwd=tmp_path)
     assert (lost.code, lost.out, lost.err.splitlines()[0]) == (3, "", "error: Universe not found: nobody")

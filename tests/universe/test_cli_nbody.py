@@ -12,9 +12,11 @@ from typing import Any, Final
 
 import pytest
 
+from tests.universe import test_cli
 from tests.universe.domain.samples import add_star
-from tests.universe.test_cli import HOSTILE, Ask, ask  # noqa: F401 - a fixture
+from tests.universe.test_cli import HOSTILE, Ask
 
+ask = test_cli.ask
 REPLY: Final = {
     "id", "version", "time", "epochJulianDate", "days", "daysAsked", "stoppedBy", "method", "step", "shortestStep",
     "steps", "relativity", "frame", "bodies", "start", "end", "error", "errors", "trustworthy", "energyDrift",
@@ -28,7 +30,7 @@ def orbit(axis: float, **elements: float) -> dict[str, Any]:
 
 
 @pytest.fixture
-def system(ask: Ask) -> Ask:  # noqa: F811
+def system(ask: Ask) -> Ask:
     """With a universe `u` of a star with two planets, and `heavy`, its branch in which the outer one is heavier."""
     assert ask("new", "--id", "u", "--name", "Hven").code == 0
     sent = [
@@ -145,7 +147,7 @@ def test_the_start_and_pictures_are_written_to_files(system: Ask, tmp_path: Path
         (["--body", "ven", "--body", "ven"], 2, "ids"),
         (["--days", "1e6", "--max-seconds", "0"], 2, "days"),
     ],
-    ids=lambda one: " ".join(one) if isinstance(one, list) else "",
+    ids=str,
 )
 def test_what_cannot_be_run_is_refused_before_or_while_it_runs(
     system: Ask, tmp_path: Path, arguments: list[str], code: int, argument: str | None
@@ -157,7 +159,7 @@ def test_what_cannot_be_run_is_refused_before_or_while_it_runs(
     assert not list(tmp_path.glob("run.*"))
 
 
-def test_a_run_that_cannot_be_trusted_exits_with_4(ask: Ask) -> None:  # noqa: F811
+def test_a_run_that_cannot_be_trusted_exits_with_4(ask: Ask) -> None:
     ask("new", "--id", "u")
     comet = add_star("comet", "sun", mass=1e-9, kepler=orbit(1, eccentricity=0.97, meanAnomaly=180))
     assert ask("send", "u", json.dumps([add_star("sun", mass=1), comet])).code == 0
@@ -168,7 +170,7 @@ def test_a_run_that_cannot_be_trusted_exits_with_4(ask: Ask) -> None:  # noqa: F
     assert "not trustworthy" in said.json["verdict"]
 
 
-def test_bodies_that_touch_stop_the_run_or_merge(ask: Ask) -> None:  # noqa: F811
+def test_bodies_that_touch_stop_the_run_or_merge(ask: Ask) -> None:
     ask("new", "--id", "u")
     comet = add_star("comet", "sun", mass=1e-9, kepler=orbit(1, eccentricity=0.999, meanAnomaly=180))
     sun = add_star("sun", name="Sun", mass=1, physical={"radiusKm": 695_700})
@@ -186,7 +188,7 @@ def test_bodies_that_touch_stop_the_run_or_merge(ask: Ask) -> None:  # noqa: F81
     assert ask("nbody", "u", "--days", "300", "--on-collision", "merge", "--plot", "end.svg").code == 0
 
 
-def test_hostile_names_command_no_terminal_and_forge_no_line(ask: Ask, tmp_path: Path) -> None:  # noqa: F811
+def test_hostile_names_command_no_terminal_and_forge_no_line(ask: Ask, tmp_path: Path) -> None:
     ask("new", "--id", "u", "--name", HOSTILE)
     sent = [add_star("sun", name=HOSTILE, mass=1), add_star("ven", "sun", name=HOSTILE, mass=1e-6, kepler=orbit(1))]
     assert ask("send", "u", json.dumps(sent)).code == 0

@@ -17,6 +17,7 @@ from blockbuster import blockbuster_ctx
 from pflow.registry.interface import interface_from
 from tests.universe.domain.samples import EMPTY_STATE, add_star
 from universe import workflow_nodes
+from universe.claims.commands import claim
 from universe.errors import (
     CommandRefused,
     KeyReused,
@@ -80,13 +81,19 @@ async def made(context: Context, **params: Any) -> str:
     return (await workflow_nodes.command({"create": True, "universe_id": "hven", **params}, maker))["universe_id"]
 
 
-@pytest.mark.parametrize("kind", ["universe-command", "universe-state"])
+@pytest.mark.parametrize("kind", ["universe-command", "universe-state", "universe-claim"])
 def test_every_interface_is_valid_and_names_a_function_and_known_parameters(kind: str) -> None:
     told = interface_from(INTERFACES[kind], source="entry-point")
     module, _, name = told.run.partition(":")
-    assert iscoroutinefunction(getattr(import_module(module), name))
+    assert iscoroutinefunction(getattr(import_module(module), name)) == (kind != "universe-claim")
     assert told.example.keys() <= told.params.keys()
-    assert told.effect == {"universe-command": "idempotent", "universe-state": "pure"}[kind]
+    assert told.effect == ("idempotent" if kind == "universe-command" else "pure")
+
+
+def test_the_claim_gives_the_outputs_of_its_interface() -> None:
+    row = {"table": "2", "header": ["planet", "mass [M⊕]"], "row": ["TRAPPIST-1 e", "0.692"]}
+    made = claim({"body": "trappist-1-e", "rows": [row], "paper": {"title": "T", "paper_id": "p"}})
+    assert made.keys() == INTERFACES["universe-claim"]["outputs"].keys()
 
 
 def test_the_nodes_work_without_the_part_that_runs_workflows() -> None:
@@ -112,7 +119,7 @@ async def test_a_universe_is_made_changed_and_read(context: Context) -> None:
 
 
 async def test_a_universe_can_be_made_without_a_command_and_is_called_after_what_it_begins_as(context: Context) -> None:
-    done = await workflow_nodes.command({"create": True, "from": "kepler-90"}, context)
+    done = await workflow_nodes.command({"create": True, "from": "KEPLER-90"}, context)
     assert (done["events"], done["version"], done["created"]) == ([], 1, True)
     assert (await workflow_nodes.state({"universe_id": done["universe_id"]}, context))["name"] == "Kepler-90"
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
-from universe.cli import serving, making, changing, looking, nbody  # isort: skip
+from universe.cli import serving, making, changing, looking, nbody, measuring  # isort: skip
 from universe.cli.shared import app
 from uraniborg.kernel.commands import run_app
 
-ROOMS: Final = (serving, making, changing, looking, nbody)
+ROOMS: Final = (serving, making, changing, looking, nbody, measuring)
 """Each has added its commands, in the order in which the help lists them."""
 
 

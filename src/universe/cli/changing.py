@@ -27,13 +27,14 @@ def send(
 ) -> None:
     """Send a command, or several of which all or none take effect."""
     from universe.reporting import tell_result
+    from universe.service.replies import change_facts
     from universe.service.universes import UniverseService
 
     given = json_of(sys.stdin.read() if command == "-" else command)
 
     async def change(service: UniverseService) -> dict[str, Any]:
         result = await service.send(universe_id, given, expected_version=expected_version, key=key)
-        return {"version": result.version, "events": result.events}
+        return change_facts(result)
 
     done = run_with(db, change)
     print_json(done) if json else tell_result(done)

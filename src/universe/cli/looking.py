@@ -17,6 +17,7 @@ from universe.cli.shared import (
     run_with,
     state_of,
 )
+from uraniborg.kernel.commands import UsageError
 
 
 @app.command(name="list")
@@ -42,14 +43,30 @@ def show(
     universe_id: UniverseId,
     version: Version = None,
     depth: Annotated[int, typer.Option(min=1, help="How many levels of the tree to show.")] = 4,
+    physics: Annotated[
+        bool, typer.Option("--physics", help="Show starlight, temperatures, habitable zones, densities and more.")
+    ] = False,
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Show a universe as a tree; with --json its whole state."""
-    from universe.reporting import tell_tree
-
+    """Show a universe as a tree, with units and who set changed values; with --json its whole state."""
     name, at, plain = state_of(universe_id, version, db)
-    print_json(plain) if json else tell_tree(name, at, plain, depth)
+    if physics:
+        from universe.measurement_tables import show_physics
+
+        show_physics({"id": universe_id, "version": at}, plain, json=json)
+        return
+    if json:
+        print_json(plain)
+        return
+    from universe.domain.state import trusted_state
+    from universe.reporting import tell_tree, with_unit
+    from universe.service.dates import time_facts
+    from universe.shelf_texts import shelf_texts
+
+    facts = time_facts(trusted_state(plain))
+    date = f" ({facts['date']})" if "date" in facts else ""
+    tell_tree(name, at, plain, depth, f"{with_unit(plain['time'], facts['timeUnit'])}{date}", shelf_texts())
 
 
 @app.command()
@@ -107,11 +124,12 @@ def export(
     """Write a universe's state as JSON, sorted by id: the same state gives the same bytes."""
     import orjson
 
+    from universe.domain.citations import name_universe
     from universe.exchange import FORMAT, write_output
     from uraniborg.kernel.files import shown
 
     name, at, plain = state_of(universe_id, version, db)
-    document = {"format": FORMAT, "name": name, "version": at, "state": plain}
+    document = {"format": FORMAT, "name": name, "version": at, "state": name_universe(plain, universe_id)}
     written = orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     if output is None:
         sys.stdout.write(written.decode())
@@ -121,18 +139,71 @@ def export(
 
 
 @app.command()
-def cite(universe_id: UniverseId, version: Version = None, db: Db = None, json: Json = False) -> None:
-    """Print the bibliography of a universe: BibTeX of the sources its bodies name."""
+def cite(
+    universe_id: UniverseId,
+    body: Annotated[
+        str | None, typer.Option(metavar="ID", help="Tell where the values of this body come from.")
+    ] = None,
+    field: Annotated[
+        str | None, typer.Option(help="Of --body: only this field, such as mass or kepler.period.")
+    ] = None,
+    shelf: Annotated[
+        Path | None,
+        typer.Option(help="Of --body: check locations against the texts of this shelf."),
+    ] = None,
+    physics: Annotated[
+        bool, typer.Option("--physics", help="Add the papers of what `show --physics`, `transits` and `rv` compute.")
+    ] = False,
+    version: Version = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Print the bibliography of a universe as BibTeX, or where a value of a body comes from."""
+    if field is not None and body is None:
+        raise UsageError("--field needs --body.", hint="For example --body trappist-1-e --field mass.")
+    if body is not None:
+        _cite_body(universe_id, body, field, version, db, json, shelf)
+        return
     from universe.citing import bibtex, sources_of
 
     _, _, plain = state_of(universe_id, version, db)
-    sources = sources_of(plain["stars"])
+    bodies = dict(plain["stars"])
+    if physics:
+        from universe.physics.report import computed_sources
+
+        bodies |= computed_sources(plain)
+    sources = sources_of(bodies)
     if json:
         print_json({"sources": sources, "bibtex": bibtex(sources)})
     elif sources:
         print_line(bibtex(sources).rstrip())
     else:
         sys.stderr.write("No body of this universe names a source.\n")
+
+
+def _cite_body(
+    universe_id: str, body: str, field: str | None, version: int | None, db: str | None, json: bool, shelf: Path | None
+) -> None:
+    from universe.origin_report import tell_body, tell_origin
+    from universe.service.universes import UniverseService
+    from universe.shelf_texts import shelf_texts
+    from universe.value_origins import statuses_of, trace
+
+    if shelf is not None and not shelf.expanduser().is_dir():
+        from uraniborg.kernel.files import shown
+
+        raise UsageError(f"There is no folder {shown(shelf)}.", hint="Give the folder of a shelf to --shelf.")
+    if field is None:
+        _, _, plain = state_of(universe_id, version, db)
+        statuses = statuses_of(plain["stars"], body, shelf_texts(shelf))
+        print_json(statuses) if json else tell_body(statuses)
+        return
+
+    async def read(service: UniverseService) -> dict[str, Any]:
+        return await trace(service, universe_id, body, field, version=version, text_of=shelf_texts(shelf))
+
+    chain = run_with(db, read)
+    print_json(chain) if json else tell_origin(chain)
 
 
 @app.command()

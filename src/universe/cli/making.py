@@ -1,6 +1,7 @@
 """Making universes, and deleting them."""
 
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,10 +41,14 @@ def new(
     from universe.reporting import tell_made
     from universe.service.replies import record_facts
     from universe.service.universes import UniverseService
+    from universe.systems.time_scales import caution_about
 
     if at is not None and origin is None:
         raise UsageError("--at needs --from.", hint="A date belongs to the Solar System: --from solar-system.")
-    state = None if origin is None else state_from(origin, at=date_of(at))
+    moment = date_of(at)
+    state = None if origin is None else state_from(origin, at=moment)
+    if isinstance(moment, datetime) and (caution := caution_about(moment)):
+        sys.stderr.write(f"Caution: {caution}\n")
 
     async def make(service: UniverseService) -> dict[str, Any]:
         record = await service.create(name or name_of(origin), state, universe_id=id_)

@@ -60,6 +60,17 @@ def _check_there(db: str | None) -> None:
         raise DatabaseMissing(f"There is no database at {path}.", hint="`universe new` makes one.", name=path.name)
 
 
+def account_name() -> str:
+    """Return the name of the account that runs this, as the system or the environment gives it."""
+    import getpass
+
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError):  # an account without a name, as in a container
+        name = ""
+    return "".join(char for char in name if char.isprintable())[:100].strip() or "somebody"
+
+
 @asynccontextmanager
 async def _service(db: str | None) -> AsyncGenerator[Any]:
     from universe.service.universes import UniverseService
@@ -67,7 +78,10 @@ async def _service(db: str | None) -> AsyncGenerator[Any]:
     from universe.store.address import store_at
 
     config = configured({} if db is None else {"db": db})
-    async with UniverseService(store_at(config.address), snapshot_every=config.snapshot_every).running() as service:
+    service = UniverseService(
+        store_at(config.address), snapshot_every=config.snapshot_every, author=f"{account_name()} (command line)"
+    )
+    async with service.running():
         yield service
 
 
@@ -82,10 +96,7 @@ def state_of(universe_id: str, version: int | None, db: str | None) -> tuple[str
 
 
 def date_of(text: str | None) -> datetime | float | None:
-    """Return the instant that `--at` names: a UTC date, or a number for a Julian date in TDB.
-
-    Write a caution to stderr for a date whose leap seconds are not known.
-    """
+    """Return the instant that `--at` names: a UTC date, or a number for a Julian date in TDB."""
     if text is None:
         return None
     if text.lower() == "today":
@@ -98,10 +109,6 @@ def date_of(text: str | None) -> datetime | float | None:
         raise UsageError(
             f"'{text[:40]}' is not a date.", hint="Write it as 2026-11-15, 2026-11-15T18:30, JD2461000.5, or today."
         ) from None
-    from universe.systems.time_scales import caution_about
-
-    if caution := caution_about(moment):
-        sys.stderr.write(f"Caution: {caution}\n")
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
 from universe.domain.commands import DEFAULT_DT, Command, inner_fields
-from universe.domain.entities import Entity, Source
-from universe.domain.state import Kind, State
+from universe.domain.derivation import is_same, value_at
+from universe.domain.entities import Entity
+from universe.domain.state import Kind, State, derived_element
 from universe.domain.suggestions import nearest, nearest_entities
 from universe.domain.units import is_astronomical
 from universe.errors import did_you_mean
@@ -106,7 +107,7 @@ def _find_side_effects(before: State, command: Command) -> Iterator[str]:
         )
     if kind == "updateStar" and there:
         yield from _find_lost_fields(there, command["payload"])
-        yield from _find_stale_citations(there, command["payload"])
+        yield from _find_derived_elements(there, command["payload"])
     if kind in ("tick", "addStar") and is_astronomical(before.stars.values()):
         yield from _find_unit_mistakes(command)
 
@@ -122,17 +123,16 @@ def _find_lost_fields(there: Entity, payload: Entity) -> Iterator[str]:
             yield f"payload.{name} replaced the whole block, which has no {', '.join(lost)[:_SHOWN]} any more."
 
 
-def _find_stale_citations(there: Entity, payload: Entity) -> Iterator[str]:
-    """Warn of fields that have a new value and still cite the publication of the old one."""
-    if "sources" in payload:
-        return
-    changed = [name for name, value in payload.items() if there.get(name) != value]
-    for source in cast("list[Source]", there.get("sources") or ()):
-        cited = {field.split(".")[0] for field in source.get("fields") or ()}
-        if stale := [name for name in changed if name in cited]:
+def _find_derived_elements(there: Entity, payload: Entity) -> Iterator[str]:
+    """Warn of an element that was set while the block still names it as following from another."""
+    now = {**there, **payload}
+    if (element := derived_element(now)) and derived_element(there) == element:
+        old, new = value_at(there, f"kepler.{element}"), value_at(now, f"kepler.{element}")
+        if not is_same(old, new):
+            basis = "period" if element == "semiMajorAxis" else "semiMajorAxis"
             yield (
-                f"{', '.join(stale)} still {'has' if len(stale) == 1 else 'have'} the source "
-                f"'{source['id'][:_SHOWN]}', which does not give the new value. Send the body's sources without it."
+                f"kepler.{element} was set, but kepler.derived says that it follows from {basis}, which N-body runs "
+                f'use. Set kepler.derived to "{basis}".'
             )
 
 

@@ -75,6 +75,7 @@ _ENTITIES: Final = (
     "Star",
     "PlanetaryRing",
     "Kepler",
+    "StateVector",
     "Source",
     "CometMeta",
     "LagrangePointMeta",

@@ -76,6 +76,10 @@ Fields = Annotated[dict[str, Entity], _MapOf(SmallBodyField)]
 Disks = Annotated[dict[str, Entity], _MapOf(ProtoplanetaryDisk)]
 Nebulae = Annotated[dict[str, Entity], _MapOf(NebulaRegion)]
 Ids = Annotated[list[str], Field(fail_fast=True)]
+Reason = Annotated[
+    str,
+    Field(min_length=1, max_length=1_000, description="Why, for whoever asks later where a value comes from."),
+]
 
 
 _BESIDE_BODIES: Final = (
@@ -129,6 +133,7 @@ class AddStar(TypedDict):
     type: Literal["addStar"]
     id: Id
     payload: StarFields
+    reason: NotRequired[Reason]
 
 
 class UpdateStar(TypedDict):
@@ -138,6 +143,7 @@ class UpdateStar(TypedDict):
     type: Literal["updateStar"]
     id: Id
     payload: StarPatch
+    reason: NotRequired[Reason]
 
 
 class RemoveStar(TypedDict):

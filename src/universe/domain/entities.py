@@ -264,6 +264,22 @@ class StateVector(TypedDict):
     ]
 
 
+class Location(TypedDict):
+    """A place in a publication that states a value: a table row or a passage."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    section: NotRequired[str | None]
+    page: NotRequired[str | float | None]
+    table: NotRequired[str | float | None]
+    header: NotRequired[Annotated[list[Any], Field(description="The header cells above the row.")] | None]
+    row: NotRequired[Annotated[list[Any], Field(description="The cells of the row.")] | None]
+    passage: NotRequired[str | None]
+    stated: NotRequired[
+        Annotated[dict[str, Any], Field(description="The number there: `value`, `unit`, `as_written`.")] | None
+    ]
+
+
 class Source(TypedDict):
     """A publication, and which fields of the body came from it."""
 
@@ -276,7 +292,33 @@ class Source(TypedDict):
     venue: NotRequired[str | None]
     doi: NotRequired[str | None]
     arxiv: NotRequired[str | None]
-    fields: NotRequired[Annotated[list[str], Field(fail_fast=True)] | None]
+    url: NotRequired[str | None]
+    fields: NotRequired[
+        Annotated[
+            list[str], Field(fail_fast=True, description="The fields it gives: `mass`, `kepler.period`, … Each once.")
+        ]
+        | None
+    ]
+    locations: NotRequired[
+        Annotated[dict[str, Location], Field(description="For each field the place in the publication that states it.")]
+        | None
+    ]
+
+
+class SetBy(TypedDict):
+    """The command that gave a value, or left it without its source. Written by the program."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    version: NotRequired[Annotated[float, Field(description="Of the log entry.")] | None]
+    by: NotRequired[Annotated[str, Field(description="The author of the entry, as given.")] | None]
+    reason: NotRequired[Annotated[str, Field(description="`reason` of the command.")] | None]
+    sources: NotRequired[Annotated[list[str], Field(description="The sources that came with the value.")] | None]
+    basis: NotRequired[Annotated[str, Field(description="The value was recomputed from this field.")] | None]
+    withdrawn: NotRequired[
+        Annotated[str, Field(description="The value is as before; a change of this field took its source.")] | None
+    ]
+    universe: NotRequired[Annotated[str, Field(description="The universe of the version, if it is another.")] | None]
 
 
 class StarOptions(TypedDict):
@@ -304,7 +346,22 @@ class StarOptions(TypedDict):
     orbitRotZ: NotRequired[Degrees | None]
     kepler: NotRequired[Annotated[Kepler, AfterValidator(_whole_orbit)] | None]
     stateVector: NotRequired[StateVector | None]
-    sources: NotRequired[Annotated[list[Source], Field(fail_fast=True)] | None]
+    sources: NotRequired[
+        Annotated[
+            list[Source],
+            Field(
+                fail_fast=True, description="updateStar adds these to those of other fields; null or [] removes all."
+            ),
+        ]
+        | None
+    ]
+    setBy: NotRequired[
+        Annotated[
+            dict[str, SetBy],
+            Field(description="For fields that were cited: the command that set them. Ignored in commands."),
+        ]
+        | None
+    ]
 
 
 class Star(StarOptions):

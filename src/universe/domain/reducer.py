@@ -7,10 +7,12 @@ from typing import Any, Final, NamedTuple
 from universe.domain import bodies, collections, groups
 from universe.domain.commands import Command, parse_command
 from universe.domain.events import Event, is_refusal
+from universe.domain.provenance import Origin, track
 from universe.domain.state import KINDS, Draft, State, Touched, check_hierarchy
 from universe.domain.values import Flaw
 
 _EXACT: Final = 2**53
+_UNKNOWN: Final = Origin()
 
 Handler = Callable[[Draft, Command], Event | None]
 
@@ -27,21 +29,29 @@ class Outcome(NamedTuple):
         return any(is_refusal(event) for event in self.events)
 
 
-def apply(state: State, command: Mapping[str, Any]) -> tuple[State, list[Event]]:
-    """The state after `command`, and what happened; the same state and the reason for a command that is refused.
+def apply(
+    state: State, command: Mapping[str, Any], *, version: int | None = None, by: str | None = None
+) -> tuple[State, list[Event]]:
+    """Return the state after `command` and the events; the same state and the reason if the command is refused.
 
-    Raises UnknownCommand or MalformedCommand for what is no command.
+    `version` and `by` are recorded in cited bodies whose values the command sets. Raises UnknownCommand or
+    MalformedCommand for a value that is not a command.
     """
-    outcome = reduce(state, parse_command(command))
+    outcome = reduce(state, parse_command(command), Origin(version, by))
     return outcome.state, outcome.events
 
 
-def reduce(state: State, command: Command) -> Outcome:
-    """As `apply`, for a command that `parse_command` has let pass."""
+def reduce(state: State, command: Command, origin: Origin | None = _UNKNOWN) -> Outcome:
+    """As `apply`, for a command that `parse_command` has let pass.
+
+    `origin` None replays a command of a release that did not withdraw citations, as that release did.
+    """
     draft = Draft(state)
     event = _HANDLERS[command["type"]](draft, command)
     if event is not None and is_refusal(event):
         return Outcome(state, [event], {})
+    if origin is not None and "stars" in draft.touched:
+        track(state, draft, command, origin)
     return Outcome(draft.state(), [] if event is None else [event], draft.touched)
 
 

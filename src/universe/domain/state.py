@@ -34,6 +34,8 @@ class State(NamedTuple):
     rootIds: tuple[str, ...] = ()
     rootGroupIds: tuple[str, ...] = ()
     time: float = 0
+    derivedOrbits: frozenset[str] = frozenset()
+    """The bodies in `stars` of whose orbit one element follows from Kepler's third law: an index, not in the JSON."""
 
     def entities(self, kind: Kind) -> Entities:
         return getattr(self, kind)
@@ -104,7 +106,19 @@ def trusted_state(state: Plain) -> State:
         rootIds=tuple(state.get("rootIds") or ()),
         rootGroupIds=tuple(state.get("rootGroupIds") or ()),
         time=state.get("time", 0),
+        derivedOrbits=_derived_orbits(maps["stars"]),
     )
+
+
+def derived_element(body: Mapping[str, Any] | None) -> str | None:
+    """Return the element that Kepler's third law gives in this body's orbit, if its block names one."""
+    block: Any = body.get("kepler") if body else None
+    element = cast("Entity", block).get("derived") if isinstance(block, dict) else None
+    return element if element in ("semiMajorAxis", "period") else None
+
+
+def _derived_orbits(stars: Mapping[str, Entity]) -> frozenset[str]:
+    return frozenset(key for key, body in stars.items() if body.get("kepler") and derived_element(body))
 
 
 Touch = Literal["put", "removed", "put anew"]
@@ -137,6 +151,7 @@ class Draft:
 
     __slots__ = (
         "belts",
+        "derivedOrbits",
         "groups",
         "nebulae",
         "protoplanetaryDisks",
@@ -159,6 +174,7 @@ class Draft:
             self.rootIds,
             self.rootGroupIds,
             self.time,
+            self.derivedOrbits,
         ) = state
         self.touched: Touched = {}
 
@@ -174,6 +190,7 @@ class Draft:
             self.rootIds,
             self.rootGroupIds,
             self.time,
+            self.derivedOrbits,
         )
 
     def entities(self, kind: Kind) -> Entities:
@@ -182,6 +199,9 @@ class Draft:
     def put(self, kind: Kind, key: str, entity: Entity) -> None:
         setattr(self, kind, self.entities(kind).set(key, entity))
         self.touched.setdefault(kind, {}).setdefault(key, "put")
+        if kind == "stars" and (self.derivedOrbits or entity.get("kepler")):
+            others = self.derivedOrbits - {key}
+            self.derivedOrbits = others | {key} if derived_element(entity) else others
 
     def remove(self, kind: Kind, keys: Iterable[str]) -> None:
         entities = self.entities(kind)
@@ -190,9 +210,13 @@ class Draft:
             for key in gone:
                 del mutation[key]
             setattr(self, kind, mutation.finish())
+        if kind == "stars":
+            self.derivedOrbits = self.derivedOrbits.difference(gone)
         self.touched.setdefault(kind, {}).update(gone)
 
     def put_all(self, kind: Kind, entities: Mapping[str, Entity]) -> None:
         """These and no others."""
         self.touched.setdefault(kind, {}).update(difference(self.entities(kind), entities))
         setattr(self, kind, Map(entities))
+        if kind == "stars":
+            self.derivedOrbits = _derived_orbits(entities)

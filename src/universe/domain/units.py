@@ -1,9 +1,39 @@
 """The units of a universe, as its bodies state them: scene units and seconds, or AU and days from a known instant."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
 
 Body = Mapping[str, Any]
+
+_ANGLES: Final = frozenset(
+    {
+        *("inclination", "longitudeOfAscendingNode", "argumentOfPeriapsis", "meanAnomaly", "orbitalPhase"),
+        *("orbitRotX", "orbitRotY", "orbitRotZ", "orbitAccuracyDegrees"),
+    }
+)
+_LENGTHS: Final = frozenset(
+    {
+        *("radius", "orbitalDistance", "semiMajorAxis", "q", "perihelionDistance", "aphelionDistance", "position"),
+        *("orbitOffsetX", "orbitOffsetY", "orbitOffsetZ"),
+    }
+)
+_TIMES: Final = frozenset({"period", "osculatingPeriod", "epoch"})
+_FIXED: Final = {"massKg": "kg", "radiusKm": "km", "epochJulianDate": "days (Julian date)"}
+
+
+def unit_of(field: str, *, astronomical: bool) -> str:
+    """Return the unit of a field such as `mass` or `kepler.period`; nothing for a field without a unit."""
+    name = field.rpartition(".")[2]
+    length, time = ("AU", "days") if astronomical else ("scene units", "simulation seconds")
+    kinds = (
+        (_ANGLES, "degrees"),
+        (_LENGTHS, length),
+        (_TIMES, time),
+        ({"mass"}, "solar masses" if astronomical else ""),
+        ({"orbitalSpeed"}, f"degrees for each {time.removesuffix('s')}"),
+        ({"velocity"}, f"{length} for each {time.removesuffix('s')}"),
+    )
+    return _FIXED.get(name) or next((unit for names, unit in kinds if name in names), "")
 
 
 def is_astronomical(bodies: Iterable[Body]) -> bool:

@@ -27,7 +27,7 @@ def summarise_comparison(
 def _resonances(
     first: Mapping[str, Any], second: Mapping[str, Any], found: Mapping[str, Any], short: Mapping[str, str]
 ) -> Iterator[str]:
-    rows = [("resonant angle", "first", "second")]
+    rows: list[tuple[str, ...]] = [("resonant angle", "first", "second")]
     known = {one["angle"]: one for one in (*second["resonances"], *first["resonances"])}
     chosen = [one for one in found["resonances"] if one["kind"] == "laplace" or one["changed"]][:_MOST_ROWS]
     for one in chosen:
@@ -47,7 +47,7 @@ def _behaviour(behaviour: str | None, centre: float | None, half_range: float | 
 
 
 def _orbits(found: Mapping[str, Any], short: Mapping[str, str]) -> Iterator[str]:
-    rows = [("body", "period (d)", "", "largest e", "")]
+    rows: list[tuple[str, ...]] = [("body", "period (d)", "", "largest e", "")]
     for key, one in list(found["orbits"].items())[:_MOST_ROWS]:
         periods, peaks = _both(one["meanPeriod"], ".7g"), _both(one["eccentricityMax"], ".3g")
         rows.append((short.get(key, key), *periods, *peaks))
@@ -57,7 +57,7 @@ def _orbits(found: Mapping[str, Any], short: Mapping[str, str]) -> Iterator[str]
 
 
 def _pairs(found: Mapping[str, Any], short: Mapping[str, str], bodies: int) -> Iterator[str]:
-    rows = [("pair", "period ratio", "", "closest, mutual Hill radii", "")]
+    rows: list[tuple[str, ...]] = [("pair", "period ratio", "", "closest, mutual Hill radii", "")]
     known = [one for one in found["pairs"] if any(value is not None for value in one["closestHillRadii"])]
     for one in known[: min(_MOST_ROWS, max(1, bodies - 2))]:
         name = f"{short.get(one['inner'], one['inner'])} {short.get(one['outer'], one['outer'])}"

@@ -31,7 +31,6 @@ class Gravity:
         self.constant = constant
         self.central = central
         self._pull = constant * masses
-        self._diagonal = np.arange(masses.size)
 
     @property
     def depends_on_velocity(self) -> bool:
@@ -69,16 +68,15 @@ class Gravity:
 
     def _relativistic(self, positions: Floats, velocities: Floats, central: int) -> Floats:
         """Return what the central body's field adds. It feels the opposite, so that the momentum is kept."""
-        others = self._diagonal != central
         place = positions - positions[:, :, central, None]
         speed = velocities - velocities[:, :, central, None]
-        place, speed = place[:, :, others], speed[:, :, others]
-        distance = np.sqrt((place * place).sum(axis=1, keepdims=True))
+        square = np.einsum("bcn,bcn->bn", place, place)
+        square[:, central] = 1.0
         mu = self._pull[central]
-        radial = (place * speed).sum(axis=1, keepdims=True)
-        along = 4 * mu / distance - (speed * speed).sum(axis=1, keepdims=True)
-        felt = np.zeros_like(positions)
-        felt[:, :, others] = mu / (LIGHT_SPEED**2 * distance**3) * (along * place + 4 * radial * speed)
+        along = 4 * mu / np.sqrt(square) - np.einsum("bcn,bcn->bn", speed, speed)
+        radial = 4 * np.einsum("bcn,bcn->bn", place, speed)
+        factor = mu / (LIGHT_SPEED**2 * square * np.sqrt(square))
+        felt = (factor * along)[:, None] * place + (factor * radial)[:, None] * speed
         felt[:, :, central] = -(felt @ self.masses) / self.masses[central]
         return felt
 

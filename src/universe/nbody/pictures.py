@@ -24,6 +24,7 @@ _COARSE: Final = 3.0
 """Samples in the shorter period below which passages are not seen."""
 _HILL_STABLE: Final = 2 * 3**0.5
 """Mutual Hill radii beyond which two planets on circles never meet."""
+_NEAR_CUT: Final = 5.0
 _PASSAGES: Final = "distance of neighbours when they pass, mutual Hill radii"
 _YEAR: Final = 365.25
 
@@ -109,7 +110,7 @@ def _best_cut(values: Sequence[Floats]) -> float:
     """Return the multiple of 90 degrees from -180 to 0 that the angles are nearest to least often."""
 
     def crossings(cut: float) -> int:
-        return sum(int((np.abs((value - cut + 180) % 360 - 180) < 20).sum()) for value in values)
+        return sum(int((np.abs((value - cut + 180) % 360 - 180) < _NEAR_CUT).sum()) for value in values)
 
     return min((0.0, -180.0, -90.0, -270.0), key=crossings)
 

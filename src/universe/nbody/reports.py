@@ -9,6 +9,7 @@ import numpy as np
 
 from universe.domain.units import epoch_of
 from universe.nbody.answers import Motion, answers_of, motion_during
+from universe.nbody.limits import MAX_SECONDS
 from universe.nbody.missing_physics import missing_physics
 from universe.nbody.runs import Run, run
 from universe.nbody.starts import start_of
@@ -49,13 +50,12 @@ def report_run(
     on_collision: str = "stop",
     progress: Callable[[float], object] | None = None,
     clock: Callable[[], float] | None = None,
-    seconds: float | None = None,
+    seconds: float = MAX_SECONDS,
 ) -> Report:
     """Move the bodies `ids` of a plain state, or all with a true orbit, and return the run with its answers.
 
     Raise NotFound for a body that does not exist, and InvalidInput for what cannot be integrated.
     """
-    limit = {} if seconds is None else {"seconds": seconds}
     done = run(
         start_of(plain, ids),
         days,
@@ -65,7 +65,7 @@ def report_run(
         on_collision=on_collision,
         progress=progress,
         clock=clock,
-        **limit,
+        seconds=seconds,
     )
     motion = motion_during(done)
     reply = {

@@ -128,7 +128,7 @@ def _content(panel: Panel, area: Area) -> Iterator[Mark]:
             yield Dots(area.points(x[some], y[some]), series.width, colour)
         else:
             for part_x, part_y in pieces(x, np.where(seen, y, np.nan)):
-                yield Polyline(area.points(*thin(part_x, part_y, round(area.width))), colour, series.width)
+                yield Polyline(area.points(*thin(part_x, part_y, round(area.width / 1.5))), colour, series.width)
         tail = y[seen][-max(1, int(seen.sum()) // 20) :]
         ends.append((area.page_y(float(np.median(tail))), drawable(series.name, _LONGEST_NAME), colour))
     if len(ends) <= _MOST_NAMES:

@@ -3,7 +3,7 @@
 import json
 from contextlib import suppress
 from math import isinf
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from fastapi import Request
@@ -13,6 +13,9 @@ from starlette.responses import Response
 from universe.errors import BadNumber, MalformedRequest, TooLarge
 from universe.rest.shapes import LARGEST_VERSION
 from uraniborg.kernel.web import error_response
+
+REST_CLIENT: Final = "REST client"
+"""The author of changes by a client that does not name one."""
 
 
 class BodyReader:
@@ -112,6 +115,16 @@ def expected_version(expected: int | None, if_match: str | None) -> int | None:
             "If-Match is no version.", hint='Send the ETag of an answer, such as "17".', argument="If-Match"
         )
     return int(tag)
+
+
+def author_of(header: str | None) -> str:
+    """Return the author that a request names. Servers read headers as Latin-1; names are sent as UTF-8."""
+    if header is None:
+        return REST_CLIENT
+    try:
+        return header.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return header
 
 
 def since_version(since: int | None, last: str | None) -> int | None:

@@ -6,7 +6,7 @@ from fastapi import Depends, FastAPI, Query
 from starlette.responses import Response
 
 from universe.rest.answers import json_of, made, result_of
-from universe.rest.asking import BodyReader, expected_version, object_of, version_in
+from universe.rest.asking import BodyReader, author_of, expected_version, object_of, version_in
 from universe.rest.shapes import (
     AT_VERSION,
     BRANCHED,
@@ -14,6 +14,7 @@ from universe.rest.shapes import (
     LARGEST_VERSION,
     RECORD,
     RESULT,
+    Author,
     Expected,
     Id,
     IfMatch,
@@ -41,10 +42,11 @@ def add_commands(app: FastAPI, service: UniverseService, body: BodyReader) -> No
         expected: Expected = None,
         if_match: IfMatch = None,
         key: Key = None,
+        author: Author = None,
     ) -> Response:
         """One command, or a list of which all or none take effect. 422 if the universe does not allow it."""
         version = expected_version(expected, if_match)
-        result = await service.send(universe_id, given, expected_version=version, key=key)
+        result = await service.send(universe_id, given, expected_version=version, key=key, author=author_of(author))
         return await result_of(result, wanted)
 
 
@@ -70,9 +72,11 @@ def add_time(app: FastAPI, service: UniverseService, body: BodyReader, body_if_a
         wanted: Annotated[Wanted, Query(alias="return")] = "state",
         expected: Expected = None,
         if_match: IfMatch = None,
+        author: Author = None,
     ) -> Response:
         """And, called again, the one before it. Restoring a later version takes it back."""
-        result = await service.undo(universe_id, expected_version=expected_version(expected, if_match))
+        version = expected_version(expected, if_match)
+        result = await service.undo(universe_id, expected_version=version, author=author_of(author))
         return await result_of(result, wanted)
 
     @app.post(
@@ -87,11 +91,14 @@ def add_time(app: FastAPI, service: UniverseService, body: BodyReader, body_if_a
         wanted: Annotated[Wanted, Query(alias="return")] = "state",
         expected: Expected = None,
         if_match: IfMatch = None,
+        author: Author = None,
     ) -> Response:
         """Or forward again. It is a new change: nothing of the history is lost."""
         version = version_in(object_of(given, ("version",)), required=True)
         assert version is not None
-        result = await service.restore(universe_id, version, expected_version=expected_version(expected, if_match))
+        result = await service.restore(
+            universe_id, version, expected_version=expected_version(expected, if_match), author=author_of(author)
+        )
         return await result_of(result, wanted)
 
     @app.post(
@@ -102,10 +109,12 @@ def add_time(app: FastAPI, service: UniverseService, body: BodyReader, body_if_a
         responses={201: RECORD},
     )
     async def branch(  # pyright: ignore[reportUnusedFunction]
-        universe_id: Id, given: Annotated[Any, Depends(body_if_any)]
+        universe_id: Id, given: Annotated[Any, Depends(body_if_any)], author: Author = None
     ) -> Response:
         """A new universe that begins as this one is, or was at a version."""
         asked = object_of({} if given is None else given, ("version", "name"))
-        record = await service.branch(universe_id, version=version_in(asked), name=asked.get("name"))
+        record = await service.branch(
+            universe_id, version=version_in(asked), name=asked.get("name"), author=author_of(author)
+        )
         seen = await service.look(record.id)
         return await made(record, seen)

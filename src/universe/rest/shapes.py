@@ -6,7 +6,7 @@ from fastapi import FastAPI, Header, Path, Query
 from pydantic import BaseModel
 
 from universe.domain.schemas import components
-from universe.service.asking import KEY_CHARS, LIST_COMMANDS
+from universe.service.asking import AUTHOR_CHARS, KEY_CHARS, LIST_COMMANDS
 
 LARGEST_VERSION: Final = 2**53
 JSON: Final = "application/json"
@@ -21,6 +21,15 @@ Expected = Annotated[
 Key = Annotated[
     str | None,
     Header(alias="Idempotency-Key", max_length=KEY_CHARS, description="A request repeated with its key is done once."),
+]
+Author = Annotated[
+    str | None,
+    Header(
+        alias="Uraniborg-Author",
+        max_length=AUTHOR_CHARS,
+        description="Who makes the change, as the history and `universe cite` show it; not verified. "
+        "`REST client` if left out. UTF-8.",
+    ),
 ]
 IfMatch = Annotated[str | None, Header(alias="If-Match", description="The ETag of the version expected.")]
 
@@ -92,7 +101,12 @@ def add_schemas(app: FastAPI) -> None:
             schemas["Result"] = {
                 "type": "object",
                 "required": ["events", "version"],
-                "properties": {"nextState": {"type": "object"}, "events": _EVENTS, "version": {"type": "integer"}},
+                "properties": {
+                    "nextState": {"type": "object"},
+                    "events": _EVENTS,
+                    "version": {"type": "integer"},
+                    "warnings": {"type": "array", "items": {"type": "string"}},
+                },
             }
         return document
 

@@ -8,12 +8,13 @@ from starlette.responses import Response
 from universe.errors import MalformedRequest
 from universe.origins import plain_state_from
 from universe.rest.answers import etag, json_of, made
-from universe.rest.asking import BodyReader, expected_version, object_of, place_of
+from universe.rest.asking import BodyReader, author_of, expected_version, object_of, place_of
 from universe.rest.shapes import (
     JSON,
     NEW,
     RECORD,
     REPLACED,
+    Author,
     Expected,
     FactsList,
     Id,
@@ -47,7 +48,9 @@ def add_universes(app: FastAPI, service: UniverseService, body: BodyReader) -> N
         openapi_extra=body_of(NEW),
         responses={201: RECORD, 409: {"model": ErrorBody}},
     )
-    async def create(given: Annotated[Any, Depends(body)]) -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def create(  # pyright: ignore[reportUnusedFunction]
+        given: Annotated[Any, Depends(body)], author: Author = None
+    ) -> Response:
         """Empty, with a state, or from a real system or a seed (`from`)."""
         asked = object_of(given, ("name", "state", "from", "id"))
         state = asked.get("state")
@@ -57,7 +60,7 @@ def add_universes(app: FastAPI, service: UniverseService, body: BodyReader) -> N
             if state is not None:
                 raise MalformedRequest("Give either state or from.", hint="One of the two.", argument="from")
             state = await plain_state_from(asked["from"])
-        record = await service.create(asked.get("name"), state, universe_id=asked.get("id"))
+        record = await service.create(asked.get("name"), state, universe_id=asked.get("id"), author=author_of(author))
         seen = await service.look(record.id)
         return await made(record, seen)
 
@@ -81,14 +84,19 @@ def add_universes(app: FastAPI, service: UniverseService, body: BodyReader) -> N
         responses={200: RECORD, 409: {"model": ErrorBody}},
     )
     async def replace(  # pyright: ignore[reportUnusedFunction]
-        universe_id: Id, given: Annotated[Any, Depends(body)], expected: Expected = None, if_match: IfMatch = None
+        universe_id: Id,
+        given: Annotated[Any, Depends(body)],
+        expected: Expected = None,
+        if_match: IfMatch = None,
+        author: Author = None,
     ) -> Response:
         """Both are optional. A state replaces the whole of the present one, its time too, and can be undone."""
         asked = object_of(given, ("name", "state"))
         for name in asked:
             if asked[name] is None:
                 raise MalformedRequest(f"{name} is null.", hint="Leave out what is to stay.", argument=name)
-        await service.replace(universe_id, **asked, expected_version=expected_version(expected, if_match))
+        version = expected_version(expected, if_match)
+        await service.replace(universe_id, **asked, expected_version=version, author=author_of(author))
         seen = await service.look(universe_id)
         headers = {"ETag": etag(seen.version, seen.record.name)}
         return Response(await record_json(seen.record, seen.replica), 200, headers, JSON)

@@ -10,6 +10,7 @@ import orjson
 from universe.domain.advice import warnings_of
 from universe.domain.commands import Command
 from universe.domain.state import Plain
+from universe.domain.withdrawals import withdrawals_of
 from universe.service.dates import time_facts
 from universe.service.replies import INLINE_BYTES, Part, Wanted, changes_of, part_of
 from universe.service.results import Result
@@ -48,7 +49,8 @@ async def command_reply(result: Result, command: Command, wanted: Wanted | None)
         if command["type"] == "tick":
             passed = {"timePassed": result.state.time - result.before.time, "time": result.state.time}
             reply.update(passed | time_facts(result.state))
-        if warnings := warnings_of(result.before, command):
+        withdrawn = withdrawals_of(result.before, result.state, result.touched)
+        if warnings := [*warnings_of(result.before, command), *withdrawn]:
             reply["warnings"] = warnings
         shown: Plain = reply.get("nextState") or reply.get("changed") or {}
         return _write_reply(reply, shown.get("stars", {}))

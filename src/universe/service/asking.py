@@ -13,6 +13,7 @@ from uraniborg.kernel.errors import UraniborgError
 NAME_CHARS: Final = 200
 ID_CHARS: Final = 200
 KEY_CHARS: Final = 200
+AUTHOR_CHARS: Final = 200
 LIST_COMMANDS: Final = 1_000
 """The most commands that are applied together."""
 _LIGHT_BYTES: Final = 64 * 1024
@@ -83,6 +84,18 @@ def checked_id(universe_id: Any) -> str:
             allowed=f"1 to {ID_CHARS} printable characters without a slash",
         )
     return universe_id
+
+
+def checked_author(author: Any) -> str:
+    """Return the name of whoever makes a change, as they give it. Raises MalformedRequest."""
+    if not isinstance(author, str) or not 0 < len(author.strip()) <= AUTHOR_CHARS or not author.isprintable():
+        raise MalformedRequest(
+            f"author must be printable text of 1 to {AUTHOR_CHARS} characters.",
+            hint="It names who makes the change, such as 'Tycho Brahe'; history shows it.",
+            argument="author",
+            allowed=f"1 to {AUTHOR_CHARS} printable characters",
+        )
+    return author.strip()
 
 
 def checked_key(key: str | None) -> str | None:

@@ -4,6 +4,7 @@ import orjson
 
 from universe.domain.commands import Command
 from universe.domain.events import Event, is_refusal, refusal
+from universe.domain.provenance import Origin, track_state
 from universe.domain.reducer import reduce
 from universe.domain.state import KINDS, State, Touched, both, difference, trusted_state
 from universe.errors import KeyReused, VersionConflict
@@ -41,7 +42,10 @@ class Batch:
             raise VersionConflict(self._id, ask.expected_version, self._version)
         first = self._version + 1
         assert not isinstance(ask.change, GoBack)
-        result = self._restore(ask.change) if isinstance(ask.change, Restore) else self._reduce(ask.change)
+        if isinstance(ask.change, Restore):
+            result = self._restore(ask.change, ask.author)
+        else:
+            result = self._reduce(ask.change, ask.author)
         if ask.key is not None:
             self.uses[ask.key] = KeyUse(ask.key, ask.digest(), first, result.version)
             self._results[ask.key] = result
@@ -56,14 +60,14 @@ class Batch:
                 replica.follow(self._state, self._version, step)
         replica.state = self._state
 
-    def _reduce(self, commands: list[Command]) -> Result:
+    def _reduce(self, commands: list[Command], author: str) -> Result:
         before = state = self._state
         version = self._version
         events: list[Event] = []
         touched: Touched = {}
         entries: list[Entry] = []
         for index, command in enumerate(commands):
-            outcome = reduce(state, command)
+            outcome = reduce(state, command, Origin(version + 1, author))
             if outcome.events and is_refusal(outcome.events[0]):
                 place = {"index": index} if len(commands) > 1 else {}
                 raise refusal(outcome.events[0], state, universeId=self._id, command=command["type"], **place)
@@ -72,18 +76,22 @@ class Batch:
             touched = both(touched, outcome.touched) if touched else outcome.touched
             kind = "continued" if index else "command"
             written = orjson.dumps(outcome.events)
-            entries.append(Entry.sealed(self._id, version, kind, orjson.dumps(command), written, self._at))
+            entries.append(Entry.sealed(self._id, version, kind, orjson.dumps(command), written, self._at, author))
         self._state, self._version = state, version
         self._steps.append(touched)
         self.entries += entries
         return Result(version, state, events, touched, self._replica, before)
 
-    def _restore(self, restore: Restore) -> Result:
+    def _restore(self, restore: Restore, author: str) -> Result:
         before, after = self._state, trusted_state(restore.plain)
+        if restore.reason == "put":
+            after = track_state(before, after, Origin(self._version + 1, author))
+            stars = {key: after.stars[key] for key in restore.plain.get("stars") or ()}
+            restore = restore._replace(plain={**restore.plain, "stars": stars})
         self._state, self._version = after, self._version + 1
         event = restore.event()
         written = orjson.dumps([event])
-        self.entries.append(Entry.sealed(self._id, self._version, "restore", restore.body(), written, self._at))
+        self.entries.append(Entry.sealed(self._id, self._version, "restore", restore.body(), written, self._at, author))
         self._steps.append(restore)
         return Result(self._version, after, [event], _difference(before, after), self._replica, before)
 

@@ -12,7 +12,9 @@ from universe.domain.entities import Star
 from universe.domain.events import Event
 from universe.domain.state import KINDS, Kind, State
 from universe.domain.suggestions import nearest, nearest_entities
+from universe.domain.withdrawals import withdrawals_of
 from universe.errors import MalformedRequest, did_you_mean
+from universe.service.dates import time_facts
 from universe.service.results import Result
 from universe.store.port import Entry, Record
 from universe.store.rebuilding import Replica
@@ -49,12 +51,24 @@ def _written(state: State) -> bytes:
 async def result_json(result: Result, wanted: Wanted) -> bytes:
     """What a command did."""
     events = orjson.dumps(result.events)
+    warnings = withdrawals_of(result.before, result.state, result.touched)
+    more = b',"warnings":%b' % orjson.dumps(warnings) if warnings else b""
     if wanted == "events":
-        return b'{"events":%b,"version":%d}' % (events, result.version)
+        return b'{"events":%b,"version":%d%b}' % (events, result.version, more)
     if wanted == "changes":
-        return orjson.dumps(changes_of(result))
+        return orjson.dumps(changes_of(result) | ({"warnings": warnings} if warnings else {}))
     state = await state_json(result.replica, result.state)
-    return b'{"nextState":%b,"events":%b,"version":%d}' % (state, events, result.version)
+    return b'{"nextState":%b,"events":%b,"version":%d%b}' % (state, events, result.version, more)
+
+
+def change_facts(result: Result) -> dict[str, Any]:
+    """Return a change in short: the version, the events, the time that passed, and what became of citations."""
+    facts: dict[str, Any] = {"version": result.version, "events": result.events}
+    if passed := result.state.time - result.before.time:
+        facts |= {"timePassed": passed, "timeUnit": time_facts(result.state)["timeUnit"]}
+    if warnings := withdrawals_of(result.before, result.state, result.touched):
+        facts["warnings"] = warnings
+    return facts
 
 
 def changes_of(result: Result) -> dict[str, Any]:
@@ -191,7 +205,12 @@ async def record_json(record: Record, replica: Replica) -> bytes:
 def entry_facts(entry: Entry, universe_id: str) -> dict[str, Any]:
     """An entry of the log; of a state that was put back, only that it was."""
     kind = "restore" if entry.kind == "restore" else "command"
-    facts: dict[str, Any] = {"version": entry.version, "kind": kind, "at": _to_the_millisecond(entry.at)}
+    facts: dict[str, Any] = {
+        "version": entry.version,
+        "kind": kind,
+        "at": _to_the_millisecond(entry.at),
+        "author": entry.author,
+    }
     if not entry.is_whole(universe_id):
         return {**facts, "damaged": True}
     events: list[Event] = orjson.loads(entry.events)

@@ -54,6 +54,7 @@ class Ask(NamedTuple):
     """A change that is asked for: commands, all of them or none, or a state to put back."""
 
     change: list[Command] | Restore | GoBack
+    author: str
     expected_version: int | None = None
     key: str | None = None
 

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from universe.domain.citations import name_universe
 from universe.domain.events import Event
 from universe.domain.state import Plain
 from universe.domain.suggestions import nearest_entities
@@ -22,6 +23,7 @@ from universe.errors import (
 from universe.service.asking import (
     LIST_COMMANDS,
     NAME_CHARS,
+    checked_author,
     checked_id,
     checked_key,
     checked_name,
@@ -41,6 +43,8 @@ from uraniborg.kernel.logging import get_logger
 KEPT_LIVE: Final = 64
 """How many universes nobody is using stay in memory."""
 SNAPSHOT_EVERY: Final = 500
+PYTHON_API: Final = "Python API"
+"""The author of changes whose maker does not say who it is."""
 _ATTEMPTS: Final = 20
 _NAMED: Final = 10
 _SEARCHED: Final = 1_000
@@ -59,8 +63,17 @@ class Seen(NamedTuple):
 class UniverseService:
     """Opens with the store and closes with it."""
 
-    def __init__(self, store: Store, *, clock: Clock | None = None, snapshot_every: int = SNAPSHOT_EVERY) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Clock | None = None,
+        snapshot_every: int = SNAPSHOT_EVERY,
+        author: str = PYTHON_API,
+    ) -> None:
+        """`author` is recorded with each change that does not name its own. Raises MalformedRequest."""
         self.store = store
+        self._author = checked_author(author)
         self._clock = clock or SystemClock()
         self._snapshot_every = snapshot_every
         self._live: OrderedDict[str, LiveUniverse] = OrderedDict()
@@ -83,10 +96,12 @@ class UniverseService:
             self._live.clear()
             await self.store.close()
 
-    async def create(self, name: Any, state: Any = None, *, universe_id: Any = None) -> Record:
+    async def create(
+        self, name: Any, state: Any = None, *, universe_id: Any = None, author: str | None = None
+    ) -> Record:
         """A new universe. Raises MalformedRequest, MalformedState, or Conflict if there is one of this id."""
         plain = await plain_state(state)
-        return await self._create(name, plain, "create", universe_id)
+        return await self._create(name, plain, "create", universe_id, author)
 
     async def records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
         """The newest first."""
@@ -130,39 +145,56 @@ class UniverseService:
         return await self.store.entries(universe_id, after=after, limit=limit)
 
     async def send(
-        self, universe_id: str, command: Any, *, expected_version: int | None = None, key: str | None = None
+        self,
+        universe_id: str,
+        command: Any,
+        *,
+        expected_version: int | None = None,
+        key: str | None = None,
+        author: str | None = None,
     ) -> Result:
-        """Apply a command, or a list of commands of which all or none take effect.
+        """Apply a command, or a list of commands of which all or none take effect, and record who sent it.
 
         Raises MalformedCommand, UnknownCommand, UniverseNotFound, CommandRefused, VersionConflict or KeyReused; all of
         them name the universe.
         """
         try:
-            ask = Ask(await commands_in(command), expected_version, checked_key(key))
+            ask = Ask(await commands_in(command), self._author_of(author), expected_version, checked_key(key))
             return await self._submit(universe_id, ask)
         except UraniborgError as exc:
             exc.ids.setdefault("universeId", universe_id[:100])
             raise
 
     async def replace(
-        self, universe_id: str, *, name: Any = None, state: Any = None, expected_version: int | None = None
+        self,
+        universe_id: str,
+        *,
+        name: Any = None,
+        state: Any = None,
+        expected_version: int | None = None,
+        author: str | None = None,
     ) -> None:
         """Rename a universe, or replace its state, or both. Raises as `rename` and `put` do, before either is done."""
         title = checked_name(name) if name is not None else None
         record = await self.record(universe_id)
         if state is not None:
-            await self.put(universe_id, state, expected_version=expected_version)
+            await self.put(universe_id, state, expected_version=expected_version, author=author)
         elif expected_version not in (None, record.version):
             raise VersionConflict(universe_id, expected_version or 0, record.version)
         if title is not None:
             await self.rename(universe_id, title)
 
-    async def put(self, universe_id: str, state: Any, *, expected_version: int | None = None) -> Result:
-        """Replace the whole state, its time too. Raises MalformedState, UniverseNotFound or VersionConflict."""
-        plain = await plain_state(state)
-        return await self._submit(universe_id, Ask(Restore(plain, "put"), expected_version))
+    async def put(
+        self, universe_id: str, state: Any, *, expected_version: int | None = None, author: str | None = None
+    ) -> Result:
+        """Replace the whole state, its time too; values that differ from those cited lose their sources.
 
-    async def undo(self, universe_id: str, *, expected_version: int | None = None) -> Result:
+        Raises MalformedState, UniverseNotFound or VersionConflict.
+        """
+        plain = await plain_state(state)
+        return await self._submit(universe_id, Ask(Restore(plain, "put"), self._author_of(author), expected_version))
+
+    async def undo(self, universe_id: str, *, expected_version: int | None = None, author: str | None = None) -> Result:
         """Go back by one change that stands; again, by one more. Raises NothingToUndo or VersionConflict."""
 
         async def before(version: int) -> Restore:
@@ -171,22 +203,27 @@ class UniverseService:
                 raise NothingToUndo("Nothing is left to undo.", hint="History shows what was.", universeId=universe_id)
             return Restore((await self._at(universe_id, target)).mirror.plain(), "undo", target)
 
-        return await self._submit(universe_id, Ask(GoBack(before), expected_version))
+        return await self._submit(universe_id, Ask(GoBack(before), self._author_of(author), expected_version))
 
-    async def restore(self, universe_id: str, version: int, *, expected_version: int | None = None) -> Result:
+    async def restore(
+        self, universe_id: str, version: int, *, expected_version: int | None = None, author: str | None = None
+    ) -> Result:
         """Go back to how it was at a version, or forward again. Raises VersionNotFound or VersionConflict."""
 
         async def there(present: int) -> Restore:
             _check_version(universe_id, version, present)
             return Restore((await self._at(universe_id, version)).mirror.plain(), "restore", version)
 
-        return await self._submit(universe_id, Ask(GoBack(there), expected_version))
+        return await self._submit(universe_id, Ask(GoBack(there), self._author_of(author), expected_version))
 
-    async def branch(self, universe_id: str, *, version: int | None = None, name: Any = None) -> Record:
+    async def branch(
+        self, universe_id: str, *, version: int | None = None, name: Any = None, author: str | None = None
+    ) -> Record:
         """A new universe that begins as this one was at a version. Raises UniverseNotFound or VersionNotFound."""
         seen = await self.look(universe_id, version)
         title = name if name is not None else f"{seen.record.name} (at {seen.version})"[:NAME_CHARS]
-        return await self._create(title, seen.replica.mirror.plain(), "branch", None)
+        plain = name_universe(seen.replica.mirror.plain(), seen.record.id)
+        return await self._create(title, plain, "branch", None, author)
 
     @asynccontextmanager
     async def listening(self, universe_id: str) -> AsyncGenerator[LiveUniverse]:
@@ -212,14 +249,20 @@ class UniverseService:
         """Raises StoreUnavailable."""
         await self.store.ping()
 
-    async def _create(self, name: Any, plain: Plain, reason: RestoreReason, universe_id: Any) -> Record:
+    def _author_of(self, author: str | None) -> str:
+        return self._author if author is None else checked_author(author)
+
+    async def _create(
+        self, name: Any, plain: Plain, reason: RestoreReason, universe_id: Any, author: str | None
+    ) -> Record:
         at = iso(self._clock.now())
         universe_id = checked_id(universe_id) if universe_id is not None else new_id("uni")
         entries: list[Entry] = []
         if any(plain.values()):
             restore = Restore(plain, reason)
             events = orjson.dumps([restore.event()])
-            entries = [Entry.sealed(universe_id, 1, "restore", restore.body(), events, at)]
+            sealed = Entry.sealed(universe_id, 1, "restore", restore.body(), events, at, self._author_of(author))
+            entries = [sealed]
         record = Record(universe_id, checked_name(name), len(entries), at, at)
         await self.store.create(record, entries)
         return record

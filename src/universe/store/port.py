@@ -25,7 +25,10 @@ class Record(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One entry of a log: a command with what it did, or a state that was put back; both as JSON."""
+    """One entry of a log: a command with its events, or a state that was put back, both as JSON, and its author.
+
+    Entries of releases that did not record authors have None; their commands withdraw no citations.
+    """
 
     version: int
     kind: EntryKind
@@ -33,23 +36,35 @@ class Entry(NamedTuple):
     events: bytes
     at: str
     digest: bytes = b""
+    author: str | None = None
 
     @classmethod
-    def sealed(cls, universe_id: str, version: int, kind: EntryKind, body: bytes, events: bytes, at: str) -> "Entry":
-        """An entry with its digest."""
-        return cls(version, kind, body, events, at, _digest(universe_id, version, kind, body, events, at))
+    def sealed(
+        cls,
+        universe_id: str,
+        version: int,
+        kind: EntryKind,
+        body: bytes,
+        events: bytes,
+        at: str,
+        author: str | None = None,
+    ) -> "Entry":
+        """Return an entry with its digest."""
+        entry = cls(version, kind, body, events, at, author=author)
+        return entry._replace(digest=entry.digest_for(universe_id))
 
     def digest_for(self, universe_id: str) -> bytes:
-        """What `digest` must be if nothing of this has changed since it was written."""
-        return _digest(universe_id, self.version, self.kind, self.body, self.events, self.at)
+        """Return the digest that the entry has if nothing of it has changed since it was written."""
+        head = f"{universe_id}\0{self.version}\0{self.kind}\0{self.at}\0{len(self.body)}\0".encode()
+        parts = (head, self.body, self.events)
+        if self.author is None:
+            return hashlib.blake2b(b"".join(parts), digest_size=16).digest()
+        author = self.author.encode()
+        length = len(author).to_bytes(4, "big")
+        return hashlib.blake2b(b"".join((length, author, *parts)), digest_size=16, person=b"author").digest()
 
     def is_whole(self, universe_id: str) -> bool:
         return self.digest == self.digest_for(universe_id)
-
-
-def _digest(universe_id: str, version: int, kind: str, body: bytes, events: bytes, at: str) -> bytes:
-    head = f"{universe_id}\0{version}\0{kind}\0{at}\0{len(body)}\0".encode()
-    return hashlib.blake2b(b"".join((head, body, events)), digest_size=16).digest()
 
 
 class Snapshot(NamedTuple):

@@ -182,6 +182,7 @@ def _columns(entries: Sequence[Entry]) -> tuple[list[Any], ...]:
         [entry.events for entry in entries],
         [entry.at for entry in entries],
         [entry.digest for entry in entries],
+        [entry.author for entry in entries],
     )
 
 

@@ -36,7 +36,8 @@ MIGRATIONS: Final = [
           PRIMARY KEY (universe_id, key_digest)
         );
         """,
-    )
+    ),
+    ("0002 authors", "ALTER TABLE universe_log ADD COLUMN author text"),
 ]
 
 

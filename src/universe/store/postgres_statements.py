@@ -13,7 +13,7 @@ CREATE: Final = """
       ON CONFLICT DO NOTHING RETURNING id, version, serial
     ), logged AS (
       INSERT INTO universe_log SELECT made.id, entry.* FROM made,
-      unnest($6::bigint[], $7::text[], $8::bytea[], $9::bytea[], $10::text[], $11::bytea[]) AS entry
+      unnest($6::bigint[], $7::text[], $8::bytea[], $9::bytea[], $10::text[], $11::bytea[], $12::text[]) AS entry
     )
     SELECT pg_notify('universes_' || 'universes'::regclass::oid, concat_ws(' ', version, serial, id)) FROM made
 """
@@ -31,14 +31,14 @@ DELETE: Final = """
 APPEND: Final = """
     WITH moved AS (
       UPDATE universes SET version = $3, updated_at = $4
-      WHERE id = $1 AND version = $2 AND created_at = coalesce($15, created_at)
+      WHERE id = $1 AND version = $2 AND created_at = coalesce($16, created_at)
       RETURNING id, version, serial, created_at
     ), logged AS (
       INSERT INTO universe_log SELECT moved.id, entry.* FROM moved,
-      unnest($5::bigint[], $6::text[], $7::bytea[], $8::bytea[], $9::text[], $10::bytea[]) AS entry
+      unnest($5::bigint[], $6::text[], $7::bytea[], $8::bytea[], $9::text[], $10::bytea[], $11::text[]) AS entry
     ), used AS (
       INSERT INTO universe_keys SELECT moved.id, use.* FROM moved,
-      unnest($11::bytea[], $12::bytea[], $13::bigint[], $14::bigint[]) AS use
+      unnest($12::bytea[], $13::bytea[], $14::bigint[], $15::bigint[]) AS use
       ON CONFLICT (universe_id, key_digest)
       DO UPDATE SET request = excluded.request, first = excluded.first, last = excluded.last
     )
@@ -75,7 +75,7 @@ HEADS: Final = """
 VERSIONS: Final = "SELECT id, version, serial FROM universes"
 
 ENTRIES: Final = """
-    SELECT version, kind, body, events, at, digest FROM universe_log WHERE universe_id = $1 AND version IN (
+    SELECT version, kind, body, events, at, digest, author FROM universe_log WHERE universe_id = $1 AND version IN (
       SELECT version FROM (
         SELECT version, octet_length(body) AS size, sum(octet_length(body)) OVER (ORDER BY version) AS total
         FROM universe_log WHERE universe_id = $1 AND version > $2 AND version <= $3 ORDER BY version LIMIT $4

@@ -7,6 +7,7 @@ from typing import Any, Final
 import orjson
 
 from universe.domain.mirror import Mirror
+from universe.domain.provenance import Origin
 from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, Plain, State, Touched, trusted_state
 from universe.errors import LogDamaged
@@ -37,7 +38,8 @@ class Replica:
             if entry.kind == "restore":
                 self.restore(body["state"], entry.version)
                 continue
-            outcome = reduce(self.state, body)
+            origin = None if entry.author is None else Origin(entry.version, entry.author)
+            outcome = reduce(self.state, body, origin)
             if outcome.is_refused:
                 raise _damaged(self.id, entry.version, "cannot follow on the one before it")
             self.follow(outcome.state, entry.version, outcome.touched)

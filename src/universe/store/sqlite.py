@@ -124,10 +124,7 @@ class SqliteStore:
     ) -> None:
         if not _is_text(universe_id):
             raise UniverseNotFound(universe_id)
-        rows = [
-            (universe_id, entry.version, entry.kind, entry.body, entry.events, entry.at, entry.digest)
-            for entry in entries
-        ]
+        rows = [(universe_id, *entry) for entry in entries]
         uses = [(universe_id, *use) for use in keys]
         work = partial(append, universe_id=universe_id, expected=expected, rows=rows, uses=uses, made_at=made_at)
         await self._write(work)
@@ -135,7 +132,8 @@ class SqliteStore:
 
     async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
         sql = (  # a damaged database may have text in the place of bytes
-            "SELECT version, kind, CAST(body AS BLOB), CAST(events AS BLOB), at, CAST(digest AS BLOB) "
+            "SELECT version, kind, CAST(body AS BLOB), CAST(events AS BLOB), at, CAST(digest AS BLOB), "
+            "CAST(author AS TEXT) "
             "FROM log WHERE universe_id = ?1 AND version IN ("
             "SELECT version FROM "
             "(SELECT version, length(body) AS size, SUM(length(body)) OVER (ORDER BY version) AS total "

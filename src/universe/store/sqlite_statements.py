@@ -11,7 +11,8 @@ from universe.store.port import Entry, Record, Superseded
 from uraniborg.kernel.errors import Conflict
 
 _ROWS: Final = 100
-_INSERT: Final = [f"INSERT INTO log VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?)'] * rows)}" for rows in range(_ROWS + 1)]  # noqa: S608
+_ROW: Final = "(?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT: Final = [f"INSERT INTO log VALUES {', '.join([_ROW] * rows)}" for rows in range(_ROWS + 1)]  # noqa: S608
 HEADS: Final = """
     SELECT universes.id, created_at, universes.version, CAST(ifnull(digest, x'') AS BLOB) FROM universes
     LEFT JOIN log ON log.universe_id = universes.id AND log.version = universes.version
@@ -41,7 +42,8 @@ MIGRATIONS: Final = [
           PRIMARY KEY (universe_id, key)
         ) WITHOUT ROWID;
         """,
-    )
+    ),
+    ("0002 authors", "ALTER TABLE log ADD COLUMN author TEXT;"),
 ]
 
 
@@ -50,7 +52,7 @@ def create(connection: sqlite3.Connection, record: Record, entries: Sequence[Ent
     if taken is not None:
         raise Conflict(f"There is a universe '{record.id}' already.", hint="Choose another id.", universeId=record.id)
     connection.execute("INSERT INTO universes VALUES (?, ?, ?, ?, ?)", record)
-    _insert(connection, [(record.id, e.version, e.kind, e.body, e.events, e.at, e.digest) for e in entries])
+    _insert(connection, [(record.id, *entry) for entry in entries])
     return Head(record.id, record.created_at, record.version, entries[-1].digest if entries else b"")
 
 

@@ -27,6 +27,9 @@ _FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
     "kepler.period": ("orbitalSpeed",),
 }
 """Which fields are worked out from a field that a paper states."""
+_STATED: Final = ("massIs", "radiusIs", "teffKelvin", "luminositySolar", "note")
+_POLE_SIGNS: Final = {"towards-us": 1.0, "away-from-us": -1.0}
+"""Where the pole of the plane of the sky points: transit data here count towards us, orbits seen on the sky away."""
 _VECTOR: Final = ("epoch", "position", "velocity", "mass")
 _DERIVED_AXIS: Final = ("kepler.semiMajorAxis", *_FOLLOWS["kepler.semiMajorAxis"])
 
@@ -77,10 +80,20 @@ def _body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, julian_
         "epochJulianDate": julian_date,
         "displayMagnification": system["displayMagnification"],
         "referencePlane": system["referencePlane"],
-        **{name: facts[name] for name in ("massIs", "radiusIs", "note") if name in facts},
+        **_observer(system),
+        **{name: facts[name] for name in _STATED if name in facts},
         **(_remarks(orbit, facts["orbit"]) if orbit else {}),
     }
     return body
+
+
+def _observer(system: Facts) -> dict[str, Any]:
+    """Return the unit vector from the system towards us in the reference frame, where the sky is known."""
+    if "skyPlane" not in system:
+        return {}
+    plane = system["skyPlane"]
+    pole = from_sky(plane["inclinationDeg"], plane["nodeDeg"])[:, 2] * _POLE_SIGNS[plane["poleIs"]]
+    return {"towardsObserver": [round(float(part), 15) + 0.0 for part in pole]}
 
 
 def _remarks(orbit: Orbit, facts: Facts) -> dict[str, Any]:

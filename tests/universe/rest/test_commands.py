@@ -265,7 +265,7 @@ class TestHistory:
         assert [one["version"] for one in entries] == [1, 2, 3, 4, 5, 6]
         assert [one["kind"] for one in entries] == ["command"] * 5 + ["restore"]
         assert entries[0]["command"] == add_star("s0")
-        assert entries[5].keys() == {"version", "kind", "at", "events"}
+        assert entries[5].keys() == {"version", "kind", "at", "author", "events"}
         assert entries[5]["events"] == [{"type": "stateRestored", "reason": "put"}]
 
     @pytest.mark.parametrize(("name", "value"), [("after", "-1"), ("after", "x"), ("limit", "0"), ("limit", "1001")])

@@ -52,6 +52,8 @@ class TestMaking:
     def test_a_universe_begins_as_a_real_system_or_grows_from_a_seed(self, rest: httpx.Client) -> None:
         system = rest.post("/universes", json={"name": "x", "from": "trappist-1"}).json()
         assert len(system["state"]["stars"]) == 8
+        shouted = rest.post("/universes", json={"name": "x", "from": "TRAPPIST-1"}).json()
+        assert shouted["state"] == system["state"]
         grown = [rest.post("/universes", json={"name": "x", "from": "seed:compact:7"}).json() for _ in range(2)]
         assert grown[0]["state"] == grown[1]["state"]
         assert grown[0]["id"] != grown[1]["id"]

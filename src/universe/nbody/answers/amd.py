@@ -20,8 +20,8 @@ def amd_of(motion: Motion, *, has_resonances: bool) -> dict[str, Any] | None:
 
     `ratio` is the largest of the neighbouring pairs. The meaning says how resonances limit it.
     """
-    family = max(motion.families(), key=len, default=[])
-    massive = [body for body in family if motion.masses[body] > 0]
+    families = motion.families()
+    massive = [body for body in max(families, key=len) if motion.masses[body] > 0] if families else []
     if len(massive) < 2 or not all(_is_planetary(motion, body) for body in massive):
         return None
     axes = motion.axes[0, massive]

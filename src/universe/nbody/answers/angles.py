@@ -12,14 +12,17 @@ LIBRATES: Final = "librates"
 CIRCULATES: Final = "circulates"
 UNCLEAR: Final = "unclear"
 
-LEAST_ORBITS: Final = 30
+LEAST_ORBITS: Final = 50
 """Orbits of the outermost body below which a slow drift and a libration look the same."""
 _WIDEST: Final = 270.0
 """Degrees between the ends of a swing beyond which a libration is not claimed."""
+_WIDE: Final = 180.0
+"""Degrees between the ends of a swing beyond which one return is not enough."""
 _SMOOTHED: Final = 1 / 40
 """Part of the run over which an angle is averaged, so that only slow changes of direction count."""
-_TURN: Final = 0.05
+_RETURN: Final = 0.05
 """Part of its range that an angle has to come back for its direction to count as reversed."""
+_POINTS: Final = 400
 _STILL: Final = 1e-6
 _BLURRED: Final = 10.0
 """Degrees of error of an angle beyond which its behaviour is not known."""
@@ -66,21 +69,31 @@ def classify(angle: Floats, *, orbits: float, error: float = 0.0) -> Behaviour:
         reason = "The angle did not move: the bodies do not attract each other, or too little."
     elif reach > _WIDEST:
         reason = f"The angle went through {reach:.0f} degrees: neither a full turn nor clearly a swing."
-    elif not _turns_back(angle, orbits):
-        reason = f"The angle drifted by {reach:.3g} degrees and did not come back during the run."
+    elif _count_returns(angle, orbits) < (3 if reach > _WIDE else 1):
+        reason = f"The angle drifted by {reach:.3g} degrees and did not come back, or not often enough."
     else:
         reason = None
     return Behaviour(UNCLEAR if reason else LIBRATES, mean % 360, swing, reason)
 
 
-def _turns_back(angle: Floats, orbits: float) -> bool:
-    """Return whether the slow part of an angle reversed its direction."""
+def _count_returns(angle: Floats, orbits: float) -> int:
+    """Return how often the slow part of an angle reversed its direction."""
     window = max(1, round(angle.size * max(_SMOOTHED, 2 / orbits)))
     sums = np.concatenate([[0.0], np.cumsum(angle - angle[0])])
     slow = (sums[window:] - sums[:-window]) / window
-    back = _TURN * float(np.ptp(slow))
-    rise, fall = slow - np.minimum.accumulate(slow), np.maximum.accumulate(slow) - slow
-    return float(rise.max()) > back and float(fall.max()) > back
+    least = _RETURN * float(np.ptp(slow))
+    lowest = highest = float(slow[0])
+    rising: bool | None = None
+    returns = 0
+    for value in slow[:: max(1, slow.size // _POINTS)].tolist():
+        if rising is not False and value < highest - least:
+            returns += rising is not None
+            rising, lowest = False, value
+        elif rising is not True and value > lowest + least:
+            returns += rising is not None
+            rising, highest = True, value
+        lowest, highest = min(lowest, value), max(highest, value)
+    return returns
 
 
 def circular_difference(first: float, second: float) -> float:

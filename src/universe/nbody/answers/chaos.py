@@ -15,6 +15,8 @@ from universe.orbits.anomaly import Floats
 
 CHAOTIC: Final = 4.0
 """MEGNO above which motion counts as chaotic, if it grows."""
+_REGULAR: Final = 3.0
+"""MEGNO below which no chaos has appeared: that of regular motion swings about 2."""
 _LEAST_SAMPLES: Final = 20
 
 
@@ -44,10 +46,11 @@ def chaos_of(times: Floats, growth: Floats) -> Chaos:
     megno = _megno(days, growth)
     half, span = days.size // 2, float(days[-1])
     final, halfway = float(megno[-1]), float(megno[half])
-    if final <= CHAOTIC:
+    if final <= _REGULAR:
         return Chaos(final, None, _regular(final, span))
-    if final <= halfway:
-        return Chaos(final, None, f"MEGNO is {final:.2g} but does not grow: only a longer run can tell.")
+    if final <= CHAOTIC or final <= halfway:
+        unclear = f"Whether motion is chaotic is unclear: MEGNO is {final:.2g}, above the 2 of regular motion"
+        return Chaos(final, None, f"{unclear}, but too low or not growing. Only a longer run can tell.")
     # The line through the later half is free of the first, algebraic growth.
     slope = float(np.polyfit(days[half:], growth[half:], 1)[0])
     lyapunov = 1 / slope if slope > 0 else span / (2 * final)

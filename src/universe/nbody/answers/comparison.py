@@ -13,7 +13,9 @@ _WIDER: Final = 1.0
 _ABSENT: Final = "not near"
 
 
-def differences_of(first: Answers, second: Answers, names: Sequence[str] = ("the first", "the second")) -> dict[str, Any]:
+def differences_of(
+    first: Answers, second: Answers, names: Sequence[str] = ("the first", "the second")
+) -> dict[str, Any]:
     """Return two answers (of `answers_of`) side by side, and a verdict about how the second differs.
 
     Each value is a list of two: the first run's and the second's, None where a run does not have it. `trustworthy`
@@ -150,7 +152,9 @@ def _about_swings(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _about_approaches(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
     least = [
-        min((pair["closestHillRadii"][run] for pair in pairs if pair["closestHillRadii"][run] is not None), default=None)
+        min(
+            (pair["closestHillRadii"][run] for pair in pairs if pair["closestHillRadii"][run] is not None), default=None
+        )
         for run in (0, 1)
     ]
     if least[0] is None or least[1] is None:

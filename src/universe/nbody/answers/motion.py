@@ -83,7 +83,7 @@ class Motion:
         ]
 
 
-@np.errstate(invalid="ignore")
+@np.errstate(invalid="ignore", divide="ignore")
 def motion_of(start: Start, samples: Samples) -> Motion:
     """Return the orbits of a run from its samples."""
     seen = _elements(start, samples.positions, samples.velocities)
@@ -133,9 +133,10 @@ def _invariable_frames(start: Start) -> Floats:
 
 def _axes_about(pole: Floats) -> Floats:
     nearly_x = np.eye(3)[0 if abs(pole[0]) < 0.9 else 1]
-    first = nearly_x - (nearly_x @ pole) * pole
-    first /= np.linalg.norm(first)
-    return np.array([first, np.cross(pole, first), pole])
+    across = nearly_x - float(nearly_x @ pole) * pole
+    first: Floats = across / float(np.linalg.norm(across))
+    second: Floats = np.cross(pole, first)
+    return np.stack([first, second, pole])
 
 
 def _count_revolutions(times: Floats, longitudes: Floats, rates: Floats) -> Floats:
@@ -155,7 +156,8 @@ def _slopes(times: Floats, values: Floats) -> Floats:
     """Return the slope of the best line through each column."""
     centred = times - times.mean()
     square = float(centred @ centred)
-    return centred @ values / square if square > 0 else np.full(values.shape[1], np.nan)
+    slopes: Floats = np.einsum("m,mn->n", centred, values) / (square or np.nan)
+    return slopes
 
 
 @np.errstate(invalid="ignore", divide="ignore")

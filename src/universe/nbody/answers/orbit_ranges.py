@@ -1,4 +1,4 @@
-"""How far the orbits and distances of a run ranged: elements of each body, period ratios and approaches of each pair."""
+"""How far a run ranged: the elements of each body, the period ratio and the closest approach of each pair."""
 
 import math
 from itertools import combinations

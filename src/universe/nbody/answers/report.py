@@ -49,7 +49,7 @@ def answers_of(run: Run) -> dict[str, Any]:
 def motion_during(run: Run) -> Motion:
     """Return the osculating orbits of a run. A body that has merged into another has none from then on."""
     samples = _samples(run)
-    return motion_of(run.start, _continue(run, samples)).without(np.isnan(samples.positions).any(axis=2))
+    return motion_of(run.start, _continue(run, samples)).without(np.isnan(samples.positions[:, :, 0]))
 
 
 @dataclass(frozen=True, slots=True)

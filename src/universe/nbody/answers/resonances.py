@@ -20,7 +20,7 @@ _LARGEST_OF_PAIR: Final = 9
 """The largest p + q of a ratio p+q:p."""
 _LARGEST_OF_TRIPLE: Final = 5
 """The largest number before a longitude: of larger ones, some angle is slow by chance."""
-_NEAR: Final = 0.02
+_NEAR: Final = 0.03
 """How far a ratio of periods may be from p+q:p, relative to it and for q = 1; less for higher orders."""
 _SLOW: Final = 0.01
 """How fast a triple's angle may run, in turns per orbit of the outermost body."""

@@ -107,7 +107,7 @@ def _triples(found: Findings, triples: Sequence[Resonance]) -> list[str]:
         widest = max(triples, key=lambda one: one.behaviour.half_range or 0.0)
         subject = f"All {len(triples)} Laplace angles" if len(triples) > 1 else "The Laplace angle"
         return [
-            f"{subject} librated throughout: the {'widest swing' if len(triples) > 1 else 'swing'} is "
+            f"{subject} librated during the whole span: the {'widest swing' if len(triples) > 1 else 'swing'} is "
             f"{widest.behaviour.half_range:.3g} degrees to either side, of {_bodies(found, widest)}."
         ]
     parts = [
@@ -185,7 +185,9 @@ def _two_planets(found: Findings) -> list[str]:
     apart = float(axes[1] - axes[0]) / (math.cbrt(mass / (3 * central)) * float(axes.mean()))
     is_safe = apart > _HILL_STABLE
     meaning = "never meet, if their orbits are nearly circles in one plane" if is_safe else "are not safe from meeting"
-    return [f"The orbits are {apart:.3g} mutual Hill radii apart ({_HILL_STABLE:.3g} needed): the two planets {meaning}."]
+    return [
+        f"The orbits are {apart:.3g} mutual Hill radii apart ({_HILL_STABLE:.3g} needed): the two planets {meaning}."
+    ]
 
 
 def _limits(found: Findings) -> list[str]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uraniborg.kernel.errors import MissingExtra
 
 try:
+    from uraniborg.kernel.mcp.caller import client_name
     from uraniborg.kernel.mcp.cancelling import is_taken_back
     from uraniborg.kernel.mcp.decorators import resource, tool
     from uraniborg.kernel.mcp.listing import Listed, list_more, list_pages
@@ -42,6 +43,7 @@ __all__ = [
     "Listed",
     "Server",
     "Subscriptions",
+    "client_name",
     "is_taken_back",
     "list_more",
     "list_pages",

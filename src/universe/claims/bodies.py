@@ -1,0 +1,84 @@
+"""How tables and passages name a body: `TRAPPIST-1 e`, `TRAPPIST-1e`, `planet e`, or `e` alone as a label."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+_PLANET: Final = re.compile(r"(?P<stem>.*\w)[\s_-]+(?P<letter>[a-z])")
+"""The name or id of a planet: that of its star, and a letter."""
+_FOOTNOTE: Final = re.compile(r"\^\{?[\w*†‡,]{1,3}\}?$|[†‡]+$")
+_SOLAR: Final = "sun mercury venus earth moon mars jupiter saturn uranus neptune pluto ceres"
+_IS_UNIT: Final = re.compile(r"['’]?s?[- ]*(?:mass|radi|like|size)", re.IGNORECASE)
+"""What follows a name in a unit or a comparison: Earth masses, Earth-like."""
+_MORE_LETTERS: Final = r"(?:(?:\s*,\s*|\s*,?\s+and\s+|\s*[-–]\s*)[a-z]\b)*"
+_IN_SYSTEM: Final = re.compile(rf"\b(?:{_SOLAR.replace(' ', '|')})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class BodyNames:
+    """The names of one body: those that stand alone, the letter of a planet, and the star before the letter."""
+
+    names: tuple[str, ...]
+    letter: str = ""
+    stem: str = ""
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any] | None) -> Self | None:
+        """Return the names of a body, or None if nothing names it."""
+        given = [body.get(key) for key in ("name", "id")] if body is not None else []
+        names = tuple(name for name in given if isinstance(name, str) and _squash(name))
+        if not names:
+            return None
+        planet = _PLANET.fullmatch(names[0].strip())
+        return cls(names, planet["letter"], planet["stem"]) if planet else cls(names)
+
+    def is_label(self, label: str, context: str) -> bool:
+        """Return whether a cell is a label of this body and of no other.
+
+        A letter alone names a planet of the star that the context is about: the caption, the section or the title.
+        """
+        bare = _FOOTNOTE.sub("", label.strip(" {}:.")).strip(" {}")
+        if self.letter and re.sub(r"^[Pp]lanet\s+", "", bare) == self.letter:
+            return self.has_star(context)
+        return _squash(bare) in {_squash(name) for name in self.names}
+
+    def mentions(self, text: str) -> list[tuple[int, bool]]:
+        """Return the positions where a passage mentions a body, with whether the body is this one."""
+        found: dict[int, bool] = {}
+        for match in _IN_SYSTEM.finditer(text):
+            if not _IS_UNIT.match(text, match.end()):
+                found[match.start()] = _squash(match[0]) in {_squash(name) for name in self.names}
+        if self.letter:
+            # The letters of a list ("planets d and e") are mentions too.
+            named = rf"(?:{_spelled(self.stem)}[\s-]*|\bplanets?\s+)(?P<first>[a-z])\b(?P<more>{_MORE_LETTERS})"
+            for match in re.finditer(named, text):
+                found[match.start()] = match["first"] == self.letter
+                for more in re.finditer(r"\b[a-z]\b", match["more"]):
+                    found[match.start("more") + more.start()] = more[0] == self.letter
+        else:
+            for name in self.names:
+                # A planet of a star, `TRAPPIST-1 e`, is another body than the star.
+                for match in re.finditer(rf"{_spelled(name)}(?P<planet>[\s-]*[a-z]\b)?(?!\w)", text):
+                    if not _IS_UNIT.match(text, match.end()):
+                        found.setdefault(match.start(), not match["planet"])
+        return sorted(found.items())
+
+    def has_star(self, text: str) -> bool:
+        """Return whether a text names the star of this planet; True for a body that is no planet by its name."""
+        return not self.stem or bool(re.search(rf"{_spelled(self.stem)}(?!\d|[A-Za-z]{{2}})", text))
+
+    def are_in(self, text: str) -> bool:
+        """Return whether a caption or heading mentions this body and no other."""
+        mentions = self.mentions(text)
+        return bool(mentions) and all(is_this for _, is_this in mentions)
+
+
+def _spelled(name: str) -> str:
+    """Return a pattern for a name in any case, with or without spaces and hyphens between its parts."""
+    parts = [re.escape(part) for part in re.split(r"[\s_-]+", name.strip())]
+    return r"(?<!\w)(?i:" + r"[\s_-]*".join(parts) + ")"
+
+
+def _squash(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()

@@ -1,0 +1,212 @@
+"""Which quantity a field holds, how tables label it, and the units that papers write."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from universe.orbits.units import convert
+from uraniborg.kernel.errors import InvalidInput
+
+_END: Final = r"(?!\w)(?!\s*\}?\s*[/^])(?!\s*[A-Za-z]{1,3}\s*\^?\{?-\d)"
+"""Not followed by what makes another unit of it, as in g cm^-3 or M⊕/R⊕."""
+_OF: Final = r"_?\{?\s*"
+_EARTH, _SUN, _JUPITER = (
+    r"(?:⊕|E(?:arth)?|earth)\s*\}?",
+    r"(?:⊙|[Ss]un)\s*\}?",
+    r"(?:♃|J(?:up(?:iter)?)?|jup)\s*\}?",
+)
+
+
+def _units() -> list[tuple[re.Pattern[str], str, float]]:
+    written = [
+        (rf"M{_OF}{_EARTH}|[Ee]arth[- ]?mass(?:es)?", "earth_mass", 1.0),
+        (rf"M{_OF}{_SUN}|[Ss]olar[- ]mass(?:es)?", "solar_mass", 1.0),
+        (rf"M{_OF}{_JUPITER}|(?:Jupiter|Jovian|jovian)[- ]mass(?:es)?", "jupiter_mass", 1.0),
+        (r"kg|kilograms?", "kg", 1.0),
+        (r"g|grams?", "kg", 1e-3),
+        (rf"R{_OF}{_EARTH}|[Ee]arth[- ]radi(?:us|i)", "earth_radius", 1.0),
+        (rf"R{_OF}{_SUN}|[Ss]olar[- ]radi(?:us|i)", "solar_radius", 1.0),
+        (rf"R{_OF}{_JUPITER}|(?:Jupiter|Jovian|jovian)[- ]radi(?:us|i)", "jupiter_radius", 1.0),
+        (r"AU|au|[Aa]stronomical units?", "au", 1.0),
+        (r"km|kilomet(?:re|er)s?", "km", 1.0),
+        (r"cm|centimet(?:re|er)s?", "m", 1e-2),
+        (r"m|met(?:re|er)s?", "m", 1.0),
+        (r"d|days?", "day", 1.0),
+        (r"hours?|hrs?|h", "s", 3600.0),
+        (r"min(?:utes?)?", "s", 60.0),
+        (r"s|sec(?:onds?)?", "s", 1.0),
+        (r"yrs?|years?", "year", 1.0),
+        (r"°|deg(?:rees?)?\.?", "degree", 1.0),
+        (r"rad(?:ians?)?", "degree", 180 / math.pi),
+    ]
+    return [(re.compile(rf"(?:{pattern}){_END}"), unit, factor) for pattern, unit, factor in written]
+
+
+_UNITS: Final = _units()
+_SHOWN: Final = {
+    **{f"{body}_mass": f"{body.capitalize()} masses" for body in ("earth", "jupiter")},
+    **{f"{body}_radius": f"{body.capitalize()} radii" for body in ("earth", "jupiter")},
+    "solar_mass": "solar masses",
+    "solar_radius": "solar radii",
+    "day": "days",
+    "year": "years",
+    "au": "AU",
+    "degree": "degrees",
+}
+_LONE: Final = {(name, factor): re.compile(rf"(?<![\w\\])(?:{one.pattern})") for one, name, factor in _UNITS}
+_INTRODUCES_UNIT: Final = re.compile(r"[\[(,/\d}]\s*$|\bin\s*$")
+_SCALE: Final = re.compile(
+    r"(?:×\s*)?(?:10\s*\^\s*\{?\s*(?P<power>-?\d{1,2})\s*\}?|(?<![\w.])(?P<number>\d+(?:\.\d+)?))\s*$"
+)
+"""What multiplies a unit in a label: 10^{-2} AU, 0.01 AU."""
+_BRACKETS: Final = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
+_OTHER: Final = re.compile(
+    r"/|\bratio|\blog|\bsin\b|\bcos\b|\bminimum\b|\bdensit|\berr|\buncert|\bσ|±|\bfraction|\bchange|\brate\b|\bprior\b"
+    r"|\blimit|\bdifference|\btotal\b|\bwater\b|\bcore\b|\biron\b",
+    re.IGNORECASE,
+)
+"""Words that make another quantity of it: a mass ratio, m sin i, an uncertainty."""
+_INDEX: Final = re.compile(r"_\{?[\w⋆]+\}?|[⋆:]|_$|\{|\}|\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit of `universe.orbits.units` (or `degree`), times `factor`."""
+
+    name: str
+    factor: float = 1.0
+
+    def after(self, number: str) -> str:
+        """Return a number with this unit for a person, such as `0.692 ± 0.022 Earth masses`."""
+        if self.factor != 1.0:
+            number = f"({number}) × {self.factor:g}" if " " in number else f"{number} × {self.factor:g}"
+        return f"{number} {_SHOWN.get(self.name, self.name)}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A quantity that a field of a body holds."""
+
+    name: str
+    unit: str
+    """The unit of the field; empty for a plain number."""
+    words: re.Pattern[str]
+    symbols: frozenset[str] = frozenset()
+    takes_any_unit: bool = False
+    """Whether the unit is not known, so that only the number is compared."""
+
+    def is_labelled(self, label: str) -> bool:
+        """Return whether a label of a table, as plain text, names this quantity and no other made of it."""
+        bare = _without_units(label)
+        if not bare:  # a label such as R⊕ names the quantity by its unit
+            unit = unit_in(label)
+            return unit is not None and unit.name.endswith(f"_{self.name}")
+        if _OTHER.search(bare):
+            return False
+        return bool(self.words.search(bare)) or _INDEX.sub("", bare) in self.symbols
+
+    def is_mentioned(self, text: str) -> bool:
+        """Return whether a passage names this quantity, by a word or as a symbol before a relation."""
+        if re.search(r"\bminimum mass|\bsin\s*i\b|\bmass ratio", text, re.IGNORECASE):
+            return False
+        symbols = "|".join(map(re.escape, sorted(self.symbols)))
+        return bool(
+            self.words.search(text)
+            or (symbols and re.search(rf"(?<!\w)(?:{symbols})(?:_\{{?\w+\}}?|⋆|_⋆)?\s*[=~]", text))
+        )
+
+    def in_unit(self, value: float, unit: Unit) -> float | None:
+        """Return a value of the field in `unit`, or None if `unit` is of another quantity."""
+        if self.unit == unit.name or self.takes_any_unit:
+            return value / unit.factor
+        if not self.unit:
+            return None
+        try:
+            return convert(value, self.unit, unit.name) / unit.factor
+        except InvalidInput:
+            return None
+
+    def from_unit(self, value: float, unit: Unit) -> float | None:
+        """Return a stated value in the unit of the field, or None if `unit` is of another quantity."""
+        one = self.in_unit(1.0, unit)
+        return None if one is None else value / one
+
+
+def _quantity(name: str, unit: str, words: str, *symbols: str) -> Quantity:
+    return Quantity(name, unit, re.compile(words, re.IGNORECASE), frozenset(symbols))
+
+
+_AXIS: Final = _quantity("semi-major axis", "au", r"\bsemi-?\s?major ax[ie]s|\bdistance|\bseparation", "a")
+_PERIOD: Final = _quantity("period", "day", r"\bperiods?\b", "P")
+_E: Final = _quantity("eccentricity", "", r"\beccentricit(?:y|ies)\b", "e", "ecc")
+_Q: Final = _quantity("distance of periapsis", "au", r"\bperi\w+ distances?\b", "q")
+_FIELDS: Final[dict[str, Quantity]] = {
+    "mass": _quantity("mass", "solar_mass", r"\bmass(?:es)?\b", "M", "m"),
+    "physical.massKg": _quantity("mass", "kg", r"\bmass(?:es)?\b", "M", "m"),
+    "radius": _quantity("radius", "au", r"\bradi(?:us|i)\b", "R", "r"),
+    "physical.radiusKm": _quantity("radius", "km", r"\bradi(?:us|i)\b", "R", "r"),
+    **dict.fromkeys(("kepler.semiMajorAxis", "semiMajorAxis", "orbitalDistance"), _AXIS),
+    **dict.fromkeys(("kepler.period", "kepler.osculatingPeriod"), _PERIOD),
+    **dict.fromkeys(("kepler.eccentricity", "eccentricity"), _E),
+    **dict.fromkeys(("kepler.perihelionDistance", "kepler.q"), _Q),
+    "kepler.inclination": _quantity("inclination", "degree", r"\binclinations?\b", "i", "I"),
+    "kepler.longitudeOfAscendingNode": _quantity("ascending node", "degree", r"\bnode\b", "Ω"),
+    "kepler.argumentOfPeriapsis": _quantity("argument of periapsis", "degree", r"\bargument of peri\w+", "ω"),
+    "kepler.meanAnomaly": _quantity("mean anomaly", "degree", r"\bmean anomal(?:y|ies)\b", "M"),
+}
+
+
+def quantity_of(field: str) -> Quantity:
+    """Return the quantity of a field. A field beyond the known ones is a plain number under its own name."""
+    if known := _FIELDS.get(field):
+        return known
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", field.rpartition(".")[2]) or [field]
+    named = re.compile(r"\W*".join(map(re.escape, words)), re.IGNORECASE)
+    return Quantity(" ".join(words).lower(), "", named, takes_any_unit=True)
+
+
+def shown_scale(field: str, body: Mapping[str, Any] | None) -> float:
+    """Return by how much the value of `field` is magnified for display: radii of shipped systems are."""
+    physical: Any = body.get("physical") if field == "radius" and body is not None else None
+    scale: Any = cast("Mapping[str, Any]", physical).get("displayMagnification") if isinstance(physical, Mapping) else 1
+    return float(scale) if isinstance(scale, int | float) and math.isfinite(scale) and scale > 0 else 1.0
+
+
+def unit_after(text: str, end: int) -> Unit | None:
+    """Return the unit right after a number of a plain text that ends at `end`."""
+    at = len(text) - len(text[end:].lstrip(" })")) if end < len(text) else end
+    for pattern, name, factor in _UNITS:
+        if pattern.match(text, at):
+            return Unit(name, factor)
+    return None
+
+
+def unit_in(label: str) -> Unit | None:
+    """Return the only unit that a label such as `M [10^{27} g]` or `mass in Earth masses` names."""
+    found = {unit for unit, _, _ in _units_in(label)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _units_in(label: str) -> list[tuple[Unit, int, int]]:
+    found: list[tuple[Unit, int, int]] = []
+    for (name, factor), pattern in _LONE.items():
+        for match in pattern.finditer(label):
+            before = label[: match.start()]
+            # A letter is a unit only in brackets, after a comma or after "in": "d" as a label is a planet, "m" a mass.
+            if len(match[0]) == 1 and match[0] != "°" and not _INTRODUCES_UNIT.search(before):
+                continue
+            start, scale = match.start(), 1.0
+            if scaled := _SCALE.search(before):
+                start = scaled.start()
+                scale = 10.0 ** int(scaled["power"]) if scaled["power"] else float(scaled["number"]) or 1.0
+            found.append((Unit(name, factor * scale), start, match.end()))
+    return found
+
+
+def _without_units(label: str) -> str:
+    bare = _BRACKETS.sub(" ", label)
+    for _, start, end in sorted(_units_in(bare), key=lambda one: -one[1]):
+        bare = bare[:start].rstrip().removesuffix("/").removesuffix(" in") + bare[end:]
+    return bare.strip(" ,:;.")

@@ -1,0 +1,152 @@
+"""The status of one value: supported by the location that its source names, or an unverified claim."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast
+
+from universe.claims.bodies import BodyNames
+from universe.claims.comparison import is_in_text
+from universe.claims.locations import Location, Stated, location_of, stated_in
+from universe.claims.quantities import Quantity, quantity_of, shown_scale
+
+SUPPORTED: Final = "supported"
+UNVERIFIED: Final = "unverified claim"
+
+_MOST_DEVIATION: Final = 1e-3
+"""A value may differ from the stated number by its rounding, yet not by more than this part of it."""
+_CONVERSION: Final = 2e-5
+"""By how much constants such as the mass of the Earth differ between authors."""
+_ARITHMETIC: Final = 1e-12
+
+TextOf = Callable[[Mapping[str, Any]], str | None]
+"""From a source to the text of its paper on the shelf; None if the shelf does not have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimStatus:
+    """Whether a location supports a value, and why."""
+
+    status: str
+    """`SUPPORTED` or `UNVERIFIED`."""
+    reason: str
+    """One or two sentences for a person."""
+    as_written: str = ""
+    """The number as the paper writes it, such as `0.692 ± 0.022`; empty if none was found."""
+    unit: str = ""
+    """Its unit, a name of `universe.orbits.units` or `degree`; empty for plain numbers."""
+    stated: float | None = None
+    """The number in that unit."""
+    checked: bool = False
+    """Whether the location was found in the text of the paper on a shelf."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The value that a location states for a field, in the unit of the field."""
+
+    value: float
+    shown: str
+    """The number as written with its unit, such as `0.692 ± 0.022 Earth masses`."""
+    unit: str
+    stated: float
+    """The number in that unit."""
+
+
+def status_of(
+    source: Mapping[str, Any],
+    field: str,
+    value: float,
+    *,
+    body: Mapping[str, Any] | None = None,
+    text_of: TextOf | None = None,
+) -> ClaimStatus:
+    """Return whether the location of `field` in `source` contains `value`, which is in the unit of the field.
+
+    `body` is the body that carries the value: the row or passage must name it. Does not raise, whatever `source`
+    holds; what `text_of` raises is raised.
+    """
+    located: object = source.get("locations")
+    given = cast("Mapping[str, Any]", located).get(field) if isinstance(located, Mapping) else None
+    location = location_of(given, source.get("title"))
+    if location is None:
+        return ClaimStatus(UNVERIFIED, f"The source names no table row or passage for {field}.")
+    if not location.describe():
+        return ClaimStatus(UNVERIFIED, "The location names neither a table nor a section nor a page.")
+    found = _compare(location, field, value, body)
+    text = text_of(source) if found.status == SUPPORTED and text_of is not None else None
+    if text is None:
+        return found
+    what = "row" if location.row else "passage"
+    if not is_in_text(location, text):
+        reason = f"The text of the paper on the shelf does not contain this {what}."
+        return replace(found, status=UNVERIFIED, reason=reason)
+    return replace(found, reason=f"{found.reason} The {what} is in the text on the shelf.", checked=True)
+
+
+def statement_in(
+    given: object, field: str, *, body: Mapping[str, Any] | None = None, title: object = ""
+) -> Statement | str:
+    """Return what a location in the paper of this title states for a field of a body, or why it states nothing.
+
+    A location that states two different values states nothing. Does not raise.
+    """
+    location = location_of(given, title)
+    if location is None:
+        return "The location has neither a table row nor a passage."
+    quantity = quantity_of(field)
+    stated = stated_in(location, quantity, BodyNames.of(body))
+    if isinstance(stated, str):
+        return stated
+    values = [one for one in stated if one.measured.kind == "value"]
+    if not values:
+        return _not_a_value(stated[0])
+    first = values[0]
+    if any(one.unit == first.unit and one.measured.value != first.measured.value for one in values):
+        listed = ", ".join(one.measured.text for one in values)
+        return f"The location states several values ({listed})."
+    value = quantity.from_unit(first.measured.value, first.unit)
+    assert value is not None  # `stated_in` gives only units of the quantity
+    scale = shown_scale(field, body)
+    return Statement(value * scale, first.unit.after(first.measured.text), *_facts(first)[1:])
+
+
+def _compare(location: Location, field: str, value: float, body: Mapping[str, Any] | None) -> ClaimStatus:
+    quantity = quantity_of(field)
+    stated = stated_in(location, quantity, BodyNames.of(body))
+    if isinstance(stated, str):
+        return ClaimStatus(UNVERIFIED, stated)
+    real = value / shown_scale(field, body)
+    values = [one for one in stated if one.measured.kind == "value"]
+    for one in values:
+        if _is_same(real, one, quantity):
+            where = location.describe()
+            reason = f"{where[0].upper()}{where[1:]} states {one.unit.after(one.measured.text)}."
+            return ClaimStatus(SUPPORTED, reason, *_facts(one))
+    if not values:
+        return ClaimStatus(UNVERIFIED, _not_a_value(stated[0]))
+    one = values[0]
+    set_value = quantity.in_unit(real, one.unit)
+    stated_text, set_text = one.unit.after(one.measured.text), one.unit.after(f"{set_value:.6g}")
+    return ClaimStatus(UNVERIFIED, f"The location states {stated_text}, and the value is {set_text}.", *_facts(one))
+
+
+def _is_same(value: float, stated: Stated, quantity: Quantity) -> bool:
+    """Return whether a value rounds to the stated number, give or take the constants of the conversion."""
+    inside = quantity.in_unit(value, stated.unit)
+    if inside is None or not math.isfinite(inside):
+        return False
+    number = abs(stated.measured.value)
+    rounding = min(stated.measured.half_digit, _MOST_DEVIATION * number)
+    slack = _CONVERSION if quantity.unit not in ("", stated.unit.name) else _ARITHMETIC
+    return abs(inside - stated.measured.value) <= max(rounding, slack * number)
+
+
+def _not_a_value(stated: Stated) -> str:
+    words = {"range": "a range", "limit": "a limit", "percent": "a percentage"}
+    return f"The location states {words[stated.measured.kind]}, {stated.measured.text}, and not a value."
+
+
+def _facts(stated: Stated) -> tuple[str, str, float]:
+    """Return the number as written, its unit, and the number in that unit."""
+    return stated.measured.text, stated.unit.name, stated.measured.value * stated.unit.factor

@@ -1,0 +1,122 @@
+"""Measuring universes: transit times and radial velocities."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from universe.cli.progress import Progress
+from universe.cli.shared import Db, Json, UniverseId, Version, app, print_json, state_of
+from uraniborg.kernel.commands import UsageError
+
+Days = Annotated[float, typer.Option(help="For how long from the universe's time on, in days.")]
+Observer = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LON,LAT",
+        help="The direction to the observer in degrees of the reference frame; the universe's own if left out.",
+    ),
+]
+Kepler = Annotated[bool, typer.Option("--kepler", help="Follow fixed Kepler orbits without mutual attraction.")]
+Csv = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all values as CSV.")]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a chart: .png or .svg.")]
+
+
+@app.command()
+def transits(
+    universe_id: UniverseId,
+    body: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="A planet; may be repeated. All planets if left out.")
+    ] = None,
+    days: Days = 365.25,
+    observer: Observer = None,
+    kepler: Kepler = False,
+    csv: Csv = None,
+    plot: Plot = None,
+    version: Version = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Time transits, and how early or late they are against even periods (TTV). All bodies attract each other."""
+    from universe.exchange import write_output
+    from universe.measurement_tables import print_transits, transits_csv
+    from universe.nbody.body_names import find_bodies
+    from universe.nbody.transit_times import transit_times
+
+    _check_chart(plot)
+    name, at, plain = state_of(universe_id, version, db)
+    chosen = find_bodies(plain["stars"], body) if body else None
+    direction = _direction(observer)
+    with Progress(universe_id, is_quiet=json) as progress:
+        found = transit_times(plain, chosen, days=days, observer=direction, is_kepler=kepler, notify=progress)
+    reply = {"id": universe_id, "version": at, **found}
+    if csv is not None:
+        write_output(csv, transits_csv(reply))
+    if plot is not None:
+        from universe.nbody.measurement_charts import transit_chart
+
+        write_output(plot, _picture(transit_chart(reply, title=name), plot))
+    print_json(reply) if json else print_transits(reply)
+
+
+@app.command()
+def rv(
+    universe_id: UniverseId,
+    days: Days = 365.25,
+    samples: Annotated[int, typer.Option(help="How many evenly spread times.")] = 400,
+    star: Annotated[str | None, typer.Option(metavar="ID", help="The star; the heaviest if left out.")] = None,
+    observer: Observer = None,
+    kepler: Kepler = False,
+    csv: Csv = None,
+    plot: Plot = None,
+    version: Version = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Show the radial velocity of a star, positive away from us, and the semi-amplitude of each planet."""
+    from universe.exchange import write_output
+    from universe.measurement_tables import print_velocities, velocities_csv
+    from universe.nbody.body_names import find_bodies
+    from universe.nbody.radial_velocity import radial_velocities
+
+    _check_chart(plot)
+    name, at, plain = state_of(universe_id, version, db)
+    chosen = find_bodies(plain["stars"], [star])[0] if star else None
+    direction = _direction(observer)
+    with Progress(universe_id, is_quiet=json) as progress:
+        found = radial_velocities(
+            plain, chosen, days=days, samples=samples, observer=direction, is_kepler=kepler, notify=progress
+        )
+    reply = {"id": universe_id, "version": at, **found}
+    if csv is not None:
+        write_output(csv, velocities_csv(reply))
+    if plot is not None:
+        from universe.nbody.measurement_charts import velocity_chart
+
+        write_output(plot, _picture(velocity_chart(reply, title=name), plot))
+    print_json(reply) if json else print_velocities(reply)
+
+
+def _direction(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        longitude, latitude = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(
+            f"'{text[:40]}' is not a direction.", hint="Give longitude and latitude in degrees: --observer 90,0."
+        ) from None
+    return longitude, latitude
+
+
+def _check_chart(path: Path | None) -> None:
+    """Raise UsageError before anything is computed for a file that is not a picture."""
+    if path is not None and path.suffix.lower() not in (".png", ".svg"):
+        raise UsageError(f"'{path.name}' is neither PNG nor SVG.", hint="Name the file chart.png or chart.svg.")
+
+
+def _picture(drawing: object, path: Path) -> bytes:
+    from universe.plotting import Drawing, to_png, to_svg
+
+    assert isinstance(drawing, Drawing)
+    return to_png(drawing) if path.suffix.lower() == ".png" else to_svg(drawing).encode()

@@ -1,0 +1,152 @@
+"""The motion that measurements are made on: by gravity, once and again as its twin, or along fixed Kepler orbits."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from universe.nbody import limits
+from universe.nbody.gravity import Gravity
+from universe.nbody.integration import GAUSS, make_stepper
+from universe.nbody.placing import about_barycentre, place
+from universe.nbody.selection import family_of, orbit_of
+from universe.nbody.starts import Start
+from universe.orbits.anomaly import Floats, solve_kepler
+from universe.orbits.blocks import AXIS, KeplerOrbit, elements
+from universe.orbits.grouping import Bodies, Grouping
+from universe.orbits.kepler import Elements
+from universe.orbits.units import orbital_distance
+from uraniborg.kernel.errors import InvalidInput
+
+Notify = Callable[[float], None]
+"""Takes the fraction of the work that is done."""
+
+_TWIN_SHIFT: Final = 1e-15
+_REFERENCE: Final = [0, 2, 1]
+_PIECES_PER_PERIOD: Final = 4
+_SLENDER: Final = 0.99
+
+
+class Motion(Protocol):
+    """Positions and velocities between two times, in days since the start."""
+
+    @property
+    def begin(self) -> float: ...
+    @property
+    def end(self) -> float: ...
+    def states(self, times: ArrayLike) -> tuple[Floats, Floats]:
+        """Return positions and velocities, each of shape (k, n, 3), in the reference frame."""
+        ...
+
+
+def require_days(days: float) -> float:
+    """Return the days of a measurement. Raise InvalidInput unless they are a finite number above 0."""
+    if not (math.isfinite(days) and days > 0):
+        raise InvalidInput(
+            f"days must be a finite number above 0, got {days:g}.",
+            hint="Give --days 365, for example. To look back, restore or make the universe at an earlier time.",
+            argument="days",
+            allowed="> 0",
+        )
+    return days
+
+
+def main_pass(start: Start, days: float) -> Iterator[Motion]:
+    """Return the motion by gravity, step by step. Raise InvalidInput for more work than a measurement is worth."""
+    return _gravity_pass(start, days, start.positions, is_twin=False)
+
+
+def twin_pass(start: Start, days: float) -> Iterator[Motion]:
+    """Return the motion from a start moved by rounding, by a method of another order and tolerance."""
+    signs = 1 - 2 * (np.indices(start.positions.shape).sum(axis=0) % 2)
+    return _gravity_pass(start, days, start.positions * (1 + _TWIN_SHIFT * signs), is_twin=True)
+
+
+def _gravity_pass(start: Start, days: float, positions: Floats, *, is_twin: bool) -> Iterator[Motion]:
+    limits.require_start(start)
+    limits.require_step(start, days, GAUSS, None)
+    x, v = positions.T[None], start.velocities.T[None]
+    stepper = make_stepper(Gravity(start.masses), x, v, method=GAUSS, step=None, coarse=is_twin)
+    try:
+        yield from stepper.segments(0.0, days)
+    except ArithmeticError:
+        raise InvalidInput(
+            "Two bodies come too close to be followed.",
+            hint="`universe nbody ID` names them and the time. Choose a shorter time, or --kepler.",
+            argument="days",
+            allowed="a time before they meet",
+        ) from None
+
+
+def kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator[Motion]:
+    """Return the motion of the same bodies along fixed Kepler orbits about the centres of the Jacobi rule."""
+    stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
+    family = family_of(stars, start.ids)
+    moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
+    orbits = [_orbit(stars, family, index) for index in moving]
+    unit = np.eye(len(family.ids))
+    weights = about_barycentre(start.masses, place(family, unit)[: len(start.ids)])[:, moving]
+    motion = elements(orbits)
+    # The closer an orbit is to a parabola, the faster is its periapsis.
+    lengths = (orbit.period * max(1 - orbit.eccentricity, 1e-3) ** 1.5 for orbit in orbits if orbit.eccentricity < 1)
+    length = min(lengths, default=days) / _PIECES_PER_PERIOD
+    is_elliptic = all(orbit.eccentricity < _SLENDER for orbit in orbits)
+    pieces = max(1, math.ceil(days / length))
+    for piece in range(pieces):
+        yield _KeplerPiece(days * piece / pieces, days * (piece + 1) / pieces, time, weights, motion, is_elliptic)
+
+
+def _orbit(stars: Bodies, family: Grouping, index: int) -> KeplerOrbit:
+    """Return an orbit with the stated period, and a size that obeys Kepler's third law where it is derived."""
+    mass = family.orbited_masses[index]
+    orbit = orbit_of(stars, family.ids[index], mass)
+    if orbit.derived != AXIS or orbit.eccentricity >= 1:
+        return orbit
+    axis = orbital_distance(orbit.osculating_period or orbit.period, mass)
+    return replace(orbit, semi_major_axis=axis, periapsis_distance=axis * (1 - orbit.eccentricity))
+
+
+def observed(
+    motions: Iterable[Motion], days: float, notify: Notify | None, part: tuple[float, float]
+) -> Iterator[Motion]:
+    """Yield the same motions, and report which part of all the work is done."""
+    first, share = part
+    for motion in motions:
+        yield motion
+        if notify is not None:
+            notify(first + share * motion.end / days)
+
+
+@dataclass(frozen=True, slots=True)
+class _KeplerPiece:
+    begin: float
+    end: float
+    time: float
+    weights: Floats
+    """From the states of orbits to the states of bodies, shape (bodies, orbits)."""
+    motion: Elements
+    is_elliptic: bool
+    """Whether no orbit is open or nearly so."""
+
+    def states(self, times: ArrayLike) -> tuple[Floats, Floats]:
+        at = self.time + np.atleast_1d(np.asarray(times, dtype=np.float64))
+        places, speeds = _ellipse_states(self.motion, at) if self.is_elliptic else _orbit_states(self.motion, at)
+        return self.weights @ places[:, :, _REFERENCE], self.weights @ speeds[:, :, _REFERENCE]
+
+
+def _orbit_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]:
+    return np.stack([motion.positions(float(t)) for t in at]), np.stack([motion.velocities(float(t)) for t in at])
+
+
+def _ellipse_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]:
+    """Return what `Elements` does, for many times at once."""
+    turns = motion.turns_per_time * (at[:, None] - motion.epoch) + motion.turns_at_epoch
+    anomaly = solve_kepler(2 * math.pi * (turns - np.rint(turns)), motion.eccentricity)
+    sin, cos = np.sin(anomaly)[:, :, None], np.cos(anomaly)[:, :, None]
+    e = motion.eccentricity[:, None]
+    rate = 2 * math.pi * motion.turns_per_time[:, None] / (1 - e * cos)
+    along, side = motion.to_periapsis.T, motion.to_side.T
+    return along * (cos - e) + side * sin, rate * (side * cos - along * sin)

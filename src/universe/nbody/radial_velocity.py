@@ -1,0 +1,142 @@
+"""Radial velocities of a star: its own motion along the line of sight, and the share of each planet.
+
+Positive is away from the observer. The velocity is relative to the barycentre of the bodies of the universe. The
+semi-amplitude of a planet is that of C. Lovis and D. Fischer, "Radial Velocity Techniques for Exoplanets" (2010):
+K = (2 pi G / P)^(1/3) m sin i / (M + m)^(2/3) / sqrt(1 - e^2).
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, cast
+
+import numpy as np
+
+from universe.domain.units import epoch_of
+from universe.nbody.elements import elements_during
+from universe.nbody.hosts import TILT, remarks, star_named, unknown_elements
+from universe.nbody.motions import Motion, Notify, kepler_pass, main_pass, observed, require_days, twin_pass
+from universe.nbody.sight import Sight, inclinations, sight_of
+from universe.nbody.starts import Start, start_of
+from universe.orbits.anomaly import Floats
+from universe.orbits.grouping import Bodies
+from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, G, orbital_period
+from uraniborg.kernel.errors import InvalidInput
+
+METRES_PER_SECOND: Final = AU_IN_METRES / DAY_IN_SECONDS
+"""Of one AU a day."""
+_MOST_SAMPLES: Final = 1_000_000
+_TWIN_FACTOR: Final = 2.0
+
+
+def radial_velocities(
+    plain: Mapping[str, Any],
+    star: str | None = None,
+    *,
+    days: float,
+    samples: int,
+    observer: tuple[float, float] | None = None,
+    is_kepler: bool = False,
+    notify: Notify | None = None,
+) -> dict[str, Any]:
+    """Return the radial velocity of a star at evenly spread times of the next `days`, as plain data.
+
+    Raise InvalidInput for a universe without a star or a line of sight, and for days or samples out of range.
+    """
+    days = require_days(days)
+    if not 2 <= samples <= _MOST_SAMPLES:
+        raise InvalidInput(
+            f"samples must be between 2 and {_MOST_SAMPLES}, got {samples}.",
+            hint="Give --samples 200, for example.",
+            argument="samples",
+            allowed=f"2 to {_MOST_SAMPLES}",
+        )
+    stars = cast("Bodies", plain["stars"])
+    start = start_of(plain)
+    index = star_named(stars, start, star)
+    sight = sight_of(stars, start.ids[index], observer)
+    times = np.linspace(0, days, samples)
+    error = None
+    if is_kepler:
+        speeds = _sample(observed(kepler_pass(plain, start, days), days, notify, (0, 1)), times, index, sight)
+    else:
+        speeds = _sample(observed(main_pass(start, days), days, notify, (0, 0.4)), times, index, sight)
+        twin = _sample(observed(twin_pass(start, days), days, notify, (0.4, 0.6)), times, index, sight)
+        error = _TWIN_FACTOR * float(np.abs(speeds - twin).max())
+    epoch = epoch_of(stars.values())
+    return {
+        "time": plain["time"],
+        "epochJulianDate": epoch,
+        "days": days,
+        "method": "kepler" if is_kepler else "gauss",
+        "timeScale": "days since time 0" if epoch is None else "BJD (TDB)",
+        "towardsObserver": sight.towards.tolist(),
+        "star": start.ids[index],
+        "starName": start.names[index],
+        "unit": "m/s",
+        "least": float(speeds.min()),
+        "greatest": float(speeds.max()),
+        "errorMetresPerSecond": error,
+        "planets": semi_amplitudes(stars, start, index, sight),
+        "samples": {
+            "times": (times + float(plain["time"]) + (epoch or 0.0)).tolist(),
+            "velocities": speeds.tolist(),
+        },
+        "notes": [*start.notes, *remarks(stars, [key for key in start.ids if key != start.ids[index]])],
+    }
+
+
+def semi_amplitudes(stars: Bodies, start: Start, star: int, sight: Sight) -> dict[str, dict[str, Any]]:
+    """Return the period, mass times sin i, eccentricity and semi-amplitude of each body that orbits a star.
+
+    Where the tilt is unknown, the mass counts as the least one: sin i is 1 and the inclination None.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    apart, speed = start.relative @ start.positions, start.relative @ start.velocities
+    elements = elements_during(start, start.positions, start.velocities)
+    tilts = inclinations(sight, apart, speed)
+    for index, parent in enumerate(start.parents):
+        if parent != star or not elements.eccentricity[index] < 1:
+            continue
+        period = orbital_period(float(elements.semi_major_axis[index]), float(start.orbited_mass[index]))
+        # A body moves with its moons: all the mass of the subsystem pulls at the star.
+        mass = _subsystem_mass(start, index)
+        tilt = None if TILT in unknown_elements(stars[start.ids[index]]) else float(tilts[index])
+        e = float(elements.eccentricity[index])
+        least_mass = mass if tilt is None else mass * math.sin(math.radians(tilt))
+        found[start.ids[index]] = {
+            "name": start.names[index],
+            "period": period,
+            "eccentricity": e,
+            "inclination": tilt,
+            "massSinI": least_mass,
+            "semiAmplitude": semi_amplitude(period, least_mass, float(start.orbited_mass[index]), e),
+        }
+    return found
+
+
+def semi_amplitude(period: float, mass_sin_i: float, total_mass: float, eccentricity: float) -> float:
+    """Return the semi-amplitude in m/s from days, solar masses of the planet and of all that is inside its orbit."""
+    speed = math.cbrt(2 * math.pi * G / period) * mass_sin_i / math.cbrt(total_mass) ** 2
+    return METRES_PER_SECOND * speed / math.sqrt((1 - eccentricity) * (1 + eccentricity))
+
+
+def _subsystem_mass(start: Start, index: int) -> float:
+    total, waiting = 0.0, [index]
+    while waiting:
+        one = waiting.pop()
+        total += float(start.masses[one])
+        waiting += [child for child, parent in enumerate(start.parents) if parent == one]
+    return total
+
+
+def _sample(motions: Iterable[Motion], times: Floats, index: int, sight: Sight) -> Floats:
+    """Return the speed away from the observer in m/s."""
+    speeds = np.empty(times.size)
+    done = 0
+    for motion in motions:
+        following = int(np.searchsorted(times, motion.end, side="right"))
+        if following > done:
+            velocities = motion.states(times[done:following])[1][:, index]
+            speeds[done:following] = -METRES_PER_SECOND * (velocities @ sight.towards)
+            done = following
+    return speeds

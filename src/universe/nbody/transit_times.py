@@ -1,0 +1,171 @@
+"""Transit times of a universe: a table for each planet, the best line through it, and how far the times are from it."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import numpy as np
+
+from universe.domain.units import epoch_of
+from universe.nbody.hosts import TILT, planets_of, remarks, unknown_elements
+from universe.nbody.motions import Notify, kepler_pass, main_pass, observed, require_days, twin_pass
+from universe.nbody.sight import sight_of
+from universe.nbody.starts import Start, start_of
+from universe.nbody.transits import Conjunction, Shadow, find_conjunctions, shadow_of
+from universe.orbits.grouping import Bodies
+
+_MINUTES: Final = 1440.0
+_SECONDS: Final = 86_400.0
+_FLOOR: Final = 1e-14
+"""Error of a time in periods, times the number of revolutions to the power of 1.5, below which twins say nothing."""
+_TWIN_FACTOR: Final = 2.0
+_FEWEST: Final = 3
+"""Transits from which on the distance from the best line means something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One transit. `number` counts the conjunctions of the run from 0; `error` is in seconds."""
+
+    number: int
+    conjunction: Conjunction
+    shadow: Shadow
+    error: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The best line through transit times: `first` + `period` x number, in days since the start."""
+
+    first: float
+    period: float
+
+
+def transit_times(
+    plain: Mapping[str, Any],
+    bodies: Sequence[str] | None = None,
+    *,
+    days: float,
+    observer: tuple[float, float] | None = None,
+    is_kepler: bool = False,
+    notify: Notify | None = None,
+) -> dict[str, Any]:
+    """Return the transits of the next `days` as plain data; all bodies with true orbits attract.
+
+    Raise InvalidInput for a universe without planets, without a line of sight, or for days that are not above 0.
+    """
+    days = require_days(days)
+    stars = cast("Bodies", plain["stars"])
+    start = start_of(plain)
+    pairs = planets_of(stars, start, bodies)
+    sight = sight_of(stars, start.ids[pairs[0][1]], observer)
+    if is_kepler:
+        found = find_conjunctions(observed(kepler_pass(plain, start, days), days, notify, (0, 1)), sight, pairs)
+        twins = None
+    else:
+        found = find_conjunctions(observed(main_pass(start, days), days, notify, (0, 0.4)), sight, pairs)
+        twins = find_conjunctions(observed(twin_pass(start, days), days, notify, (0.4, 0.6)), sight, pairs)
+    epoch = epoch_of(stars.values())
+    zero = float(plain["time"]) + (0.0 if epoch is None else epoch)
+    return {
+        "time": plain["time"],
+        "epochJulianDate": epoch,
+        "days": days,
+        "method": "kepler" if is_kepler else "gauss",
+        "timeScale": "days since time 0" if epoch is None else "BJD (TDB)",
+        "towardsObserver": sight.towards.tolist(),
+        "planets": {
+            start.ids[planet]: {
+                "name": start.names[planet],
+                "star": start.ids[host],
+                "starName": start.names[host],
+                **_facts(
+                    _events(found[row], twins[row] if twins else None, start, (planet, host)),
+                    zero,
+                    is_tilt_known=TILT not in unknown_elements(stars[start.ids[planet]]),
+                ),
+            }
+            for row, (planet, host) in enumerate(pairs)
+        },
+        "notes": [*start.notes, *remarks(stars, [start.ids[planet] for planet, _ in pairs])],
+    }
+
+
+def best_line(numbers: Sequence[int], times: Sequence[float]) -> Line:
+    """Return the line of least squares through two or more times."""
+    period, first = np.polyfit(np.asarray(numbers, dtype=np.float64), np.asarray(times), 1)
+    return Line(float(first), float(period))
+
+
+def _events(
+    found: Sequence[Conjunction], twins: Sequence[Conjunction] | None, start: Start, pair: tuple[int, int]
+) -> list[Event]:
+    """Return the conjunctions with their looks and errors."""
+    radii = float(start.radii[pair[1]]), float(start.radii[pair[0]])
+    errors = [None] * len(found) if twins is None else _errors(found, twins)
+    return [
+        Event(number, one, shadow_of(one, *radii), error)
+        for number, (one, error) in enumerate(zip(found, errors, strict=True))
+    ]
+
+
+def _errors(found: Sequence[Conjunction], twins: Sequence[Conjunction]) -> list[float | None]:
+    """Return the error of each time in seconds: twice the distance to its twin, and what rounding adds."""
+    period = (found[-1].day - found[0].day) / (len(found) - 1) if len(found) > 1 else 0.0
+    return [
+        None
+        if number >= len(twins)
+        else _SECONDS * (_TWIN_FACTOR * abs(one.day - twins[number].day) + _FLOOR * period * (number + 1) ** 1.5)
+        for number, one in enumerate(found)
+    ]
+
+
+def _facts(events: Sequence[Event], zero: float, *, is_tilt_known: bool) -> dict[str, Any]:
+    transits = [one for one in events if one.shadow.kind != "none"] if is_tilt_known else []
+    numbers, days = [one.number for one in transits], [one.conjunction.day for one in transits]
+    line = best_line(numbers, days) if len(transits) > 1 else None
+    late = (
+        [_MINUTES * (day - line.first - line.period * number) for number, day in zip(numbers, days, strict=True)]
+        if line is not None and len(transits) >= _FEWEST
+        else None
+    )
+    errors = [one.error for one in transits if one.error is not None]
+    impacts = [one.shadow.impact for one in events]
+    return {
+        "status": _status(events) if is_tilt_known else "tilt of the orbit unknown",
+        "conjunctions": len(events),
+        "impactParameter": _known(min(impacts)) if impacts and is_tilt_known else None,
+        "durationMinutes": _known(float(np.mean([one.shadow.minutes for one in transits]))) if transits else None,
+        "period": line.period if line else None,
+        "firstTransit": zero + line.first if line else None,
+        "ttvHalfRangeMinutes": (max(late) - min(late)) / 2 if late else None,
+        "errorSeconds": max(errors) if errors else None,
+        "transits": [
+            {
+                "number": one.number,
+                "time": zero + one.conjunction.day,
+                "ocMinutes": late[index] if late else None,
+                "impactParameter": _known(one.shadow.impact),
+                "durationMinutes": _known(one.shadow.minutes),
+                "kind": one.shadow.kind,
+                "errorSeconds": one.error,
+            }
+            for index, one in enumerate(transits)
+        ],
+    }
+
+
+def _status(events: Sequence[Event]) -> str:
+    kinds = {one.shadow.kind for one in events}
+    if not kinds:
+        return "no conjunction in this time"
+    if "full" in kinds:
+        return "transits"
+    if "grazing" in kinds:
+        return "grazes"
+    return "radius of the star unknown" if "unknown" in kinds else "does not transit"
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,216 @@
+"""Where a number comes from: the value, its publication and location, the conversion, and the command that set it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, cast
+
+from universe.claims import TextOf
+from universe.domain.derivation import is_same, value_at
+from universe.domain.suggestions import nearest, nearest_entities
+from universe.domain.units import is_astronomical, unit_of
+from universe.errors import MalformedRequest, StarNotFound, did_you_mean
+from universe.service.replies import entry_facts
+from universe.service.universes import UniverseService
+from universe.store.port import Entry
+from universe.store.rebuilding import Replica, pages
+from universe.value_status import Support, ValueStatus, value_status
+
+_FACTS: Final = ("id", "title", "authors", "year", "venue", "doi", "arxiv", "url")
+_UNCITED: Final = ("id", "children", "sources", "setBy")
+_SHOWN: Final = 100
+_LISTED: Final = 10
+_MOST_BASES: Final = 5
+
+
+async def trace(
+    service: UniverseService,
+    universe_id: str,
+    body: str,
+    field: str,
+    *,
+    version: int | None = None,
+    text_of: TextOf | None = None,
+) -> dict[str, Any]:
+    """Return the chain behind one value of a body: its unit, status, sources, basis and the command that set it.
+
+    `body` is an id or a name. Raises UniverseNotFound, VersionNotFound, StarNotFound or MalformedRequest.
+    """
+    seen = await service.look(universe_id, version)
+    stars = seen.replica.mirror.plain()["stars"]
+    key = find_body(stars, body)
+    check_field(stars[key], field)
+    told = await _chain(service, universe_id, stars, key, field, seen.version, text_of)
+    head = {"universe": universe_id, "version": seen.version, "body": key, "name": stars[key]["name"]}
+    return {**head, **told}
+
+
+def statuses_of(stars: Mapping[str, Mapping[str, Any]], body: str, text_of: TextOf | None = None) -> dict[str, Any]:
+    """Return each value of a body with its unit, status, mark and the ids of its sources. Raises as `find_body`."""
+    key = find_body(stars, body)
+    astronomical = is_astronomical(stars.values())
+    fields: dict[str, Any] = {}
+    for field in fields_in(stars[key]):
+        status = value_status(stars[key], field, text_of)
+        if status.status == "without source":
+            continue
+        fields[field] = {
+            "value": status.value,
+            "unit": unit_of(field, astronomical=astronomical),
+            "status": status.status,
+            "mark": status.mark,
+            "sources": [one.source["id"] for one in status.supports],
+        }
+    return {"body": key, "name": stars[key]["name"], "fields": fields}
+
+
+async def _chain(
+    service: UniverseService,
+    universe_id: str,
+    stars: Mapping[str, Mapping[str, Any]],
+    key: str,
+    field: str,
+    version: int,
+    text_of: TextOf | None,
+    depth: int = _MOST_BASES,
+) -> dict[str, Any]:
+    status = value_status(stars[key], field, text_of)
+    unit = unit_of(field, astronomical=is_astronomical(stars.values()))
+    record = status.record
+    told: dict[str, Any] = {
+        "field": field,
+        "value": status.value,
+        "unit": unit,
+        "status": status.status,
+        "mark": status.mark,
+        "sources": [_source_facts(one, field, status, unit) for one in status.supports],
+        "command": await _command(service, universe_id, key, field, version, record),
+    }
+    if record is not None and "withdrawn" in record:
+        told["withdrawn"] = record["withdrawn"]
+    basis = record.get("basis") if record is not None else None
+    if isinstance(basis, str) and depth and value_at(stars[key], basis) is not None:
+        chain = await _chain(service, universe_id, stars, key, basis, version, text_of, depth - 1)
+        told["basis"] = chain
+    return told
+
+
+def find_body(stars: Mapping[str, Mapping[str, Any]], wanted: str) -> str:
+    """Return the id of the body of this id or name. Raises StarNotFound, or MalformedRequest for several."""
+    if wanted in stars:
+        return wanted
+    named = [key for key, body in stars.items() if str(body.get("name", "")).casefold() == wanted.casefold()]
+    if len(named) > 1:
+        raise MalformedRequest(
+            f"{len(named):,} bodies have the name '{wanted[:_SHOWN]}'.",
+            hint=f"Give an id: {', '.join(named[:_LISTED])}.",
+            argument="body",
+            allowed=named[:_LISTED],
+        )
+    if named:
+        return named[0]
+    near = nearest_entities(wanted, stars)
+    known = list(stars)[:_LISTED]
+    hint = did_you_mean(near) or (f"There are {', '.join(known)}." if known else "The universe has no bodies.")
+    raise StarNotFound(f"There is no body '{wanted[:_SHOWN]}'.", hint=hint.strip(), nearest=near, known=known)
+
+
+def check_field(body: Mapping[str, Any], field: str) -> None:
+    """Raise MalformedRequest for a field that the body does not have, with the nearest names."""
+    if field and value_at(body, field) is not None:
+        return
+    known = list(fields_in(body))
+    inside = [name for name in known if name.rpartition(".")[2].casefold() == field.casefold()]
+    near = inside or nearest(field, known)
+    raise MalformedRequest(
+        f"The body has no field '{field[:_SHOWN]}'.",
+        hint=did_you_mean(near) or f"It has {', '.join(known[:20])}.",
+        argument="field",
+        nearest=near,
+        allowed=known,
+    )
+
+
+def fields_in(body: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the fields of a body that have values, those inside blocks with the name of the block."""
+    for name, value in body.items():
+        if name in _UNCITED or value is None:
+            continue
+        if isinstance(value, Mapping):
+            inner = cast("Mapping[str, Any]", value)
+            yield from (f"{name}.{one}" for one, within in inner.items() if within is not None)
+        else:
+            yield name
+
+
+def _source_facts(support: Support, field: str, status: ValueStatus, unit: str) -> dict[str, Any]:
+    source, claim = support.source, support.claim
+    locations = source.get("locations")
+    location = cast("Mapping[str, Any]", locations).get(field) if isinstance(locations, dict) else None
+    facts = {name: source[name] for name in _FACTS if source.get(name) is not None}
+    return {
+        **facts,
+        "location": location,
+        "conversion": _conversion(support, status.value, unit),
+        "status": "cited" if claim is None else claim.status,
+        "reason": None if claim is None else claim.reason,
+        "isChecked": claim is not None and claim.checked,
+    }
+
+
+def _conversion(support: Support, value: Any, unit: str) -> str | None:
+    """Return the number of the paper with its unit, and the value it became; None where it is not known."""
+    claim = support.claim
+    if claim is None or not claim.as_written or not claim.unit:
+        return None
+    from universe.claims.quantities import Unit
+
+    return f"{Unit(claim.unit).after(claim.as_written)} = {value:.6g} {unit}".rstrip()
+
+
+async def _command(
+    service: UniverseService, universe_id: str, key: str, field: str, version: int, record: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """Return the log entry that set a value: from the record of it in the body, or else from the log."""
+    if record is not None:
+        facts = {name: record[name] for name in ("version", "universe", "reason") if name in record}
+        facts["author"] = record.get("by")
+        at = record.get("version")
+        if "universe" not in record and isinstance(at, int):
+            entries = await service.history(universe_id, after=at - 1, limit=1)
+            facts |= _entry_summary(entries[0], universe_id) if entries else {}
+        return facts
+    entry = await _find_entry(service, universe_id, key, field, version)
+    return None if entry is None else _entry_summary(entry, universe_id)
+
+
+async def _find_entry(service: UniverseService, universe_id: str, key: str, field: str, version: int) -> Entry | None:
+    """Replay the log and return the entry that gave a field the value it has at a version."""
+    replica = Replica(universe_id)
+    setters: list[tuple[int, Entry | None]] = [(0, None)]
+    async for entries in pages(service.store, universe_id, upto=version):
+        for entry in entries:
+            before = value_at(replica.state.stars.get(key) or {}, field)
+            replica.take([entry])
+            if is_same(before, value_at(replica.state.stars.get(key) or {}, field)):
+                continue
+            setters.append((entry.version, _restored_from(entry, setters)))
+    return setters[-1][1]
+
+
+def _restored_from(entry: Entry, setters: list[tuple[int, Entry | None]]) -> Entry | None:
+    """Return the entry itself, or the one that had set the value in the version that it went back to."""
+    import orjson
+
+    if entry.kind == "restore":
+        (event,) = orjson.loads(entry.events)
+        if (back := event.get("toVersion")) is not None:
+            return next(setter for at, setter in reversed(setters) if at <= back)
+    return entry
+
+
+def _entry_summary(entry: Entry, universe_id: str) -> dict[str, Any]:
+    facts = entry_facts(entry, universe_id)
+    command = facts.get("command")
+    did = command["type"] if command else facts["events"][0]["reason"] if facts.get("events") else "damaged"
+    summary = {"version": entry.version, "author": entry.author, "at": facts["at"], "type": did}
+    reason = command.get("reason") if command else None
+    return summary | ({"reason": reason} if reason else {})

@@ -1,0 +1,108 @@
+"""Where a value of a body stands: cited, supported by its location, an unverified claim, or set by somebody.
+
+Computed when it is asked for, and never stored.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, Literal, cast
+
+import orjson
+
+from universe.claims import SUPPORTED, ClaimStatus, TextOf, status_of
+from universe.domain.citations import fields_of, records_of, sources_of
+from universe.domain.derivation import value_at
+from universe.domain.entities import Entity
+
+Status = Literal["cited", "supported", "unverified claim", "computed", "set", "without source"]
+_SYSTEMS: Final = "universe.systems"
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """A source of a value, with the check of the location it names; None for shipped data, which is not checked."""
+
+    source: Entity
+    claim: ClaimStatus | None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueStatus:
+    """The status of one value, the sources that support it, and the record of the command that set it, if any."""
+
+    status: Status
+    value: Any
+    supports: list[Support] = field(default_factory=list[Support])
+    record: Entity | None = None
+
+    @property
+    def mark(self) -> str:
+        """The mark beside the value; nothing for a value that is cited, supported, or never was."""
+        if self.status == "unverified claim":
+            return f"unverified claim, {set_by(self.record)}" if self.record else "unverified claim"
+        if self.status in ("set", "computed") and self.record:
+            return set_by(self.record)
+        return ""
+
+
+def value_status(body: Mapping[str, Any], field: str, text_of: TextOf | None = None) -> ValueStatus:
+    """Return the status of a field of a body; `text_of` lends the texts of a shelf. Does not raise."""
+    value = value_at(body, field)
+    record = _nearest(records_of(body), field)
+    found = [source for source in sources_of(body) if _nearest(dict.fromkeys(fields_of(source), source), field)]
+    if not found:
+        status = "without source" if record is None else "computed" if "basis" in record else "set"
+        return ValueStatus(status, value, [], record)
+    supports = [Support(source, _check(body, source, field, value, record, text_of)) for source in found]
+    statuses = {None if one.claim is None else one.claim.status for one in supports}
+    if SUPPORTED in statuses:
+        return ValueStatus("supported", value, supports, record)
+    return ValueStatus("cited" if None in statuses else "unverified claim", value, supports, record)
+
+
+def set_by(record: Mapping[str, Any]) -> str:
+    """Return who set, cited or stripped a value, and in which version."""
+    by = record.get("by") or "somebody"
+    version = f" in version {record['version']:g}" if isinstance(record.get("version"), (int, float)) else ""
+    where = f" of universe {record['universe']}" if version and record.get("universe") else ""
+    verbs = {"withdrawn": "source withdrawn by", "sources": "cited by", "basis": "recomputed by"}
+    verb = next((verb for name, verb in verbs.items() if name in record), "set by")
+    return f"{verb} {by}{version}{where}"
+
+
+def _check(
+    body: Mapping[str, Any],
+    source: Entity,
+    field: str,
+    value: Any,
+    record: Entity | None,
+    text_of: TextOf | None,
+) -> ClaimStatus | None:
+    is_claimed = record is not None and "sources" in record
+    if not is_claimed and (source["id"], source.get("title")) in _shipped():
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return ClaimStatus("unverified claim", f"{field} is not a number.")
+    return status_of(source, field, value, body=body, text_of=text_of)
+
+
+def _nearest(named: Mapping[str, Any], field: str) -> Any:
+    """Return what is named for a field, or for the block that it is in."""
+    parts = field.split(".")
+    for count in range(len(parts), 0, -1):
+        if (found := named.get(".".join(parts[:count]))) is not None:
+            return found
+    return None
+
+
+@cache
+def _shipped() -> frozenset[tuple[str, str]]:
+    """The ids and titles of the publications behind the systems that come with this program."""
+    found: set[tuple[str, str]] = set()
+    for file in files(_SYSTEMS).joinpath("data").iterdir():
+        if file.name.endswith(".json"):
+            sources = cast("dict[str, Entity]", orjson.loads(file.read_bytes())["sources"])
+            found.update((key, entry["title"]) for key, entry in sources.items())
+    return frozenset(found)

@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from tests.universe.nbody.answers.motions import planets
+from universe.nbody.answers.chaos import chaos_of
+from universe.nbody.runs import run
+from universe.nbody.starts import start_of
+
+DAYS = np.linspace(0, 10_000, 2001)
+
+
+def test_differences_that_grow_with_the_time_are_regular_and_megno_is_2() -> None:
+    # P. M. Cincotta and C. Simó, A&AS 147, 205 (2000).
+    found = chaos_of(DAYS, np.log(1 + DAYS))
+    assert found.megno == pytest.approx(2, abs=0.1)
+    assert found.lyapunov_days is None
+    assert "No chaos" in found.meaning
+    assert "1,250" in found.meaning or "3.42 years" in found.meaning  # an eighth of the span
+
+
+@pytest.mark.parametrize("lyapunov", [100.0, 800.0])
+def test_differences_that_grow_exponentially_give_their_lyapunov_time(lyapunov: float) -> None:
+    found = chaos_of(DAYS, DAYS / lyapunov)
+    assert found.megno == pytest.approx(10_000 / lyapunov / 2, rel=0.01)
+    assert found.lyapunov_days == pytest.approx(lyapunov, rel=0.01)
+    assert "Chaotic is not unstable" in found.meaning
+
+
+def test_chaos_slower_than_the_span_is_not_claimed_and_not_excluded() -> None:
+    found = chaos_of(DAYS, DAYS / 5000)
+    assert found.lyapunov_days is None
+    assert "would not show" in found.meaning
+
+
+@pytest.mark.parametrize("growth", [DAYS / 1400, np.minimum(DAYS / 100, 20)])
+def test_growth_that_is_neither_slow_nor_clearly_exponential_is_unclear(growth: np.typing.NDArray[np.float64]) -> None:
+    found = chaos_of(DAYS, growth)
+    assert found.lyapunov_days is None
+    assert "Only a longer run can tell" in found.meaning
+
+
+def test_a_run_backwards_or_with_a_late_first_sample_is_measured_alike() -> None:
+    assert chaos_of(-DAYS, DAYS / 200).lyapunov_days == pytest.approx(200)
+    assert chaos_of(DAYS[1:], DAYS[1:] / 200).megno == pytest.approx(25, rel=0.01)
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_a_short_run_has_no_estimate(count: int) -> None:
+    found = chaos_of(DAYS[:count], DAYS[:count])
+    assert (found.megno, found.lyapunov_days) == (None, None)
+
+
+def test_two_distant_planets_are_regular_and_three_close_ones_chaotic() -> None:
+    calm = run(start_of(planets([10.0, 41.0], mass=1e-6)), 400.0)
+    assert chaos_of(calm.divergence.times, calm.divergence.log_distance).lyapunov_days is None
+    # Five mutual Hill radii apart: J. E. Chambers, G. W. Wetherill and A. P. Boss, Icarus 119, 261 (1996), find that
+    # systems of three or more planets closer than 10 are unstable.
+    wild = run(start_of(planets([10.0, 12.0, 14.4], mass=1e-4)), 700.0, on_collision="ignore")
+    found = chaos_of(wild.divergence.times, wild.divergence.log_distance)
+    assert found.megno is not None
+    assert found.megno > 4
+    assert found.lyapunov_days is not None

@@ -1,0 +1,168 @@
+import json
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tests.universe.nbody.answers.motions import planets, trappist_1
+from universe.nbody.answers import answers_of, differences_of
+from universe.nbody.collisions import Collision
+from universe.nbody.runs import Run, Samples, run
+from universe.nbody.starts import start_of
+
+KEYS = ["verdict", "orbits", "pairs", "resonances", "ejections", "chaos", "amd"]
+
+
+@cache
+def trappist_run() -> Run:
+    return run(trappist_1(), 40.0)
+
+
+def test_answers_have_all_keys_and_are_plain_json() -> None:
+    found = answers_of(trappist_run())
+    assert list(found) == KEYS
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert list(found["orbits"]) == list(trappist_run().start.ids[1:])
+    for orbit in found["orbits"].values():
+        for element in ("semiMajorAxis", "eccentricity", "inclination"):
+            assert orbit[element]["min"] <= orbit[element]["mean"] <= orbit[element]["max"]
+    assert len(found["pairs"]) == 21
+
+
+def test_pairs_come_neighbours_first_with_ratio_and_closest_approach() -> None:
+    pairs = answers_of(trappist_run())["pairs"]
+    assert [pair["outer"][-1] for pair in pairs[:6]] == list("cdefgh")
+    assert pairs[0]["periodRatio"] == pytest.approx(1.60296, abs=5e-4)  # Agol et al. 2021
+    fg = pairs[4]["closest"]
+    assert fg["hillRadii"] == pytest.approx(6.9, abs=0.1)
+    assert 0 <= fg["day"] <= 40
+
+
+def test_the_verdict_of_a_short_run_claims_no_resonance() -> None:
+    verdict = answers_of(trappist_run())["verdict"]
+    assert "librated" not in verdict
+    assert "During the 40 days of this run" in verdict
+    assert "says nothing about longer times" in verdict
+    assert "errors of the start and of physics left out come on top" in verdict
+
+
+def test_the_verdict_of_an_untrustworthy_run_says_so_first_and_claims_nothing_of_phases() -> None:
+    bad = replace(trappist_run(), trustworthy=False, worst_error_degrees=np.full(8, 12.0))
+    found = answers_of(bad)
+    assert found["verdict"].startswith("This run is not trustworthy: ")
+    for word in ("librat", "Hill", "collided", "closest"):
+        assert word not in found["verdict"]
+    assert {one["behaviour"] for one in found["resonances"] if one["centre"] is not None} == set()
+
+
+def test_two_runs_that_meet_other_collisions_are_said_to() -> None:
+    bad = replace(trappist_run(), trustworthy=False)
+    assert "met other collisions" in answers_of(bad)["verdict"]
+
+
+def test_unknown_angles_of_the_start_limit_the_verdict() -> None:
+    note = "The argument of periapsis of Io is unknown: the periapsis starts at the node."
+    start = replace(trappist_run().start, notes=(note,))
+    verdict = answers_of(replace(trappist_run(), start=start))["verdict"]
+    assert note in verdict
+    assert "those of an assumed system" in verdict
+
+
+@pytest.mark.parametrize(("ratio", "phrase"), [(2.3, "never meet"), (1.1, "not safe from meeting")])
+def test_the_hill_criterion_is_for_two_planets(ratio: float, phrase: str) -> None:
+    # B. Gladman, Icarus 106, 247 (1993): 2 sqrt(3) mutual Hill radii.
+    two = run(start_of(planets([10.0, 10 * ratio], mass=1e-5, eccentricity=0.0, phase=180.0)), 5.0)
+    assert phrase in answers_of(two)["verdict"]
+    three = run(start_of(planets([10.0, 10 * ratio, 80.0], mass=1e-5, eccentricity=0.0, phase=180.0)), 5.0)
+    assert phrase not in answers_of(three)["verdict"]
+
+
+def test_a_body_that_becomes_unbound_and_leaves_is_ejected() -> None:
+    start = start_of(planets([10.0, 40.0], mass=1e-6))
+    calm = run(start, 100.0)
+    assert answers_of(calm)["ejections"] == []
+    states = [calm.samples.positions.copy(), calm.samples.velocities.copy()]
+    half = len(calm.samples.times) // 2
+    away = calm.samples.times[half:] - calm.samples.times[half]
+    states[0][half:, 2] = states[0][half, 2] + away[:, None] * 3 * states[1][half, 2]
+    states[1][half:, 2] = 3 * states[1][half, 2]
+    wild = replace(calm, samples=Samples(calm.samples.times, *states))
+    found = answers_of(wild)
+    assert [one["id"] for one in found["ejections"]] == ["p1"]
+    assert found["ejections"][0]["day"] == pytest.approx(float(calm.samples.times[half]))
+    assert "Planet 1 became unbound and left" in found["verdict"]
+    assert found["orbits"]["p1"]["meanPeriod"] is None
+
+
+def test_orbits_outside_of_a_merger_go_on_and_those_of_the_merged_body_end() -> None:
+    start = start_of(planets([10.0, 20.0, 40.0], mass=1e-6))
+    calm = run(start, 100.0)
+    states = [calm.samples.positions.copy(), calm.samples.velocities.copy()]
+    half = len(calm.samples.times) // 2
+    for one in states:
+        one[half:, 2] = np.nan
+    merger = Collision(("p0", "p1"), 50.0, 0.0, 0.0, "p0")
+    found = answers_of(replace(calm, samples=Samples(calm.samples.times, *states), collisions=(merger,)))
+    assert found["orbits"]["p2"]["meanPeriod"] == pytest.approx(40.0, rel=1e-3)
+    assert found["orbits"]["p1"]["meanPeriod"] is None
+    assert found["orbits"]["p1"]["semiMajorAxis"] is not None
+    assert found["ejections"] == []
+    assert "1 collision happened" in found["verdict"]
+
+
+@pytest.mark.parametrize("samples", [0, 1, 2])
+def test_a_run_with_hardly_any_samples_has_answers_too(samples: int) -> None:
+    found = answers_of(run(start_of(planets([10.0, 20.0], mass=1e-6)), 30.0, samples=samples))
+    assert json.dumps(found, allow_nan=False)
+
+
+def test_a_star_alone_has_answers() -> None:
+    found = answers_of(run(start_of(planets([])), 30.0))
+    assert (found["orbits"], found["pairs"], found["resonances"], found["amd"]) == ({}, [], [], None)
+
+
+def test_a_run_backwards_has_answers() -> None:
+    found = answers_of(run(start_of(planets([10.0, 21.0], mass=1e-6)), -300.0))
+    assert found["orbits"]["p0"]["meanPeriod"] == pytest.approx(10.0, rel=1e-3)
+    assert "During the 300 days" in found["verdict"]
+
+
+def test_a_run_does_not_differ_from_itself() -> None:
+    answers = answers_of(trappist_run())
+    found = differences_of(answers, answers)
+    assert not any(row["changed"] for row in found["resonances"])
+    assert all(first == second for row in found["orbits"].values() for first, second in row.values())
+    assert "changed" not in found["verdict"]
+    assert "Neither run says anything about longer times." in found["verdict"]
+
+
+def angle(behaviour: str, half_range: float | None, name: str = "λ(c) - 3 λ(d) + 2 λ(e)") -> dict[str, object]:
+    return {
+        "bodies": ["c", "d", "e"],
+        "kind": "laplace",
+        "ratio": None,
+        "angle": name,
+        "behaviour": behaviour,
+        "centre": None if half_range is None else 45.0,
+        "halfRange": half_range,
+    }
+
+
+def test_differences_name_the_resonance_that_broke_and_the_swing_that_widened() -> None:
+    answers = answers_of(trappist_run())
+    other = "λ(d) - 2 λ(e) + λ(f)"
+    first = {**answers, "resonances": [angle("librates", 30.0), angle("librates", 10.0, other)]}
+    wider = {**answers, "resonances": [angle("librates", 37.0), angle("librates", 10.0, other)]}
+    broken = {**answers, "resonances": [angle("circulates", None), angle("librates", 10.0, other)]}
+    said = differences_of(first, wider)["verdict"]
+    assert "All 2 Laplace angles librate in both." in said
+    assert "λ(c) - 3 λ(d) + 2 λ(e) from 30 to 37 degrees" in said
+    said = differences_of(first, broken)["verdict"]
+    assert "1 Laplace angle changed from 'librates' to 'circulates': λ(c) - 3 λ(d) + 2 λ(e)." in said
+
+
+def test_nothing_is_claimed_about_the_difference_to_an_untrustworthy_run() -> None:
+    answers = answers_of(trappist_run())
+    found = differences_of({**answers, "trustworthy": True}, {**answers, "trustworthy": False}, ("main", "heavy-h"))
+    assert found["verdict"] == ("Nothing is claimed about the difference: the run is not trustworthy (heavy-h).")

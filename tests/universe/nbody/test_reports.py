@@ -1,0 +1,152 @@
+"""Reports of runs: replies, summaries, pictures and the physics that is missing."""
+
+import copy
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from universe.nbody.answers import differences_of
+from universe.nbody.comparison_summary import summarise_comparison
+from universe.nbody.missing_physics import periapsis_shift
+from universe.nbody.pictures import KINDS, picture
+from universe.nbody.reports import Report, first_sentence, report_run
+from universe.nbody.summary import range_text, span_text, summarise
+from universe.origins import state_from
+from universe.plotting import Drawing, to_png, to_svg
+from universe.plotting.drawing import Dots, Label
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    """The four outer planets of TRAPPIST-1 for 200 days."""
+    ids = ["trappist-1", *(f"trappist-1-{letter}" for letter in "efgh")]
+    return report_run(state_from("trappist-1"), 200, universe_id="t", version=7, ids=ids)
+
+
+def texts(drawing: Drawing) -> list[str]:
+    return [mark.text for mark in drawing.marks if isinstance(mark, Label)]
+
+
+def drawn(report: Report, *kinds: str) -> Drawing:
+    run = report.run
+    return picture(report.reply, run.start, run.samples, report.motion, title="TRAPPIST-1", kinds=kinds or KINDS)
+
+
+def test_a_reply_is_plain_json_without_nan(report: Report) -> None:
+    assert json.loads(json.dumps(report.reply, allow_nan=False)) == report.reply
+
+
+def test_a_sentence_ends_at_its_full_stop() -> None:
+    assert first_sentence("It took 1.5 days. Nothing happened.") == "It took 1.5 days."
+    assert first_sentence("One only.") == "One only."
+
+
+def test_the_errors_of_arithmetic_start_and_physics_are_told_apart(report: Report) -> None:
+    errors = report.reply["errors"]
+    assert "degrees of its orbit" in errors["arithmetic"][0]
+    assert errors["start"]
+    assert any("General relativity is left out" in one for one in errors["physics"])
+    assert any("Tides" in one for one in errors["physics"])
+
+
+def test_relativity_turns_mercury_by_43_arcseconds_in_a_century() -> None:
+    """Einstein 1915: 43 arcseconds a century; a = 0.3871 AU, e = 0.2056."""
+    state = state_from("solar-system")
+    mercury = next(key for key, body in state["stars"].items() if body["name"] == "Mercury")
+    sun = next(key for key, body in state["stars"].items() if body["name"] == "Sun")
+    found = periapsis_shift(report_run(state, 365.25, universe_id="s", version=0, ids=[sun, mercury]).motion)
+    assert found is not None
+    name, degrees = found
+    assert name == "Mercury"
+    assert 3600 * 100 * degrees == pytest.approx(43.0, abs=0.3)
+
+
+def test_a_summary_fits_80_columns_and_names_all_bodies(report: Report) -> None:
+    lines = summarise(report.reply, report.names)
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("t version 7: 5 bodies, 200 days, gauss, ")
+    rows = {line.split()[0] for line in lines if line}
+    assert set("efgh") <= rows
+    assert any("λ(e) - 3λ(f) + 2λ(g)" in line for line in lines)
+
+
+def test_a_summary_of_events_and_of_a_run_that_cannot_be_trusted(report: Report) -> None:
+    reply = copy.deepcopy(report.reply)
+    one, other = reply["bodies"][1:3]
+    reply["encounters"] = [
+        {"bodies": [one, other], "day": 3.5, "au": 0.001, "hillRadii": 0.7, "radii": None} for _ in range(200)
+    ]
+    reply["collisions"] = [{"bodies": [one, other], "day": 4, "au": 1e-4, "speed": 0.1, "survivor": one}]
+    reply["ejections"] = [{"id": one, "day": 9.0, "distance": 3.0, "speed": 0.1}]
+    reply.update(trustworthy=False, stoppedBy="collision", daysAsked=400.0, energyDrift=None, amd=None)
+    for orbit in reply["orbits"].values():
+        orbit.update(semiMajorAxis=None, meanPeriod=None)
+    text = "\n".join(summarise(reply, report.names))
+    assert "NOT TRUSTWORTHY" in text
+    assert "A collision ended the run 200 days early." in text
+    assert "day 3.5: e and f pass at 0.001 AU (0.7 mutual Hill radii)" in text
+    assert "172 more events" in text
+    assert "conserved" not in text
+
+
+def test_texts_of_ranges_and_spans() -> None:
+    assert range_text({"min": 0.0101, "mean": 0.02, "max": 0.0203}) == "0.0101–0.0203"
+    assert range_text({"min": 1.0, "mean": 1.0, "max": 1.00001}) == "1"
+    assert range_text(None) == "-"
+    assert span_text(3652.5) == "3,652.5 days (10 years)"
+    assert span_text(-1) == "-1 day"
+
+
+def test_two_runs_side_by_side_fit_80_columns(report: Report) -> None:
+    other = copy.deepcopy(report.reply)
+    other["version"] = 8
+    other["trustworthy"] = False
+    for one in other["resonances"]:
+        one.update(behaviour="circulates", centre=None, halfRange=None)
+    found = differences_of(report.reply, other, ["t version 7", "t version 8"])
+    lines = summarise_comparison(report.reply, other, found, report.names)
+    assert max(map(len, lines)) <= 80
+    assert (lines[0][:11], lines[1][:11]) == ("t version 7", "t version 8")
+    assert any("circulates" in line for line in lines)
+    assert any("The second run is NOT TRUSTWORTHY" in line for line in lines)
+
+
+def test_a_picture_has_the_panels_of_its_kinds(report: Report) -> None:
+    every = texts(drawn(report))
+    for text in ("eccentricity", "Laplace angles of three bodies", "resonant angles of pairs", "e", "h", "e f"):
+        assert text in every
+    assert any("Hill radii" in text for text in every)
+    assert "eccentricity" not in texts(drawn(report, "angles"))
+    assert texts(drawn(report, "distances"))[0] != "Nothing to draw."
+    assert drawn(report, "elements").height < drawn(report).height
+    assert to_png(drawn(report)).startswith(b"\x89PNG")
+    assert to_svg(drawn(report)).count("<svg") == 1
+
+
+def test_angles_that_swing_about_0_do_not_wrap(report: Report) -> None:
+    reply: dict[str, Any] = {**report.reply, "resonances": [dict(report.reply["resonances"][0])]}
+    (one,) = reply["resonances"]
+    one.update(kind="laplace", behaviour="librates", bodies=one["bodies"][:1] * 2, longitudes=[1, -1], apsides=[0, 0])
+    (dots,) = [
+        mark for mark in drawn(Report(reply, report.run, report.motion), "angles").marks if isinstance(mark, Dots)
+    ]
+    assert np.ptp([y for _, y in dots.points]) < 1
+
+
+def test_a_run_of_no_days_is_reported_and_drawn() -> None:
+    nothing = report_run(state_from("trappist-1"), 0, universe_id="t", version=0)
+    assert nothing.reply["start"] == nothing.reply["end"]
+    assert max(map(len, summarise(nothing.reply, nothing.names))) <= 80
+    assert drawn(nothing).height > 0
+    json.dumps(nothing.reply, allow_nan=False)
+
+
+def test_a_run_backwards_is_drawn_too() -> None:
+    ids = ["trappist-1", "trappist-1-g", "trappist-1-h"]
+    back = report_run(state_from("trappist-1"), -100, universe_id="t", version=0, ids=ids)
+    marks = [mark for mark in drawn(back).marks if isinstance(mark, Label)]
+    assert "-40" in [mark.text for mark in marks]
+    assert all(math.isfinite(mark.x + mark.y) for mark in marks)

@@ -1,0 +1,163 @@
+"""Transit times against published ones, and what a conjunction looks like."""
+
+import math
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+from tests.universe.nbody.measured_systems import one_planet
+from universe import systems
+from universe.nbody.motions import main_pass
+from universe.nbody.sight import sight_of
+from universe.nbody.starts import start_of
+from universe.nbody.transit_times import best_line, transit_times
+from universe.nbody.transits import find_conjunctions
+from universe.orbits.units import convert
+from uraniborg.kernel.errors import InvalidInput
+
+LAST: Final = {
+    "b": 2458718.572281,
+    "c": 2458716.513300,
+    "d": 2458714.931677,
+    "e": 2458715.591807,
+    "f": 2458711.723146,
+    "g": 2458715.412937,
+    "h": 2458713.536461,
+}
+"""The last transits within 4 years in the forecast of Agol et al. 2021 (PSJ 2, 1), in BJD (TDB)."""
+HALF_RANGES: Final = {"b": 3.4, "c": 5.3, "d": 31, "e": 31, "f": 54, "g": 37, "h": 45}
+"""Minutes about the best line over these 4 years."""
+
+
+def test_transits_of_trappist_1_over_four_years_are_those_of_agol_et_al_2021() -> None:
+    state = systems.load("trappist-1")
+    start = start_of(state)
+    sight = sight_of(state["stars"], "trappist-1")
+    found = find_conjunctions(main_pass(start, 1461), sight, [(planet, 0) for planet in range(1, 8)])
+    epoch = state["stars"]["trappist-1"]["physical"]["epochJulianDate"]
+    for letter, conjunctions in zip(LAST, found, strict=True):
+        days = [one.day for one in conjunctions]
+        nearest = min(days, key=lambda day: abs(epoch + day - LAST[letter]))
+        assert abs(epoch + nearest - LAST[letter]) * 1440 < 0.5, letter
+        line = best_line(range(len(days)), days)
+        late = 1440 * (np.array(days) - line.first - line.period * np.arange(len(days)))
+        assert (late.max() - late.min()) / 2 == pytest.approx(HALF_RANGES[letter], rel=0.02), letter
+
+
+def test_durations_and_impact_parameters_of_trappist_1_are_those_of_agol_et_al_2021() -> None:
+    reply = transit_times(systems.load("trappist-1"), days=40)
+    planets = list(reply["planets"].values())
+    published = [36.06, 42.03, 48.87, 55.76, 62.85, 68.24, 76.16]
+    assert [one["durationMinutes"] for one in planets] == pytest.approx(published, abs=0.3)
+    assert {one["status"] for one in planets} == {"transits"}
+    assert reply["timeScale"] == "BJD (TDB)"
+    assert all(0 < one["errorSeconds"] < 1e-3 for one in planets)
+    assert [len(one["transits"]) for one in planets] == [26, 17, 10, 6, 4, 3, 2]
+    assert planets[-1]["ttvHalfRangeMinutes"] is None
+
+
+def test_a_transit_of_hd_209458_b_lasts_as_long_as_torres_et_al_2008_state() -> None:
+    # Torres, Winn & Holman 2008 (ApJ 677, 1324): P 3.52474859 d, M 1.119, R 1.155, Rp 1.359 RJ, i 86.71, b 0.507.
+    radius = convert(1.359, "jupiter_radius", "solar_radius")
+    state = one_planet(star_mass=1.119, period=3.52474859, tilt=86.71, star_radius=1.155, radius=radius)
+    planet = transit_times(state, days=20)["planets"]["planet"]
+    assert planet["impactParameter"] == pytest.approx(0.507, abs=0.005)
+    assert planet["durationMinutes"] == pytest.approx(184, abs=3)
+
+
+@pytest.mark.parametrize("is_kepler", [False, True])
+def test_transits_of_a_circle_are_one_period_apart_and_occultations_are_not_counted(is_kepler: bool) -> None:
+    state = one_planet(period=10.0, tilt=90.0, periapsis=0.0)
+    reply = transit_times(state, days=100, is_kepler=is_kepler)
+    times = [one["time"] for one in reply["planets"]["planet"]["transits"]]
+    assert times == pytest.approx([2.5 + 10 * turn for turn in range(10)], abs=1e-8)
+    assert reply["timeScale"] == "days since time 0"
+    assert reply["planets"]["planet"]["ttvHalfRangeMinutes"] == pytest.approx(0, abs=1e-5)
+    assert (reply["planets"]["planet"]["errorSeconds"] is None) is is_kepler
+
+
+@pytest.mark.parametrize(("periapsis", "after"), [(0.0, 0.12), (270.0, 0.5), (180.0, 0.88)])
+def test_an_eccentric_planet_transits_when_its_true_anomaly_is_90_degrees_less_omega(
+    periapsis: float, after: float
+) -> None:
+    state = one_planet(period=10.0, eccentricity=0.4, periapsis=periapsis)
+    time = transit_times(state, days=10, is_kepler=True)["planets"]["planet"]["transits"][0]["time"]
+    half = math.radians(90 - periapsis) / 2
+    eccentric = 2 * math.atan(math.sqrt(0.6 / 1.4) * math.tan(half))
+    assert time == pytest.approx(10 * ((eccentric - 0.4 * math.sin(eccentric)) / (2 * math.pi) % 1), abs=1e-7)
+    assert time / 10 == pytest.approx(after, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("tilt", "status", "kinds"),
+    [(90.0, "transits", {"full"}), (87.1, "grazes", {"grazing"}), (80.0, "does not transit", set[str]())],
+)
+def test_full_and_grazing_transits_and_misses_are_told_apart(tilt: float, status: str, kinds: set[str]) -> None:
+    planet = transit_times(one_planet(tilt=tilt, periapsis=0.0), days=25)["planets"]["planet"]
+    assert planet["status"] == status
+    assert {one["kind"] for one in planet["transits"]} == kinds
+    assert planet["conjunctions"] == 3
+
+
+def test_without_the_radius_of_the_star_conjunctions_are_listed_and_nothing_is_claimed() -> None:
+    planet = transit_times(one_planet(star_radius=None), days=25)["planets"]["planet"]
+    assert planet["status"] == "radius of the star unknown"
+    assert {one["kind"] for one in planet["transits"]} == {"unknown"}
+    assert planet["durationMinutes"] is None
+    assert planet["impactParameter"] is None
+
+
+def test_a_planet_whose_tilt_is_unknown_is_not_said_to_miss_its_star() -> None:
+    reply = transit_times(systems.load("alpha-centauri"), days=12)
+    assert {one["status"] for one in reply["planets"].values()} == {"tilt of the orbit unknown"}
+    assert any("The tilt of Proxima Centauri d, Proxima Centauri b is unknown" in note for note in reply["notes"])
+
+
+def test_time_counts_from_the_time_of_the_universe() -> None:
+    early = systems.load("kepler-90")
+    late = {**early, "time": 20.0}
+    first = transit_times(early, ["kepler-90-b"], days=40, is_kepler=True)["planets"]["kepler-90-b"]["transits"]
+    second = transit_times(late, ["kepler-90-b"], days=20, is_kepler=True)["planets"]["kepler-90-b"]["transits"]
+    assert [one["time"] for one in second] == pytest.approx([one["time"] for one in first][-len(second) :], abs=1e-7)
+
+
+@pytest.mark.parametrize("days", [0.0, -3.0, math.nan, math.inf])
+def test_days_that_are_not_above_0_are_refused(days: float) -> None:
+    with pytest.raises(InvalidInput, match="days must be a finite number above 0"):
+        transit_times(one_planet(), days=days)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"towards": []}, "does not state where its observer is"),
+        ({"towards": [0.0, 0.0, 0.0]}, "is not a direction"),
+        ({"towards": ["x", 1.0, 2.0]}, "is not a direction"),
+        ({"towards": [math.inf, 0.0, 0.0]}, "is not a direction"),
+    ],
+)
+def test_a_missing_or_meaningless_line_of_sight_is_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message) as caught:
+        transit_times(one_planet(**change), days=10)
+    assert "--observer LON,LAT" in str(caught.value.hint)
+
+
+def test_an_observer_can_be_chosen() -> None:
+    state = one_planet(towards=[], tilt=0.0, periapsis=0.0)
+    times = [
+        transit_times(state, days=10, observer=(longitude, 0.0))["planets"]["planet"]["transits"][0]["time"]
+        for longitude in (90.0, 180.0)
+    ]
+    assert times == pytest.approx([2.5, 5.0], abs=1e-7)
+    with pytest.raises(InvalidInput, match="not a direction"):
+        transit_times(state, days=10, observer=(0.0, 91.0))
+
+
+def test_a_universe_without_a_star_is_refused() -> None:
+    state = one_planet()
+    state["stars"]["star"]["bodyType"] = "planet"
+    with pytest.raises(InvalidInput, match="no planet with a true orbit around a star"):
+        transit_times(state, days=10)
+    with pytest.raises(InvalidInput, match="does not orbit a star"):
+        transit_times(state, ["planet"], days=10)

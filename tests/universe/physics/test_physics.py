@@ -1,0 +1,134 @@
+"""Physical quantities against published ones, and honesty where something is unknown."""
+
+from typing import Any
+
+import pytest
+
+from tests.universe.nbody.measured_systems import one_planet
+from universe import systems
+from universe.citing import sources_of
+from universe.physics import formulas, physics_of
+from universe.physics.habitable_zone import habitable_zone, starlight_at
+from universe.physics.report import computed_sources
+from uraniborg.kernel.errors import InvalidInput
+
+A0, A3 = "equilibriumTemperature, A = 0", "equilibriumTemperature, A = 0.3"
+
+
+def values(reply: dict[str, Any], body_id: str) -> dict[str, Any]:
+    return {name: one["value"] for name, one in reply["bodies"][body_id]["quantities"].items()}
+
+
+def test_the_earth_has_the_sunlight_temperature_and_bulk_that_textbooks_state() -> None:
+    earth = values(physics_of(systems.load("solar-system")), "earth")
+    assert earth["insolation"] == pytest.approx(1, abs=0.001)
+    assert earth[A0] == pytest.approx(279, abs=1)
+    assert earth[A3] == pytest.approx(255, abs=1)
+    assert earth["habitableZone"] == "inside"
+    assert earth["meanDensity"] == pytest.approx(5.51, abs=0.01)
+    assert earth["surfaceGravity"] == pytest.approx(9.82, abs=0.01)
+    assert earth["escapeSpeed"] == pytest.approx(11.19, abs=0.01)
+    assert earth["hillRadius"] == pytest.approx(0.0098, abs=0.0001)
+
+
+def test_insolation_and_temperatures_of_trappist_1_are_those_of_agol_et_al_2021() -> None:
+    reply = physics_of(systems.load("trappist-1"))
+    planets = [values(reply, f"trappist-1-{letter}") for letter in "bcdefgh"]
+    published = [4.153, 2.214, 1.115, 0.646, 0.373, 0.252, 0.144]
+    assert [one["insolation"] for one in planets] == pytest.approx(published, rel=0.005)
+    assert planets[0][A0] == pytest.approx(397.6, abs=1)
+
+
+def test_the_habitable_zone_of_the_sun_is_that_of_kopparapu_et_al_2014() -> None:
+    zone = habitable_zone(5780, 1.0)
+    assert zone is not None
+    found = [zone.distances[name] for name in ("recentVenus", "runawayGreenhouse", "maximumGreenhouse", "earlyMars")]
+    assert found == pytest.approx([0.750, 0.950, 1.676, 1.768], abs=0.0005)
+    assert zone.note is None
+    assert [zone.place(light) for light in (1.9, 1.5, 1.0, 0.34, 0.2)] == [
+        "too hot",
+        "optimistic edge",
+        "inside",
+        "optimistic edge",
+        "too cold",
+    ]
+
+
+def test_a_star_below_the_range_of_the_fit_has_marked_limits() -> None:
+    reply = physics_of(systems.load("trappist-1"))
+    zone = reply["zones"]["trappist-1"]
+    found = [one["au"] for one in zone["limits"].values()]
+    assert found == pytest.approx([0.019, 0.025, 0.050, 0.053], abs=0.0005)
+    assert zone["temperature"] == 2600
+    assert "the limits are those of 2600 K, not of this star" in zone["note"]
+    assert reply["notes"] == [f"TRAPPIST-1: {zone['note']}"]
+
+
+def test_a_star_above_the_range_of_the_fit_has_no_zone() -> None:
+    assert habitable_zone(7201, 5.0) is None
+    assert habitable_zone(7200, 5.0) is not None
+    assert starlight_at("runawayGreenhouse", 5780) == 1.107
+    state = one_planet()
+    state["stars"]["star"]["physical"]["teffKelvin"] = 9000
+    reply = physics_of(state)
+    assert reply["zones"]["star"]["limits"] is None
+    assert "ends at 7200 K" in reply["notes"][0]
+    assert "habitableZone" not in values(reply, "planet")
+    assert values(reply, "planet")["insolation"] > 0
+
+
+def test_an_unknown_luminosity_is_unknown_and_not_guessed() -> None:
+    reply = physics_of(one_planet())
+    star, planet = values(reply, "star"), values(reply, "planet")
+    assert (star["effectiveTemperature"], star["luminosity"]) == (None, None)
+    assert (planet["insolation"], planet[A0]) == (None, None)
+    assert reply["bodies"]["planet"]["quantities"]["insolation"]["unknown"] == "the star's luminosity is unknown"
+    assert "habitableZone" not in planet
+    assert reply["sources"] == []
+
+
+@pytest.mark.parametrize("value", ["hot", -5, 0, float("nan"), float("inf"), [1], True])
+def test_a_meaningless_temperature_counts_as_unknown(value: Any) -> None:
+    state = one_planet()
+    state["stars"]["star"]["physical"]["teffKelvin"] = value
+    assert values(physics_of(state), "star")["effectiveTemperature"] is None
+
+
+def test_temperature_and_luminosity_follow_from_each_other_with_the_paper_named() -> None:
+    reply = physics_of(systems.load("alpha-centauri"))
+    assert values(reply, "alpha-centauri-a")["effectiveTemperature"] == pytest.approx(5795, abs=19)
+    assert reply["bodies"]["alpha-centauri-a"]["quantities"]["effectiveTemperature"]["paper"] == "prsa2016"
+    assert reply["bodies"]["alpha-centauri-a"]["quantities"]["luminosity"]["paper"] is None
+    assert formulas.luminosity(1, 5772) == 1
+    assert formulas.effective_temperature(2, formulas.luminosity(2, 4000)) == pytest.approx(4000)
+
+
+def test_a_moon_has_the_starlight_of_its_planet() -> None:
+    reply = physics_of(systems.load("solar-system"))
+    assert values(reply, "moon")["insolation"] == values(reply, "earth")["insolation"]
+    assert reply["bodies"]["moon"]["star"] == "sun"
+
+
+def test_scene_units_are_refused() -> None:
+    state = one_planet()
+    state["stars"]["planet"]["kepler"]["units"] = "scene"
+    with pytest.raises(InvalidInput, match="no body in astronomical units"):
+        physics_of(state)
+
+
+def test_bodies_without_a_star_have_no_climate() -> None:
+    state = one_planet()
+    state["stars"]["star"]["bodyType"] = "blackHole"
+    reply = physics_of(state)
+    assert reply["zones"] == {}
+    assert reply["bodies"]["planet"]["star"] is None
+    assert "insolation" not in values(reply, "planet")
+
+
+def test_every_computed_quantity_names_its_paper_in_the_bibliography() -> None:
+    state = systems.load("trappist-1")
+    cited = {one.id: one for one in sources_of({**state["stars"], **computed_sources(state)})}
+    assert {"agol2021", "kopparapu2014", "mendez2017", "hamilton1992", "winn2010", "lovis2010"} <= cited.keys()
+    assert cited["kopparapu2014"].uses == [("computed quantities", ("habitableZone",))]
+    named = {one["paper"] for body in physics_of(state)["bodies"].values() for one in body["quantities"].values()}
+    assert named - {None} <= cited.keys()

@@ -1,0 +1,188 @@
+"""Who made a change is in the log, and values and sources go back together."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.universe.domain.samples import a_payload
+from universe import systems
+from universe.errors import MalformedRequest, StarNotFound
+from universe.service.replies import entry_facts
+from universe.service.universes import UniverseService
+from universe.store.checking import verify
+from universe.store.port import Entry
+from universe.store.rebuilding import Replica, rebuild
+from universe.store.sqlite import SqliteStore
+from universe.value_origins import trace
+
+E = "trappist-1-e"
+HEAVIER = {"type": "updateStar", "id": E, "payload": {"mass": 3e-6}, "reason": "to see"}
+
+
+@pytest.fixture
+async def trappist(service: UniverseService) -> UniverseService:
+    await service.create("TRAPPIST-1", systems.load("trappist-1"), universe_id="t", author="Erik")
+    return service
+
+
+async def test_every_entry_of_the_log_has_its_author(trappist: UniverseService) -> None:
+    await trappist.send("t", HEAVIER, author="  Tycho Brahe ")
+    await trappist.undo("t", author="Sophie")
+    await trappist.restore("t", 2)
+    entries = await trappist.history("t")
+    assert [entry.author for entry in entries] == ["Erik", "Tycho Brahe", "Sophie", "Python API"]
+    assert [entry_facts(entry, "t")["author"] for entry in entries] == [entry.author for entry in entries]
+    branch = await trappist.branch("t", author="Kirstine")
+    assert [entry.author for entry in await trappist.history(branch.id)] == ["Kirstine"]
+
+
+@pytest.mark.parametrize("author", ["", "  ", "a\nb", "a\0b", "x" * 201, "\ud800", 7])
+async def test_an_author_who_cannot_be_shown_is_refused(trappist: UniverseService, author: str) -> None:
+    with pytest.raises(MalformedRequest) as caught:
+        await trappist.send("t", HEAVIER, author=author)
+    assert caught.value.ids["argument"] == "author"
+
+
+async def test_another_author_is_damage(trappist: UniverseService) -> None:
+    await trappist.send("t", HEAVIER, author="Tycho")
+    entry = (await trappist.history("t"))[1]
+    assert entry.is_whole("t")
+    assert not entry._replace(author="Kepler").is_whole("t")
+    assert not entry._replace(author=None).is_whole("t")
+    unknown = Entry.sealed("t", 2, entry.kind, entry.body, entry.events, entry.at)
+    assert unknown.is_whole("t")
+    assert not unknown._replace(author="").is_whole("t")
+
+
+async def test_undo_restore_and_branch_bring_values_and_sources_back_together(trappist: UniverseService) -> None:
+    before = (await trappist.look("t")).replica.state
+    changed = (await trappist.send("t", HEAVIER, author="Tycho")).state
+    assert changed.stars[E]["setBy"]["mass"] == {"version": 2, "by": "Tycho", "reason": "to see"}
+    assert (await trappist.undo("t")).state == before
+    assert (await trappist.restore("t", 2)).state == changed
+    branch = await trappist.branch("t", version=2)
+    body = (await trappist.look(branch.id)).replica.state.stars[E]
+    assert body["sources"] == changed.stars[E]["sources"]
+    assert body["setBy"]["mass"] == {**changed.stars[E]["setBy"]["mass"], "universe": "t"}
+
+
+async def test_a_state_that_is_put_loses_the_sources_of_values_that_differ(trappist: UniverseService) -> None:
+    plain = (await trappist.look("t")).replica.mirror.plain()
+    plain["stars"] = {**plain["stars"], E: {**plain["stars"][E], "mass": 9e-6}}
+    result = await trappist.put("t", plain, author="Tycho")
+    assert result.state.stars[E]["setBy"]["mass"] == {"version": 2, "by": "Tycho"}
+    assert "mass" not in result.state.stars[E]["sources"][0]["fields"]
+    assert list((await trappist.look("t")).replica.mirror.plain()["stars"]) == list(plain["stars"])
+    assert (await verify(trappist.store, "t")).is_whole
+
+
+async def test_the_log_and_snapshots_lead_to_the_same_bytes(file: Path) -> None:
+    async with UniverseService(SqliteStore(file), snapshot_every=2, author="Tycho").running() as service:
+        await service.create("T", systems.load("trappist-1"), universe_id="t")
+        for number in range(1, 6):
+            await service.send("t", {"type": "updateStar", "id": "trappist-1", "payload": {"mass": 0.1 * number}})
+            await service.send("t", {**HEAVIER, "payload": {"mass": 1e-6 * number}}, author=f"author {number}")
+        served = (await service.look("t")).replica.mirror.json()
+        assert (await verify(service.store, "t")).is_whole
+        assert (await rebuild(service.store, "t")).mirror.json() == served
+        whole = Replica("t")
+        whole.take(await service.store.entries("t", after=0, limit=100))
+        assert whole.mirror.json() == served
+
+
+async def test_a_repeated_request_is_answered_as_before_whoever_repeats_it(trappist: UniverseService) -> None:
+    first = await trappist.send("t", HEAVIER, key="k", author="Tycho")
+    again = await trappist.send("t", HEAVIER, key="k", author="Sophie")
+    assert (again.version, again.state.stars) == (first.version, first.state.stars)
+    assert [entry.author for entry in await trappist.history("t")] == ["Erik", "Tycho"]
+
+
+async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothing(file: Path) -> None:
+    async with UniverseService(SqliteStore(file)).running() as service:
+        await service.create("T", systems.load("trappist-1"), universe_id="t")
+    with closing(sqlite3.connect(file)) as connection:
+        old = Entry.sealed("t", 2, "command", orjson.dumps(HEAVIER), b"[]", "2026-01-01T00:00:00.000000Z")
+        connection.execute("INSERT INTO log VALUES ('t', ?, ?, ?, ?, ?, ?, NULL)", old[:6])
+        connection.execute("UPDATE universes SET version = 2 WHERE id = 't'")
+        first = connection.execute("SELECT kind, body, events, at FROM log WHERE version = 1").fetchone()
+        digest = Entry.sealed("t", 1, *first).digest
+        connection.execute("UPDATE log SET author = NULL, digest = ? WHERE version = 1", (digest,))
+        connection.execute("ALTER TABLE log DROP COLUMN author")
+        connection.execute("DELETE FROM migrations WHERE name = '0002 authors'")
+        connection.commit()
+    file.with_name(f"{file.name}.mark").unlink()
+    async with UniverseService(SqliteStore(file), author="Tycho").running() as service:
+        body = (await service.look("t")).replica.state.stars[E]
+        assert (body["mass"], "setBy" in body) == (3e-6, False)
+        assert "mass" in body["sources"][0]["fields"]
+        assert [entry_facts(entry, "t")["author"] for entry in await service.history("t")] == [None, None]
+        assert (await verify(service.store, "t")).is_whole
+        after = (await service.send("t", {**HEAVIER, "payload": {"mass": 4e-6}})).state.stars[E]
+        assert after["setBy"]["mass"]["by"] == "Tycho"
+        assert "mass" not in after["sources"][0]["fields"]
+        assert (await verify(service.store, "t")).is_whole
+
+
+async def test_the_chain_of_a_cited_value_names_the_paper_and_the_entry(trappist: UniverseService) -> None:
+    chain = await trace(trappist, "t", "TRAPPIST-1 E", "mass")
+    assert (chain["body"], chain["unit"], chain["status"], chain["mark"]) == (E, "solar masses", "cited", "")
+    assert [one["doi"] for one in chain["sources"]] == ["10.3847/PSJ/abd022"]
+    assert (chain["command"]["version"], chain["command"]["author"], chain["command"]["type"]) == (1, "Erik", "create")
+
+
+async def test_the_chain_of_a_changed_value_names_who_set_it_and_why(trappist: UniverseService) -> None:
+    await trappist.send("t", HEAVIER, author="Tycho")
+    chain = await trace(trappist, "t", E, "physical.massKg")
+    assert (chain["status"], chain["unit"], chain["sources"]) == ("computed", "kg", [])
+    assert chain["mark"] == "recomputed by Tycho in version 2"
+    assert chain["basis"]["mark"] == "set by Tycho in version 2"
+    assert chain["basis"]["command"].items() >= {"author": "Tycho", "reason": "to see", "type": "updateStar"}.items()
+    earlier = await trace(trappist, "t", E, "mass", version=1)
+    assert earlier["status"] == "cited"
+
+
+async def test_a_claim_is_checked_against_its_location(trappist: UniverseService) -> None:
+    claim = {"id": "brahe", "title": "Masses of TRAPPIST-1", "fields": ["mass"]}
+    await trappist.send("t", {**HEAVIER, "payload": {"mass": 3e-6, "sources": [claim]}}, author="Tycho")
+    chain = await trace(trappist, "t", E, "mass")
+    assert (chain["status"], chain["mark"]) == ("unverified claim", "unverified claim, cited by Tycho in version 2")
+    row = {"table": "Planets of TRAPPIST-1", "header": ["Planet", "Mass (M_Earth)"], "row": ["e", "0.692"]}
+    located = {**claim, "locations": {"mass": row}}
+    mass = 0.692 * 3.0034893e-6
+    await trappist.send("t", {**HEAVIER, "payload": {"mass": mass, "sources": [located]}}, author="Tycho")
+    chain = await trace(trappist, "t", E, "mass")
+    assert (chain["status"], chain["mark"]) == ("supported", "")
+    assert chain["sources"][0]["location"] == row
+    assert chain["sources"][0]["conversion"] == "0.692 Earth masses = 2.07841e-06 solar masses"
+    read = await trace(trappist, "t", E, "mass", text_of=lambda _: "a paper about something else")
+    assert read["status"] == "unverified claim"
+
+
+async def test_the_log_tells_who_set_a_value_that_never_was_cited(service: UniverseService) -> None:
+    await service.send("u", {"type": "addStar", "id": "ven", "payload": a_payload(None)}, author="Tycho")
+    await service.send("u", {"type": "updateStar", "id": "ven", "payload": {"mass": 2}}, author="Sophie")
+    await service.send("u", {"type": "updateStar", "id": "ven", "payload": {"radius": 3}}, author="Erik")
+    await service.undo("u", author="Kirstine")
+    await service.restore("u", 1, author="Kirstine")
+    at_four = await trace(service, "u", "ven", "mass", version=4)
+    assert (at_four["status"], at_four["command"]["author"]) == ("without source", "Sophie")
+    assert (await trace(service, "u", "ven", "mass"))["command"]["author"] == "Tycho"
+    assert (await trace(service, "u", "ven", "radius"))["unit"] == "scene units"
+
+
+async def test_an_unknown_body_or_field_is_answered_with_the_nearest(trappist: UniverseService) -> None:
+    with pytest.raises(StarNotFound) as body:
+        await trace(trappist, "t", "trapist-1-e", "mass")
+    assert E in body.value.ids["nearest"]
+    with pytest.raises(MalformedRequest) as field:
+        await trace(trappist, "t", E, "period")
+    assert field.value.ids["nearest"] == ["kepler.period"]
+    with pytest.raises(MalformedRequest):
+        await trace(trappist, "t", E, "")
+    await trappist.send("t", {"type": "updateStar", "id": E, "payload": {"name": "TRAPPIST-1 b"}})
+    with pytest.raises(MalformedRequest) as several:
+        await trace(trappist, "t", "trappist-1 b", "mass")
+    assert set(several.value.ids["allowed"]) == {E, "trappist-1-b"}
