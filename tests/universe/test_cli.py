@@ -15,6 +15,7 @@ import pytest
 
 from tests.universe.domain.samples import EMPTY_STATE, a_body, add_star
 from universe.cli import run
+from universe.cli.shared import account_name
 
 TICK: Final = '{"type": "tick"}'
 HOSTILE: Final = "Hven\n★ forged\r\x1b]0;owned\x07\x1b[31m[bold]mark[/bold]"
@@ -228,6 +229,47 @@ def test_cite_prints_the_sources_or_says_that_there_are_none(made: Ask) -> None:
     none = made("cite", "u")
     assert (none.code, none.out, none.err) == (0, "", "No body of this universe names a source.\n")
     assert made("cite", "u", "--json").json["sources"] == []
+
+
+def test_cite_tells_where_a_value_comes_from(ask: Ask) -> None:
+    ask("new", "--from", "trappist-1", "--id", "t")
+    cited = ask("cite", "t", "--body", "trappist-1-e", "--field", "mass").out
+    assert "mass = 2.078414629e-06 solar masses" in cited
+    assert "doi:10.3847/PSJ/abd022" in cited
+    heavier = {"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}, "reason": "to see"}
+    done = ask("send", "t", json.dumps(heavier)).out
+    assert "'trappist-1-e': mass no longer cites 'agol2021', which gave another value." in done
+    author = f"{account_name()} (command line)"
+    told = ask("cite", "t", "--body", "trappist-1-e", "--field", "mass").out
+    assert f"set by {author} in version 2" in told
+    assert ": to see" in told
+    assert "agol2021" not in told
+    chain = ask("cite", "t", "--body", "trappist-1-e", "--field", "mass", "--json").json
+    assert (chain["status"], chain["command"]["author"], chain["unit"]) == ("set", author, "solar masses")
+    shown = ask("show", "t").out
+    assert f"mass 3e-06 solar masses (set by {author} in version 2), at 0.02926" in shown
+    assert "0.0898 solar masses, at 0 AU" in shown
+    listed = ask("cite", "t", "--body", "trappist-1-e").out
+    assert f"set by {author} in version 2" in listed
+    assert ask("cite", "t", "--body", "trappist-1-e", "--json").json["fields"]["radius"]["sources"] == ["agol2021"]
+    assert author in ask("history", "t").out
+    bare = json.dumps({"type": "updateStar", "id": "trappist-1-e", "payload": {"sources": None}})
+    assert ask("send", "t", bare).code == 0
+    assert "TRAPPIST-1 e" not in ask("cite", "t").out
+
+
+def test_cite_names_the_nearest_body_and_field(ask: Ask) -> None:
+    ask("new", "--from", "trappist-1", "--id", "t")
+    assert "'trappist-1-e'" in ask("cite", "t", "--body", "trapist-1-e", "--field", "mass").err
+    assert "'kepler.period'" in ask("cite", "t", "--body", "trappist-1-e", "--field", "period").err
+    assert ask("cite", "t", "--field", "mass").code == 2
+
+
+def test_time_passes_in_the_unit_of_the_universe(ask: Ask) -> None:
+    ask("new", "--from", "trappist-1", "--id", "t")
+    assert ask("send", "t", '{"type": "tick", "dt": 30}').out == "Version 2: 30 days passed.\n"
+    assert ask("send", "t", '{"type": "tick", "dt": -1}').out == "Version 3: time went back by 1 day.\n"
+    assert "time 29 days (2015-09-21T10:20Z)" in ask("show", "t").out
 
 
 def test_verify_finds_whole_logs_whole(made: Ask) -> None:

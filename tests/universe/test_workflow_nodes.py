@@ -18,6 +18,7 @@ from pflow.registry.interface import interface_from
 from tests.universe.domain.samples import EMPTY_STATE, add_star
 from universe import workflow_nodes
 from universe.claims.commands import claim
+from universe.config import load_config
 from universe.errors import (
     CommandRefused,
     KeyReused,
@@ -27,6 +28,8 @@ from universe.errors import (
     VersionConflict,
     VersionNotFound,
 )
+from universe.service.universes import UniverseService
+from universe.store.address import store_at
 from uraniborg.kernel.errors import NotFound, UraniborgError
 from uraniborg.kernel.sqlite import DatabaseMissing
 
@@ -257,3 +260,10 @@ async def test_the_nodes_do_not_block_the_loop(context: Context) -> None:
             assert (await workflow_nodes.state({"universe_id": "hven", "fields": ["name"]}, inside))["version"] == 2
     finally:
         await keeper.close()
+
+
+async def test_what_a_node_does_has_its_workflow_and_run_as_author(context: Context) -> None:
+    universe = await made(context, command=add_star("ven"))
+    async with UniverseService(store_at(load_config().address)).running() as service:
+        authors = {entry.author for entry in await service.history(universe)}
+    assert authors == {"workflow without a name, run run_1"}

@@ -148,7 +148,7 @@ def test_a_changed_orbit_removes_the_state_vector_and_a_changed_mass_does_not(so
     assert "stateVector" not in tilted.stars["mars"]
     heavier = updated(solar_system, "mars", mass=1e-6)
     assert heavier.stars["mars"]["stateVector"] == solar_system.stars["mars"]["stateVector"]
-    assert "stateVector" in cited(heavier, "mars")
+    assert "stateVector.position" in cited(heavier, "mars")
 
 
 def test_a_source_for_one_field_keeps_those_of_the_others(trappist: State) -> None:
@@ -203,11 +203,12 @@ def test_a_snapshot_or_state_with_another_value_loses_the_source_of_it(trappist:
 
 
 def test_bodies_without_sources_get_no_new_keys() -> None:
-    add = {"type": "addStar", "id": "ven", "payload": {**a_payload(None), "physical": {"massKg": 1.0}}}
+    payload = {**a_payload(None), "physical": {"massKg": 1.0}}
+    add = {"type": "addStar", "id": "ven", "payload": payload}
     update = {"type": "updateStar", "id": "ven", "payload": {"mass": 5.0}}
     state, _ = apply(EMPTY, add, version=1, by="Tycho")
     state, _ = apply(state, update, version=2, by="Tycho")
-    assert state.stars["ven"] == {**add["payload"], "mass": 5.0, "id": "ven", "children": [], "orbitalPhase": 90}
+    assert state.stars["ven"] == {**payload, "mass": 5.0, "id": "ven", "children": [], "orbitalPhase": 90}
 
 
 def test_set_by_of_a_command_is_ignored(trappist: State) -> None:

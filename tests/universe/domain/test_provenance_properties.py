@@ -3,7 +3,7 @@
 import math
 from copy import deepcopy
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -71,6 +71,10 @@ def source(key: str, *fields: str) -> Json:
     return {"id": key, "title": key, "fields": list(fields)}
 
 
+def _source_of(key: str, fields: list[str]) -> Json:
+    return source(key, *fields)
+
+
 numbers = st.sampled_from([0.0, 1e-6, 0.5, 1.0, 2.0, 3])
 kepler_patches = st.dictionaries(
     st.sampled_from(["semiMajorAxis", "period", "eccentricity", "meanAnomaly", "argumentOfPeriapsis", "derived"]),
@@ -78,10 +82,11 @@ kepler_patches = st.dictionaries(
     max_size=3,
 )
 sources = st.lists(
-    st.builds(lambda key, fields: source(key, *fields), st.sampled_from(SOURCES), st.lists(st.sampled_from(FIELDS))),
+    st.builds(_source_of, st.sampled_from(SOURCES), st.lists(st.sampled_from(FIELDS))),
     max_size=2,
 )
-patches = st.fixed_dictionaries(
+physical: st.SearchStrategy[Json] = st.fixed_dictionaries({}, optional={"massKg": numbers, "radiusKm": numbers})
+patches: st.SearchStrategy[Json] = st.fixed_dictionaries(
     {},
     optional={
         "mass": numbers,
@@ -90,7 +95,7 @@ patches = st.fixed_dictionaries(
         "orbitOffsetX": numbers,
         "nothing": numbers,
         "parentId": st.none() | st.sampled_from(["sun", "trappist-1"]),
-        "physical": st.fixed_dictionaries({}, optional={"massKg": numbers, "radiusKm": numbers}),
+        "physical": physical,
         "setBy": st.just({"mass": {"by": "a forger"}}),
         "sources": st.none() | sources,
     },
@@ -98,9 +103,10 @@ patches = st.fixed_dictionaries(
 
 
 def value_of(body: Json, field: str) -> Any:
+    value: Any = body
     for name in field.split("."):
-        body = body.get(name) if isinstance(body, dict) else None  # pyright: ignore[reportAssignmentType]
-    return body
+        value = cast("Json", value).get(name) if isinstance(value, dict) else None
+    return value
 
 
 def pairs_of(state: State) -> set[Pair]:
@@ -254,7 +260,8 @@ class Citations(RuleBasedStateMachine):
     @invariant()
     def every_record_is_of_the_last_change_of_its_value(self) -> None:
         for key, body in self.state.stars.items():
-            for field, record in (body.get("setBy") or {}).items():
+            records: dict[str, Json] = body.get("setBy") or {}
+            for field, record in records.items():
                 assert record["by"] in ("a tester", "put"), (key, field, record)
                 assert record["version"] >= self.changed.get((key, field), 0), (key, field, record)
                 assert set(record.get("sources", ())) <= {one["id"] for one in body.get("sources") or ()}, (key, field)

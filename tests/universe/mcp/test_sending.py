@@ -456,3 +456,21 @@ async def test_a_misspelled_universe_is_told_the_nearest_ids_and_names() -> None
         named = await refused(client, "hven", TICK)
     assert error["nearest"] == named["nearest"] == ["uraniborg-1"]
     assert error["hint"].startswith("Did you mean 'uraniborg-1'? ")
+
+
+@requirement("UN-9")
+async def test_a_command_has_its_client_as_author_and_its_reply_names_the_source_it_withdrew(
+    hven: Served, u: str
+) -> None:
+    asked = {"id": f"{u}-t", "name": "T", "from": "trappist-1"}
+    assert (await hven.http.post("/universes", json=asked)).status_code == 201
+    async with agent(hven.mcp) as client:
+        payload = {"mass": 3e-6}
+        said = await send(client, f"{u}-t", command("updateStar", id="trappist-1-e", payload=payload, reason="to see"))
+    assert said["warnings"][0] == "'trappist-1-e': mass no longer cites 'agol2021', which gave another value."
+    entries = (await hven.http.get(f"/universes/{u}-t/history")).json()["entries"]
+    author = entries[-1]["author"]
+    assert author.endswith(" (MCP)")
+    assert author != "MCP client"
+    record = said["changed"]["stars"]["trappist-1-e"]["setBy"]["mass"]
+    assert record == {"version": 2, "by": author, "reason": "to see"}

@@ -268,6 +268,27 @@ class TestHistory:
         assert entries[5].keys() == {"version", "kind", "at", "author", "events"}
         assert entries[5]["events"] == [{"type": "stateRestored", "reason": "put"}]
 
+    def test_history_names_the_author_that_the_request_names(self, rest: httpx.Client, universe: str) -> None:
+        url = f"/universes/{universe}"
+        named = {b"Uraniborg-Author": "Tycho Bråhe".encode()}
+        assert rest.post(f"{url}/commands", json=add_star("s0"), headers=named).status_code == 200
+        sent(rest, universe, add_star("s1"))
+        assert rest.post(f"{url}/undo", headers={"Uraniborg-Author": "Sophie"}).status_code == 200
+        entries = rest.get(f"{url}/history").json()["entries"]
+        assert [one["author"] for one in entries] == ["Tycho Bråhe", "REST client", "Sophie"]
+        blank = rest.post(f"{url}/commands", json=add_star("s2"), headers={b"Uraniborg-Author": "\x85".encode()})
+        assert error(blank, 400)["argument"] == "author"
+
+    @pytest.mark.parametrize("wanted", ["state", "changes", "events"])
+    def test_a_changed_value_that_was_cited_is_named_in_warnings(self, rest: httpx.Client, wanted: str) -> None:
+        asked = {"name": "T", "from": "trappist-1"}
+        made_ = rest.post("/universes", json=asked).json()["id"]
+        heavier = {"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}}
+        answer = rest.post(f"/universes/{made_}/commands", json=heavier, params={"return": wanted}).json()
+        assert answer["warnings"][0].startswith("'trappist-1-e': mass no longer cites 'agol2021'")
+        again = rest.post(f"/universes/{made_}/commands", json=heavier, params={"return": wanted}).json()
+        assert "warnings" not in again
+
     @pytest.mark.parametrize(("name", "value"), [("after", "-1"), ("after", "x"), ("limit", "0"), ("limit", "1001")])
     def test_an_impossible_page_is_refused(self, rest: httpx.Client, universe: str, name: str, value: str) -> None:
         assert error(rest.get(f"/universes/{universe}/history", params={name: value}), 400)["argument"] == name
