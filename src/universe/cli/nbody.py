@@ -43,9 +43,7 @@ class _Asked:
 @app.command(help=_HELP)
 def nbody(
     universe_id: UniverseId,
-    days: Annotated[
-        float | None, typer.Option(help="For how many days; below 0 backwards. 365.25 by default.")
-    ] = None,
+    days: Annotated[float | None, typer.Option(help="For how many days; below 0 backwards. 365.25 by default.")] = None,
     years: Annotated[float | None, typer.Option(help="For how many years of 365.25 days.")] = None,
     body: Annotated[
         list[str] | None,
