@@ -76,7 +76,7 @@ def test_a_start_that_is_none_is_refused_with_the_body(start: Start, problem: st
 def test_more_than_a_thousand_bodies_are_refused() -> None:
     count = 1001
     many = replace(pair(), ids=tuple(map(str, range(count))), masses=np.ones(count))
-    with pytest.raises(InvalidInput, match="1001 bodies were chosen"):
+    with pytest.raises(InvalidInput, match="the number of chosen bodies is 1001"):
         run(many, 1)
 
 
@@ -117,8 +117,6 @@ def test_the_inner_orbit_is_the_shortest_bound_one_or_the_nearest_pair() -> None
     assert inner_orbit(loose) == ("a", pytest.approx(orbital_period(1, 2)))
     alone = start_from([1], [[0, 0, 0]], [[0, 0, 0]], [-1])
     assert inner_orbit(alone) == ("a", math.inf)
-    assert run(alone, 1e9).steps < 50
-    assert run(alone, 10, method="leapfrog").steps == 1
 
 
 def test_a_fixed_step_fills_the_days_and_one_that_fits_is_chosen() -> None:

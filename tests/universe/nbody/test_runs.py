@@ -36,7 +36,10 @@ def test_two_bodies_are_where_kepler_has_them_within_the_error(
     done = run(pair(eccentricity, mass, anomaly=anomaly), days, samples=5)
     elements = orbit(eccentricity, mass, anomaly=anomaly)
     found = relative_position(done.positions)
-    assert math.dist(found, elements.positions(days)[0]) <= done.error_au[1] + 4e-15 / (1 - eccentricity)
+    assert (
+        math.dist(found, elements.positions(days)[0])
+        <= done.error_au[1] + 1e-14 * (1 + years) / (1 - eccentricity) ** 1.5
+    )
     assert done.error_au[1] < 1e-8
     assert done.trustworthy
     assert done.days == days
@@ -225,9 +228,9 @@ def test_the_methods_are_known() -> None:
 
 
 def test_rounding_far_from_the_origin_is_not_taken_for_chaos() -> None:
-    # A planet that goes around its star in 5 days, 13 000 AU from a heavier star: positions have few digits there.
-    x = np.array([[0, 0, 0], [13_000.0, 0, 0], [13_000.03, 0, 0]])
-    v = np.array([[0, 0, 0], [0, 1e-4, 0], [0, 1e-4 + math.sqrt(G * 0.12 / 0.03), 0]])
-    done = run(start_from([2, 0.12, 1e-6], x, v, [-1, 0, 1]), 1500)
-    assert done.divergence.times.size > 10
-    assert done.divergence.log_distance.max() < 10
+    # A planet goes around its star in 5 days, a million AU from a heavier star: positions have few digits there.
+    x = np.array([[0, 0, 0], [1e6, 0, 0], [1e6 + 0.03, 0, 0]])
+    v = np.array([[0, 0, 0], [0, 1e-5, 0], [0, 1e-5 + math.sqrt(G * 0.12 / 0.03), 0]])
+    done = run(start_from([2, 0.12, 1e-6], x, v, [-1, 0, 1]), 300)
+    assert (done.divergence.times < 100).all()
+    assert run(giants(), 4000).divergence.times[-1] == 4000
