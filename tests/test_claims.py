@@ -71,10 +71,24 @@ README: dict[str, list[str]] = {
         "test_whoever_leaves_and_comes_back_again_and_again_misses_nothing_and_hears_nothing_twice",
         "test_a_listener_hears_of_a_process_that_alone_writes",
     ],
-    "Real orbits, real sources.": [
+    "Answers with their error.": [
+        "test_a_transiting_system_starts_as_rebound_starts_it",
+        "test_the_default_method_ends_where_ias15_does_and_knows_its_error",
+        "test_a_chaotic_run_that_is_wrong_is_never_trustworthy",
+        "test_all_five_laplace_angles_of_trappist_1_librate_over_ten_years",
+        "test_rebound_ends_where_this_program_does",
+    ],
+    "Every number has a source or an author.": [
         "test_every_number_of_every_body_is_covered_by_a_source",
+        "test_no_value_carries_a_source_that_does_not_support_it",
+        "test_a_location_without_this_number_for_this_body_leaves_an_unverified_claim",
+    ],
+    "Real orbits.": [
         "test_moons_and_ceres_are_where_jpl_has_them",
         "test_positions_and_velocities_are_those_of_rebound",
+        "test_full_and_grazing_transits_and_misses_are_told_apart",
+        "test_the_star_recedes_before_a_transit_and_approaches_after_it",
+        "test_the_habitable_zone_of_the_sun_is_that_of_kopparapu_et_al_2014",
         "test_a_seed_grows_what_it_always_grew",
     ],
     "A workflow is a small JSON file.": [

@@ -139,15 +139,6 @@ def _authors(source: Mapping[str, Any]) -> str:
     return " and ".join(families) if len(families) <= 2 else f"{families[0]} et al."
 
 
-def show_physics(head: Mapping[str, Any], plain: Mapping[str, Any], *, json: bool) -> None:
-    """Print the physical quantities of a universe as tables, or as JSON after `head`."""
-    from universe.cli.shared import print_json
-    from universe.physics import physics_of
-
-    reply = physics_of(plain)
-    print_json({**head, **reply}) if json else print_physics(reply)
-
-
 def transits_csv(reply: Mapping[str, Any]) -> bytes:
     """Return all transits, one in a line."""
     names = ("number", "time", "ocMinutes", "impactParameter", "durationMinutes", "kind", "errorSeconds")

@@ -17,7 +17,7 @@ from universe.app import make_app
 from universe.citing import bibtex, sources_of
 from universe.config import UniverseConfig
 from universe.drawing import draw
-from universe.nbody.reports import first_sentence, report_run
+from universe.nbody.reports import headline, report_run
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.mcp.testing import http_client_for, json_of, serving
 
@@ -59,7 +59,7 @@ async def show_universe(console: Console, output: Path) -> None:
 
 def _leave(console: Console, state: dict[str, Any], output: Path) -> None:
     run = report_run(state, 30, universe_id=_ID, version=0)
-    console.print(Text.assemble(("  n-body          ", "dim"), first_sentence(run.reply["verdict"]), "\n"))
+    console.print(Text.assemble(("  n-body          ", "dim"), headline(run.reply), "\n"))
     draw(state, output / "trappist-1.png", title="TRAPPIST-1", t=None, scale="auto")
     write_atomic(output / "trappist-1.bib", bibtex(sources_of(state["stars"])))
 

@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import errno
 import json
 import os
 import signal
@@ -217,3 +218,14 @@ def test_an_interrupt_ends_a_long_run_without_traces(system: Ask, tmp_path: Path
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in err
     assert not (tmp_path / "run.png").exists()
+
+
+@pytest.mark.parametrize("option", ["--write-rebound", "--write-csv", "--plot"])
+def test_a_full_disk_is_reported(system: Ask, monkeypatch: pytest.MonkeyPatch, option: str) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("universe.exchange.write_atomic", fail)
+    done = system("nbody", "u", "--days", "1", option, "file.svg", "--json")
+    assert (done.code, done.error["code"]) == (5, "output_unwritable")
+    assert "No space left on device" in done.error["message"]

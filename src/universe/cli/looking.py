@@ -52,7 +52,7 @@ def show(
     """Show a universe as a tree, with units and who set changed values; with --json its whole state."""
     name, at, plain = state_of(universe_id, version, db)
     if physics:
-        from universe.measurement_tables import show_physics
+        from universe.cli.measuring import show_physics
 
         show_physics({"id": universe_id, "version": at}, plain, json=json)
         return

@@ -1,7 +1,7 @@
 """Measuring universes: transit times and radial velocities."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -95,6 +95,15 @@ def rv(
 
         write_output(plot, _picture(velocity_chart(reply, title=name), plot))
     print_json(reply) if json else print_velocities(reply)
+
+
+def show_physics(head: dict[str, Any], plain: dict[str, Any], *, json: bool) -> None:
+    """Print the physical quantities of a universe as tables, or as JSON after `head`."""
+    from universe.measurement_tables import print_physics
+    from universe.physics import physics_of
+
+    reply = physics_of(plain)
+    print_json({**head, **reply}) if json else print_physics(reply)
 
 
 def _direction(text: str | None) -> tuple[float, float] | None:

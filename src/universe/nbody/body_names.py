@@ -58,4 +58,7 @@ def short_names(names: Sequence[str], longest: int = 14) -> list[str]:
     prefix = clean[0] + " "
     if all(name.startswith(prefix) for name in clean[1:]):
         clean = [clean[0], *(name.removeprefix(prefix) for name in clean[1:])]
-    return [name if len(name) <= longest else name[: longest - 1] + "…" for name in clean]
+    heads = [name if len(name) <= longest else name[: longest - 1] + "…" for name in clean]
+    if len(set(heads)) == len(set(clean)):
+        return heads
+    return [name if len(name) <= longest else "…" + name[1 - longest :] for name in clean]

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from universe.nbody.body_names import short_names
-from universe.nbody.summary import angle_text, heading, tabulate, wrap
+from universe.nbody.summary import angle_text, heading
+from universe.nbody.tables import tabulate, wrap
 
 _MOST_ROWS: Final = 30
 

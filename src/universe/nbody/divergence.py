@@ -11,8 +11,11 @@ from universe.orbits.anomaly import Floats
 
 APART: Final = 1e-8
 """The distance at the beginning, relative to the sizes and speeds of the orbits."""
-_FAR: Final = 1e-4
+_FAR: Final = 1e-3
 """At this distance the second trajectory is brought back to the first: farther, growth would not be exponential."""
+_NOISE: Final = 4e-16
+"""Rounding of a difference of positions, relative to the positions."""
+_STEPS_PER_TURN: Final = 10
 
 
 class Divergence:
@@ -24,6 +27,9 @@ class Divergence:
         self._logarithms: list[float] = []
         self._gained = 0.0
         """The logarithm of the factors by which the distance was shortened."""
+        self._noise, self._steps = 0.0, 0
+        self._is_lost = False
+        """Whether rounding has become as large as the distance: a moon far from the origin may have few digits."""
         self._orbits, self._scales = np.ones((1, 1)), (np.ones(1), np.ones(1))
 
     def begin(self, positions: Floats, velocities: Floats, relative: Floats) -> tuple[Floats, Floats]:
@@ -32,6 +38,8 @@ class Divergence:
         self._orbits = orbit_matrix(relative).T
         sizes = orbit_distances(relative, x)
         self._scales = np.where(np.isfinite(sizes), sizes, 1.0), _speeds(v @ self._orbits)
+        self._noise = 3 * _NOISE * float((np.sqrt((x * x).sum(axis=0)) / self._scales[0]).max())
+        self._steps = 0
         chance = np.random.default_rng(0)
         roots = ~relative.any(axis=1)
         # Moving the only root would move all bodies alike.
@@ -48,19 +56,22 @@ class Divergence:
         """Note the distance of the two configurations, and shorten it when it has become large."""
         apart, faster = stepper.positions[1] - stepper.positions[0], stepper.velocities[1] - stepper.velocities[0]
         distance = self._norm(apart, faster)
-        if not distance > 0:
+        self._steps += 1
+        self._is_lost |= not distance > 0 or self._noise * (self._steps / _STEPS_PER_TURN) ** 1.5 > 0.3 * distance
+        if self._is_lost:
             return
         if abs(day) >= len(self._days) * self._interval:
             self._days.append(day)
             self._logarithms.append(math.log(distance) + self._gained)
         if distance > _FAR:
+            self._steps = 0
             self._gained += math.log(distance / APART)
             stepper.positions[1] = stepper.positions[0] + APART / distance * apart
             stepper.velocities[1] = stepper.velocities[0] + APART / distance * faster
 
     @property
     def growth(self) -> tuple[Floats, Floats]:
-        """Return days, and the natural logarithm of the distance over the one at the beginning."""
+        """Return days, and the natural logarithm of the distance over the one at the beginning, while it is known."""
         return np.array(self._days), np.array(self._logarithms) - math.log(APART)
 
     def _norm(self, apart: Floats, faster: Floats) -> float:

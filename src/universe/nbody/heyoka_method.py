@@ -42,7 +42,7 @@ class Heyoka:
         """Compile the equations or reuse compiled ones. Raise MissingExtra if heyoka is not installed."""
         self.positions, self.velocities = positions.copy(), velocities.copy()
         self._count = positions.shape[2]
-        compiled = _compile(self._count, gravity.central, tolerance)
+        compiled = _compile(_import_heyoka(), self._count, gravity.central, tolerance)
         self._integrators = [deepcopy(compiled) for _ in positions]
         for one in self._integrators:
             one.pars[:] = (gravity.constant * gravity.masses)[: one.pars.size]
@@ -71,13 +71,16 @@ class Heyoka:
             day = done
 
 
-@lru_cache(maxsize=4)
-def _compile(count: int, central: int | None, tolerance: float) -> Any:
-    """Return an integrator of so many bodies. Its parameters are G times the masses."""
+def _import_heyoka() -> Any:
     try:
-        hy: Any = import_module("heyoka")
+        return import_module("heyoka")
     except ImportError:
         raise MissingExtra("nbody", "The method 'heyoka'") from None
+
+
+@lru_cache(maxsize=4)
+def _compile(hy: Any, count: int, central: int | None, tolerance: float) -> Any:
+    """Return an integrator of so many bodies. Its parameters are G times the masses."""
     names = [f"{axis}{body}" for axis in ("x", "y", "z", "u", "v", "w") for body in range(count)]
     variables: Any = hy.make_vars(*names)
     places = [[variables[axis * count + body] for axis in range(3)] for body in range(count)]

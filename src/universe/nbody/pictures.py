@@ -11,7 +11,8 @@ from universe.nbody.answers.motion import Samples
 from universe.nbody.body_names import short_names
 from universe.nbody.conjunctions import passages
 from universe.nbody.starts import Start
-from universe.nbody.summary import angle_text, span_text
+from universe.nbody.summary import angle_text
+from universe.nbody.tables import span_text
 from universe.orbits.anomaly import Floats
 from universe.plotting import Drawing, Panel, Series, chart, stack
 from universe.plotting.colours import ramp
@@ -75,8 +76,9 @@ def _elements(motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterat
         closed = np.where(motion.axes > 0, motion.axes, np.nan)
         changes = 100 * (closed / _mean(closed) - 1)
     yield stack("semi-major axis, change from the mean", series(changes), unit=" %")
-    yield Panel("eccentricity", series(motion.eccentricities))
-    yield Panel("inclination to the reference plane, degrees", series(motion.inclinations))
+    height = max(220.0, 17.0 * len(bodies))
+    yield Panel("eccentricity", series(motion.eccentricities), height=height)
+    yield Panel("inclination to the reference plane, degrees", series(motion.inclinations), height=height)
 
 
 def _mean(values: Floats) -> Floats:

@@ -116,10 +116,14 @@ def report_run(
     return Report(reply, done, motion)
 
 
-def first_sentence(text: str) -> str:
-    """Return a text up to its first full stop that ends a sentence."""
-    head, stop, _ = text.partition(". ")
-    return head + "." if stop else text
+def headline(reply: Mapping[str, Any]) -> str:
+    """Return the outcome of a run on one short line."""
+    degrees = max((one["degrees"] or 0.0 for one in reply["error"].values()), default=0.0)
+    if not reply["trustworthy"]:
+        return f"not trustworthy after {reply['days']:g} days: positions known to {degrees:.1g} degrees only"
+    collided, left = len(reply["collisions"]), len(reply["ejections"])
+    fate = f"{collided:,} collided, {left:,} left" if collided or left else "nothing collided or left"
+    return f"{reply['days']:g} days: {fate}; arithmetic good to {degrees:.1g} degrees"
 
 
 def _states(

@@ -14,15 +14,16 @@ _KINDS: Final = {"estimate": "an estimate and not measured", "minimum": "the lea
 
 
 def notes_about(
-    stars: Bodies, chosen: Sequence[str], family: Grouping, by_elements: Sequence[str], everyone: bool
+    stars: Bodies, chosen: Sequence[str], counted: Sequence[str], family: Grouping, by_elements: Sequence[str]
 ) -> list[str]:
     """Return sentences about the data of the bodies: what was left out, is unknown or does not fit.
 
-    `by_elements` are the bodies that start from elements and not from state vectors.
+    `counted` are the bodies whose mass attracts, `by_elements` those that start from elements and not from state
+    vectors.
     """
     notes: list[str] = []
-    left = sum(1 for body_id, body in stars.items() if body.get("kepler") and body_id not in chosen)
-    if left and not everyone:
+    left = sum(1 for body_id, body in stars.items() if body.get("kepler") and body_id not in counted)
+    if left:
         notes.append(
             f"Only the chosen bodies count: orbital elements stay attached to them, and {left} other "
             f"{'bodies do' if left > 1 else 'body does'} not attract."
@@ -46,14 +47,25 @@ def notes_about(
     return notes + _disagreements(stars, family, by_elements)
 
 
+def notes_on_moons(stars: Bodies, moons: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a sentence about planets that stand for their moons, if there are any."""
+    if not moons:
+        return []
+    names, verb = _names(stars, moons), "stand" if len(moons) > 1 else "stands"
+    return [
+        f"{names} {verb} for planet and moons: at their barycentre, with the mass of all, but "
+        "without the moons' own motion (for Earth without its Moon about 2 arcseconds in 10 years)."
+    ]
+
+
 def note_on_vectors(stars: Bodies, ids: Sequence[str], days: float) -> str:
     """Return a sentence about bodies that start from state vectors."""
     moved = f", integrated over {abs(days):.6g} days with the relativistic field of the central body" if days else ""
     note = f"{_names(stars, ids)} start from state vectors{moved}."
     if any(_EPHEMERIS in _source_ids(stars[body_id]) for body_id in ids):
         note += (
-            " These are of JPL's ephemeris DE421 at J2000 (Folkner, Williams and Boggs 2009); integrated to 2025 they "
-            "stay within 0.01 arcseconds of it, the Moon within 1 arcsecond."
+            " These are of JPL's ephemeris DE421 at J2000 (Folkner, Williams and Boggs 2009); integrated together "
+            "to 2025 with relativity they stay within 0.01 arcseconds of it, the Moon within 1 arcsecond."
         )
     return note
 

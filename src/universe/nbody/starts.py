@@ -16,8 +16,9 @@ from universe.nbody.start_notes import (
     note_on_kepler_motion,
     note_on_vectors,
     notes_about,
+    notes_on_moons,
 )
-from universe.nbody.vectors import impose, states_at, vectors_of
+from universe.nbody.vectors import absorb_moons, impose, merge_states, states_at, vectors_of
 from universe.orbits.anomaly import Floats
 from universe.orbits.blocks import AXIS, KeplerOrbit, elements
 from universe.orbits.grouping import Bodies, Grouping, group
@@ -56,15 +57,17 @@ def start_of(plain: Mapping[str, Any], ids: Sequence[str] | None = None) -> Star
     """Return the bodies `ids` of a plain state at its time; all with a true orbit or without a parent by default.
 
     Elements are read by the Jacobi rule among the chosen bodies. A body that is not chosen but between chosen ones
-    counts for where these are, and does not attract.
+    counts for where these are, and does not attract. A planet with a state vector stands for its moons if none of them
+    is chosen: at their common barycentre, with the mass of all.
 
     Raise NotFound for an id that does not exist, and InvalidInput naming the body that lacks something.
     """
     stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
     require_time(time)
     chosen = choose(stars, ids)
+    lone, (stars, moons) = stars, absorb_moons(stars, chosen)
     family = family_of(stars, chosen)
-    positions, velocities, notes = _states(stars, chosen, family, time, everyone=ids is None)
+    positions, velocities, notes = _states(lone, chosen, family, moons, time)
     run = family if len(family.ids) == len(chosen) else group(attached(stars, chosen), chosen)
     masses = np.array(run.masses)
     return Start(
@@ -82,17 +85,18 @@ def start_of(plain: Mapping[str, Any], ids: Sequence[str] | None = None) -> Star
 
 
 def _states(
-    stars: Bodies, chosen: Sequence[str], family: Grouping, time: float, *, everyone: bool
+    stars: Bodies, chosen: Sequence[str], family: Grouping, moons: Mapping[str, Sequence[str]], time: float
 ) -> tuple[Floats, Floats, list[str]]:
     """Return positions and velocities of a family at a time, and notes: from vectors, one epoch, or Kepler motion."""
-    placing, held, notes = family, list[str](), list[str]()
+    placing, held, notes = family, list[str](), notes_on_moons(stars, moons)
+    counted = [*chosen, *(one for left in moons.values() for one in left)]
     relative = orbit_states(stars, family, time)
     moving = [body_id for body_id, parent in zip(family.ids, family.parents, strict=True) if parent >= 0]
     epochs = {orbit_of(stars, body_id).epoch for body_id in moving}
     try:
         vectors = vectors_of(stars)
         if vectors and len(set(vectors.ids) & set(family.ids)) > 1 and family.ids[family.order[0]] in vectors.ids:
-            placing, held = impose(stars, family, relative, states_at(stars, vectors, time))
+            placing, held = impose(stars, family, relative, merge_states(stars, states_at(stars, vectors, time), moons))
             notes.append(note_on_vectors(stars, held, time - vectors.epoch))
         elif epochs - {time}:
             if any_mean_elements(stars, moving):
@@ -102,11 +106,11 @@ def _states(
             else:
                 positions, velocities = _from_epoch(stars, family, epoch := epochs.pop(), time)
                 notes.append(note_on_epoch(epoch, time - epoch))
-                return positions, velocities, notes + notes_about(stars, chosen, family, moving, everyone)
+                return positions, velocities, notes + notes_about(stars, chosen, counted, family, moving)
     except TooLong:
         notes.append(note_on_kepler_motion("the time is too far from the instant at which their states are known"))
     by_elements = [body_id for body_id in moving if body_id not in held]
-    notes += notes_about(stars, chosen, family, by_elements, everyone)
+    notes += notes_about(stars, chosen, counted, family, by_elements)
     return place(placing, relative[0]), place(placing, relative[1]), notes
 
 

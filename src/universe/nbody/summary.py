@@ -1,14 +1,15 @@
 """A run in words for a terminal: the verdict first, then tables that fit into 80 columns."""
 
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from universe.nbody.body_names import short_names
+from universe.nbody.tables import WIDTH, cut, number_text, range_text, span_text, tabulate, wrap
 from uraniborg.kernel.logging import printable
 
-WIDTH: Final = 80
 _MOST_ROWS: Final = 30
+_DIGITS: Final = ((5, 3), (4, 3), (4, 2), (3, 2), (3, 1))
+"""Of semi-major axes and of the other elements: the first that fit the width."""
 _LONGEST_NAME: Final = 12
 _NOT_TRUSTED: Final = "NOT TRUSTWORTHY"
 Reply = Mapping[str, Any]
@@ -42,49 +43,32 @@ def heading(reply: Reply) -> str:
     )
 
 
-def span_text(days: float) -> str:
-    """Return a span of time in days, and in years if it is long."""
-    unit = "day" if abs(days) == 1 else "days"
-    return f"{days:,.6g} {unit}" + (f" ({days / 365.25:,.4g} years)" if abs(days) >= 730 else "")
-
-
-def wrap(text: str, indent: str = "") -> list[str]:
-    """Return the lines of a paragraph."""
-    return textwrap.wrap(printable(text, keep=""), WIDTH, initial_indent=indent, subsequent_indent=indent) or [""]
-
-
-def cut(text: str, width: int) -> str:
-    """Return a text that is not longer than `width`."""
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def range_text(values: Mapping[str, float] | None, digits: int = 3) -> str:
-    """Return the least and the largest of values, or one of them if they agree to so many digits."""
-    if values is None:
-        return "-"
-    low, high = f"{values['min']:.{digits}g}", f"{values['max']:.{digits}g}"
-    return low if low == high else f"{low}–{high}"
-
-
 def _bodies(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     if not reply["orbits"]:
         return
-    rows = [("body", "a (AU)", "e", "i (deg)", "period (d)", "err (°)")]
+    tables = [list(tabulate(_orbit_rows(reply, short, *digits), right=(4, 5), width=None)) for digits in _DIGITS]
+    fitting = [table for table in tables if max(map(len, table)) <= WIDTH]
+    yield from (cut(line, WIDTH) for line in (fitting or tables[-1:])[0])
+    yield from _more(len(reply["orbits"]), _MOST_ROWS, "body", "bodies")
+    yield ""
+
+
+def _orbit_rows(reply: Reply, short: Mapping[str, str], of_axis: int, of_others: int) -> list[tuple[str, ...]]:
+    """Return the table of orbits with so many digits."""
+    rows: list[tuple[str, ...]] = [("body", "a (AU)", "e", "i (deg)", "period (d)", "err (°)")]
     for key, orbit in list(reply["orbits"].items())[:_MOST_ROWS]:
         period = orbit["meanPeriod"]
         rows.append(
             (
                 short.get(key, key),
-                range_text(orbit["semiMajorAxis"], 5),
-                range_text(orbit["eccentricity"]),
-                range_text(orbit["inclination"]),
+                range_text(orbit["semiMajorAxis"], of_axis),
+                range_text(orbit["eccentricity"], of_others),
+                range_text(orbit["inclination"], of_others),
                 "-" if period is None else f"{period:.7g}",
-                _number(reply["error"].get(key, {}).get("degrees"), 1),
+                number_text(reply["error"].get(key, {}).get("degrees"), 1),
             )
         )
-    yield from tabulate(rows, right=(4, 5))
-    yield from _more(len(reply["orbits"]), _MOST_ROWS, "body", "bodies")
-    yield ""
+    return rows
 
 
 def _resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
@@ -102,6 +86,8 @@ def _resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
         between = " ".join(short.get(key, key) for key in bodies)
         swing = "" if one["centre"] is None else f"{one['centre']:.0f} ± {one['halfRange']:.0f}°"
         rows.append((f"  {between}", one.get("ratio") or "Laplace", one["behaviour"], swing, angle_text(one, short)))
+    if max(map(len, tabulate(rows, right=(), width=None))) > WIDTH:
+        rows = [row[:-1] for row in rows]  # the formulas are in --json
     yield from tabulate(rows, right=())
     yield from _more(len(best), _MOST_ROWS, "resonance", "resonances")
     yield ""
@@ -127,11 +113,16 @@ def angle_text(resonance: Reply, short: Mapping[str, str]) -> str:
 
 def _pairs(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     """Yield the period ratios and closest approaches of neighbours, which are first in the reply."""
-    neighbours = [one for one in reply["pairs"] if one["closest"] is not None][: max(1, len(reply["orbits"]) - 1)]
-    if not neighbours:
+    neighbours: dict[str, Reply] = {}
+    for one in reply["pairs"]:
+        if one["inner"] in neighbours:
+            break
+        neighbours[one["inner"]] = one
+    listed = [one for one in neighbours.values() if one["closest"] is not None]
+    if not listed:
         return
-    rows = [("pair", "period ratio", "closest (AU)", "mutual Hill radii", "day")]
-    for one in neighbours[:_MOST_ROWS]:
+    rows = [("pair", "period ratio", "closest (AU)", "Hill radii", "day")]
+    for one in listed[:_MOST_ROWS]:
         closest = one["closest"]
         rows.append(
             (
@@ -186,22 +177,7 @@ def _errors(reply: Reply) -> Iterator[str]:
         yield f"  conserved: energy to {energy['max']:.1g}, angular momentum to {momentum['max']:.1g}"
 
 
-def _number(value: float | None, digits: int = 2) -> str:
-    return "-" if value is None else f"{value:.{digits}g}"
-
-
 def _more(count: int, most: int, one: str, many: str) -> Iterator[str]:
     if count > most:
         left = count - most
         yield f"  … and {left:,} more {one if left == 1 else many}; --json has all"
-
-
-def tabulate(rows: Sequence[tuple[str, ...]], right: Sequence[int]) -> Iterator[str]:
-    """Yield rows with aligned columns, cut at the width."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        cells = (
-            text.rjust(width) if column in right else text.ljust(width)
-            for column, (text, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield cut("  ".join(cells).rstrip(), WIDTH)

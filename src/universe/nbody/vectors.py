@@ -1,7 +1,7 @@
 """State vectors of bodies, read and checked, and brought to the time of a run by integration."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from universe.nbody.histories import advance
 from universe.nbody.placing import relative_matrix
+from universe.nbody.selection import mass_of
 from universe.orbits.anomaly import Floats
 from universe.orbits.blocks import kepler_orbit
 from universe.orbits.grouping import ROOT, Bodies, Grouping, arrange, orbit_size
@@ -52,6 +53,45 @@ def states_at(stars: Bodies, vectors: VectorSet, time: float) -> dict[str, tuple
         central=heaviest,
     )
     return {body_id: (positions[index], velocities[index]) for index, body_id in enumerate(vectors.ids)}
+
+
+def absorb_moons(stars: Bodies, chosen: Sequence[str]) -> tuple[Bodies, dict[str, list[str]]]:
+    """Return the bodies, planets with the masses of their moons, and these moons by planet.
+
+    A chosen planet that starts from a state vector stands for its moons, unless one of these is chosen.
+    """
+    listed = set(chosen)
+    moons: dict[str, list[str]] = {}
+    for body_id in stars:
+        planet = _above(stars, body_id)
+        if body_id not in listed and planet in listed and _above(stars, planet) and _vector(stars[planet]):
+            moons.setdefault(planet, []).append(body_id)
+    taken = {_above(stars, body_id) for body_id in chosen}
+    moons = {planet: left for planet, left in moons.items() if planet not in taken}
+    masses = {planet: sum(mass_of(stars, one) for one in (planet, *left)) for planet, left in moons.items()}
+    heavier = {planet: {**stars[planet], "mass": mass} for planet, mass in masses.items()}
+    return {**stars, **heavier}, moons
+
+
+def merge_states(
+    stars: Bodies, states: dict[str, tuple[Floats, Floats]], moons: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[Floats, Floats]]:
+    """Return the states with planets at the barycentre of themselves and their moons that have states."""
+    merged = dict(states)
+    for planet, left in moons.items():
+        members = [planet, *(one for one in left if one in states)]
+        weights = np.array([mass_of(stars, one) for one in members])
+        if weights.sum() > 0:
+            weights /= weights.sum()
+            place, speed = (weights @ np.array([states[one][kind] for one in members]) for kind in (0, 1))
+            merged[planet] = place, speed
+    return merged
+
+
+def _above(stars: Bodies, body_id: str) -> str:
+    """Return the parent of a body, or nothing."""
+    parent = stars[body_id].get("parentId")
+    return parent if isinstance(parent, str) and parent in stars else ""
 
 
 def impose(

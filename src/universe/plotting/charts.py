@@ -25,7 +25,7 @@ _TOP: Final = 150.0
 _GAP: Final = 62.0
 _BOTTOM: Final = 96.0
 _NAME_SIZE: Final = 13.0
-_LONGEST_NAME: Final = 28
+_LONGEST_NAME: Final = 40
 _MOST_NAMES: Final = 24
 _MOST_DOTS: Final = 3_000
 

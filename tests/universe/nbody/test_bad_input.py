@@ -120,20 +120,13 @@ def test_a_negative_mass_is_refused_by_the_state_and_by_the_start(ask: Ask, tmp_
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda value: {"mass": value},
-        lambda value: {"kepler": {**EARTH, "semiMajorAxis": value}},
-        lambda value: {"kepler": {**EARTH, "meanAnomaly": value}},
-        lambda value: {"kepler": {**EARTH, "eccentricity": value}},
-    ],
-    ids=["mass", "axis", "anomaly", "eccentricity"],
-)
-def test_numbers_that_are_not_finite_are_refused(change: Callable[[float], Json], value: float) -> None:
+@pytest.mark.parametrize("field", ["mass", "semiMajorAxis", "meanAnomaly", "eccentricity"])
+def test_numbers_that_are_not_finite_are_refused(field: str, value: float) -> None:
+    change: Json = {"mass": value} if field == "mass" else {"kepler": {**EARTH, field: value}}
     with pytest.raises(InvalidInput) as caught:
-        start_of(plain(earth=change(value)))
+        start_of(plain(earth=change))
     assert "earth" in caught.value.message
+    assert field in caught.value.message
     assert caught.value.hint
 
 
@@ -280,7 +273,11 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_runs(
 ) -> None:
     ask("new", "--from", "trappist-1", "--id", "t")
     (tmp_path / "file").write_text("not a folder")
-    monkeypatch.setattr("universe.nbody.reports.report_run", lambda *_, **__: pytest.fail("it ran"))
+
+    def fail(*_: object, **__: object) -> None:
+        pytest.fail("it ran")
+
+    monkeypatch.setattr("universe.nbody.reports.report_run", fail)
     done = ask("nbody", "t", "--days", "1", option, f"file/{name}", "--json")
     assert done.code == 5
     assert f"file/{name}" in done.error["message"]

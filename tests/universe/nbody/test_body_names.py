@@ -45,5 +45,6 @@ def test_short_names_leave_out_what_all_have_in_common() -> None:
     assert short_names(["Sun", "Mercury", "Mars"]) == ["Sun", "Mercury", "Mars"]
     assert short_names(["A", "Star B", "Star C"]) == ["A", "Star B", "Star C"]
     assert short_names(["Sun", "A comet with a long name"]) == ["Sun", "A comet with …"]
+    assert short_names(["A", "A very long name 1", "A very long name 2"], 8) == ["A", "… name 1", "… name 2"]
     assert short_names(["", "\n\x1b[31m"]) == ["?", "[31m"]
     assert short_names([]) == []

@@ -12,8 +12,9 @@ from universe.nbody.answers import differences_of
 from universe.nbody.comparison_summary import summarise_comparison
 from universe.nbody.missing_physics import periapsis_shift
 from universe.nbody.pictures import KINDS, picture
-from universe.nbody.reports import Report, first_sentence, report_run
-from universe.nbody.summary import range_text, span_text, summarise
+from universe.nbody.reports import Report, headline, report_run
+from universe.nbody.summary import summarise
+from universe.nbody.tables import range_text, span_text
 from universe.origins import state_from
 from universe.plotting import Drawing, to_png, to_svg
 from universe.plotting.drawing import Dots, Label
@@ -39,9 +40,10 @@ def test_a_reply_is_plain_json_without_nan(report: Report) -> None:
     assert json.loads(json.dumps(report.reply, allow_nan=False)) == report.reply
 
 
-def test_a_sentence_ends_at_its_full_stop() -> None:
-    assert first_sentence("It took 1.5 days. Nothing happened.") == "It took 1.5 days."
-    assert first_sentence("One only.") == "One only."
+def test_a_headline_is_one_short_line(report: Report) -> None:
+    assert headline(report.reply).startswith("200 days: nothing collided or left; arithmetic good to ")
+    assert headline({**report.reply, "collisions": [{}], "ejections": []}).startswith("200 days: 1 collided, 0 left;")
+    assert headline({**report.reply, "trustworthy": False}).startswith("not trustworthy after 200 days: ")
 
 
 def test_the_errors_of_arithmetic_start_and_physics_are_told_apart(report: Report) -> None:
@@ -95,6 +97,7 @@ def test_a_summary_of_events_and_of_a_run_that_cannot_be_trusted(report: Report)
 def test_texts_of_ranges_and_spans() -> None:
     assert range_text({"min": 0.0101, "mean": 0.02, "max": 0.0203}) == "0.0101–0.0203"
     assert range_text({"min": 1.0, "mean": 1.0, "max": 1.00001}) == "1"
+    assert range_text({"min": 129.6, "mean": 130, "max": 130.2}, 2) == "130"
     assert range_text(None) == "-"
     assert span_text(3652.5) == "3,652.5 days (10 years)"
     assert span_text(-1) == "-1 day"
@@ -150,3 +153,14 @@ def test_a_run_backwards_is_drawn_too() -> None:
     marks = [mark for mark in drawn(back).marks if isinstance(mark, Label)]
     assert "-40" in [mark.text for mark in marks]
     assert all(math.isfinite(mark.x + mark.y) for mark in marks)
+
+
+def test_a_summary_of_many_bodies_with_long_names_fits_80_columns(report: Report) -> None:
+    reply = copy.deepcopy(report.reply)
+    names = {key: f"{key} {'x' * 30}" for key in reply["bodies"]}
+    for number, orbit in enumerate(reply["orbits"].values()):
+        orbit["semiMajorAxis"] = {"min": 0.00086791 * 10**number, "mean": 1.0, "max": 0.00086798 * 10**number}
+        orbit["eccentricity"] = {"min": 5.55e-13, "mean": 1e-9, "max": 2.61e-8}
+    lines = summarise(reply, names)
+    assert max(map(len, lines)) <= 80
+    assert not [line for line in lines if line.startswith("trappist") and line.endswith("…")]

@@ -36,7 +36,10 @@ def test_two_bodies_are_where_kepler_has_them_within_the_error(
     done = run(pair(eccentricity, mass, anomaly=anomaly), days, samples=5)
     elements = orbit(eccentricity, mass, anomaly=anomaly)
     found = relative_position(done.positions)
-    assert math.dist(found, elements.positions(days)[0]) <= done.error_au[1] + 4e-15 / (1 - eccentricity)
+    assert (
+        math.dist(found, elements.positions(days)[0])
+        <= done.error_au[1] + 1e-14 * (1 + years) / (1 - eccentricity) ** 1.5
+    )
     assert done.error_au[1] < 1e-8
     assert done.trustworthy
     assert done.days == days
@@ -181,7 +184,7 @@ def test_an_interrupt_ends_the_run() -> None:
 
 def test_bodies_that_fall_into_each_other_are_named_with_the_time() -> None:
     start = start_from([1, 1, 1e-9], [[1, 0, 0], [-1, 0, 0], [0, 50, 0]], np.zeros((3, 3)), [-1, -1, -1])
-    with pytest.raises(InvalidInput, match="'a' and 'b' come too close to be followed at day 129.1") as refused:
+    with pytest.raises(InvalidInput, match=r"'a' and 'b' come too close to be followed at day 129\.1") as refused:
         run(start, 1000.0)
     assert refused.value.ids["bodies"] == ["a", "b"]
     assert refused.value.ids["at"] == pytest.approx(129.13781, abs=1e-4)
@@ -221,4 +224,13 @@ def _plane(start: Any) -> Any:
 
 
 def test_the_methods_are_known() -> None:
-    assert METHODS == ("gauss", "heyoka", *FIXED)
+    assert set(METHODS) == {"gauss", "heyoka", *FIXED}
+
+
+def test_rounding_far_from_the_origin_is_not_taken_for_chaos() -> None:
+    # A planet goes around its star in 5 days, a million AU from a heavier star: positions have few digits there.
+    x = np.array([[0, 0, 0], [1e6, 0, 0], [1e6 + 0.03, 0, 0]])
+    v = np.array([[0, 0, 0], [0, 1e-5, 0], [0, 1e-5 + math.sqrt(G * 0.12 / 0.03), 0]])
+    done = run(start_from([2, 0.12, 1e-6], x, v, [-1, 0, 1]), 300)
+    assert (done.divergence.times < 100).all()
+    assert run(giants(), 4000).divergence.times[-1] == 4000

@@ -60,6 +60,23 @@ def test_earth_and_moon_start_about_their_barycentre() -> None:
         assert (np.linalg.norm(mine - theirs, axis=1) / np.linalg.norm(theirs, axis=1)).max() < CLOSE
 
 
+def test_planets_chosen_without_moons_stand_for_them() -> None:
+    truth = read_truth("planets").start
+    start = start_of(load("solar-system"), ["earth" if one == "emb" else one for one in truth.ids])
+    assert start.masses == pytest.approx(truth.masses, rel=2e-5)
+    for ours, theirs in ((start.positions, truth.positions), (start.velocities, truth.velocities)):
+        apart = np.linalg.norm((ours - ours[0] - theirs + theirs[0])[1:], axis=1)
+        assert (apart / np.linalg.norm(theirs[1:], axis=1)).max() < CLOSE
+    assert any(note.startswith("Earth, Jupiter, Saturn, Uranus and Neptune stand for") for note in start.notes)
+
+
+def test_a_planet_of_which_a_moon_is_chosen_stands_for_itself() -> None:
+    stars = load("solar-system")["stars"]
+    start = start_of(load("solar-system"), ["sun", "earth", "moon", "jupiter", "io"])
+    assert start.masses.tolist() == [stars[one]["mass"] for one in start.ids]
+    assert not any("stand for" in note or "stands for" in note for note in start.notes)
+
+
 @pytest.mark.parametrize("name", ["trappist-1", "kepler-90", "solar-system", "alpha-centauri"])
 def test_the_barycentre_of_every_shipped_system_is_at_rest_at_the_origin(name: str) -> None:
     start = start_of(load(name))

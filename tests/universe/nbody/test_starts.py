@@ -307,7 +307,7 @@ def test_a_body_that_lacks_something_is_refused_with_what_to_do(
     body_id: str, change: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
-        start_of(system(**{body_id: change}), ["sun", "moon"])
+        start_of(system(0.0, **{body_id: change}), ["sun", "moon"])
     assert refused.value.ids["argument"] == field
     assert refused.value.hint.startswith(f"Set {field} to ")
 

@@ -41,7 +41,7 @@ def test_energy_and_angular_momentum_are_kept(q: float, e: float, t: float) -> N
     orbit = conic(q, e, inclination=40, longitude_of_ascending_node=70, argument_of_periapsis=200)
     position, velocity = orbit.positions(t)[0], orbit.velocities(t)[0]
     distance, square = np.linalg.norm(position), velocity @ velocity
-    momentum, rounding = np.linalg.norm(np.cross(position, velocity)), distance * math.sqrt(square)
+    momentum, rounding = np.linalg.norm(np.cross(position, velocity)), float(distance) * math.sqrt(square)
     assert momentum == pytest.approx(math.sqrt(q * (1 + e)), rel=1e-12, abs=4e-15 * rounding)
     assert square / 2 - 1 / distance == pytest.approx((e - 1) / (2 * q), abs=1e-13 * (square / 2 + 1 / distance))
     assert distance >= q * (1 - 1e-14)

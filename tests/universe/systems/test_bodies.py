@@ -60,7 +60,7 @@ def test_every_source_can_be_found_by_a_doi_an_arxiv_number_an_address_or_its_jo
             for source in body["sources"]:
                 assert source["title"]
                 assert source["authors"]
-                assert source.keys() & {"doi", "arxiv", "url", "venue"}
+                assert source.keys() & {"doi", "arxiv", "url", "venue", "computed"}
                 assert source.get("doi", "10.").startswith("10.")
 
 
@@ -135,7 +135,7 @@ def test_mean_periods_say_that_they_are_computed() -> None:
         for source in body["sources"]:
             if "kepler.period" in source["fields"]:
                 assert source["id"] == "trappist1periods"
-                assert "not published" in source["venue"]
+                assert "computed and not published" in source["title"]
             if "kepler.osculatingPeriod" in source["fields"]:
                 assert source["id"] == "agol2021"
                 assert "kepler.semiMajorAxis" in source["fields"]

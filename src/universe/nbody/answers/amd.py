@@ -84,7 +84,8 @@ def _meaning(worst: float, *, has_resonances: bool) -> str:
         else f"The angular momentum deficit is {worst:.2g} times its critical value"
     )
     if has_resonances:
-        return f"{below}, which does not protect from collisions here: bodies are in or near mean-motion resonances."
+        resonant = "and bodies are in or near mean-motion resonances, to which the criterion does not apply"
+        return f"{below}, {resonant}. It excludes no collision here."
     if worst < 1:
         return f"{below}: slow (secular) exchange alone cannot make orbits cross. Resonances could."
     return f"{below}: slow (secular) exchange can make orbits cross. It need not."

@@ -101,12 +101,12 @@ def _verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
     triples = [row for row in found["resonances"] if row["kind"] == TRIPLE]
     pairs = [row for row in found["resonances"] if row["kind"] != TRIPLE]
     sentences = [
-        f"Compared over the spans of both runs ({names[0]}; {names[1]}).",
+        f"Of {names[0]} and {names[1]}, each over its own span:",
         *_about_angles(triples, "Laplace angle"),
         *_about_angles(pairs, "angle of a pair"),
-        *_about_approaches(found["pairs"]),
+        *_about_approaches(found["pairs"], names),
         *_about_chaos(found["chaos"], names),
-        *_about_ejections(found["ejections"]),
+        *_about_ejections(found["ejections"], names),
         "Neither run says anything about longer times.",
     ]
     return " ".join(sentences)
@@ -150,7 +150,7 @@ def _about_swings(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f"The largest change of a swing: {most['angle']} from {before:.3g} to {after:.3g} degrees{about}."]
 
 
-def _about_approaches(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
+def _about_approaches(pairs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
     least = [
         min(
             (pair["closestHillRadii"][run] for pair in pairs if pair["closestHillRadii"][run] is not None), default=None
@@ -159,7 +159,8 @@ def _about_approaches(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
     if least[0] is None or least[1] is None:
         return []
-    return [f"The closest approach is {least[0]:.2g} mutual Hill radii in one and {least[1]:.2g} in the other."]
+    first, second = (f"{distance:.3g} mutual Hill radii in {name}" for distance, name in zip(least, names, strict=True))
+    return [f"The closest approach is {first} and {second}."]
 
 
 def _about_chaos(chaos: Mapping[str, Sequence[float | None]], names: Sequence[str]) -> list[str]:
@@ -171,10 +172,8 @@ def _about_chaos(chaos: Mapping[str, Sequence[float | None]], names: Sequence[st
     return [f"Only {names[is_chaotic.index(True)]} is chaotic within its span, which is not unstable."]
 
 
-def _about_ejections(ejections: Sequence[Sequence[str]]) -> list[str]:
+def _about_ejections(ejections: Sequence[Sequence[str]], names: Sequence[str]) -> list[str]:
     if not any(ejections):
         return ["No body left in either."]
-    return [
-        f"Left: {list_in_words(ejections[0]) if ejections[0] else 'none'} in the first, "
-        f"{list_in_words(ejections[1]) if ejections[1] else 'none'} in the second."
-    ]
+    left = [f"{list_in_words(ids) if ids else 'no body'} in {name}" for ids, name in zip(ejections, names, strict=True)]
+    return [f"Unbound and leaving: {left[0]}; {left[1]}."]

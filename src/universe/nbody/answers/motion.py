@@ -1,6 +1,6 @@
 """The osculating orbits during a run, and longitudes that count whole revolutions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -12,6 +12,7 @@ from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats
 from universe.orbits.units import G
 
+_SAMPLED: Final = ("axes", "eccentricities", "inclinations", "tilts", "longitudes", "apsides")
 _SMOOTHED: Final = 5
 """Samples over which an osculating mean motion is averaged to predict the next longitude."""
 _AMBIGUOUS: Final = 90.0
@@ -70,13 +71,16 @@ class Motion:
         """Return the motion with not-a-number where a body is gone, of shape (m, n)."""
         if not gone.any():
             return self
-        shaped = ("axes", "eccentricities", "inclinations", "tilts", "longitudes", "apsides")
-        kept = {name: np.where(gone, np.nan, getattr(self, name)) for name in shaped}
-        return replace(self, **kept, mean_motions=np.where(gone.any(axis=0), np.nan, self.mean_motions))
+        left = {name: np.where(gone, np.nan, getattr(self, name)) for name in _SAMPLED}
+        return replace(self, **left, mean_motions=np.where(gone.any(axis=0), np.nan, self.mean_motions))
+
+    def at(self, samples: slice) -> "Motion":
+        """Return the motion at some of its times, with the mean motions of all."""
+        return replace(self, times=self.times[samples], **{name: getattr(self, name)[samples] for name in _SAMPLED})
 
     def families(self) -> list[list[int]]:
         """Return the bodies that share a parent, each family from the inside outwards."""
-        order = np.argsort(np.nan_to_num(self.axes[0], nan=np.inf), kind="stable")
+        order = np.argsort(np.where(self.axes[0] > 0, self.axes[0], np.inf), kind="stable")
         return [
             [int(index) for index in order if self.parents[index] == parent]
             for parent in sorted(set(self.parents) - {-1})
@@ -106,6 +110,13 @@ def motion_of(start: Start, samples: Samples) -> Motion:
         (turned.longitude_of_ascending_node + turned.argument_of_periapsis) % 360,
         _slopes(times, longitudes),
     )
+
+
+def neighbours_first(family: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
+    """Yield all pairs of a family (inner, outer, whether they are neighbours), the closest in rank first."""
+    for gap in range(1, len(family)):
+        for inner, outer in zip(family, family[gap:], strict=False):
+            yield inner, outer, gap == 1
 
 
 def _elements(start: Start, positions: Floats, velocities: Floats, frames: Floats | None = None) -> OsculatingElements:

@@ -1,15 +1,17 @@
 """How far a run ranged: the elements of each body, the period ratio and the closest approach of each pair."""
 
 import math
-from itertools import combinations
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers.motion import Motion
+from universe.nbody.answers.motion import Motion, neighbours_first
 from universe.nbody.encounters import Closest
 from universe.orbits.anomaly import Floats
 
+_HEAVY: Final = 0.1
+"""Part of the mass of their parent beyond which the Hill radius of two bodies has no meaning."""
 _MOST_PAIRS: Final = 300
 
 
@@ -27,24 +29,20 @@ def orbits_of(motion: Motion) -> dict[str, dict[str, Any]]:
     }
 
 
-def pairs_of(motion: Motion, closest: Closest | None) -> list[dict[str, Any]]:
+def pairs_of(motion: Motion, closest: Closest) -> list[dict[str, Any]]:
     """Return the period ratio and the closest approach of each pair of siblings, neighbours first.
 
-    Of more than 300 pairs only the first are in the list: those with the fewest siblings between them.
+    Of more than 300 pairs of a family only the first are in the list: those with the fewest siblings between them.
     """
-    pairs = [
-        (rank_outer - rank_inner, family[rank_inner], family[rank_outer])
-        for family in motion.families()
-        for rank_inner, rank_outer in combinations(range(len(family)), 2)
-    ]
     return [
         {
             "inner": motion.ids[inner],
             "outer": motion.ids[outer],
             "periodRatio": finite(float(motion.periods[outer] / motion.periods[inner])),
-            "closest": None if closest is None else _closest(closest, inner, outer),
+            "closest": _closest(motion, closest, inner, outer),
         }
-        for _, inner, outer in sorted(pairs)[:_MOST_PAIRS]
+        for family in motion.families()
+        for inner, outer, _ in islice(neighbours_first(family), _MOST_PAIRS)
     ]
 
 
@@ -53,12 +51,13 @@ def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _closest(closest: Closest, inner: int, outer: int) -> dict[str, Any] | None:
+def _closest(motion: Motion, closest: Closest, inner: int, outer: int) -> dict[str, Any] | None:
     distance = finite(float(closest.distance_au[inner, outer]))
     if distance is None:
         return None
     hill, day = (float(values[inner, outer]) for values in (closest.hill_radii, closest.days))
-    return {"au": distance, "hillRadii": finite(hill), "day": finite(day)}
+    is_light = motion.masses[inner] + motion.masses[outer] < _HEAVY * motion.central_masses[inner]
+    return {"au": distance, "hillRadii": finite(hill) if is_light else None, "day": finite(day)}
 
 
 def _range(values: Floats) -> dict[str, float] | None:

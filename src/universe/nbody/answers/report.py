@@ -1,7 +1,8 @@
 """All answers of a run, as plain values for a reply."""
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from universe.nbody.answers.resonances import resonances_of
 from universe.nbody.answers.verdict import Findings, verdict_of
 from universe.nbody.runs import Run
 from universe.orbits.anomaly import Floats
+
+_MOST_STATES: Final = 1_000_000
+"""Samples times bodies: the elements of so many states take some hundred megabytes."""
 
 
 def answers_of(run: Run) -> dict[str, Any]:
@@ -60,10 +64,12 @@ class _States:
 
 
 def _samples(run: Run) -> Samples:
-    """Return the samples of a run, or its start alone if it has none."""
-    if run.samples.times.size:
-        return run.samples
-    return _States(np.zeros(1), run.start.positions[None], run.start.velocities[None])
+    """Return the samples of a run, fewer if they are many, or its start alone if it has none."""
+    samples = run.samples
+    if not samples.times.size:
+        return _States(np.zeros(1), run.start.positions[None], run.start.velocities[None])
+    every = math.ceil(samples.times.size * len(run.start.ids) / _MOST_STATES)
+    return _States(samples.times[::every], samples.positions[::every], samples.velocities[::every])
 
 
 def _continue(run: Run, samples: Samples) -> Samples:

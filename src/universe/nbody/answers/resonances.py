@@ -3,13 +3,13 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
 
 from universe.nbody.answers.angles import LIBRATES, Behaviour, classify
-from universe.nbody.answers.motion import Motion
+from universe.nbody.answers.motion import Motion, neighbours_first
 from universe.orbits.anomaly import Floats
 
 PAIR: Final = "mean-motion"
@@ -26,7 +26,8 @@ _SLOW: Final = 0.01
 """How fast a triple's angle may run, in turns per orbit of the outermost body."""
 _CIRCULAR: Final = 1e-6
 """Below this eccentricity the direction of a periapsis is noise."""
-_MOST_PAIRS: Final = 200
+_MOST_PAIRS: Final = 300
+"""Of a family."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +91,10 @@ def resonances_of(motion: Motion, errors: Floats | None = None) -> list[Resonanc
     found: list[Resonance] = []
     for family in motion.families():
         moving = [body for body in family if _is_regular(motion, body)]
-        triples = [_judge(motion, angle, unknown) for angle in _triples(motion, moving)]
-        found += triples
-        ranks = sorted(combinations(range(len(moving)), 2), key=lambda pair: (pair[1] - pair[0], pair[0]))
-        for first, second in ranks[:_MOST_PAIRS]:
-            angles = [_judge(motion, one, unknown) for one in _pair(motion, moving[first], moving[second])]
-            if second - first == 1 or any(one.behaviour.behaviour == LIBRATES for one in angles):
+        found += [_judge(motion, angle, unknown) for angle in _triples(motion, moving)]
+        for inner, outer, are_neighbours in islice(neighbours_first(moving), _MOST_PAIRS):
+            angles = [_judge(motion, one, unknown) for one in _pair(motion, inner, outer)]
+            if are_neighbours or any(one.behaviour.behaviour == LIBRATES for one in angles):
                 found += angles
     return sorted(found, key=lambda one: one.angle.kind != TRIPLE)
 

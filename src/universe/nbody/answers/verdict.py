@@ -110,13 +110,14 @@ def _triples(found: Findings, triples: Sequence[Resonance]) -> list[str]:
             f"{subject} librated during the whole span: the {'widest swing' if len(triples) > 1 else 'swing'} is "
             f"{widest.behaviour.half_range:.3g} degrees to either side, of {_bodies(found, widest)}."
         ]
+    kinds = [
+        (librating, "librated"),
+        (circulating, "circulated"),
+        ([one for one in triples if one not in librating and one not in circulating], "stayed unclear"),
+    ]
     parts = [
-        f"{len(some)} {verb} ({'; '.join(_bodies(found, one) for one in some[:_LISTED])})"
-        for some, verb in (
-            (librating, "librated"),
-            (circulating, "circulated"),
-            ([one for one in triples if one not in librating and one not in circulating], "stayed unclear"),
-        )
+        f"{'all' if len(some) == len(triples) else len(some)} {verb} ({_listed(found, some)})"
+        for some, verb in kinds
         if some
     ]
     return [f"Of {counted(len(triples), 'Laplace angle')}, {list_in_words(parts)}."]
@@ -142,6 +143,10 @@ def _ratios(found: Findings, some: Sequence[Resonance]) -> str:
     texts = [f"{_bodies(found, one)} ({one.angle.ratio})" for one in some[:_LISTED]]
     more = [] if len(some) <= _LISTED else [f"{len(some) - _LISTED} more"]
     return "; ".join([*texts, *more])
+
+
+def _listed(found: Findings, some: Sequence[Resonance]) -> str:
+    return "; ".join(_bodies(found, one) for one in some[:_LISTED])
 
 
 def _having(some: Sequence[Resonance], behaviour: str) -> list[Resonance]:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -48,13 +50,7 @@ def test_angles_among_siblings_do_not_depend_on_the_reference_plane() -> None:
     samples = sample(start, 20.0, 50)
     angle = np.deg2rad(77.0)
     turn = np.array([[1, 0, 0], [0, np.cos(angle), -np.sin(angle)], [0, np.sin(angle), np.cos(angle)]])
-    turned = start.__class__(
-        **{
-            **{name: getattr(start, name) for name in start.__slots__},
-            "positions": start.positions @ turn.T,
-            "velocities": start.velocities @ turn.T,
-        }
-    )
+    turned = replace(start, positions=start.positions @ turn.T, velocities=start.velocities @ turn.T)
     moved = Samples(samples.times, samples.positions @ turn.T, samples.velocities @ turn.T)
     laplace = np.array([0, 0, 1, -3, 2, 0, 0, 0])
     first, second = motion_of(start, samples).longitudes[:, 1:], motion_of(turned, moved).longitudes[:, 1:]

@@ -39,6 +39,14 @@ def test_pairs_come_neighbours_first_with_ratio_and_closest_approach() -> None:
     assert 0 <= fg["day"] <= 40
 
 
+def test_stars_have_distances_and_no_hill_radii() -> None:
+    state = planets([10.0, 300.0], mass=0.0)
+    state["stars"]["p0"]["mass"] = 0.4
+    pair = answers_of(run(start_of(state), 30.0))["pairs"][0]
+    assert pair["closest"]["au"] > 0
+    assert pair["closest"]["hillRadii"] is None
+
+
 def test_the_verdict_of_a_short_run_claims_no_resonance() -> None:
     verdict = answers_of(trappist_run())["verdict"]
     assert "librated" not in verdict
@@ -117,9 +125,11 @@ def test_a_run_with_hardly_any_samples_has_answers_too(samples: int) -> None:
     assert json.dumps(found, allow_nan=False)
 
 
-def test_a_star_alone_has_answers() -> None:
-    found = answers_of(run(start_of(planets([])), 30.0))
-    assert (found["orbits"], found["pairs"], found["resonances"], found["amd"]) == ({}, [], [], None)
+def test_bodies_that_orbit_nothing_have_answers() -> None:
+    bound = start_of(planets([10.0], mass=1e-6))
+    loose = replace(bound, relative=np.zeros((2, 2)), orbited_mass=np.zeros(2), parents=(-1, -1))
+    found = answers_of(run(loose, 30.0))
+    assert (found["orbits"], found["resonances"], found["amd"]) == ({}, [], None)
 
 
 def test_a_run_backwards_has_answers() -> None:

@@ -13,6 +13,7 @@ from tests.universe.nbody.answers.motions import (
     solar_system,
     trappist_1,
 )
+from universe.nbody.answers import answers_of
 from universe.nbody.answers.angles import CIRCULATES, LIBRATES, UNCLEAR
 from universe.nbody.answers.motion import Motion
 from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance, angle_series, resonances_of
@@ -26,6 +27,7 @@ CHAIN = {"bcd": (2, -5, 3), "cde": (1, -3, 2), "def": (2, -5, 3), "efg": (1, -3,
 # with IAS15 of REBOUND (H. Rein and D. S. Spiegel, MNRAS 446, 1424, 2015).
 FOUR_YEARS = {"bcd": (166.0, 12.3), "cde": (52.7, 6.0), "def": (208.3, 9.4), "efg": (280.5, 4.6), "fgh": (178.2, 1.7)}
 YEAR = 365.25
+pytestmark = pytest.mark.timeout(900)  # ten years of TRAPPIST-1 take seconds of a processor, and more of a busy one
 
 
 @cache
@@ -41,11 +43,7 @@ def laplace(found: list[Resonance], of: Motion) -> dict[str, Resonance]:
 
 def first_part(of: Motion, part: float) -> Motion:
     """Return the beginning of a motion."""
-    count = round((len(of.times) - 1) * part) + 1
-    fields = {name: getattr(of, name) for name in of.__slots__}
-    for name in ("times", "axes", "eccentricities", "inclinations", "tilts", "longitudes", "apsides"):
-        fields[name] = fields[name][:count]
-    return Motion(**fields)
+    return of.at(slice(round((len(of.times) - 1) * part) + 1))
 
 
 def test_all_five_laplace_angles_of_trappist_1_librate_over_ten_years() -> None:
@@ -65,10 +63,7 @@ def test_laplace_angles_of_trappist_1_have_the_known_means_and_swings_over_four_
 
 def test_few_samples_of_trappist_1_give_the_same_behaviour() -> None:
     of = ten_years_of_trappist_1()
-    fields = {name: getattr(of, name) for name in of.__slots__}
-    for name in ("times", "axes", "eccentricities", "inclinations", "tilts", "longitudes", "apsides"):
-        fields[name] = fields[name][::20]
-    sparse = laplace(resonances_of(Motion(**fields)), of)
+    sparse = laplace(resonances_of(of.at(slice(None, None, 20))), of)
     for key, one in laplace(resonances_of(of), of).items():
         assert sparse[key].behaviour.behaviour == one.behaviour.behaviour
         assert sparse[key].behaviour.centre == pytest.approx(one.behaviour.centre, abs=0.5)
@@ -174,9 +169,7 @@ def test_heavier_h_over_ten_years(h_times: float, circulating: int) -> None:
 
 
 @pytest.mark.soak
-def test_trappist_1_with_fifty_times_h_is_chaotic_over_forty_years() -> None:
-    from universe.nbody.answers import answers_of
-
-    found = answers_of(run(trappist_1(50.0), 40 * YEAR, seconds=3600))
+def test_trappist_1_with_fifty_times_h_is_chaotic_over_thirty_years() -> None:
+    found = answers_of(run(trappist_1(50.0), 30 * YEAR, seconds=3600))
     assert found["chaos"]["megno"] > 4
     assert 1 * YEAR < found["chaos"]["lyapunovDays"] < 10 * YEAR

@@ -1,0 +1,52 @@
+"""Texts and tables that fit into 80 columns."""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from uraniborg.kernel.logging import printable
+
+WIDTH: Final = 80
+
+
+def span_text(days: float) -> str:
+    """Return a span of time in days, and in years if it is long."""
+    unit = "day" if abs(days) == 1 else "days"
+    return f"{days:,.6g} {unit}" + (f" ({days / 365.25:,.4g} years)" if abs(days) >= 730 else "")
+
+
+def wrap(text: str, indent: str = "") -> list[str]:
+    """Return the lines of a paragraph."""
+    return textwrap.wrap(printable(text, keep=""), WIDTH, initial_indent=indent, subsequent_indent=indent) or [""]
+
+
+def cut(text: str, width: int) -> str:
+    """Return a text that is not longer than `width`."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def range_text(values: Mapping[str, float] | None, digits: int = 3) -> str:
+    """Return the least and the largest of values, or one of them if they agree to so many digits."""
+    if values is None:
+        return "-"
+    low, high = (
+        f"{one:.0f}" if abs(one) >= 10**digits else f"{one:.{digits}g}" for one in (values["min"], values["max"])
+    )
+    return low if low == high else f"{low}–{high}"
+
+
+def number_text(value: float | None, digits: int = 2) -> str:
+    """Return a number with so many digits, or a dash for none."""
+    return "-" if value is None else f"{value:.{digits}g}"
+
+
+def tabulate(rows: Sequence[tuple[str, ...]], right: Sequence[int], width: int | None = WIDTH) -> Iterator[str]:
+    """Yield rows with aligned columns, cut at the width unless it is None."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = (
+            text.rjust(size) if column in right else text.ljust(size)
+            for column, (text, size) in enumerate(zip(row, widths, strict=True))
+        )
+        line = "  ".join(cells).rstrip()
+        yield line if width is None else cut(line, width)
