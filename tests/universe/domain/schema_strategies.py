@@ -80,8 +80,8 @@ def _string(schema: Schema, _defs: Schema) -> st.SearchStrategy[str]:
 
 
 def _number(schema: Schema, _defs: Schema) -> st.SearchStrategy[Any]:
-    low = schema.get("minimum", schema.get("exclusiveMinimum", -_LARGEST))
-    high = schema.get("maximum", schema.get("exclusiveMaximum", _LARGEST))
+    low = max(schema.get("minimum", -_LARGEST), schema.get("exclusiveMinimum", -_LARGEST))
+    high = min(schema.get("maximum", _LARGEST), schema.get("exclusiveMaximum", _LARGEST))
     whole = st.integers(max(int(low), -(2**70)) + ("exclusiveMinimum" in schema), min(int(high), 2**70))
     if "multipleOf" in schema or schema["type"] == "integer":
         return whole | whole.map(float)
