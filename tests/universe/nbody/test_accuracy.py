@@ -56,12 +56,11 @@ def test_the_default_method_ends_where_ias15_does_and_knows_its_error(case: str,
 
 
 def assert_error_within_ten_times(truth: Truth, end: End, done: Run) -> None:
-    """Compare reported errors with real ones: none is too low, and that of the worst body is not too high either."""
+    """Compare the reported error of every body with the real one, where that is large enough to be known."""
     real, _ = truth.errors(end.exact, done.positions)
     counted = real > MEASURABLE_AU
     ratios = done.error_au[counted] / real[counted]
-    assert (ratios >= 0.1).all(), dict(zip(np.array(truth.start.ids)[counted], ratios, strict=True))
-    assert not counted.any() or done.error_au[real.argmax()] <= 10 * real.max()
+    assert ((ratios >= 0.1) & (ratios <= 10)).all(), dict(zip(np.array(truth.start.ids)[counted], ratios, strict=True))
 
 
 @pytest.mark.parametrize(("case", "days"), CHAOTIC)
