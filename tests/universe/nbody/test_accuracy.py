@@ -18,11 +18,12 @@ PROMISED_DEGREES: Final = 1e-6
 WRONG_DEGREES: Final = 0.1
 MEASURABLE_AU: Final = 1e-12
 
+LONG: Final = (pytest.mark.soak, pytest.mark.timeout(600))
 REGULAR: Final = [
     ("trappist-1", YEAR),
-    pytest.param("trappist-1", 10 * YEAR, marks=pytest.mark.soak),
+    pytest.param("trappist-1", 10 * YEAR, marks=LONG),
     ("planets", 10 * YEAR),
-    pytest.param("planets", 100 * YEAR, marks=pytest.mark.soak),
+    pytest.param("planets", 100 * YEAR, marks=LONG),
     ("comet-967", 100 * YEAR),
     ("comet-9995", 100 * YEAR),
     ("earth-moon", YEAR),
