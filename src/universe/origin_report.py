@@ -121,7 +121,8 @@ def _command(command: Mapping[str, Any]) -> str:
     at = f", {command['at'][:16].replace('T', ' ')} UTC" if command.get("at") else ""
     author = command.get("author") or "an author who is not recorded"
     reason = f": {command['reason']}" if command.get("reason") else ""
-    return f"command     {_safe(f'{version}{where}, {how}({author}{at}){reason}')}"
+    doubt = " (imported, not verified)" if command.get("imported") else ""
+    return f"command     {_safe(f'{version}{where}, {how}({author}{at}){reason}{doubt}')}"
 
 
 def _value(one: Mapping[str, Any]) -> str:

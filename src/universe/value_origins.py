@@ -200,10 +200,10 @@ async def _command(
 ) -> dict[str, Any] | None:
     """Return the log entry that set a value: from the record of it in the body, or else from the log."""
     if record is not None:
-        facts = {name: record[name] for name in ("version", "universe", "reason") if name in record}
+        facts = {name: record[name] for name in ("version", "universe", "reason", "imported") if name in record}
         facts["author"] = record.get("by")
         at = record.get("version")
-        if "universe" not in record and isinstance(at, int):
+        if not record.keys() & {"universe", "imported"} and isinstance(at, int):
             entries = await service.history(universe_id, after=at - 1, limit=1)
             facts |= _entry_summary(entries[0], universe_id) if entries else {}
         return facts

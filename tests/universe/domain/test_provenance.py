@@ -211,6 +211,25 @@ def test_bodies_without_sources_get_no_new_keys() -> None:
     assert state.stars["ven"] == {**payload, "mass": 5.0, "id": "ven", "children": [], "orbitalPhase": 90}
 
 
+def test_the_speed_of_an_orbit_follows_its_period(trappist: State) -> None:
+    block = {**trappist.stars[E]["kepler"], "period": 8.0}
+    body = updated(trappist, E, kepler=block).stars[E]
+    assert body["orbitalSpeed"] == 45.0
+    assert body["setBy"]["orbitalSpeed"]["basis"] == "kepler.period"
+    assert "orbitalSpeed" not in cited_fields(sources_of(body))
+
+
+def test_citing_a_block_drops_the_records_and_sources_of_the_fields_inside(trappist: State) -> None:
+    block = {**trappist.stars[E]["kepler"], "eccentricity": 0.1}
+    changed = updated(trappist, E, kepler=block)
+    assert "kepler.eccentricity" in changed.stars[E]["setBy"]
+    source = {"id": "brahe", "title": "Orbits", "fields": ["kepler"]}
+    body = updated(changed, E, sources=[source]).stars[E]
+    assert [field for field in body["setBy"] if field.startswith("kepler")] == ["kepler"]
+    assert [field for field in cited_fields(sources_of(body)) if field.startswith("kepler")] == ["kepler"]
+    assert body["setBy"]["kepler"]["sources"] == ["brahe"]
+
+
 def test_set_by_of_a_command_is_ignored(trappist: State) -> None:
     forged = {"mass": {"version": 1, "by": "God"}}
     assert updated(trappist, E, setBy=forged).stars[E] == trappist.stars[E]

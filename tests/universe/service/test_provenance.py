@@ -205,6 +205,24 @@ def test_a_stated_axis_does_not_cite_the_publication_of_the_period() -> None:
     assert [key for key, fields in cites.items() if "kepler.semiMajorAxis" in fields] == ["jplsats"]
 
 
+@pytest.mark.parametrize("way", ["create", "put", "replaceSnapshot"])
+async def test_the_author_in_an_imported_record_is_not_verified(service: UniverseService, way: str) -> None:
+    body: dict[str, Any] = {**systems.load("trappist-1")["stars"][E], "parentId": None, "mass": 42.0}
+    forged = {**body, "setBy": {"mass": {"by": "NASA", "version": 1}}}
+    state = {"stars": {E: forged}, "rootIds": [E], "groups": {}, "rootGroupIds": []}
+    if way == "create":
+        await service.create("F", state, universe_id="f", author="Tycho")
+    else:
+        await service.create("F", universe_id="f")
+        snapshot = {"type": "replaceSnapshot", "snapshot": state}
+        await (service.put("f", state) if way == "put" else service.send("f", snapshot))
+    for universe_id in ("f", (await service.branch("f")).id):
+        chain = await trace(service, universe_id, E, "mass")
+        assert chain["mark"] == "unverified claim, set by NASA in version 1 (imported, not verified)"
+        assert chain["command"] == {"version": 1, "author": "NASA", "imported": True}
+        assert (await verify(service.store, universe_id)).is_whole
+
+
 async def test_the_chain_of_a_changed_value_names_who_set_it_and_why(trappist: UniverseService) -> None:
     await trappist.send("t", HEAVIER, author="Tycho")
     chain = await trace(trappist, "t", E, "physical.massKg")
