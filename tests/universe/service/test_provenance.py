@@ -121,6 +121,9 @@ async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothin
         body = (await service.look("t")).replica.state.stars[E]
         assert (body["mass"], "setBy" in body) == (3e-6, False)
         assert "mass" in body["sources"][0]["fields"]
+        stale = await trace(service, "t", E, "mass")
+        assert stale["status"] == "unverified claim", "the citation of a value that was changed without withdrawing it"
+        assert "The shipped data give 2.078414629e-06" in stale["sources"][0]["reason"]
         assert [entry_facts(entry, "t")["author"] for entry in await service.history("t")] == [None, None]
         assert (await verify(service.store, "t")).is_whole
         after = (await service.send("t", {**HEAVIER, "payload": {"mass": 4e-6}})).state.stars[E]
