@@ -31,7 +31,7 @@ def test_warnings_change_nothing() -> None:
 
 
 def test_a_source_for_a_field_that_the_body_does_not_have_is_warned_of() -> None:
-    before = after([{"type": "addStar", "id": "ven", "payload": a_payload(None)}])
+    before = after({"type": "addStar", "id": "ven", "payload": a_payload(None)})
     source = {"id": "brahe", "title": "Masses", "fields": ["mass", "weight", "kepler.period"]}
     command = {"type": "updateStar", "id": "ven", "payload": {"mass": 2.0, "sources": [source]}}
     assert warnings_of(before, parse_command(command)) == [
