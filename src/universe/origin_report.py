@@ -115,14 +115,14 @@ def _location_lines(location: Any) -> Iterator[str]:
 
 def _command(command: Mapping[str, Any]) -> str:
     kind = command.get("type")
-    how = f"{_VERBS.get(kind, f'by {kind}')} " if kind else ""
+    how = f", {_VERBS.get(kind, f'by {kind}')}" if kind else ""
     version = f"version {command['version']:,g}" if "version" in command else "a version that is not recorded"
     where = f" of universe {command['universe']}" if command.get("universe") else ""
     at = f", {command['at'][:16].replace('T', ' ')} UTC" if command.get("at") else ""
     author = command.get("author") or "an author who is not recorded"
     reason = f": {command['reason']}" if command.get("reason") else ""
-    doubt = " (imported, not verified)" if command.get("imported") else ""
-    return f"command     {_safe(f'{version}{where}, {how}({author}{at}){reason}{doubt}')}"
+    doubt = ", imported and not verified" if command.get("imported") else ""
+    return f"command     {_safe(f'{version}{where}{how} ({author}{at}{doubt}){reason}')}"
 
 
 def _value(one: Mapping[str, Any]) -> str:

@@ -72,7 +72,7 @@ def set_by(record: Mapping[str, Any]) -> str:
     where = f" of universe {record['universe']}" if version and record.get("universe") else ""
     verbs = {"withdrawn": "source withdrawn by", "sources": "cited by", "basis": "recomputed by"}
     verb = next((verb for name, verb in verbs.items() if name in record), "set by")
-    return f"{verb} {by}{version}{where}{' (imported, not verified)' if record.get('imported') else ''}"
+    return f"{verb} {by}{version}{where}{', imported and not verified' if record.get('imported') else ''}"
 
 
 def _check(

@@ -221,7 +221,7 @@ async def test_the_author_in_an_imported_record_is_not_verified(service: Univers
         await (service.put("f", state) if way == "put" else service.send("f", snapshot))
     for universe_id in ("f", (await service.branch("f")).id):
         chain = await trace(service, universe_id, E, "mass")
-        assert chain["mark"] == "unverified claim, set by NASA in version 1 (imported, not verified)"
+        assert chain["mark"] == "unverified claim, set by NASA in version 1, imported and not verified"
         assert chain["command"] == {"version": 1, "author": "NASA", "imported": True}
         assert (await verify(service.store, universe_id)).is_whole
 
