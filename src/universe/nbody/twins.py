@@ -12,8 +12,9 @@ from universe.nbody.segments import Segment
 from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats
 
-_MOVED: Final = 1e-15
-"""The part of positions and velocities by which the twin's start is moved."""
+_MOVED: Final = 3e-16
+"""The part of positions and velocities by which the twin's start is moved: about the rounding of one number. A larger
+shift, 1e-15, made the twin of a regular run up to 24 times more wrong than the run itself."""
 
 
 class Twin:
