@@ -27,6 +27,7 @@ Notify = Callable[[float], None]
 _TWIN_SHIFT: Final = 1e-15
 _REFERENCE: Final = [0, 2, 1]
 _PIECES_PER_PERIOD: Final = 4
+_MOST_PIECES: Final = 1_000_000
 _SLENDER: Final = 0.99
 
 
@@ -82,7 +83,10 @@ def _gravity_pass(start: Start, days: float, positions: Floats, *, is_twin: bool
 
 
 def kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator[Motion]:
-    """Return the motion of the same bodies along fixed Kepler orbits about the centres of the Jacobi rule."""
+    """Return the motion of the same bodies along fixed Kepler orbits about the centres of the Jacobi rule.
+
+    Raise InvalidInput for more orbits than a measurement is worth.
+    """
     stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
     family = family_of(stars, start.ids)
     moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
@@ -94,6 +98,13 @@ def kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator
     lengths = (orbit.period * max(1 - orbit.eccentricity, 1e-3) ** 1.5 for orbit in orbits if orbit.eccentricity < 1)
     length = min(lengths, default=days) / _PIECES_PER_PERIOD
     is_elliptic = all(orbit.eccentricity < _SLENDER for orbit in orbits)
+    if days / length > _MOST_PIECES:
+        raise InvalidInput(
+            f"{days:,.6g} days are too many for the quickest of these orbits.",
+            hint=f"Choose at most {_MOST_PIECES * length:,.6g} days.",
+            argument="days",
+            allowed=f"at most {_MOST_PIECES * length:,.6g} days",
+        )
     pieces = max(1, math.ceil(days / length))
     for piece in range(pieces):
         yield _KeplerPiece(days * piece / pieces, days * (piece + 1) / pieces, time, weights, motion, is_elliptic)

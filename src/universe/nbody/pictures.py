@@ -42,7 +42,7 @@ def picture(
     """Return one drawing with the panels of these kinds."""
     is_long = motion.span >= 3 * _YEAR
     unit, name = (_YEAR, "years") if is_long else (1.0, "days")
-    times = samples.times / unit
+    times = motion.times / unit  # which may be fewer than those of the samples
     short = dict(zip(start.ids, short_names(start.names), strict=True))
     panels: list[Panel] = []
     if "elements" in kinds:
