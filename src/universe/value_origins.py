@@ -5,10 +5,9 @@ from typing import Any, Final, cast
 
 from universe.claims import TextOf
 from universe.domain.derivation import is_same, value_at
-from universe.domain.suggestions import nearest
+from universe.domain.suggestions import nearest, nearest_entities
 from universe.domain.units import is_astronomical, unit_of
-from universe.errors import MalformedRequest, did_you_mean
-from universe.nbody.body_names import find_body
+from universe.errors import MalformedRequest, StarNotFound, did_you_mean
 from universe.service.replies import entry_facts
 from universe.service.universes import UniverseService
 from universe.store.port import Entry
@@ -18,6 +17,7 @@ from universe.value_status import Support, ValueStatus, value_status
 _FACTS: Final = ("id", "title", "authors", "year", "venue", "doi", "arxiv", "url")
 _UNCITED: Final = ("id", "children", "sources", "setBy")
 _SHOWN: Final = 100
+_LISTED: Final = 10
 _MOST_BASES: Final = 5
 
 
@@ -32,15 +32,15 @@ async def trace(
 ) -> dict[str, Any]:
     """Return the chain behind one value of a body: its unit, status, sources, basis and the command that set it.
 
-    `body` is an id or a name. Raises UniverseNotFound, VersionNotFound, NotFound, InvalidInput or MalformedRequest.
+    `body` is an id or a name. Raises UniverseNotFound, VersionNotFound, StarNotFound or MalformedRequest.
     """
     seen = await service.look(universe_id, version)
     stars = seen.replica.mirror.plain()["stars"]
     key = find_body(stars, body)
     check_field(stars[key], field)
-    chain = await _chain(service, universe_id, stars, key, field, seen.version, text_of)
+    told = await _chain(service, universe_id, stars, key, field, seen.version, text_of)
     head = {"universe": universe_id, "version": seen.version, "body": key, "name": stars[key]["name"]}
-    return {**head, **chain}
+    return {**head, **told}
 
 
 def statuses_of(stars: Mapping[str, Mapping[str, Any]], body: str, text_of: TextOf | None = None) -> dict[str, Any]:
@@ -75,7 +75,7 @@ async def _chain(
     status = value_status(stars[key], field, text_of)
     unit = unit_of(field, astronomical=is_astronomical(stars.values()))
     record = status.record
-    facts: dict[str, Any] = {
+    told: dict[str, Any] = {
         "field": field,
         "value": status.value,
         "unit": unit,
@@ -85,11 +85,32 @@ async def _chain(
         "command": await _command(service, universe_id, key, field, version, record),
     }
     if record is not None and "withdrawn" in record:
-        facts["withdrawn"] = record["withdrawn"]
+        told["withdrawn"] = record["withdrawn"]
     basis = record.get("basis") if record is not None else None
     if isinstance(basis, str) and depth and value_at(stars[key], basis) is not None:
-        facts["basis"] = await _chain(service, universe_id, stars, key, basis, version, text_of, depth - 1)
-    return facts
+        chain = await _chain(service, universe_id, stars, key, basis, version, text_of, depth - 1)
+        told["basis"] = chain
+    return told
+
+
+def find_body(stars: Mapping[str, Mapping[str, Any]], wanted: str) -> str:
+    """Return the id of the body of this id or name. Raises StarNotFound, or MalformedRequest for several."""
+    if wanted in stars:
+        return wanted
+    named = [key for key, body in stars.items() if str(body.get("name", "")).casefold() == wanted.casefold()]
+    if len(named) > 1:
+        raise MalformedRequest(
+            f"{len(named):,} bodies have the name '{wanted[:_SHOWN]}'.",
+            hint=f"Give an id: {', '.join(named[:_LISTED])}.",
+            argument="body",
+            allowed=named[:_LISTED],
+        )
+    if named:
+        return named[0]
+    near = nearest_entities(wanted, stars)
+    known = list(stars)[:_LISTED]
+    hint = did_you_mean(near) or (f"There are {', '.join(known)}." if known else "The universe has no bodies.")
+    raise StarNotFound(f"There is no body '{wanted[:_SHOWN]}'.", hint=hint.strip(), nearest=near, known=known)
 
 
 def check_field(body: Mapping[str, Any], field: str) -> None:

@@ -1,10 +1,9 @@
 """Bodies by the names that people give them, and names short enough for tables."""
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, Final
 
-from universe.domain.suggestions import nearest_entities
-from universe.errors import did_you_mean
 from universe.plotting.texts import drawable
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
@@ -17,11 +16,10 @@ def find_bodies(stars: Mapping[str, Mapping[str, Any]], wanted: Sequence[str]) -
 
     Raise NotFound with the nearest names, and InvalidInput for a name that several bodies have.
     """
-    return [find_body(stars, text) for text in wanted]
+    return [_find(stars, text) for text in wanted]
 
 
-def find_body(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
-    """Return the id of the body of this id or unique name, or of the only name that ends so. Raise as `find_bodies`."""
+def _find(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
     if text in stars:
         return text
     plain = text.strip().casefold()
@@ -40,12 +38,13 @@ def find_body(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
             argument="body",
             allowed=found[:_MOST_LISTED],
         )
-    near = nearest_entities(text, stars)
-    known = list(stars)[:_MOST_LISTED]
-    hint = did_you_mean(near).strip() or (
-        f"Name one of {', '.join(known)}." if known else "This universe has no bodies."
-    )
-    raise NotFound(f"There is no body '{text[:_LONGEST]}'.", hint=hint, id=text[:_LONGEST], nearest=near, known=known)
+    known = {name: key for key, names in named.items() for name in names if name}
+    near = list(dict.fromkeys(known[name] for name in get_close_matches(plain[:200], known, n=3, cutoff=0.5)))
+    if near:
+        hint = f"Did you mean {' or '.join(near)}?"
+    else:
+        hint = f"Name one of {', '.join(list(stars)[:_MOST_LISTED])}." if stars else "This universe has no bodies."
+    raise NotFound(f"There is no body '{text[:_LONGEST]}'.", hint=hint, id=text[:_LONGEST])
 
 
 def short_names(names: Sequence[str], longest: int = 14) -> list[str]:

@@ -161,8 +161,7 @@ def _arithmetic(done: Run) -> str:
     worst = int(np.nanargmax(degrees))
     return (
         f"Every position is known to {degrees[worst]:.1g} degrees of its orbit or better; worst is "
-        f"{done.start.names[worst]} ({done.worst_error_au[worst]:.1g} AU). "
-        "The difference from a second run, made another way, gives this error."
+        f"{done.start.names[worst]} ({done.worst_error_au[worst]:.1g} AU). A second run, made another way, tells."
     )
 
 

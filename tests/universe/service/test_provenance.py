@@ -9,7 +9,7 @@ import pytest
 
 from tests.universe.domain.samples import a_payload
 from universe import systems
-from universe.errors import MalformedRequest
+from universe.errors import MalformedRequest, StarNotFound
 from universe.service.replies import entry_facts
 from universe.service.universes import UniverseService
 from universe.store.checking import verify
@@ -17,7 +17,6 @@ from universe.store.port import Entry
 from universe.store.rebuilding import Replica, rebuild
 from universe.store.sqlite import SqliteStore
 from universe.value_origins import trace
-from uraniborg.kernel.errors import InvalidInput, NotFound
 
 E = "trappist-1-e"
 HEAVIER = {"type": "updateStar", "id": E, "payload": {"mass": 3e-6}, "reason": "to see"}
@@ -175,7 +174,7 @@ async def test_the_log_tells_who_set_a_value_that_never_was_cited(service: Unive
 
 
 async def test_an_unknown_body_or_field_is_answered_with_the_nearest(trappist: UniverseService) -> None:
-    with pytest.raises(NotFound) as body:
+    with pytest.raises(StarNotFound) as body:
         await trace(trappist, "t", "trapist-1-e", "mass")
     assert E in body.value.ids["nearest"]
     with pytest.raises(MalformedRequest) as field:
@@ -184,6 +183,6 @@ async def test_an_unknown_body_or_field_is_answered_with_the_nearest(trappist: U
     with pytest.raises(MalformedRequest):
         await trace(trappist, "t", E, "")
     await trappist.send("t", {"type": "updateStar", "id": E, "payload": {"name": "TRAPPIST-1 b"}})
-    with pytest.raises(InvalidInput) as several:
+    with pytest.raises(MalformedRequest) as several:
         await trace(trappist, "t", "trappist-1 b", "mass")
     assert set(several.value.ids["allowed"]) == {E, "trappist-1-b"}
