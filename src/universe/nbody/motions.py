@@ -14,6 +14,7 @@ from universe.nbody.integration import GAUSS, make_stepper
 from universe.nbody.placing import about_barycentre, place
 from universe.nbody.selection import family_of, orbit_of
 from universe.nbody.starts import Start
+from universe.nbody.twins import shift_start
 from universe.orbits.anomaly import Floats, solve_kepler
 from universe.orbits.blocks import AXIS, KeplerOrbit, elements
 from universe.orbits.grouping import Bodies, Grouping
@@ -24,7 +25,6 @@ from uraniborg.kernel.errors import InvalidInput
 Notify = Callable[[float], None]
 """Takes the fraction of the work that is done."""
 
-_TWIN_SHIFT: Final = 1e-15
 _REFERENCE: Final = [0, 2, 1]
 _PIECES_PER_PERIOD: Final = 4
 _MOST_PIECES: Final = 1_000_000
@@ -57,19 +57,18 @@ def require_days(days: float) -> float:
 
 def main_pass(start: Start, days: float) -> Iterator[Motion]:
     """Return the motion by gravity, step by step. Raise InvalidInput for more work than a measurement is worth."""
-    return _gravity_pass(start, days, start.positions, is_twin=False)
+    return _gravity_pass(start, days, (start.positions.T, start.velocities.T), is_twin=False)
 
 
 def twin_pass(start: Start, days: float) -> Iterator[Motion]:
     """Return the motion from a start moved by rounding, by a method of another order and tolerance."""
-    signs = 1 - 2 * (np.indices(start.positions.shape).sum(axis=0) % 2)
-    return _gravity_pass(start, days, start.positions * (1 + _TWIN_SHIFT * signs), is_twin=True)
+    return _gravity_pass(start, days, shift_start(start), is_twin=True)
 
 
-def _gravity_pass(start: Start, days: float, positions: Floats, *, is_twin: bool) -> Iterator[Motion]:
+def _gravity_pass(start: Start, days: float, states: tuple[Floats, Floats], *, is_twin: bool) -> Iterator[Motion]:
     limits.require_start(start)
     limits.require_step(start, days, GAUSS, None)
-    x, v = positions.T[None], start.velocities.T[None]
+    x, v = (one[None] for one in states)
     stepper = make_stepper(Gravity(start.masses), x, v, method=GAUSS, step=None, coarse=is_twin)
     try:
         yield from stepper.segments(0.0, days)
