@@ -13,7 +13,7 @@ from universe.nbody.gravity import Gravity
 from universe.nbody.integration import GAUSS, make_stepper
 from universe.nbody.placing import about_barycentre, place
 from universe.nbody.selection import family_of, orbit_of
-from universe.nbody.starts import Start
+from universe.nbody.starts import REFERENCE_AXES, Start
 from universe.nbody.twins import shift_start
 from universe.orbits.anomaly import Floats, solve_kepler
 from universe.orbits.blocks import AXIS, KeplerOrbit, elements
@@ -25,7 +25,6 @@ from uraniborg.kernel.errors import InvalidInput
 Notify = Callable[[float], None]
 """Takes the fraction of the work that is done."""
 
-_REFERENCE: Final = [0, 2, 1]
 _PIECES_PER_PERIOD: Final = 4
 _MOST_PIECES: Final = 1_000_000
 _SLENDER: Final = 0.99
@@ -144,7 +143,7 @@ class _KeplerPiece:
     def states(self, times: ArrayLike) -> tuple[Floats, Floats]:
         at = self.time + np.atleast_1d(np.asarray(times, dtype=np.float64))
         places, speeds = _ellipse_states(self.motion, at) if self.is_elliptic else _orbit_states(self.motion, at)
-        return self.weights @ places[:, :, _REFERENCE], self.weights @ speeds[:, :, _REFERENCE]
+        return self.weights @ places[:, :, REFERENCE_AXES], self.weights @ speeds[:, :, REFERENCE_AXES]
 
 
 def _orbit_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]:

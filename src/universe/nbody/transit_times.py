@@ -15,9 +15,9 @@ from universe.nbody.starts import Start, start_of
 from universe.nbody.transits import Conjunction, Shadow, find_conjunctions, shadow_of
 from universe.orbits.grouping import Bodies
 from universe.orbits.numbers import finite_or_none
+from universe.orbits.units import DAY_IN_SECONDS
 
 _MINUTES: Final = 1440.0
-_SECONDS: Final = 86_400.0
 _FLOOR: Final = 1e-14
 """Error of a time in periods, times the number of revolutions to the power of 1.5, below which twins say nothing."""
 _TWIN_FACTOR: Final = 2.0
@@ -117,7 +117,7 @@ def _errors(found: Sequence[Conjunction], twins: Sequence[Conjunction]) -> list[
     return [
         None
         if number >= len(twins)
-        else _SECONDS * (_TWIN_FACTOR * abs(one.day - twins[number].day) + _FLOOR * period * (number + 1) ** 1.5)
+        else DAY_IN_SECONDS * (_TWIN_FACTOR * abs(one.day - twins[number].day) + _FLOOR * period * (number + 1) ** 1.5)
         for number, one in enumerate(found)
     ]
 
