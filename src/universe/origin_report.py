@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from universe.paragraphs import print_paragraph
 from uraniborg.kernel.logging import printable
 
 _VERBS: Final = {
@@ -24,8 +25,8 @@ def tell_origin(chain: Mapping[str, Any]) -> None:
     """Print the chain behind a value: value, status, publications with locations, conversion, command."""
     out = Console(highlight=False, soft_wrap=True)
     out.print(f"[bold]{_safe(chain['name'])}[/bold]  {_safe(chain['field'])} = {_value(chain)}")
-    for line in _lines(chain, "  "):
-        out.print(line)
+    for label, text in _lines(chain, "  "):
+        print_paragraph(out, label, text)
 
 
 def tell_body(statuses: Mapping[str, Any]) -> None:
@@ -43,51 +44,53 @@ def tell_body(statuses: Mapping[str, Any]) -> None:
     out.print(table)
 
 
-def _lines(chain: Mapping[str, Any], indent: str) -> Iterator[str]:
-    yield f"{indent}[bold]{_safe(chain['mark'] or chain['status'])}[/bold]"
+def _lines(chain: Mapping[str, Any], indent: str) -> Iterator[tuple[str, str]]:
+    """Yield paragraphs, each with its label."""
+    yield indent, f"[bold]{_safe(chain['mark'] or chain['status'])}[/bold]"
     for source in chain["sources"]:
-        yield from (f"{indent}{line}" for line in _source_lines(source))
+        yield from ((f"{indent}{label:<12}", text) for label, text in _source_lines(source))
     if "withdrawn" in chain:
-        yield f"{indent}The value is as before; its source was withdrawn because {_safe(chain['withdrawn'])} changed."
+        changed = _safe(chain["withdrawn"])
+        yield indent, f"The value is as before; its source was withdrawn because {changed} changed."
     if command := chain["command"]:
-        yield f"{indent}{_command(command)}"
+        yield f"{indent}{'command':<12}", _command(command)
     if basis := chain.get("basis"):
         law = " by Kepler's third law, with the masses," if chain.get("field", "") in _THIRD_LAW else ""
-        yield f"{indent}computed{law} from {_safe(basis['field'])} = {_value(basis)}"
+        yield indent, f"computed{law} from {_safe(basis['field'])} = {_value(basis)}"
         yield from _lines(basis, indent + "  ")
 
 
-def _source_lines(source: Mapping[str, Any]) -> Iterator[str]:
+def _source_lines(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     authors = [one for one in source.get("authors") or () if isinstance(one, str)]
     named = "; ".join(authors[:_MOST_AUTHORS]) + (" et al." if len(authors) > _MOST_AUTHORS else "")
     year = f" ({source['year']:g})" if isinstance(source.get("year"), (int, float)) else ""
     title = _safe(source.get("title") or source["id"])
-    yield f"paper       {_safe(named)}{year}{': ' if named else ''}{title}"
+    yield "paper", f"{_safe(named)}{year}{': ' if named else ''}{title}"
     places = [_safe(str(source["venue"]))] if source.get("venue") else []
     places += [f"{name}:{_safe(str(source[name]))}" for name in ("doi", "arxiv") if source.get(name)]
     if not source.get("doi") and source.get("url"):
         places.append(_safe(str(source["url"])))
     if places:
-        yield f"            {', '.join(places)}"
+        yield "", ", ".join(places)
     yield from _location_lines(source.get("location"))
     if source.get("conversion"):
-        yield f"conversion  {_safe(source['conversion'])}"
+        yield "conversion", _safe(source["conversion"])
     if source.get("reason"):
-        yield f"check       {_safe(source['reason'])}"
+        yield "check", _safe(source["reason"])
 
 
-def _location_lines(location: Any) -> Iterator[str]:
+def _location_lines(location: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(location, Mapping):
         return
     parts = [f"{name} {location[name]}" for name in ("table", "section", "page") if location.get(name)]  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
     if parts:
-        yield f"location    {_safe(', '.join(parts))}"
+        yield "location", _safe(", ".join(parts))
     for name in ("header", "row"):
         cells: Any = location.get(name)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         if isinstance(cells, list):
-            yield f"            | {_safe(' | '.join(str(cell) for cell in cells))} |"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+            yield "", f"| {_safe(' | '.join(str(cell) for cell in cells))} |"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     if location.get("passage"):  # pyright: ignore[reportUnknownMemberType]
-        yield f"passage     {_safe(str(location['passage']))}"  # pyright: ignore[reportUnknownArgumentType]
+        yield "passage", f"{_safe(str(location['passage']))}"  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _command(command: Mapping[str, Any]) -> str:
@@ -98,7 +101,7 @@ def _command(command: Mapping[str, Any]) -> str:
     at = f", {command['at'][:16].replace('T', ' ')} UTC" if command.get("at") else ""
     author = command.get("author") or "an author who is not recorded"
     reason = f": {command['reason']}" if command.get("reason") else ""
-    return f"command     {_safe(f'{version}{where}, {how}({author}{at}){reason}')}"
+    return f"{_safe(f'{version}{where}, {how}({author}{at}){reason}')}"
 
 
 def _value(one: Mapping[str, Any]) -> str:

@@ -21,11 +21,19 @@ def send(
     universe_id: UniverseId,
     command: Annotated[str, typer.Argument(metavar="JSON", help="A command, or a list of commands; - reads stdin.")],
     expected_version: Annotated[int | None, typer.Option(min=0, help="Refuse unless it is at this version.")] = None,
-    key: Annotated[str | None, typer.Option(help="An idempotency key: repeated with it, it is done once.")] = None,
+    key: Annotated[str | None, typer.Option(help="A command repeated with the same key is done once.")] = None,
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Send a command, or several of which all or none take effect."""
+    """Send a command, or several of which all or none take effect.
+
+    `universe commands` lists the commands with their fields.
+
+    Examples:
+
+    - `universe send t1 '{"type": "tick", "dt": 30}'`
+    - `universe send t1 '{"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}}'`
+    """
     from universe.reporting import tell_result
     from universe.service.replies import change_facts
     from universe.service.universes import UniverseService
@@ -42,7 +50,12 @@ def send(
 
 @app.command()
 def undo(universe_id: UniverseId, db: Db = None, json: Json = False) -> None:
-    """Undo the last change; again, the one before it."""
+    """Undo the last change; again, the one before it.
+
+    Examples:
+
+    - `universe undo t1`
+    """
     from universe.reporting import tell_result
     from universe.service.universes import UniverseService
 
@@ -61,7 +74,12 @@ def restore(
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Go back to a version, or forward again: nothing of the history is lost."""
+    """Go back to a version, or forward again: nothing of the history is lost.
+
+    Examples:
+
+    - `universe restore t1 --version 1`
+    """
     from universe.reporting import tell_result
     from universe.service.universes import UniverseService
 

@@ -81,4 +81,4 @@ def _named(keys: list[str]) -> str:
 
 def _listed(fields: list[str]) -> str:
     more = f" and {len(fields) - _MOST_FIELDS:,} more" if len(fields) > _MOST_FIELDS else ""
-    return ", ".join(field[:_SHOWN] for field in fields[:_MOST_FIELDS]) + more
+    return ", ".join(field[: 2 * _SHOWN] for field in fields[:_MOST_FIELDS]) + more

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
+from universe.domain.suggestions import bodies_called, names_of
 from universe.plotting.texts import drawable
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
@@ -20,14 +21,7 @@ def find_bodies(stars: Mapping[str, Mapping[str, Any]], wanted: Sequence[str]) -
 
 
 def _find(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
-    if text in stars:
-        return text
-    plain = text.strip().casefold()
-    named = {key: (key.casefold(), str(body.get("name") or "").strip().casefold()) for key, body in stars.items()}
-    found = [key for key, names in named.items() if plain in names]
-    if not found:
-        ends = [key for key, names in named.items() if any(one.endswith((f" {plain}", f"-{plain}")) for one in names)]
-        found = ends if len(ends) == 1 else []
+    found = bodies_called(text, stars)
     if len(found) == 1:
         return found[0]
     if found:
@@ -38,8 +32,9 @@ def _find(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
             argument="body",
             allowed=found[:_MOST_LISTED],
         )
-    known = {name: key for key, names in named.items() for name in names if name}
-    near = list(dict.fromkeys(known[name] for name in get_close_matches(plain[:200], known, n=3, cutoff=0.5)))
+    known = {name: key for key, names in names_of(stars).items() for name in names if name}
+    close = get_close_matches(text.strip().casefold()[:200], known, n=3, cutoff=0.5)
+    near = list(dict.fromkeys(known[name] for name in close))
     if near:
         hint = f"Did you mean {' or '.join(near)}?"
     else:
