@@ -14,6 +14,8 @@ from uraniborg.kernel.logging import printable
 
 _MOST_ROWS: Final = 12
 """Transits of a planet that the text lists from the first on; JSON and CSV have all."""
+_SEEN: Final = ("transits", "grazes")
+"""Statuses short enough for the table; the others follow it."""
 _LIMITS: Final = {
     "recentVenus": "recent\nVenus",
     "runawayGreenhouse": "runaway\ngreenhouse",
@@ -51,7 +53,7 @@ def print_transits(reply: Mapping[str, Any]) -> None:
         "status",
         "transits",
         "period\n(days)",
-        "TTV half\nrange (min)",
+        "TTV\n(± min)",
         "duration\n(min)",
         "impact\n(radii)",
         "error\n(s)",
@@ -59,7 +61,7 @@ def print_transits(reply: Mapping[str, Any]) -> None:
     for planet in reply["planets"].values():
         table.add_row(
             _safe(planet["name"]),
-            planet["status"],
+            planet["status"] if planet["status"] in _SEEN else "none",
             f"{len(planet['transits']):,}",
             _text(planet["period"], ".6f"),
             _text(planet["ttvHalfRangeMinutes"], ".3g"),
@@ -68,6 +70,9 @@ def print_transits(reply: Mapping[str, Any]) -> None:
             _text(planet["errorSeconds"], ".1g"),
         )
     out.print(table)
+    for status in dict.fromkeys(one["status"] for one in reply["planets"].values() if one["status"] not in _SEEN):
+        names = [_safe(one["name"]) for one in reply["planets"].values() if one["status"] == status]
+        print_paragraph(out, "", f"{', '.join(names)}: {status}.")
     for planet in reply["planets"].values():
         _print_planet(out, planet, reply["timeScale"])
     _print_notes(out, reply["notes"])

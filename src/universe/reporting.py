@@ -186,7 +186,7 @@ def _body(key: str, body: dict[str, Any], *, astronomical: bool, text_of: TextOf
     for field, label in shown.items():
         unit = unit_of(field, astronomical=astronomical)
         unit = "solar mass" if unit == "solar masses" and body[field] == 1 else unit
-        text.append(f"{label}{body[field]:g} {unit}".rstrip(), "dim")
+        text.append(f"{label}{body[field]:.4g} {unit}".rstrip(), "dim")
         if mark := value_status(body, field, text_of).mark:
             text.append(f" ({printable(mark, keep='')})", "yellow")
     return text
@@ -202,7 +202,7 @@ def _entry(entry: dict[str, Any]) -> str:
     happened = ", ".join(_event(event) for event in entry["events"][:3])
     if entry["kind"] == "command":
         passed = f" {entry['command']['dt']:g}" if entry["command"]["type"] == "tick" else ""
-        return f"{_safe(entry['command']['type'])}{passed}  {happened}"
+        return "  ".join(filter(None, (f"{_safe(entry['command']['type'])}{passed}", happened)))
     return happened
 
 

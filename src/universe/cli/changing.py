@@ -1,7 +1,7 @@
 """Changing universes, and going back."""
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -14,6 +14,9 @@ from universe.cli.shared import (
     print_json,
     run_with,
 )
+
+if TYPE_CHECKING:
+    from universe.domain.commands import Command
 
 
 @app.command()
@@ -34,6 +37,7 @@ def send(
     - `universe send t1 '{"type": "tick", "dt": 30}'`
     - `universe send t1 '{"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}}'`
     """
+    from universe.domain.advice import warnings_of
     from universe.reporting import tell_result
     from universe.service.replies import change_facts
     from universe.service.universes import UniverseService
@@ -42,7 +46,10 @@ def send(
 
     async def change(service: UniverseService) -> dict[str, Any]:
         result = await service.send(universe_id, given, expected_version=expected_version, key=key)
-        return change_facts(result)
+        facts = change_facts(result)
+        if isinstance(given, dict) and (advice := warnings_of(result.before, cast("Command", given))):
+            facts["warnings"] = [*advice, *facts.get("warnings", ())]
+        return facts
 
     done = run_with(db, change)
     print_json(done) if json else tell_result(done)
