@@ -6,15 +6,17 @@ import json
 import pytest
 from rich.console import Console
 
-from tests.universe.test_cli import Ask, ask, made  # noqa: F401 (fixtures)
+from tests.universe import test_cli
+from tests.universe.test_cli import Ask
 from universe.cli import app
 from universe.paragraphs import print_paragraph
 
+ask, made = test_cli.ask, test_cli.made
 COMMANDS = sorted(str(one.name or one.callback.__name__) for one in app.registered_commands if one.callback)
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one != "serve"])
-def test_the_help_of_a_command_has_an_example_of_it(ask: Ask, command: str) -> None:  # noqa: F811
+def test_the_help_of_a_command_has_an_example_of_it(ask: Ask, command: str) -> None:
     name = command.removesuffix("_universe").replace("list_universes", "list")
     printed = " ".join(ask(name, "--help").out.split())
     assert f"Examples: • universe {name}" in printed
@@ -23,7 +25,7 @@ def test_the_help_of_a_command_has_an_example_of_it(ask: Ask, command: str) -> N
 @pytest.mark.parametrize("command", ["nbody", "transits", "rv"])
 @pytest.mark.parametrize(("origin", "problem"), [(None, "has no bodies"), ("seed:classic:42", "has a kepler block")])
 def test_a_universe_without_true_orbits_names_one_that_has_them(
-    ask: Ask,  # noqa: F811
+    ask: Ask,
     command: str,
     origin: str | None,
     problem: str,
@@ -35,26 +37,26 @@ def test_a_universe_without_true_orbits_names_one_that_has_them(
     assert "universe new --from trappist-1" in failed.error["hint"]
 
 
-def test_a_usage_error_names_the_help_of_its_command(ask: Ask) -> None:  # noqa: F811
+def test_a_usage_error_names_the_help_of_its_command(ask: Ask) -> None:
     assert ask("show", "--json").error["hint"] == "See `universe show --help`."
     assert ask("dance", "--json").error["hint"] == "See `universe --help`."
 
 
-def test_cite_and_nbody_take_the_same_short_names(ask: Ask) -> None:  # noqa: F811
+def test_cite_and_nbody_take_the_same_short_names(ask: Ask) -> None:
     ask("new", "--from", "trappist-1", "--id", "t")
     assert ask("cite", "t", "--body", "e", "--field", "mass", "--json").json["body"] == "trappist-1-e"
     assert ask("cite", "t", "--body", "TRAPPIST-1 E", "--json").json["body"] == "trappist-1-e"
     assert ask("cite", "t", "--body", "", "--json").code != 0
 
 
-def test_a_misspelled_field_is_accepted_with_a_warning(made: Ask) -> None:  # noqa: F811
+def test_a_misspelled_field_is_accepted_with_a_warning(made: Ask) -> None:
     sent = made("send", "u", json.dumps({"type": "updateStar", "id": "sun", "payload": {"mas": 3}}))
     assert sent.code == 0
     assert "mas" in sent.out
     assert "mass" in sent.out.split("mas", 1)[1]
 
 
-def test_a_recomputed_value_is_named_in_full(ask: Ask) -> None:  # noqa: F811
+def test_a_recomputed_value_is_named_in_full(ask: Ask) -> None:
     ask("new", "--from", "trappist-1", "--id", "t")
     sent = ask("send", "t", '{"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}, "reason": "why"}')
     printed = " ".join(sent.out.split())
@@ -63,7 +65,7 @@ def test_a_recomputed_value_is_named_in_full(ask: Ask) -> None:  # noqa: F811
     assert ": why" in ask("history", "t").out
 
 
-def test_tables_and_sources_fit_80_columns(ask: Ask) -> None:  # noqa: F811
+def test_tables_and_sources_fit_80_columns(ask: Ask) -> None:
     ask("new", "--from", "trappist-1", "--id", "t")
     for arguments in (
         ("show", "t", "--physics"),
@@ -76,7 +78,7 @@ def test_tables_and_sources_fit_80_columns(ask: Ask) -> None:  # noqa: F811
         assert max(map(len, ask(*arguments).out.splitlines())) <= 80, arguments
 
 
-def test_one_body_is_not_bodies(ask: Ask) -> None:  # noqa: F811
+def test_one_body_is_not_bodies(ask: Ask) -> None:
     ask("new", "--from", "solar-system", "--id", "sol")
     assert "mass 1 solar mass, at" in ask("show", "sol", "--depth", "1").out
 

@@ -12,7 +12,13 @@ WIDTH: Final = 80
 def span_text(days: float) -> str:
     """Return a span of time in days, and in years if it is long."""
     unit = "day" if abs(days) == 1 else "days"
-    return f"{days:,.6g} {unit}" + (f" ({days / 365.25:,.4g} years)" if abs(days) >= 730 else "")
+    long = f" ({_readable(days / 365.25, 4)} years)" if abs(days) >= 730 else ""
+    return f"{_readable(days, 6)} {unit}{long}"
+
+
+def _readable(value: float, digits: int) -> str:
+    """Return a number with so many digits and without an exponent."""
+    return f"{value:,.0f}" if abs(value) >= 10**digits / 10 else f"{value:,.{digits}g}"
 
 
 def wrap(text: str, indent: str = "") -> list[str]:
