@@ -53,7 +53,18 @@ def short_names(names: Sequence[str], longest: int = 14) -> list[str]:
     prefix = clean[0] + " "
     if all(name.startswith(prefix) for name in clean[1:]):
         clean = [clean[0], *(name.removeprefix(prefix) for name in clean[1:])]
+    if max(map(len, clean)) > longest:
+        clean = _without_common_words(clean)
     heads = [name if len(name) <= longest else name[: longest - 1] + "…" for name in clean]
     if len(set(heads)) == len(set(clean)):
         return heads
     return [name if len(name) <= longest else "…" + name[1 - longest :] for name in clean]
+
+
+def _without_common_words(names: list[str]) -> list[str]:
+    """Return "A" and "B" for "Alpha Centauri A" and "Alpha Centauri B"."""
+    words = [name.split() for name in names]
+    common = 0
+    while len({tuple(one[: common + 1]) for one in words}) == 1 and all(len(one) > common + 1 for one in words):
+        common += 1
+    return [" ".join(one[common:]) for one in words] if len(names) > 1 else names

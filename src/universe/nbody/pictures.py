@@ -26,6 +26,8 @@ _COARSE: Final = 3.0
 _HILL_STABLE: Final = 2 * 3**0.5
 """Mutual Hill radii beyond which two planets on circles never meet."""
 _NEAR_CUT: Final = 5.0
+_NOISE: Final = 1e-9
+"""Percent: smaller changes of an axis are rounding, which a curve of its own scale would show as motion."""
 _PASSAGES: Final = "distance of neighbours when they pass, mutual Hill radii"
 _YEAR: Final = 365.25
 
@@ -75,6 +77,8 @@ def _elements(motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterat
     with np.errstate(invalid="ignore", divide="ignore"):
         closed = np.where(motion.axes > 0, motion.axes, np.nan)
         changes = 100 * (closed / _mean(closed) - 1)
+    is_noise = np.nanmax(np.abs(changes), axis=0, initial=0.0) < _NOISE
+    changes = np.where(is_noise & np.isfinite(changes), 0.0, changes)
     yield stack("semi-major axis, change from the mean", series(changes), unit=" %")
     height = max(220.0, 17.0 * len(bodies))
     yield Panel("eccentricity", series(motion.eccentricities), height=height)

@@ -11,6 +11,8 @@ _MOST_ROWS: Final = 30
 _DIGITS: Final = ((5, 3), (4, 3), (4, 2), (3, 2), (3, 1))
 """Of semi-major axes and of the other elements: the first that fit the width."""
 _LONGEST_NAME: Final = 12
+_WHOLE_TURN: Final = 180
+"""Degrees to either side: an angle that swings further has no centre worth naming."""
 _NOT_TRUSTED: Final = "NOT TRUSTWORTHY"
 Reply = Mapping[str, Any]
 
@@ -84,7 +86,11 @@ def _resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     rows: list[tuple[str, ...]] = []
     for bodies, one in list(best.items())[:_MOST_ROWS]:
         between = " ".join(short.get(key, key) for key in bodies)
-        swing = "" if one["centre"] is None else f"{one['centre']:.0f} ± {one['halfRange']:.0f}°"
+        swing = (
+            ""
+            if one["centre"] is None or one["halfRange"] >= _WHOLE_TURN
+            else f"{one['centre']:.0f} ± {one['halfRange']:.0f}°"
+        )
         rows.append((f"  {between}", one.get("ratio") or "Laplace", one["behaviour"], swing, angle_text(one, short)))
     if max(map(len, tabulate(rows, right=(), width=None))) > WIDTH:
         rows = [row[:-1] for row in rows]  # the formulas are in --json

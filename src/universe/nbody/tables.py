@@ -7,6 +7,8 @@ from typing import Final
 from uraniborg.kernel.logging import printable
 
 WIDTH: Final = 80
+_ROUNDING: Final = 1e-12
+"""Elements below it, such as the eccentricity of a circle, are 0."""
 
 
 def span_text(days: float) -> str:
@@ -36,7 +38,8 @@ def range_text(values: Mapping[str, float] | None, digits: int = 3) -> str:
     if values is None:
         return "-"
     low, high = (
-        f"{one:.0f}" if abs(one) >= 10**digits else f"{one:.{digits}g}" for one in (values["min"], values["max"])
+        f"{one:.0f}" if abs(one) >= 10**digits or abs(one) < _ROUNDING else f"{one:.{digits}g}"
+        for one in (values["min"], values["max"])
     )
     return low if low == high else f"{low}–{high}"
 
