@@ -9,7 +9,10 @@ from rich.console import Console
 from tests.universe import test_cli
 from tests.universe.test_cli import Ask
 from universe.cli import app
+from universe.nbody.tables import span_text
 from universe.paragraphs import print_paragraph
+from universe.plotting import Panel, Series, chart
+from universe.plotting.drawing import Label, Polyline
 
 ask, made = test_cli.ask, test_cli.made
 COMMANDS = sorted(str(one.name or one.callback.__name__) for one in app.registered_commands if one.callback)
@@ -93,3 +96,28 @@ def test_a_paragraph_hangs_below_its_first_word_and_keeps_every_word() -> None:
     assert all(line.startswith("      word") for line in lines[1:])
     assert max(map(len, lines)) <= 80
     assert out.getvalue().split()[1:] == words.split()
+
+
+def test_a_short_run_claims_nothing_about_resonances(ask: Ask) -> None:
+    ask("new", "--from", "trappist-1", "--id", "t")
+    verdict = ask("nbody", "t", "--days", "5", "--json").json["verdict"]
+    assert "The run does not show whether all 5 Laplace angles librate." in verdict
+    at_once = ask("nbody", "t", "--days", "0", "--json").json["verdict"]
+    assert "resonance" not in at_once
+
+
+def test_a_circle_has_the_eccentricity_0_and_long_spans_no_exponents(ask: Ask) -> None:
+    ask("new", "--from", "kepler-90", "--id", "k")
+    printed = ask("nbody", "k", "--days", "2").out
+    assert "  0–" in printed
+    assert "e-16" not in printed.partition("Resonances")[0]
+    assert span_text(3_652_500) == "3,652,500 days (10,000 years)"
+    assert span_text(1) == "1 day"
+
+
+def test_the_name_of_a_smooth_curve_stands_at_its_end() -> None:
+    rising = Series("speed", [0.0, 1.0, 2.0] * 20 + [3.0], [0.0, 1.0, 0.0] * 20 + [9.0])
+    drawing = chart([Panel("velocity", [rising], y_range=(0.0, 10.0))], title="Hven", x_label="days")
+    (name,) = [mark for mark in drawing.marks if isinstance(mark, Label) and mark.text == "speed"]
+    (curve,) = [mark for mark in drawing.marks if isinstance(mark, Polyline) and len(mark.points) > 10]
+    assert abs(name.y - curve.points[-1][1]) < 10
