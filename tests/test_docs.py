@@ -87,6 +87,7 @@ async def test_the_python_examples_of_a_page_run_from_top_to_bottom(page: Path, 
             await running
 
 
+@pytest.mark.timeout(300)  # a page has up to 20 commands, and each is bounded below
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=named)
 def test_the_commands_of_a_page_run_one_after_the_other(page: Path, offline: Path) -> None:
     printed = ""

@@ -18,6 +18,7 @@ from paper_library.store.checking import Verdict
 from paper_library.store.comparing import Change, Difference
 from paper_library.text.markdown import unescaped
 from uraniborg.kernel.logging import printable
+from uraniborg.kernel.wording import counted
 
 _PHASES: Final = {
     "read": "Reading entries",
@@ -50,10 +51,11 @@ def tell_build(report: Report) -> None:
     out = _console()
     rate = f" in {report.seconds:.1f} s" if report.seconds >= 1 else ""
     out.print(
-        f"[bold]{report.papers:,} papers[/bold] on [bold]{escape(report.shelf)}[/bold]{rate}: "
+        f"[bold]{counted(report.papers, 'paper')}[/bold] on [bold]{escape(report.shelf)}[/bold]{rate}: "
         f"{report.with_abstract:,} with an abstract, {report.with_source:,} with their text."
     )
-    out.print(f"Read {report.entries:,} entries in {report.files:,} files. Build {report.build_id}.", style="dim")
+    entries = counted(report.entries, "entry", "entries")
+    out.print(f"Read {entries} in {counted(report.files, 'file')}. Build {report.build_id}.", style="dim")
     if report.updated:
         _tell_update(out, report)
     if report.titled:
@@ -174,9 +176,9 @@ def tell_stats(said: dict[str, Any]) -> None:
     for name, count in said["missing"].items():
         table.add_row(name, f"{count:,}", f"{100 * count / max(said['papers'], 1):.0f} %")
     out.print(table)
-    for name, counted in (("Summaries", said["summaries"]), ("Translations", said["translations"])):
-        if counted:
-            out.print(f"{name}: " + ", ".join(f"{escape(key)} {count:,}" for key, count in counted.items()))
+    for name, numbers in (("Summaries", said["summaries"]), ("Translations", said["translations"])):
+        if numbers:
+            out.print(f"{name}: " + ", ".join(f"{escape(key)} {count:,}" for key, count in numbers.items()))
     out.print("Different: " + ", ".join(f"{count:,} {kind}s" for kind, count in said["values"].items()))
 
 

@@ -32,7 +32,7 @@ def read_document(path: Path) -> Document:
     except OSError as exc:
         raise FileMissing(f"{path} cannot be read: {exc.strerror}.", hint="Check the path.", path=str(path)) from None
     except orjson.JSONDecodeError as exc:
-        raise MalformedState(path.name, f"is no JSON: {exc.msg} at line {exc.lineno}") from None
+        raise MalformedState(path.name, f"is not JSON: {exc.msg} at line {exc.lineno}") from None
     if not isinstance(content, dict):
         raise MalformedState(path.name, "holds no object")
     document = cast("dict[str, Any]", content)

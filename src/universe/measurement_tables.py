@@ -9,15 +9,18 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from universe.paragraphs import print_paragraph
 from uraniborg.kernel.logging import printable
 
 _MOST_ROWS: Final = 12
 """Transits of a planet that the text lists from the first on; JSON and CSV have all."""
+_SEEN: Final = ("transits", "grazes")
+"""Statuses short enough for the table; the others follow it."""
 _LIMITS: Final = {
-    "recentVenus": "recent Venus",
-    "runawayGreenhouse": "runaway greenhouse",
-    "maximumGreenhouse": "maximum greenhouse",
-    "earlyMars": "early Mars",
+    "recentVenus": "recent\nVenus",
+    "runawayGreenhouse": "runaway\ngreenhouse",
+    "maximumGreenhouse": "maximum\ngreenhouse",
+    "earlyMars": "early\nMars",
 }
 _CLIMATE: Final = (
     ("insolation", "insolation\n(Earth = 1)", ".3g"),
@@ -46,12 +49,19 @@ def print_transits(reply: Mapping[str, Any]) -> None:
     """Print what each planet does, then its first transits."""
     out = _console()
     table = _table(
-        "planet", "status", "transits", "period\n(days)", "TTV half\nrange (min)", "duration\n(min)", "b", "error\n(s)"
+        "planet",
+        "status",
+        "transits",
+        "period\n(days)",
+        "TTV\n(± min)",
+        "duration\n(min)",
+        "impact\n(radii)",
+        "error\n(s)",
     )
     for planet in reply["planets"].values():
         table.add_row(
             _safe(planet["name"]),
-            planet["status"],
+            planet["status"] if planet["status"] in _SEEN else "none",
             f"{len(planet['transits']):,}",
             _text(planet["period"], ".6f"),
             _text(planet["ttvHalfRangeMinutes"], ".3g"),
@@ -60,6 +70,9 @@ def print_transits(reply: Mapping[str, Any]) -> None:
             _text(planet["errorSeconds"], ".1g"),
         )
     out.print(table)
+    for status in dict.fromkeys(one["status"] for one in reply["planets"].values() if one["status"] not in _SEEN):
+        names = [_safe(one["name"]) for one in reply["planets"].values() if one["status"] == status]
+        print_paragraph(out, "", f"{', '.join(names)}: {status}.")
     for planet in reply["planets"].values():
         _print_planet(out, planet, reply["timeScale"])
     _print_notes(out, reply["notes"])
@@ -81,9 +94,12 @@ def _print_planet(out: Console, planet: Mapping[str, Any], scale: str) -> None:
 def print_velocities(reply: Mapping[str, Any]) -> None:
     """Print the range of the velocity and the share of each planet."""
     out = _console()
-    out.print(
+    span = f"{reply['days']:,.10g} {'day' if reply['days'] == 1 else 'days'}"
+    print_paragraph(
+        out,
+        "",
         f"{_safe(reply['starName'])} moves from {reply['least']:.4g} to {reply['greatest']:.4g} m/s along the line of "
-        f"sight within {reply['days']:g} days; positive is away from us."
+        f"sight within {span}; positive is away from us.",
     )
     if reply["errorMetresPerSecond"] is not None:
         out.print(f"Error of the arithmetic: at most {reply['errorMetresPerSecond']:.1g} m/s.")
@@ -128,10 +144,11 @@ def print_physics(reply: Mapping[str, Any]) -> None:
     if any("massIs" in body or "radiusIs" in body for body in bodies.values()):
         out.print("* The mass or the radius is an estimate or a lower limit.")
     for note in reply["notes"]:
-        out.print(f"† {_safe(note)}")
+        print_paragraph(out, "† ", _safe(note))
     for source in reply["sources"]:
         quantities = ", ".join(dict.fromkeys(_WORDS.get(one, str(one)) for one in source["fields"]))
-        out.print(f"[dim]Formula of {quantities}: {_safe(_authors(source))} {source['year']}, {source['venue']}[/dim]")
+        paper = f"{_safe(_authors(source))} {source['year']}, {source['venue']}"
+        print_paragraph(out, "", f"[dim]Formula of {quantities}: {paper}[/dim]")
 
 
 def _authors(source: Mapping[str, Any]) -> str:
@@ -166,7 +183,7 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
 
 def _print_notes(out: Console, notes: Iterable[str]) -> None:
     for note in notes:
-        out.print(f"Note: {_safe(note)}")
+        print_paragraph(out, "Note: ", _safe(note))
 
 
 def _value(quantity: Mapping[str, Any] | None, form: str) -> str:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from universe.paragraphs import print_paragraph
 from uraniborg.kernel.logging import printable
 
 _VERBS: Final = {
@@ -24,8 +25,8 @@ def tell_origin(chain: Mapping[str, Any]) -> None:
     """Print the chain behind a value: value, status, publications with locations, conversion, command."""
     out = Console(highlight=False, soft_wrap=True)
     out.print(f"[bold]{_safe(chain['name'])}[/bold]  {_safe(chain['field'])} = {_value(chain)}")
-    for line in _lines(chain, "  "):
-        out.print(line)
+    for label, text in _lines(chain, "  "):
+        print_paragraph(out, label, text)
 
 
 def tell_body(statuses: Mapping[str, Any]) -> None:
@@ -43,21 +44,23 @@ def tell_body(statuses: Mapping[str, Any]) -> None:
     out.print(table)
 
 
-def _lines(chain: Mapping[str, Any], indent: str) -> Iterator[str]:
-    yield f"{indent}[bold]{_safe(chain['mark'] or chain['status'])}[/bold]"
+def _lines(chain: Mapping[str, Any], indent: str) -> Iterator[tuple[str, str]]:
+    """Yield paragraphs, each with its label."""
+    yield indent, f"[bold]{_safe(chain['mark'] or chain['status'])}[/bold]"
     for source in chain["sources"] if "computed" not in chain else ():
-        yield from (f"{indent}{line}" for line in _source_lines(source))
+        yield from ((f"{indent}{label:<12}", text) for label, text in _source_lines(source))
     if "withdrawn" in chain:
-        yield f"{indent}The value is as before; its source was withdrawn because {_safe(chain['withdrawn'])} changed."
+        changed = _safe(chain["withdrawn"])
+        yield indent, f"The value is as before; its source was withdrawn because {changed} changed."
     if command := chain["command"]:
-        yield f"{indent}{_command(command)}"
+        yield f"{indent}{'command':<12}", _command(command)
     if computed := chain.get("computed"):
         for number, one in enumerate(computed["from"]):
-            start = "and from    " if number else "computed    from"
-            how = "" if number else f": {_safe(computed['how'])}"
-            yield f"{indent}{start} {_safe(one['field'])} = {_value(one)}{how}"
+            label, how = ("and from", "") if number else ("computed", f": {_safe(computed['how'])}")
+            start = "" if number else "from "
+            yield f"{indent}{label:<12}", f"{start}{_safe(one['field'])} = {_value(one)}{how}"
             yield from _lines(one, indent + "  ")
-        yield from (f"{indent}{line}" for line in _mass_lines(computed["masses"]))
+        yield from ((f"{indent}{'and from':<12}", text) for text in _mass_lines(computed["masses"]))
 
 
 def _mass_lines(masses: Mapping[str, Any]) -> Iterator[str]:
@@ -70,47 +73,47 @@ def _mass_lines(masses: Mapping[str, Any]) -> Iterator[str]:
         listed = ", ".join(keys[:_MOST_MASSES]) + (
             f" and {len(keys) - _MOST_MASSES} more" if keys[_MOST_MASSES:] else ""
         )
-        yield f"and from    the mass{'' if len(keys) == 1 else 'es'} of {_safe(f'{listed}: {status}')}"
+        yield f"the mass{'' if len(keys) == 1 else 'es'} of {_safe(f'{listed}: {status}')}"
 
 
-def _source_lines(source: Mapping[str, Any]) -> Iterator[str]:
+def _source_lines(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     authors = [one for one in source.get("authors") or () if isinstance(one, str)]
     named = "; ".join(authors[:_MOST_AUTHORS]) + (" et al." if len(authors) > _MOST_AUTHORS else "")
     year = f" ({source['year']:g})" if isinstance(source.get("year"), (int, float)) else ""
     title = _safe(source.get("title") or source["id"])
     kind = "computation" if source.get("computed") is True else "paper"
-    yield f"{kind:<11} {_safe(named)}{year}{': ' if named else ''}{title}"
+    yield kind, f"{_safe(named)}{year}{': ' if named else ''}{title}"
     places = [_safe(str(source["venue"]))] if source.get("venue") else []
     places += [f"{name}:{_safe(str(source[name]))}" for name in ("doi", "arxiv") if source.get(name)]
     if not source.get("doi") and source.get("url"):
         places.append(_safe(str(source["url"])))
     if places:
-        yield f"            {', '.join(places)}"
+        yield "", ", ".join(places)
     yield from _location_lines(source.get("location"))
     if source.get("dataFile") and not source.get("computed"):
-        yield "location    not recorded: the data file names the publication, not the table or page"
+        yield "location", "not recorded: the data file names the publication, not the table or page"
     if source.get("conversion"):
-        yield f"conversion  {_safe(source['conversion'])}"
+        yield "conversion", _safe(source["conversion"])
     if source.get("dataFile"):
-        yield f"data file   {source['dataFile']}"
+        yield "data file", source["dataFile"]
     if source.get("note"):
-        yield f"note        {_safe(source['note'])}"
+        yield "note", _safe(source["note"])
     if source.get("reason"):
-        yield f"check       {_safe(source['reason'])}"
+        yield "check", _safe(source["reason"])
 
 
-def _location_lines(location: Any) -> Iterator[str]:
+def _location_lines(location: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(location, Mapping):
         return
     parts = [f"{name} {location[name]}" for name in ("table", "section", "page") if location.get(name)]  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
     if parts:
-        yield f"location    {_safe(', '.join(parts))}"
+        yield "location", _safe(", ".join(parts))
     for name in ("header", "row"):
         cells: Any = location.get(name)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         if isinstance(cells, list):
-            yield f"            | {_safe(' | '.join(str(cell) for cell in cells))} |"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+            yield "", f"| {_safe(' | '.join(str(cell) for cell in cells))} |"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     if location.get("passage"):  # pyright: ignore[reportUnknownMemberType]
-        yield f"passage     {_safe(str(location['passage']))}"  # pyright: ignore[reportUnknownArgumentType]
+        yield "passage", f"{_safe(str(location['passage']))}"  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _command(command: Mapping[str, Any]) -> str:
@@ -122,7 +125,7 @@ def _command(command: Mapping[str, Any]) -> str:
     author = command.get("author") or "an author who is not recorded"
     reason = f": {command['reason']}" if command.get("reason") else ""
     doubt = ", imported and not verified" if command.get("imported") else ""
-    return f"command     {_safe(f'{version}{where}{how} ({author}{at}{doubt}){reason}')}"
+    return _safe(f"{version}{where}{how} ({author}{at}{doubt}){reason}")
 
 
 def _value(one: Mapping[str, Any]) -> str:

@@ -11,15 +11,17 @@ from rich.tree import Tree
 
 from universe.claims import TextOf
 from universe.domain.units import is_astronomical, unit_of
+from universe.paragraphs import print_paragraph
 from universe.store.checking import Verdict
 from universe.value_status import value_status
 from uraniborg.kernel.logging import printable
+from uraniborg.kernel.wording import counted
 
 _MOST_CHILDREN: Final = 40
 _MOST_LINES: Final = 400
 _MOST_EVENTS: Final = 20
 _TREE_WIDTH: Final = 400
-"""So that no line is cut, which would lose who set a value."""
+"""Of files and pipes: one body in a line, never cut, which would lose who set a value."""
 _RESTORED: Final = {
     "create": "made",
     "branch": "branched off",
@@ -40,7 +42,7 @@ _SIGNS: Final = {
 
 def tell_made(made: dict[str, Any]) -> None:
     out = _console()
-    out.print(f"Made [bold]{_safe(made['name'])}[/bold] with {made['bodies']:,} bodies: {_safe(made['id'])}")
+    out.print(f"Made [bold]{_safe(made['name'])}[/bold] with {_bodies(made['bodies'])}: {_safe(made['id'])}")
 
 
 def tell_list(found: list[dict[str, Any]]) -> None:
@@ -64,7 +66,7 @@ def tell_result(done: dict[str, Any]) -> None:
     happened = ", ".join([*events[:_MOST_EVENTS], *more, *passed]) or "nothing changed"
     out.print(f"Version {done['version']:,}: {happened}.")
     for warning in done.get("warnings", ()):
-        out.print(f"  {_safe(warning)}")
+        print_paragraph(out, "  ", _safe(warning))
 
 
 def with_unit(amount: float, unit: str) -> str:
@@ -84,7 +86,18 @@ def tell_history(entries: list[dict[str, Any]], after: int) -> None:
         out.print(f"Nothing has been done to it after version {after:,}." if after else "Nothing has been done to it.")
     for entry in entries:
         author = _safe(entry.get("author") or "not recorded")
-        out.print(f"[bold]{entry['version']:>6,}[/bold]  {_minute(entry['at'])}  {_entry(entry)}  [dim]{author}[/dim]")
+        text = f"{_entry(entry)}  [dim]{author}[/dim]{_reason(entry)}"
+        print_paragraph(out, f"[bold]{entry['version']:>6,}[/bold]  {_minute(entry['at'])}  ", text)
+
+
+def _reason(entry: dict[str, Any]) -> str:
+    command: dict[str, Any] = entry.get("command") or {}
+    reason = command.get("reason")
+    return f": {_safe(reason)}" if isinstance(reason, str) and reason else ""
+
+
+def _bodies(count: int) -> str:
+    return counted(count, "body", "bodies")
 
 
 def _minute(at: str) -> str:
@@ -99,16 +112,19 @@ def tell_tree(name: str, version: int, plain: dict[str, Any], depth: int, time: 
     out = _console()
     tree = Tree(f"[bold]{_safe(name)}[/bold]  version {version:,}, time {_safe(time)}")
     _grow(tree, plain, depth, text_of)
-    _console(_TREE_WIDTH).print(tree)
+    if out.is_terminal:
+        out.print(tree, soft_wrap=False)
+    else:
+        _console(_TREE_WIDTH).print(tree)
     others = {
         kind: len(plain[kind]) for kind in ("groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae")
     }
     counted = [f"{count:,} {kind}" for kind, count in others.items() if count]
-    out.print(f"{len(plain['stars']):,} bodies" + "".join(f", {one}" for one in counted))
+    out.print(_bodies(len(plain["stars"])) + "".join(f", {one}" for one in counted))
     stray = [key for key, body in plain["stars"].items() if body["parentId"] and body["parentId"] not in plain["stars"]]
     if stray:
         named = ", ".join(_safe(key) for key in stray[:5])
-        out.print(f"[yellow]{len(stray):,} orbit what is not there[/yellow], and so are not in the tree: {named}")
+        out.print(f"[yellow]{_bodies(len(stray))} without a parent that exists[/yellow], not in the tree: {named}")
 
 
 def _grow(tree: Tree, plain: dict[str, Any], depth: int, text_of: TextOf) -> None:
@@ -132,7 +148,7 @@ def _grow(tree: Tree, plain: dict[str, Any], depth: int, text_of: TextOf) -> Non
             if body["children"] and level < depth:
                 waiting.append((twig, body["children"], level + 1))
             elif body["children"]:
-                twig.add(Text(f"… {len(body['children']):,} below", style="dim"))
+                twig.add(Text(f"… {len(body['children']):,} below; --depth {level + 1} shows more", style="dim"))
         if len(known) > _MOST_CHILDREN:
             branch.add(Text(f"… {len(known) - _MOST_CHILDREN:,} more", style="dim"))
 
@@ -142,7 +158,8 @@ def tell_verdicts(verdicts: Iterable[Verdict]) -> None:
     for one in verdicts:
         if one.is_whole:
             out.print(
-                f"[green]whole[/green]    {_safe(one.universe_id)}: {one.entries:,} entries, {one.snapshots} snapshots"
+                f"[green]whole[/green]    {_safe(one.universe_id)}: {counted(one.entries, 'entry', 'entries')}, "
+                f"{counted(one.snapshots, 'snapshot')}"
             )
             continue
         out.print(f"[red]damaged[/red]  {_safe(one.universe_id)}")
@@ -165,9 +182,11 @@ def _body(key: str, body: dict[str, Any], *, astronomical: bool, text_of: TextOf
     text = Text.assemble((sign, color), " ", (printable(body["name"], keep="")[:60], "bold"))
     if key != body["name"]:
         text.append(f"  {printable(key, keep='')[:60]}", "dim")
-    shown = {"mass": f"  mass {body['mass']:g}", "orbitalDistance": f", at {body['orbitalDistance']:g}"}
-    for field, value in shown.items():
-        text.append(f"{value} {unit_of(field, astronomical=astronomical)}".rstrip(), "dim")
+    shown = {"mass": "  mass ", "orbitalDistance": ", at "}
+    for field, label in shown.items():
+        unit = unit_of(field, astronomical=astronomical)
+        unit = "solar mass" if unit == "solar masses" and body[field] == 1 else unit
+        text.append(f"{label}{body[field]:.4g} {unit}".rstrip(), "dim")
         if mark := value_status(body, field, text_of).mark:
             text.append(f" ({printable(mark, keep='')})", "yellow")
     return text
@@ -183,7 +202,7 @@ def _entry(entry: dict[str, Any]) -> str:
     happened = ", ".join(_event(event) for event in entry["events"][:3])
     if entry["kind"] == "command":
         passed = f" {entry['command']['dt']:g}" if entry["command"]["type"] == "tick" else ""
-        return f"{_safe(entry['command']['type'])}{passed}  {happened}"
+        return "  ".join(filter(None, (f"{_safe(entry['command']['type'])}{passed}", happened)))
     return happened
 
 

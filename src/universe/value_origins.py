@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from universe.claims import TextOf
 from universe.domain.derivation import is_same, value_at
-from universe.domain.suggestions import nearest, nearest_entities
+from universe.domain.suggestions import bodies_called, nearest, nearest_entities
 from universe.domain.units import is_astronomical, unit_of
 from universe.errors import MalformedRequest, StarNotFound, did_you_mean
 from universe.service.replies import entry_facts
@@ -105,13 +105,11 @@ def _brief(stars: Mapping[str, Mapping[str, Any]], key: str, field: str, text_of
 
 
 def find_body(stars: Mapping[str, Mapping[str, Any]], wanted: str) -> str:
-    """Return the id of the body of this id or name. Raises StarNotFound, or MalformedRequest for several."""
-    if wanted in stars:
-        return wanted
-    named = [key for key, body in stars.items() if str(body.get("name", "")).casefold() == wanted.casefold()]
+    """Return the id of the body with this id or name. Raise StarNotFound, or MalformedRequest for several."""
+    named = bodies_called(wanted, stars)
     if len(named) > 1:
         raise MalformedRequest(
-            f"{len(named):,} bodies have the name '{wanted[:_SHOWN]}'.",
+            f"{len(named):,} bodies are called '{wanted[:_SHOWN]}'.",
             hint=f"Give an id: {', '.join(named[:_LISTED])}.",
             argument="body",
             allowed=named[:_LISTED],

@@ -188,8 +188,8 @@ def test_show_draws_the_tree_as_deep_as_asked(made: Ask) -> None:
     assert lines[3] == "2 bodies"
     shallow = made("show", "u", "--depth", "1").out
     assert "ven" not in shallow.replace("Hven", "")
-    assert "1 below" in shallow
-    assert made("show", "u", "--version", "1").out.splitlines()[-1] == "1 bodies"
+    assert "1 below; --depth 2 shows more" in shallow
+    assert made("show", "u", "--version", "1").out.splitlines()[-1] == "1 body"
 
 
 def test_show_tells_what_orbits_nothing(ask: Ask, tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_show_tells_what_orbits_nothing(ask: Ask, tmp_path: Path) -> None:
     source.write_text(json.dumps({**EMPTY_STATE, "stars": stars, "rootIds": ["sun"]}))
     assert ask("import", source, "--id", "u").out == "Made state with 2 bodies: u\n"
     told = ask("show", "u").out
-    assert "1 orbit what is not there, and so are not in the tree: stray" in told
+    assert "1 body without a parent that exists, not in the tree: stray" in told
 
 
 def test_plot_writes_the_picture_its_name_asks_for(made: Ask, tmp_path: Path) -> None:
@@ -227,7 +227,8 @@ def test_cite_prints_the_sources_or_says_that_there_are_none(made: Ask) -> None:
     assert said["bibtex"].rstrip() == told.out.rstrip()
     assert "agol2021" in [one["id"] for one in said["sources"]]
     none = made("cite", "u")
-    assert (none.code, none.out, none.err) == (0, "", "No body of this universe names a source.\n")
+    hint = "No body of this universe names a source. Real systems do: universe new --from trappist-1\n"
+    assert (none.code, none.out, none.err) == (0, "", hint)
     assert made("cite", "u", "--json").json["sources"] == []
 
 
@@ -335,8 +336,14 @@ def test_commands_lists_all_25_and_those_of_one_category(ask: Ask) -> None:
 
 def test_delete_wants_a_yes_and_then_leaves_nothing(made: Ask) -> None:
     kept = made("delete", "u", "--json")
-    assert (kept.code, kept.error["code"], kept.error["hint"]) == (2, "usage", "Say --yes.")
-    assert made("delete", "u").err == "error: Deleting cannot be undone.\nhint: Say --yes.\n"
+    assert (kept.code, kept.error["code"], kept.error["hint"]) == (
+        2,
+        "usage",
+        "Delete it with: universe delete u --yes",
+    )
+    assert (
+        made("delete", "u").err == "error: Deleting cannot be undone.\nhint: Delete it with: universe delete u --yes\n"
+    )
     assert made("show", "u", "--json").code == 0
     assert made("delete", "u", "--yes", "--json").json == {"deleted": "u"}
     assert made("list", "--json").json == {"universes": []}

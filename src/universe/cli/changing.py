@@ -1,7 +1,7 @@
 """Changing universes, and going back."""
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -15,17 +15,29 @@ from universe.cli.shared import (
     run_with,
 )
 
+if TYPE_CHECKING:
+    from universe.domain.commands import Command
+
 
 @app.command()
 def send(
     universe_id: UniverseId,
     command: Annotated[str, typer.Argument(metavar="JSON", help="A command, or a list of commands; - reads stdin.")],
     expected_version: Annotated[int | None, typer.Option(min=0, help="Refuse unless it is at this version.")] = None,
-    key: Annotated[str | None, typer.Option(help="An idempotency key: repeated with it, it is done once.")] = None,
+    key: Annotated[str | None, typer.Option(help="A command repeated with the same key is done once.")] = None,
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Send a command, or several of which all or none take effect."""
+    """Send a command, or several of which all or none take effect.
+
+    `universe commands` lists the commands with their fields.
+
+    Examples:
+
+    - `universe send t1 '{"type": "tick", "dt": 30}'`
+    - `universe send t1 '{"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}}'`
+    """
+    from universe.domain.advice import warnings_of
     from universe.reporting import tell_result
     from universe.service.replies import change_facts
     from universe.service.universes import UniverseService
@@ -34,7 +46,10 @@ def send(
 
     async def change(service: UniverseService) -> dict[str, Any]:
         result = await service.send(universe_id, given, expected_version=expected_version, key=key)
-        return change_facts(result)
+        facts = change_facts(result)
+        if isinstance(given, dict) and (advice := warnings_of(result.before, cast("Command", given))):
+            facts["warnings"] = [*advice, *facts.get("warnings", ())]
+        return facts
 
     done = run_with(db, change)
     print_json(done) if json else tell_result(done)
@@ -42,7 +57,12 @@ def send(
 
 @app.command()
 def undo(universe_id: UniverseId, db: Db = None, json: Json = False) -> None:
-    """Undo the last change; again, the one before it."""
+    """Undo the last change; again, the one before it.
+
+    Examples:
+
+    - `universe undo t1`
+    """
     from universe.reporting import tell_result
     from universe.service.universes import UniverseService
 
@@ -61,7 +81,12 @@ def restore(
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Go back to a version, or forward again: nothing of the history is lost."""
+    """Go back to a version, or forward again: nothing of the history is lost.
+
+    Examples:
+
+    - `universe restore t1 --version 1`
+    """
     from universe.reporting import tell_result
     from universe.service.universes import UniverseService
 

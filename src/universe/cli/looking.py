@@ -26,7 +26,12 @@ def list_universes(
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """List universes, the newest first."""
+    """List universes, the newest first.
+
+    Examples:
+
+    - `universe list --limit 5`
+    """
     from universe.reporting import tell_list
     from universe.service.replies import record_facts
     from universe.service.universes import UniverseService
@@ -49,7 +54,14 @@ def show(
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Show a universe as a tree, with units and who set changed values; with --json its whole state."""
+    """Show a universe as a tree, with units and who set changed values; with --json its whole state.
+
+    Examples:
+
+    - `universe show t1 --depth 2`
+    - `universe show t1 --physics`
+    - `universe show t1 --version 1`
+    """
     name, at, plain = state_of(universe_id, version, db)
     if physics:
         from universe.cli.measuring import show_physics
@@ -77,7 +89,13 @@ def history(
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Show what was done to a universe."""
+    """Show what was done to a universe.
+
+    Examples:
+
+    - `universe history t1`
+    - `universe history t1 --after 10 --limit 20`
+    """
     from universe.reporting import tell_history
     from universe.service.replies import entry_facts
     from universe.service.universes import UniverseService
@@ -94,13 +112,19 @@ def history(
 def plot(
     universe_id: UniverseId,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The picture: .png or .svg.")],
-    t: Annotated[float | None, typer.Option(help="The time; the universe's own if left out.")] = None,
+    t: Annotated[float | None, typer.Option(help="The time, in days for real systems; now if left out.")] = None,
     scale: Annotated[str, typer.Option(help="linear, log or auto.")] = "auto",
     version: Version = None,
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Draw the orbits seen from above."""
+    """Draw the orbits seen from above.
+
+    Examples:
+
+    - `universe plot t1 -o orbits.png`
+    - `universe plot sol -o orbits.svg --scale log --t 365`
+    """
     from universe.drawing import draw
     from uraniborg.kernel.files import shown
     from uraniborg.kernel.logging import printable
@@ -121,7 +145,12 @@ def export(
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Write a universe's state as JSON, sorted by id: the same state gives the same bytes."""
+    """Write a universe's state as JSON, sorted by id: the same state gives the same bytes.
+
+    Examples:
+
+    - `universe export t1 -o saved.json`
+    """
     import orjson
 
     from universe.domain.citations import name_universe
@@ -142,14 +171,14 @@ def export(
 def cite(
     universe_id: UniverseId,
     body: Annotated[
-        str | None, typer.Option(metavar="ID", help="Tell where the values of this body come from.")
+        str | None, typer.Option(metavar="BODY", help="Show where the values of this body (id or name) come from.")
     ] = None,
     field: Annotated[
-        str | None, typer.Option(help="Of --body: only this field, such as mass or kepler.period.")
+        str | None, typer.Option(help="With --body: only this field, such as mass or kepler.period.")
     ] = None,
     shelf: Annotated[
         Path | None,
-        typer.Option(help="Of --body: check locations against the texts of this shelf."),
+        typer.Option(help="With --body: check locations against the texts of this shelf."),
     ] = None,
     physics: Annotated[
         bool, typer.Option("--physics", help="Add the papers of what `show --physics`, `transits` and `rv` compute.")
@@ -158,7 +187,14 @@ def cite(
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Print the bibliography of a universe as BibTeX, or where a value of a body comes from."""
+    """Print the bibliography of a universe as BibTeX, or where a value of a body comes from.
+
+    Examples:
+
+    - `universe cite t1`
+    - `universe cite t1 --body e`
+    - `universe cite t1 --body e --field mass`
+    """
     if field is not None and body is None:
         raise UsageError("--field needs --body.", hint="For example --body trappist-1-e --field mass.")
     if body is not None:
@@ -178,7 +214,7 @@ def cite(
     elif sources:
         print_line(bibtex(sources).rstrip())
     else:
-        sys.stderr.write("No body of this universe names a source.\n")
+        sys.stderr.write("No body of this universe names a source. Real systems do: universe new --from trappist-1\n")
 
 
 def _cite_body(
@@ -216,7 +252,13 @@ def verify(
     db: Db = None,
     json: Json = False,
 ) -> int:
-    """Replay logs from the first entry and compare with snapshots, marks and servers. Exits with 4 if they differ."""
+    """Replay logs from the first entry and compare with snapshots, marks and servers. Exits with 4 if they differ.
+
+    Examples:
+
+    - `universe verify`
+    - `universe verify t1 --url http://127.0.0.1:3001`
+    """
     from universe.reporting import tell_verdicts
     from universe.service.universes import UniverseService
     from universe.store.checking import Verdict
@@ -237,7 +279,13 @@ def commands(
     category: Annotated[str | None, typer.Argument(help="Only this category, such as star-crud.")] = None,
     json: Json = False,
 ) -> None:
-    """Show the commands there are, with their fields."""
+    """Show the commands there are, with their fields.
+
+    Examples:
+
+    - `universe commands`
+    - `universe commands star-crud`
+    """
     from universe.domain import catalogue
     from universe.reporting import tell_commands
 

@@ -25,7 +25,11 @@ from uraniborg.kernel.commands import UsageError
 def new(
     origin: Annotated[
         str | None,
-        typer.Option("--from", metavar="ORIGIN", help="solar-system, trappist-1, …, or seed:PRESET:SEED."),
+        typer.Option(
+            "--from",
+            metavar="ORIGIN",
+            help="solar-system, trappist-1, kepler-90, alpha-centauri, or seed:PRESET:SEED; empty if left out.",
+        ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="What to call it.")] = None,
     id_: Annotated[str | None, typer.Option("--id", help="Its id; one is made if left out.")] = None,
@@ -36,7 +40,14 @@ def new(
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Make a universe: empty, from a real system, or grown from a seed."""
+    """Make a universe: empty, from a real system, or grown from a seed.
+
+    Examples:
+
+    - `universe new --from trappist-1 --id t1`
+    - `universe new --from solar-system --at 2026-11-15 --id sol`
+    - `universe new --from seed:classic:42`
+    """
     from universe.origins import name_of, state_from
     from universe.reporting import tell_made
     from universe.service.replies import record_facts
@@ -66,7 +77,12 @@ def import_universe(
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Make a universe of a file."""
+    """Make a universe of a file.
+
+    Examples:
+
+    - `universe import saved.json --id copy`
+    """
     from universe.exchange import read_document
     from universe.reporting import tell_made
     from universe.service.replies import record_facts
@@ -90,7 +106,12 @@ def branch(
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Make a new universe that begins as this one is, or was."""
+    """Make a new universe that begins as this one is, or was.
+
+    Examples:
+
+    - `universe branch t1 --version 1 --name "What if"`
+    """
     from universe.reporting import tell_made
     from universe.service.replies import record_facts
     from universe.service.universes import UniverseService
@@ -107,16 +128,21 @@ def branch(
 @app.command()
 def delete(
     universe_id: UniverseId,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Delete a universe and its whole log. This cannot be undone."""
+    """Delete a universe and its whole log. This cannot be undone.
+
+    Examples:
+
+    - `universe delete t1 --yes`
+    """
     from universe.service.universes import UniverseService
 
     if not yes:
         if json or not sys.stdin.isatty():
-            raise UsageError("Deleting cannot be undone.", hint="Say --yes.")
+            raise UsageError("Deleting cannot be undone.", hint=f"Delete it with: universe delete {universe_id} --yes")
         typer.confirm(f"Delete {universe_id} and everything that was done to it?", abort=True)
 
     async def remove(service: UniverseService) -> None:

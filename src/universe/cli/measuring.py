@@ -36,7 +36,8 @@ Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a chart: .
 def transits(
     universe_id: UniverseId,
     body: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="A planet; may be repeated. All planets if left out.")
+        list[str] | None,
+        typer.Option(metavar="BODY", help="The id or name of a planet; repeat it. All if left out."),
     ] = None,
     days: Days = 365.25,
     observer: Observer = None,
@@ -47,7 +48,14 @@ def transits(
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Time transits, and how early or late they are against even periods (TTV). All bodies attract each other."""
+    """Time transits, and how early or late they are against even periods (TTV). All bodies attract each other.
+
+    Examples:
+
+    - `universe transits t1 --body e --days 60`
+    - `universe transits t1 --days 120 --plot ttv.png --csv ttv.csv`
+    - `universe transits sol --body earth --observer 0,0 --days 400`
+    """
     from universe.exchange import write_output
     from universe.measurement_tables import print_transits, transits_csv
     from universe.nbody.body_names import find_bodies
@@ -74,7 +82,7 @@ def rv(
     universe_id: UniverseId,
     days: Days = 365.25,
     samples: Annotated[int, typer.Option(help="How many evenly spread times.")] = 400,
-    star: Annotated[str | None, typer.Option(metavar="ID", help="The star; the heaviest if left out.")] = None,
+    star: Annotated[str | None, typer.Option(metavar="BODY", help="The star; the heaviest if left out.")] = None,
     observer: Observer = None,
     kepler: Kepler = False,
     csv: Csv = None,
@@ -83,7 +91,13 @@ def rv(
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Show the radial velocity of a star, positive away from us, and the semi-amplitude of each planet."""
+    """Show the radial velocity of a star, positive away from us, and the semi-amplitude of each planet.
+
+    Examples:
+
+    - `universe rv t1 --days 20 --plot rv.png`
+    - `universe rv sol --observer 0,0 --days 4333 --kepler`
+    """
     from universe.exchange import write_output
     from universe.measurement_tables import print_velocities, velocities_csv
     from universe.nbody.body_names import find_bodies

@@ -34,7 +34,7 @@ Db = Annotated[
     typer.Option(metavar="ADDRESS", help="sqlite:///PATH or postgresql://…; the file in the data folder if left out."),
 ]
 UniverseId = Annotated[str, typer.Argument(metavar="ID", help="The id of a universe; `universe list` shows them.")]
-Version = Annotated[int | None, typer.Option(min=0, help="As it was at this version.")]
+Version = Annotated[int | None, typer.Option(min=0, help="Use the universe as it was at this version.")]
 
 
 def run_with(db: str | None, work: "Callable[[Any], Awaitable[Value]]", *, makes: bool = False) -> Value:
@@ -137,8 +137,8 @@ def json_of(text: str) -> Any:
         return orjson.loads(text)
     except orjson.JSONDecodeError as exc:
         raise UsageError(
-            f"This is no JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}.",
-            hint="""For example: universe send ID '{"type": "tick", "dt": 1}'""",
+            f"The command is not JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}.",
+            hint="""Quote the whole command. For example: universe send ID '{"type": "tick", "dt": 1}'""",
         ) from None
 
 

@@ -58,3 +58,23 @@ def _score(word: str, names: Mapping[str, str]) -> list[tuple[str, float]]:
         limit=_SUGGESTED,
     )
     return [(key, score) for _, score, key in found]
+
+
+def bodies_called(text: str, stars: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the ids of the bodies with this id or name: upper and lower case are the same.
+
+    The last word of an id or name is enough if it is unique, such as `e` for `trappist-1-e`.
+    """
+    if text in stars:
+        return [text]
+    wanted = text.strip().casefold()
+    named = names_of(stars)
+    if found := [key for key, names in named.items() if wanted in names]:
+        return found
+    ends = [key for key, names in named.items() if any(one.endswith((f" {wanted}", f"-{wanted}")) for one in names)]
+    return ends if wanted and len(ends) == 1 else []
+
+
+def names_of(stars: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+    """Return the id and the name of each body by its id, in lower case."""
+    return {key: (key.casefold(), str(body.get("name") or "").strip().casefold()) for key, body in stars.items()}

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
+from universe.domain.suggestions import bodies_called, names_of
 from universe.plotting.texts import drawable
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
@@ -20,14 +21,7 @@ def find_bodies(stars: Mapping[str, Mapping[str, Any]], wanted: Sequence[str]) -
 
 
 def _find(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
-    if text in stars:
-        return text
-    plain = text.strip().casefold()
-    named = {key: (key.casefold(), str(body.get("name") or "").strip().casefold()) for key, body in stars.items()}
-    found = [key for key, names in named.items() if plain in names]
-    if not found:
-        ends = [key for key, names in named.items() if any(one.endswith((f" {plain}", f"-{plain}")) for one in names)]
-        found = ends if len(ends) == 1 else []
+    found = bodies_called(text, stars)
     if len(found) == 1:
         return found[0]
     if found:
@@ -38,8 +32,9 @@ def _find(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
             argument="body",
             allowed=found[:_MOST_LISTED],
         )
-    known = {name: key for key, names in named.items() for name in names if name}
-    near = list(dict.fromkeys(known[name] for name in get_close_matches(plain[:200], known, n=3, cutoff=0.5)))
+    known = {name: key for key, names in names_of(stars).items() for name in names if name}
+    close = get_close_matches(text.strip().casefold()[:200], known, n=3, cutoff=0.5)
+    near = list(dict.fromkeys(known[name] for name in close))
     if near:
         hint = f"Did you mean {' or '.join(near)}?"
     else:
@@ -58,7 +53,18 @@ def short_names(names: Sequence[str], longest: int = 14) -> list[str]:
     prefix = clean[0] + " "
     if all(name.startswith(prefix) for name in clean[1:]):
         clean = [clean[0], *(name.removeprefix(prefix) for name in clean[1:])]
+    if max(map(len, clean)) > longest:
+        clean = _without_common_words(clean)
     heads = [name if len(name) <= longest else name[: longest - 1] + "…" for name in clean]
     if len(set(heads)) == len(set(clean)):
         return heads
     return [name if len(name) <= longest else "…" + name[1 - longest :] for name in clean]
+
+
+def _without_common_words(names: list[str]) -> list[str]:
+    """Return "A" and "B" for "Alpha Centauri A" and "Alpha Centauri B"."""
+    words = [name.split() for name in names]
+    common = 0
+    while len({tuple(one[: common + 1]) for one in words}) == 1 and all(len(one) > common + 1 for one in words):
+        common += 1
+    return [" ".join(one[common:]) for one in words] if len(names) > 1 else names

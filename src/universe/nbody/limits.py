@@ -132,7 +132,7 @@ def _require_work(body_id: str, period: float, days: float, count: int) -> None:
     if not orbits <= most:
         raise _refusal(
             "days",
-            f"{abs(days):,.6g} days are {orbits:,.0f} orbits of '{body_id}', too many for {count} bodies",
+            f"{abs(days):,.10g} days are {orbits:,.0f} orbits of '{body_id}', too many for {count} bodies",
             f"at most {most:,.0f} of these orbits, {most * period:,.6g} days: choose a shorter time, or fewer bodies "
             f"without '{body_id}'",
         )

@@ -27,6 +27,8 @@ _COARSE: Final = 3.0
 _HILL_STABLE: Final = 2 * 3**0.5
 """Mutual Hill radii beyond which two planets on circles never meet."""
 _NEAR_CUT: Final = 5.0
+_NOISE: Final = 1e-9
+"""Percent: smaller changes of an axis are rounding, which a curve of its own scale would show as motion."""
 _PASSAGES: Final = "distance of neighbours when they pass, mutual Hill radii"
 
 
@@ -75,6 +77,8 @@ def _elements(motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterat
     with np.errstate(invalid="ignore", divide="ignore"):
         closed = np.where(motion.axes > 0, motion.axes, np.nan)
         changes = 100 * (closed / _mean(closed) - 1)
+    is_noise = np.nanmax(np.abs(changes), axis=0, initial=0.0) < _NOISE
+    changes = np.where(is_noise & np.isfinite(changes), 0.0, changes)
     yield stack("semi-major axis, change from the mean", series(changes), unit=" %")
     height = max(220.0, 17.0 * len(bodies))
     yield Panel("eccentricity", series(motion.eccentricities), height=height)
@@ -103,7 +107,7 @@ def _angles(reply: Mapping[str, Any], motion: Motion, times: Floats, short: Mapp
             for one, value in zip(chosen, values, strict=True)
         ]
         shown = "" if len(chosen) == len(every) else f", {len(chosen)} drawn"
-        note = f"{len(held)} of {len(every)} librate{shown}"
+        note = f"{len(held)} of {len(every)} {'librates' if len(held) == 1 else 'librate'}{shown}"
         height = 60 + 34.0 * max(5, len(chosen))
         yield Panel(title, series, note, y_range=(low, low + 360), is_angle=True, height=height)
 

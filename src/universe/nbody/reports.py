@@ -161,7 +161,8 @@ def _arithmetic(done: Run) -> str:
     worst = int(np.nanargmax(degrees))
     return (
         f"Every position is known to {degrees[worst]:.1g} degrees of its orbit or better; worst is "
-        f"{done.start.names[worst]} ({done.worst_error_au[worst]:.1g} AU). A second run, made another way, tells."
+        f"{done.start.names[worst]} ({done.worst_error_au[worst]:.1g} AU). A second run with other steps "
+        "differs by no more."
     )
 
 

@@ -14,9 +14,19 @@ from uraniborg.kernel.errors import InvalidInput, NotFound
 def choose(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
     """Return the bodies to move: `ids`, or all with a true orbit or without a parent.
 
-    Raise NotFound for an id that does not exist, and InvalidInput for no id, one given twice or a mass that is none.
+    Raise NotFound for an id that does not exist, and InvalidInput for no orbits, no id, an id given twice, or a mass
+    that is not one.
     """
     chosen = list(ids) if ids is not None else [key for key, body in stars.items() if _moves(body)]
+    if ids is None and not any(body.get("kepler") for body in stars.values()) and len(chosen) != 1:
+        lack = "No body of this universe has a kepler block" if stars else "This universe has no bodies"
+        raise InvalidInput(
+            f"{lack}, so gravity has no orbits to start from.",
+            hint="Make a universe from a real system: universe new --from trappist-1. Or give bodies kepler blocks "
+            "with units 'astronomical'.",
+            argument="kepler",
+            allowed="bodies with kepler blocks in astronomical units",
+        )
     if not chosen or len(set(chosen)) < len(chosen):
         raise InvalidInput(
             "The bodies to move must be named, each once.",

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from universe.nbody.selection import orbit_of
+from universe.nbody.tables import span_text
 from universe.orbits.grouping import Bodies, Grouping
 from universe.orbits.units import orbital_period
 
@@ -60,7 +61,7 @@ def notes_on_moons(stars: Bodies, moons: Mapping[str, Sequence[str]]) -> list[st
 
 def note_on_vectors(stars: Bodies, ids: Sequence[str], days: float) -> str:
     """Return a sentence about bodies that start from state vectors."""
-    moved = f", integrated over {abs(days):.6g} days with the relativistic field of the central body" if days else ""
+    moved = f", integrated over {span_text(abs(days))} with the relativistic field of the central body" if days else ""
     note = f"{_names(stars, ids)} start from state vectors{moved}."
     if any(_EPHEMERIS in _source_ids(stars[body_id]) for body_id in ids):
         note += (
@@ -72,7 +73,7 @@ def note_on_vectors(stars: Bodies, ids: Sequence[str], days: float) -> str:
 
 def note_on_epoch(epoch: float, days: float) -> str:
     """Return a sentence about elements that hold at one instant and were integrated to the time."""
-    return f"The elements hold at time {epoch:.10g}; the bodies were integrated from there over {abs(days):.6g} days."
+    return f"The elements hold at time {epoch:.10g}; the bodies were integrated from there over {span_text(abs(days))}."
 
 
 def note_on_kepler_motion(reason: str) -> str:

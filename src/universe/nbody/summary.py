@@ -12,6 +12,8 @@ _MOST_ROWS: Final = 30
 _DIGITS: Final = ((5, 3), (4, 3), (4, 2), (3, 2), (3, 1))
 """Of semi-major axes and of the other elements: the first that fit the width."""
 _LONGEST_NAME: Final = 12
+_WHOLE_TURN: Final = 180
+"""Degrees to either side: an angle that swings further has no centre worth naming."""
 _NOT_TRUSTED: Final = "NOT TRUSTWORTHY"
 Reply = Mapping[str, Any]
 
@@ -56,7 +58,7 @@ def _bodies(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
 
 def _orbit_rows(reply: Reply, short: Mapping[str, str], of_axis: int, of_others: int) -> list[tuple[str, ...]]:
     """Return the table of orbits with so many digits."""
-    rows: list[tuple[str, ...]] = [("body", "a (AU)", "e", "i (deg)", "period (d)", "err (°)")]
+    rows: list[tuple[str, ...]] = [("body", "a (AU)", "e", "i (°)", "period (d)", "error (°)")]
     for key, orbit in list(reply["orbits"].items())[:_MOST_ROWS]:
         period = orbit["meanPeriod"]
         rows.append(
@@ -85,7 +87,11 @@ def _resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     rows: list[tuple[str, ...]] = []
     for bodies, one in list(best.items())[:_MOST_ROWS]:
         between = " ".join(short.get(key, key) for key in bodies)
-        swing = "" if one["centre"] is None else f"{one['centre']:.0f} ± {one['halfRange']:.0f}°"
+        swing = (
+            ""
+            if one["centre"] is None or one["halfRange"] >= _WHOLE_TURN
+            else f"{one['centre']:.0f} ± {one['halfRange']:.0f}°"
+        )
         rows.append((f"  {between}", one.get("ratio") or "Laplace", one["behaviour"], swing, angle_text(one, short)))
     if max(map(len, tabulate(rows, right=(), width=None))) > WIDTH:
         rows = [row[:-1] for row in rows]  # the formulas are in --json
@@ -123,7 +129,7 @@ def _pairs(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
                 f"{short.get(one['inner'], one['inner'])} {short.get(one['outer'], one['outer'])}",
                 "-" if one["periodRatio"] is None else f"{one['periodRatio']:.5f}",
                 f"{closest['au']:.4g}",
-                "-" if closest["hillRadii"] is None else f"{closest['hillRadii']:.3g}",
+                "-" if closest["hillRadii"] is None else f"{closest['hillRadii']:#.3g}".removesuffix("."),
                 f"{closest['day']:.6g}",
             )
         )
@@ -139,7 +145,7 @@ def _events(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
         lines.append(f"day {one['day']:.6g}: {_both(one, short)} pass at {one['au']:.4g} AU{hill}")
     for one in reply["collisions"][:_MOST_ROWS]:
         merged = one.get("survivor")
-        after = f"; {short.get(merged, merged)} goes on with both" if merged else ""
+        after = f"; {short.get(merged, merged)} continues with both masses" if merged else ""
         lines.append(f"day {one['day']:.6g}: {_both(one, short)} collide{after}")
     lines += [
         f"day {one['day']:.6g}: {short.get(one['id'], one['id'])} leaves the system" for one in reply["ejections"]
@@ -160,8 +166,8 @@ def _both(event: Reply, short: Mapping[str, str]) -> str:
 def _errors(reply: Reply) -> Iterator[str]:
     yield "Errors" if reply["trustworthy"] else f"Errors: {_NOT_TRUSTED}"
     for name in ("arithmetic", "start", "physics"):
-        told = reply["errors"][name]
-        text = told if isinstance(told, str) else " ".join(told)
+        said = reply["errors"][name]
+        text = said if isinstance(said, str) else " ".join(said)
         label = {"arithmetic": "arithmetic", "start": "start", "physics": "missing physics"}[name]
         lines = wrap(f"{label}: {text or 'none known.'}", "    ")
         yield "  " + lines[0].lstrip()

@@ -7,12 +7,20 @@ from typing import Final
 from uraniborg.kernel.logging import printable
 
 WIDTH: Final = 80
+_ROUNDING: Final = 1e-12
+"""Elements below it, such as the eccentricity of a circle, are 0."""
 
 
 def span_text(days: float) -> str:
     """Return a span of time in days, and in years if it is long."""
     unit = "day" if abs(days) == 1 else "days"
-    return f"{days:,.6g} {unit}" + (f" ({days / 365.25:,.4g} years)" if abs(days) >= 730 else "")
+    long = f" ({_readable(days / 365.25, 4)} years)" if abs(days) >= 730 else ""
+    return f"{_readable(days, 6)} {unit}{long}"
+
+
+def _readable(value: float, digits: int) -> str:
+    """Return a number with so many digits and without an exponent."""
+    return f"{value:,.0f}" if abs(value) >= 10**digits / 10 else f"{value:,.{digits}g}"
 
 
 def wrap(text: str, indent: str = "") -> list[str]:
@@ -30,7 +38,8 @@ def range_text(values: Mapping[str, float] | None, digits: int = 3) -> str:
     if values is None:
         return "-"
     low, high = (
-        f"{one:.0f}" if abs(one) >= 10**digits else f"{one:.{digits}g}" for one in (values["min"], values["max"])
+        f"{one:.0f}" if abs(one) >= 10**digits or abs(one) < _ROUNDING else f"{one:.{digits}g}"
+        for one in (values["min"], values["max"])
     )
     return low if low == high else f"{low}–{high}"
 

@@ -45,7 +45,7 @@ def time_text(bodies: Iterable[Mapping[str, Any]], t: float, unit: str) -> str:
         instant = datetime(2000, 1, 1, 12, tzinfo=UTC) + timedelta(days=epoch + t - _J2000)
     except OverflowError:
         return seconds
-    return f"{instant:%Y-%m-%d %H:%M}  ·  {seconds}"
+    return f"{instant:%Y-%m-%d %H:%M} TDB  ·  {seconds}"
 
 
 def _epoch(body: Mapping[str, Any]) -> float | None:

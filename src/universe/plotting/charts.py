@@ -129,7 +129,7 @@ def _content(panel: Panel, area: Area) -> Iterator[Mark]:
         else:
             for part_x, part_y in pieces(x, np.where(seen, y, np.nan)):
                 yield Polyline(area.points(*thin(part_x, part_y, round(area.width / 1.5))), colour, series.width)
-        tail = y[seen][-max(1, int(seen.sum()) // 20) :]
+        tail = y[seen][-max(1, int(seen.sum()) // 20) :] if series.is_points else y[seen][-1:]
         ends.append((area.page_y(float(np.median(tail))), drawable(series.name, _LONGEST_NAME), colour))
     if len(ends) <= _MOST_NAMES:
         yield from _names(ends, area)

@@ -17,7 +17,7 @@ class SystemNotFound(NotFound):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"There is no system '{name[:80]}'.",
-            hint=f"Choose one of {', '.join(_NAMES)}.",
+            hint=f"Choose {', '.join(_NAMES)}, or an invented system such as seed:classic:42.",
             argument="name",
             allowed=list(_NAMES),
         )
@@ -70,8 +70,8 @@ def _instant(name: str, system: dict[str, Any], at: date | datetime | float | No
         return system["epochJd"]
     if "firstDay" not in system:
         raise InvalidInput(
-            f"{name} has one instant only, that of its observations.",
-            hint="Leave the date out, and move the universe on with tick: one simulation second is one day.",
+            f"{name} does not take a date: its data hold at one instant, that of the observations.",
+            hint="""Leave --at out. A tick lets days pass: universe send ID '{"type": "tick", "dt": 30}'""",
             argument="at",
             allowed="none",
         )

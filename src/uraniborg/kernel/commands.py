@@ -39,7 +39,9 @@ def run_app(app: typer.Typer, arguments: Sequence[str], *, name: str) -> NoRetur
         except TyperException as complaint:
             if not complaint.format_message():  # no command was named, and the help has been shown
                 return complaint.exit_code
-            raise UsageError(complaint.format_message(), hint=f"See `{name} --help`.") from None
+            context = getattr(complaint, "ctx", None)
+            path = context.command_path if context else name
+            raise UsageError(complaint.format_message(), hint=f"See `{path} --help`.") from None
         except SystemExit as left:
             if not isinstance(left.__context__, BrokenPipeError):
                 raise

@@ -48,3 +48,5 @@ def test_short_names_leave_out_what_all_have_in_common() -> None:
     assert short_names(["A", "A very long name 1", "A very long name 2"], 8) == ["A", "… name 1", "… name 2"]
     assert short_names(["", "\n\x1b[31m"]) == ["?", "[31m"]
     assert short_names([]) == []
+    assert short_names(["Alpha Centauri A", "Alpha Centauri B"], 12) == ["A", "B"]
+    assert short_names(["Proxima Centauri", "Proxima Centauri"], 12) == ["Centauri", "Centauri"]

@@ -17,3 +17,7 @@ from uraniborg.kernel.wording import counted
 )
 def test_a_number_is_said_with_what_it_counts(number: float, told: str) -> None:
     assert counted(number, "node") == told
+
+
+def test_a_plural_of_its_own_is_used_from_two_on() -> None:
+    assert [counted(number, "body", "bodies") for number in (0, 1, 2)] == ["0 bodies", "1 body", "2 bodies"]

@@ -91,7 +91,7 @@ def _ejected(found: Findings) -> str:
 
 
 def _resonances(found: Findings) -> list[str]:
-    if not any(len(family) > 1 for family in found.motion.families()):
+    if not found.motion.span or not any(len(family) > 1 for family in found.motion.families()):
         return []
     if not found.resonances:
         return ["No two or three neighbours are near a resonance of order 3 or lower."]
@@ -110,10 +110,13 @@ def _triples(found: Findings, triples: Sequence[Resonance]) -> list[str]:
             f"{subject} librated during the whole span: the {'widest swing' if len(triples) > 1 else 'swing'} is "
             f"{widest.behaviour.half_range:.3g} degrees to either side, of {_bodies(found, widest)}."
         ]
+    if not librating and not circulating:
+        subject = f"all {len(triples)} Laplace angles" if len(triples) > 1 else "the Laplace angle"
+        return [f"The run does not show whether {subject} {'librate' if len(triples) > 1 else 'librates'}."]
     kinds = [
         (librating, "librated"),
         (circulating, "circulated"),
-        ([one for one in triples if one not in librating and one not in circulating], "stayed unclear"),
+        ([one for one in triples if one not in librating and one not in circulating], "are unclear"),
     ]
     parts = [
         f"{'all' if len(some) == len(triples) else len(some)} {verb} ({_listed(found, some)})"
@@ -134,19 +137,24 @@ def _pairs(found: Findings) -> list[str]:
     sentences = [
         (held, "In resonance during the span, by at least one librating angle: {}."),
         (loose, "Near a resonance, but with circulating angles: {}."),
-        (unclear, "Near a resonance, but this run cannot tell whether in it: {}."),
+        (unclear, "Near a resonance, but the run does not show whether in it: {}."),
     ]
     return [sentence.format(_ratios(found, some)) for some, sentence in sentences if some]
 
 
 def _ratios(found: Findings, some: Sequence[Resonance]) -> str:
-    texts = [f"{_bodies(found, one)} ({one.angle.ratio})" for one in some[:_LISTED]]
-    more = [] if len(some) <= _LISTED else [f"{len(some) - _LISTED} more"]
-    return "; ".join([*texts, *more])
+    return _shortened([f"{_bodies(found, one)} ({one.angle.ratio})" for one in some])
 
 
 def _listed(found: Findings, some: Sequence[Resonance]) -> str:
-    return "; ".join(_bodies(found, one) for one in some[:_LISTED])
+    return _shortened([_bodies(found, one) for one in some])
+
+
+def _shortened(texts: Sequence[str]) -> str:
+    """Return the first texts and how many more there are; all if only one more would be left out."""
+    if len(texts) <= _LISTED + 1:
+        return "; ".join(texts)
+    return "; ".join([*texts[:_LISTED], f"{len(texts) - _LISTED} more"])
 
 
 def _having(some: Sequence[Resonance], behaviour: str) -> list[Resonance]:

@@ -9,7 +9,7 @@ def days_in_words(days: float) -> str:
     if not math.isfinite(days):
         return "an unknown time"
     if abs(days) < 1000:
-        return f"{days:.3g} days"
+        return f"{days:.3g} {'day' if days == 1 else 'days'}"
     years = days / 365.25
     return f"{years:.3g} years" if abs(years) < 1000 else f"{years:,.0f} years"
 
