@@ -6,6 +6,7 @@ that run it as it is installed.
 
 import atexit
 import functools
+import gc
 import importlib
 import json
 import os
@@ -162,6 +163,8 @@ def _be_a_template(control: str, main: str, *modules: str) -> None:
     run = getattr(importlib.import_module(module), function)
     for each in modules:
         importlib.import_module(each)
+    gc.collect()
+    gc.freeze()  # a child that looked for garbage in what is loaded would copy every page of it
     asked = _fork_at_every_request(socket.socket(fileno=int(control)))
     os.environ.clear()
     os.environ.update(asked["env"])
