@@ -109,14 +109,14 @@ class Template:
         return process
 
     def run(
-        self, *arguments: str, env: Mapping[str, str], cwd: Path, given: str = ""
+        self, *arguments: str, env: Mapping[str, str], cwd: Path, given: str = "", within_s: float = SOON
     ) -> subprocess.CompletedProcess[str]:
         with ThreadPoolExecutor() as readers, self.start(*arguments, env=env, cwd=cwd) as process:
             stdout, stderr = readers.submit(process.stdout.read), readers.submit(process.stderr.read)
             try:
                 process.stdin.write(given.encode())
                 process.stdin.close()
-                process.wait()
+                process.wait(within_s)
             finally:
                 process.kill()
             return subprocess.CompletedProcess(
