@@ -1,7 +1,10 @@
 """Fixtures and settings every test may rely on."""
 
 import gc
+import importlib
+import sys
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,11 +16,26 @@ SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 settings.register_profile("project", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("project")
 
+# Rewriting assertions takes most of the time of a collection: the other workers and later runs reuse what is written.
+sys.dont_write_bytecode = False
+
+
+def _import_share(config: pytest.Config) -> None:
+    """Import the test files of this worker's share first, so that each file is rewritten by one worker alone."""
+    worker = getattr(config, "workerinput", None)
+    if worker is None or config.args != config.getini("testpaths"):
+        return
+    number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+    for path in sorted(Path(__file__).parent.rglob("test_*.py"))[number::count]:
+        with suppress(Exception, pytest.skip.Exception):  # the collection imports it again and reports the error
+            importlib.import_module(".".join(path.relative_to(config.rootpath).with_suffix("").parts))
+
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """What is collected is kept until the end: to look for garbage in it, again and again, takes minutes in all."""
     gc.disable()
+    _import_share(session.config)
     try:
         return (yield)
     finally:

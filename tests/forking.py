@@ -6,6 +6,7 @@ that run it as it is installed.
 
 import atexit
 import functools
+import gc
 import importlib
 import json
 import os
@@ -14,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +23,7 @@ from typing import Any, Final, Self
 
 SOON: Final = 30.0
 ROOT: Final = Path(__file__).resolve().parents[1]
+STAND_IN: Final = Path(__file__).with_name("stand_in.py")
 
 
 class Forked:
@@ -70,15 +73,23 @@ class Template:
 
     def __init__(self, main: str, *modules: str) -> None:
         self._control, theirs = socket.socketpair()
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", __file__, str(theirs.fileno()), main, *modules],
-            stdin=subprocess.PIPE,  # the streams that the children inherit are to be such as pipes have
-            stdout=subprocess.PIPE,
-            pass_fds=[theirs.fileno()],
-            env={"PATH": os.environ.get("PATH", "")},
-        )
-        theirs.close()
+        self._folder = tempfile.TemporaryDirectory()
+        self._address = str(Path(self._folder.name) / "socket")
+        with theirs, socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self._address)
+            listener.listen()
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", __file__, str(theirs.fileno()), str(listener.fileno()), main, *modules],
+                stdin=subprocess.PIPE,  # the streams that the children inherit are to be such as pipes have
+                stdout=subprocess.PIPE,
+                pass_fds=[theirs.fileno(), listener.fileno()],
+                env={"PATH": os.environ.get("PATH", "")},
+            )
         atexit.register(self._close)
+
+    def command(self, *arguments: str) -> list[str]:
+        """Return a command that does what a child with these arguments does, for programs that start it themselves."""
+        return [sys.executable, "-I", "-S", str(STAND_IN), self._address, *arguments]
 
     def start(self, *arguments: str, env: Mapping[str, str], cwd: Path, stderr: int | None = None) -> Forked:
         """A child with pipes for its streams, or with the `stderr` given."""
@@ -98,14 +109,14 @@ class Template:
         return process
 
     def run(
-        self, *arguments: str, env: Mapping[str, str], cwd: Path, given: str = ""
+        self, *arguments: str, env: Mapping[str, str], cwd: Path, given: str = "", within_s: float = SOON
     ) -> subprocess.CompletedProcess[str]:
         with ThreadPoolExecutor() as readers, self.start(*arguments, env=env, cwd=cwd) as process:
             stdout, stderr = readers.submit(process.stdout.read), readers.submit(process.stderr.read)
             try:
                 process.stdin.write(given.encode())
                 process.stdin.close()
-                process.wait()
+                process.wait(within_s)
             finally:
                 process.kill()
             return subprocess.CompletedProcess(
@@ -115,6 +126,7 @@ class Template:
     def _close(self) -> None:
         self._control.close()
         self._process.communicate(timeout=SOON)
+        self._folder.cleanup()
 
 
 @functools.cache
@@ -123,17 +135,22 @@ def template(main: str, *modules: str) -> Template:
     return Template(main, *modules)
 
 
-def _fork_at_every_request(control: socket.socket) -> dict[str, Any]:
+def _fork_at_every_request(control: socket.socket, listener: socket.socket) -> dict[str, Any]:
     """Returns in the children only, with what was asked for."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
-        length, streams, _, _ = socket.recv_fds(control, 4, 4)
+        ready, _, _ = select.select([control, listener], [], [])
+        asking = control if control in ready else listener.accept()[0]
+        length, streams, _, _ = socket.recv_fds(asking, 4, 4)
         if not length:
             os._exit(0)
-        asked = json.loads(control.recv(int.from_bytes(length, "big"), socket.MSG_WAITALL))
+        asked = json.loads(asking.recv(int.from_bytes(length, "big"), socket.MSG_WAITALL))
+        if asking is not control:
+            asking.close()
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             control.close()
+            listener.close()
             _be_watched(*streams)
             return asked
         for stream in streams:
@@ -156,13 +173,15 @@ def _be_watched(stdin: int, stdout: int, stderr: int, report: int) -> None:
     os.close(report)
 
 
-def _be_a_template(control: str, main: str, *modules: str) -> None:
+def _be_a_template(control: str, listener: str, main: str, *modules: str) -> None:
     sys.path.append(str(ROOT))
     module, _, function = main.partition(":")
     run = getattr(importlib.import_module(module), function)
     for each in modules:
         importlib.import_module(each)
-    asked = _fork_at_every_request(socket.socket(fileno=int(control)))
+    gc.collect()
+    gc.freeze()  # a child that looked for garbage in what is loaded would copy every page of it
+    asked = _fork_at_every_request(socket.socket(fileno=int(control)), socket.socket(fileno=int(listener)))
     os.environ.clear()
     os.environ.update(asked["env"])
     os.chdir(asked["cwd"])

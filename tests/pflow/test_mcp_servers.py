@@ -12,6 +12,7 @@ from pflow.mcp_config import InvalidServer, ServerExists, UnknownServer, address
 from pflow.mcp_servers import Synced, add_server, read_servers, remove_server, server, sync
 from pflow.registry.registry import Registry
 from tests.pflow import tool_server
+from tests.pflow.tool_command import tool_command
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.mcp import stateless_app
 from uraniborg.kernel.mcp.client import HttpServer, StdioServer
@@ -174,10 +175,10 @@ async def test_syncing_makes_node_types_of_the_tools_of_all_servers(tmp_path: Pa
 
 
 async def test_a_server_that_fails_keeps_its_tools_and_is_told_and_the_others_are_listed(tmp_path: Path) -> None:
-    add_server(tmp_path, "tools", TOOLS)
+    add_server(tmp_path, "tools", tool_command())
     await sync(tmp_path)
     add_server(tmp_path, "tools", BROKEN, replace=True)
-    add_server(tmp_path, "also", TOOLS)
+    add_server(tmp_path, "also", tool_command())
     found = {one.name: one for one in await sync(tmp_path)}
     assert found["also"] == Synced("also", 6)
     assert found["tools"].tools == 6
@@ -186,7 +187,7 @@ async def test_a_server_that_fails_keeps_its_tools_and_is_told_and_the_others_ar
 
 
 async def test_only_the_servers_that_are_named_are_asked(tmp_path: Path) -> None:
-    add_server(tmp_path, "tools", TOOLS)
+    add_server(tmp_path, "tools", tool_command())
     add_server(tmp_path, "broken", BROKEN)
     assert await sync(tmp_path, ["tools"]) == [Synced("tools", 6)]
     with pytest.raises(UnknownServer):
@@ -194,14 +195,14 @@ async def test_only_the_servers_that_are_named_are_asked(tmp_path: Path) -> None
 
 
 async def test_a_server_that_is_removed_takes_its_tools_along(tmp_path: Path) -> None:
-    add_server(tmp_path, "tools", TOOLS)
+    add_server(tmp_path, "tools", tool_command())
     await sync(tmp_path)
     remove_server(tmp_path, "tools")
     assert types(tmp_path) == []
 
 
 async def test_a_server_that_was_taken_out_of_the_file_by_hand_is_forgotten(tmp_path: Path) -> None:
-    add_server(tmp_path, "tools", TOOLS)
+    add_server(tmp_path, "tools", tool_command())
     await sync(tmp_path)
     (tmp_path / "mcp-servers.json").write_text("")
     assert await sync(tmp_path) == []
@@ -209,7 +210,7 @@ async def test_a_server_that_was_taken_out_of_the_file_by_hand_is_forgotten(tmp_
 
 
 async def test_a_listing_that_was_damaged_is_written_anew(tmp_path: Path) -> None:
-    add_server(tmp_path, "tools", TOOLS)
+    add_server(tmp_path, "tools", tool_command())
     (tmp_path / "mcp-tools.json").write_text('{"servers": [')
     assert Registry(tmp_path).problems[0].where == "mcp-tools.json"
     await sync(tmp_path)

@@ -43,8 +43,12 @@ def tool_server() -> Server:
     return server
 
 
-if __name__ == "__main__":
+def main() -> None:
     if "STARTS" in os.environ:
         with open(os.environ["STARTS"], "a") as starts:
             starts.write(f"{os.getpid()}\n")
     tool_server().run()
+
+
+if __name__ == "__main__":
+    main()

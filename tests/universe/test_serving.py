@@ -43,13 +43,13 @@ def interrupted(served: Served) -> int:
 
 
 def test_it_says_where_it_is_in_one_line_and_answers_there(tmp_path: Path) -> None:
-    with serving_process(tmp_path / "u.db") as served:
+    with serving_process(tmp_path / "u.db", from_the_start=True) as served:
         answer = httpx.get(f"{served.url}/health", timeout=PROMPTLY)
         assert answer.status_code == 200
         assert answer.json()["listeners"] == 0
         assert interrupted(served) in ENDED
         assert served.child.stdout is not None
-        assert served.child.stdout.read() == ""
+        assert served.child.stdout.read() == b""
         assert served.stderr == ""
 
 

@@ -34,7 +34,6 @@ def starting(folder: Path, name: str, dsn: str) -> Generator[Served]:
             [sys.executable, "-m", "universe", "serve", "--db", dsn, "--port", "0", "--json"],
             stdout=subprocess.PIPE,
             stderr=stderr,
-            text=True,
             cwd=folder,
             env={**env, "URANIBORG_HOME": str(folder / name)},
         )

@@ -8,38 +8,48 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from paper_search.models import PaperCollection
+from tests.forking import template
 from tests.sharing import PATIENCE_S, made_once
 from uraniborg.recordings import QUERY
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+LOADED = (
+    *("uraniborg.demo", "uraniborg.demo_session", "uraniborg.demo_shelf", "uraniborg.demo_universe"),
+    *("uraniborg.demo_workflow", "rich.table", "structlog"),
+)
 
 
-def run_in(
-    folder: Path, *arguments: str, more: Mapping[str, str], within_s: float = 50
-) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "URANIBORG_HOME": str(folder / "home"), "COLUMNS": "100", "NO_COLOR": "1"}
+def environment(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
+    return {**os.environ, "URANIBORG_HOME": str(folder / "home"), "COLUMNS": "100", "NO_COLOR": "1", **more}
+
+
+def run_from_the_start(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [Path(sys.executable).with_name("uraniborg"), *arguments],
         capture_output=True,
         text=True,
-        timeout=within_s,
+        timeout=PATIENCE_S,
         check=False,
         cwd=folder,
-        env={**env, **more},
+        env=environment(folder, more),
     )
+
+
+def run_loaded(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """The same, forked when it has loaded the demo."""
+    loaded = template("uraniborg.cli:main", *LOADED)
+    return loaded.run(*arguments, env=environment(folder, more), cwd=folder, within_s=PATIENCE_S)
 
 
 @pytest.fixture
 def uraniborg(tmp_path: Path) -> Command:
-    def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-        return run_in(tmp_path, *arguments, more=more)
-
-    return run
+    return partial(run_loaded, tmp_path)
 
 
 @dataclass(frozen=True)
@@ -52,8 +62,8 @@ class Demo:
     stderr: str
 
 
-def show(folder: Path, **more: str) -> None:
-    done = run_in(folder, "demo", more=more, within_s=PATIENCE_S)
+def show(run: Command, folder: Path, **more: str) -> None:
+    done = run(folder, "demo", **more)
     told = {"returncode": done.returncode, "stdout": done.stdout, "stderr": done.stderr}
     (folder / "told.json").write_text(json.dumps(told))
 
@@ -66,7 +76,7 @@ def shown_in(folder: Path) -> Demo:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     def make(folder: Path) -> None:
         (folder / "tmp").mkdir()
-        show(folder, PFLOW_HOME=str(folder / "pflow"), TMPDIR=str(folder / "tmp"))
+        show(run_from_the_start, folder, PFLOW_HOME=str(folder / "pflow"), TMPDIR=str(folder / "tmp"))
 
     return shown_in(made_once(tmp_path_factory, "demo", make))
 
@@ -78,7 +88,8 @@ def second_demo(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Demo:
     def make(folder: Path) -> None:
         shutil.copytree(demo.folder, folder, dirs_exist_ok=True)
         (folder / ".env").write_text("DOMAIN=alchemy\n")
-        show(folder, DOMAIN="alchemy", PFLOW_TIMEOUT="0.001", URANIBORG_PAPER_SEARCH__SESSIONS__REPLY_WITHIN_S="0")
+        settings = {"PFLOW_TIMEOUT": "0.001", "URANIBORG_PAPER_SEARCH__SESSIONS__REPLY_WITHIN_S": "0"}
+        show(run_loaded, folder, DOMAIN="alchemy", **settings)
 
     return shown_in(made_once(tmp_path_factory, "second demo", make))
 

@@ -17,8 +17,16 @@ import httpx
 import pytest
 
 from paper_library.cli import run
+from tests.forking import Forked, template
 
 COMMAND: Final = str(Path(sys.executable).with_name("paper-library"))
+LOADED: Final = (
+    *("paper_library.cli", "paper_library.serving", "paper_library.app", "paper_library.summary"),
+    *("paper_library.text.sections", "paper_library.store.live", "uraniborg.kernel.web", "uvicorn.loops.uvloop"),
+    *("uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on", "uvicorn.supervisors", "mcp.server.fastmcp"),
+    *("anyio._backends._asyncio", "Stemmer", "rich.logging", "structlog"),
+)
+"""What a server comes to load sooner or later."""
 SOON: Final = 25.0
 """How long anything may take before it counts as never happening."""
 
@@ -76,7 +84,7 @@ def process(*arguments: str | Path, cwd: Path, before: Callable[[], None] | None
 class Served:
     """A server as a process of its own."""
 
-    def __init__(self, child: subprocess.Popen[str], url: str, errors: Path) -> None:
+    def __init__(self, child: subprocess.Popen[bytes] | Forked, url: str, errors: Path) -> None:
         self.child = child
         self.url = url
         self._errors = errors
@@ -110,32 +118,33 @@ def _command_line(pid: str) -> bytes:
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str | Path, **env: str) -> Generator[Served]:
-    """`paper-library serve` with these arguments on a free port, answering."""
+def serving(folder: Path, *arguments: str | Path, from_the_start: bool = False, **env: str) -> Generator[Served]:
+    """`paper-library serve` with these arguments on a free port, answering.
+
+    The server begins where it has loaded what it needs, or `from_the_start` as it is installed.
+    """
     errors = folder / "serve.stderr"
+    options = ["serve", *map(str, arguments), "--port", "0", "--json"]
+    given = clean_environment(folder / "home", **env)
+    child: subprocess.Popen[bytes] | Forked
     with errors.open("w") as stderr:
-        child = subprocess.Popen(
-            [COMMAND, "serve", *map(str, arguments), "--port", "0", "--json"],
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
-            cwd=folder,
-            env=clean_environment(folder / "home", **env),
-        )
-    try:
-        said = json.loads(_first_line(child, errors))
-        served = Served(child, said["url"].replace("0.0.0.0", "127.0.0.1"), errors)
-        with served.client:
-            eventually(lambda: _answers(served.client))
-            yield served
-    finally:
-        child.kill()
-        child.wait(SOON)
-        assert child.stdout is not None
-        child.stdout.close()
+        if from_the_start:
+            child = subprocess.Popen([COMMAND, *options], stdout=subprocess.PIPE, stderr=stderr, cwd=folder, env=given)
+        else:
+            loaded = template("paper_library.__main__:main", *LOADED)
+            child = loaded.start(*options, env=given, cwd=folder, stderr=stderr.fileno())
+    with child:
+        try:
+            said = json.loads(_first_line(child, errors))
+            served = Served(child, said["url"].replace("0.0.0.0", "127.0.0.1"), errors)
+            with served.client:
+                eventually(lambda: _answers(served.client))
+                yield served
+        finally:
+            child.kill()
 
 
-def _first_line(child: subprocess.Popen[str], errors: Path) -> str:
+def _first_line(child: subprocess.Popen[bytes] | Forked, errors: Path) -> bytes:
     assert child.stdout is not None
     with selectors.DefaultSelector() as waiting:
         waiting.register(child.stdout, selectors.EVENT_READ)

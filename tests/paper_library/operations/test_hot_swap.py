@@ -151,7 +151,7 @@ def test_a_shelf_that_is_taken_away_is_served_on_to_many_at_once(tmp_path: Path,
 
 
 def test_all_workers_come_to_serve_the_new_shelf(tmp_path: Path, shelf: Path) -> None:
-    with serving(tmp_path, shelf, "--workers", "2") as served:
+    with serving(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
         eventually(lambda: len(served.workers()) == 2)
         shelve(shelf, *NEW)
         eventually(lambda: all(told_anew(served.url) == NEW for _ in range(20)), within=20)

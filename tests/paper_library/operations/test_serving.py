@@ -253,13 +253,13 @@ def _refuses_connections(url: str) -> bool:
 
 
 def test_an_interrupt_ends_it_without_a_traceback(shelf: Path, tmp_path: Path) -> None:
-    with serving(tmp_path, shelf) as served:
+    with serving(tmp_path, shelf, from_the_start=True) as served:
         assert served.stop(signal.SIGINT) in (0, 130, -signal.SIGINT)
         assert "Traceback" not in served.stderr
 
 
 def test_two_workers_serve_and_survive_that_one_is_killed(shelf: Path, tmp_path: Path) -> None:
-    with serving(tmp_path, shelf, "--workers", "2") as served:
+    with serving(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
         eventually(lambda: len(served.workers()) == 2)
         before = served.workers()
         os.kill(before[0], signal.SIGKILL)
@@ -278,11 +278,11 @@ def _found(url: str) -> bool:
 
 
 def test_what_it_prints_is_one_line_of_json(shelf: Path, tmp_path: Path) -> None:
-    with serving(tmp_path, shelf) as served:
+    with serving(tmp_path, shelf, from_the_start=True) as served:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+", served.url)
         served.stop()
         assert served.child.stdout is not None
-        assert served.child.stdout.read() == ""
+        assert served.child.stdout.read() == b""
 
 
 def test_requests_that_are_no_http_do_no_harm(shelf: Path, tmp_path: Path) -> None:
@@ -315,7 +315,7 @@ def test_json_of_the_health_names_build_and_papers(shelf: Path, tmp_path: Path) 
 
 
 def test_workers_do_not_outlive_the_process_that_started_them(tmp_path: Path, shelf: Path) -> None:
-    with serving(tmp_path, shelf, "--workers", "2") as served:
+    with serving(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
         eventually(lambda: len(served.workers()) == 2)
         workers = served.workers()
         served.stop(signal.SIGKILL)

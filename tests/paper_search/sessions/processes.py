@@ -33,6 +33,8 @@ LOADED: Final = (
     "paper_search.export.markdown",
     "paper_search.export.json_text",
     *(f"paper_search.sources.{name}" for name in KNOWN),
+    "paper_search.sources.transport",
+    "paper_library.source",
     "anyio._backends._asyncio",
     "filelock",
     "Stemmer",

@@ -473,7 +473,7 @@ def test_texts_of_a_million_characters_are_checked() -> None:
             echo("b", "${a.echo}" * 100_000),
             echo("c", "${a.echo}${" * 90_000),
             echo("d", "${" + "true ?? " * 120_000),
-            {"id": "e", "type": "shell", "params": {"command": "echo '${a.echo}' # it's\n" * 40_000}},
+            {"id": "e", "type": "shell", "params": {"command": ("echo '${a.echo}' # it's".ljust(99) + "\n") * 10_000}},
             {"id": "f", "type": "x" * 1_000_000},
         ]
     }

@@ -85,10 +85,10 @@ def test_a_template_elsewhere_in_a_command_with_here_documents_is_fine(command: 
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        ("eval " * 200_000 + "${v}", ["template_to_interpreter"]),
-        ("sh -c 'x' " * 100_000 + "${v}", []),
-        ("cat <<'A' " * 100_000 + "\n${v}", ["template_in_document"]),
-        ("'<<' " * 200_000 + "${v}", []),
+        ("eval ".ljust(20) * 50_000 + "${v}", ["template_to_interpreter"]),
+        ("sh -c 'x' ".ljust(40) * 25_000 + "${v}", []),
+        ("cat <<'A' ".ljust(40) * 25_000 + "\n${v}", ["template_in_document"]),
+        ("'<<' ".ljust(20) * 50_000 + "${v}", []),
     ],
     ids=range(4),
 )

@@ -10,11 +10,26 @@ from typing import Any
 
 from mcp.types import CallToolResult
 
+from tests.forking import Template, template
 from uraniborg.kernel.mcp.testing import ClientSession, stdio_client_for, text_of
 
 COMMAND = str(Path(sys.executable).with_name("pflow"))
 SERVE = ("mcp", "serve")
 PATIENCE_S = 40
+LOADED = (
+    *("pflow.service", "pflow.engine.engine", "pflow.engine.runlog", "pflow.engine.checkpoints", "pflow.engine.spool"),
+    *("pflow.cli.app", "pflow.mcp_server", "pflow.browsing", "pflow.replies", "pflow.reporting"),
+    *("pflow.nodes.basics", "pflow.nodes.shell", "pflow.nodes.python", "pflow.nodes.approval"),
+    *("pflow.registry.discovery", "pflow.registry.loading", "pflow.registry.search"),
+    *("uraniborg.kernel.inbox", "uraniborg.kernel.mcp.stdio", "mcp.server.fastmcp", "anyio._backends._asyncio"),
+    *("Stemmer", "platformdirs.unix", "rapidfuzz.process", "rapidfuzz.fuzz", "rich.logging", "structlog"),
+)
+"""What a server comes to load sooner or later."""
+
+
+def loaded() -> Template:
+    """The command as it is when it has loaded what it needs."""
+    return template("pflow.__main__:main", *LOADED)
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
@@ -38,13 +53,19 @@ def workplace(home: Path) -> Path:
 
 
 @asynccontextmanager
-async def agent(home: Path, *, is_silent: bool = True, **env: str) -> AsyncGenerator[ClientSession]:
-    """A client of a server of its own, which must have said nothing on its stderr when it is over."""
+async def agent(
+    home: Path, *, is_silent: bool = True, from_the_start: bool = False, **env: str
+) -> AsyncGenerator[ClientSession]:
+    """A client of a server of its own, which must have said nothing on its stderr when it is over.
+
+    The server begins where it has loaded what it needs, or `from_the_start` as it is installed.
+    """
+    command, *arguments = [COMMAND, *SERVE] if from_the_start else loaded().command(*SERVE)
     log = said_by(home)
     with log.open("a", encoding="utf-8") as stderr:
         before = log.stat().st_size
         folder = str(workplace(home))
-        async with stdio_client_for(COMMAND, SERVE, environment(home, **env), cwd=folder, stderr=stderr) as client:
+        async with stdio_client_for(command, arguments, environment(home, **env), cwd=folder, stderr=stderr) as client:
             yield client
     said = log.read_bytes()[before:].decode()
     assert not is_silent or said == "", said

@@ -3,21 +3,23 @@
 import json
 import select
 import subprocess
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from io import BufferedReader, BufferedWriter
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
-from tests.pflow.mcp.agents import COMMAND, PATIENCE_S, SERVE, environment, workplace
+from tests.forking import Forked
+from tests.pflow.mcp.agents import PATIENCE_S, SERVE, environment, loaded, workplace
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED
 
 
 class Raw:
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | Forked) -> None:
         self.process = process
         self._heard = bytearray()
         self.stdin, self.stdout, self.stderr = cast(
-            "tuple[IO[bytes], IO[bytes], IO[bytes]]", (process.stdin, process.stdout, process.stderr)
+            "tuple[BufferedWriter, BufferedReader, BufferedReader]", (process.stdin, process.stdout, process.stderr)
         )
 
     def send(self, message: dict[str, Any]) -> None:
@@ -32,7 +34,7 @@ class Raw:
         """The next line, which must be a message."""
         while b"\n" not in self._heard:
             assert select.select([self.stdout], [], [], PATIENCE_S)[0], "the server says nothing"
-            got = self.stdout.read(1 << 16)
+            got = self.stdout.read1(1 << 16)
             assert got, "the server is gone"
             self._heard += got
         line, _, rest = bytes(self._heard).partition(b"\n")
@@ -57,22 +59,22 @@ class Raw:
 
 
 @contextmanager
-def raw_server(home: Path, *, command: Sequence[str] = (COMMAND, *SERVE), **env: str) -> Generator[Raw]:
-    """A server that is initialized. Its stdin is open until the block ends, or closes it."""
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(
-        command,
-        stdin=pipe,
-        stdout=pipe,
-        stderr=pipe,
-        bufsize=0,
-        cwd=workplace(home),
-        env=environment(home, **env),
-    )
-    with process:
+def raw_server(home: Path, *, command: Sequence[str] = (), **env: str) -> Generator[Raw]:
+    """A server that is initialized. Its stdin is open until the block ends, or closes it.
+
+    Without a `command` it is one that need not load anything first.
+    """
+    with _started(home, command, environment(home, **env)) as process:
         try:
             raw = Raw(process)
             raw.initialize()
             yield raw
         finally:
             process.kill()
+
+
+def _started(home: Path, command: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes] | Forked:
+    if not command:
+        return loaded().start(*SERVE, env=env, cwd=workplace(home))
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=workplace(home), env=env)

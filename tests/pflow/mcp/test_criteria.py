@@ -1,4 +1,8 @@
-"""The twenty-five criteria of the specification, one by one, over real stdio."""
+"""The twenty-five criteria of the specification, one by one, over real stdio.
+
+The tools, the silence of both streams and the interrupt are proved of the command as it is installed, the rest of
+servers that are forked when they are loaded.
+"""
 
 import asyncio
 import json
@@ -46,7 +50,7 @@ def home(tmp_path: Path) -> Path:
 
 @requirement("PF-R1")
 async def test_01_the_server_offers_exactly_five_tools(home: Path) -> None:
-    async with agent(home) as client:
+    async with agent(home, from_the_start=True) as client:
         offered = [tool.name for tool in (await client.list_tools()).tools]
     assert len(offered) == 5
     assert set(offered) == TOOLS
@@ -211,7 +215,7 @@ def test_11_a_run_prints_nothing_on_either_stream_but_the_protocol(home: Path) -
     code = "import sys; print('chatter'); print('CHATTER', file=sys.stderr); result = sys.stdin.read()"
     python = {"id": "code", "type": "python", "params": {"code": code}}
     draft(home, "noisy", chain(shell("first", noise), python, shell("last", f"{noise}; exit 1")))
-    with raw_server(home) as server:
+    with raw_server(home, command=[COMMAND, *SERVE]) as server:
         server.call("execute", name="noisy")
         reply = server.reply()
         assert reply["checkpoint"]["completed_nodes"] == ["first", "code"]
@@ -392,7 +396,7 @@ async def test_20_the_server_is_fastmcp_and_speaks_the_protocol_properly(home: P
 
 @requirement("PF-R20")
 def test_21_an_interrupt_ends_the_server_with_130_although_its_input_is_open(home: Path) -> None:
-    with raw_server(home) as server:
+    with raw_server(home, command=[COMMAND, *SERVE]) as server:
         server.process.send_signal(signal.SIGINT)
         assert server.exit_code() == 130
         assert server.stderr.read() == b""

@@ -31,7 +31,7 @@ async def test_an_agent_browses_drafts_fails_mends_resumes_saves_and_finds_it_ag
         "outputs": {"total": {"source": "${sum.result}"}},
     }
 
-    async with agent(home) as client:
+    async with agent(home, from_the_start=True) as client:
         found = await told(client, "browse_components", query="run a shell command")
         assert "shell" in [node["type"] for node in found["nodes"]][:3]
 

@@ -21,6 +21,7 @@ from pflow.registry.registry import Registry
 from pflow.service import Service
 from tests.pflow import tool_server
 from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
+from tests.pflow.tool_command import tool_command
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.mcp import stateless_app
 from uraniborg.kernel.mcp.testing import serving
@@ -33,7 +34,7 @@ SECOND = {"a": "${first.result.sum}"}
 def home(tmp_path: Path) -> Path:
     home = tmp_path / "home"
     env = {"STARTS": str(tmp_path / "starts")}
-    add_server(home, "tools", {"command": sys.executable, "args": [tool_server.__file__], "env": env})
+    add_server(home, "tools", {**tool_command(), "env": env})
     return home
 
 

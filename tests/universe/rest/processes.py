@@ -15,6 +15,14 @@ from typing import Final
 
 import httpx
 
+from tests.forking import Forked, template
+
+LOADED: Final = (
+    *("universe.cli", "universe.app", "universe.store.sqlite", "uraniborg.kernel.web", "uvicorn.loops.uvloop"),
+    *("uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on", "uvicorn.supervisors", "mcp.server.fastmcp"),
+    *("anyio._backends._asyncio", "rich.logging", "structlog", "platformdirs.unix", "encodings.idna"),
+)
+"""What a server comes to load sooner or later."""
 SOON: Final = 25.0
 """How long anything may take before it counts as never happening."""
 
@@ -22,7 +30,7 @@ SOON: Final = 25.0
 class Served:
     """A server that has said where it is."""
 
-    def __init__(self, child: subprocess.Popen[str], url: str, errors: Path) -> None:
+    def __init__(self, child: subprocess.Popen[bytes] | Forked, url: str, errors: Path) -> None:
         self.child = child
         self.url = url
         self._errors = errors
@@ -52,29 +60,35 @@ class Served:
 
 
 @contextmanager
-def serving_process(file: Path, **settings: object) -> Generator[Served]:
-    """A server of the universes in the file, on a free port, with these settings."""
+def serving_process(file: Path, *, from_the_start: bool = False, **settings: object) -> Generator[Served]:
+    """A server of the universes in the file, on a free port, with these settings.
+
+    The server begins where it has loaded what it needs, or `from_the_start` as a person starts it.
+    """
     errors = file.with_suffix(".stderr")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("URANIBORG_")}
     environment |= {f"URANIBORG_UNIVERSE__{name.upper()}": str(value) for name, value in settings.items()}
     environment["URANIBORG_HOME"] = str(file.parent / "home")
-    command = [sys.executable, "-m", "universe", "serve", "--db", f"sqlite:///{file}", "--port", "0", "--json"]
+    arguments = ["serve", "--db", f"sqlite:///{file}", "--port", "0", "--json"]
+    child: subprocess.Popen[bytes] | Forked
     with errors.open("w") as stderr:
-        child = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=stderr, text=True, cwd=file.parent, env=environment
-        )
-    assert child.stdout is not None
-    try:
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(child.stdout, selectors.EVENT_READ)
-            assert waiting.select(SOON), "the server said nothing"
-        line = child.stdout.readline()
-        assert line, errors.read_text()
-        assert "url" in json.loads(line), line
-        served = Served(child, json.loads(line)["url"], errors)
-        served.wait_until_it_answers()
-        yield served
-    finally:
-        child.kill()
-        child.wait(SOON)
-        child.stdout.close()
+        if from_the_start:
+            command = [sys.executable, "-m", "universe", *arguments]
+            child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, cwd=file.parent, env=environment)
+        else:
+            loaded = template("universe.__main__:main", *LOADED)
+            child = loaded.start(*arguments, env=environment, cwd=file.parent, stderr=stderr.fileno())
+    with child:
+        try:
+            assert child.stdout is not None
+            with selectors.DefaultSelector() as waiting:
+                waiting.register(child.stdout, selectors.EVENT_READ)
+                assert waiting.select(SOON), "the server said nothing"
+            line = child.stdout.readline()
+            assert line, errors.read_text()
+            assert "url" in json.loads(line), line
+            served = Served(child, json.loads(line)["url"], errors)
+            served.wait_until_it_answers()
+            yield served
+        finally:
+            child.kill()

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from tests.forking import template
 from tests.uraniborg.kernel.mcp import odd_server, sample_server
 from uraniborg.kernel.mcp import stateful_app, stateless_app
 from uraniborg.kernel.mcp.client import (
@@ -27,6 +28,12 @@ from uraniborg.kernel.mcp.testing import serving
 
 SAMPLE = StdioServer(sys.executable, (str(Path(sample_server.__file__)),))
 SOON = 30.0
+
+
+def loaded_sample() -> StdioServer:
+    """The same, forked when it is loaded."""
+    command, *arguments = template(f"{sample_server.__name__}:main").command()
+    return StdioServer(command, tuple(arguments))
 
 
 def odd(how: str, **more: Any) -> StdioServer:
@@ -79,14 +86,14 @@ async def test_headers_go_with_every_request_and_a_refusal_names_the_status() ->
 
 
 async def test_an_error_of_a_tool_is_a_reply_and_not_an_exception() -> None:
-    async with opened(SAMPLE) as connection:
+    async with opened(loaded_sample()) as connection:
         reply = await connection.call_tool("lose", {"paper_id": "p"})
         assert reply.is_error
         assert "There is no paper p." in reply.content[0]["text"]
 
 
 async def test_it_may_be_opened_used_and_closed_by_different_tasks() -> None:
-    connection = await asyncio.create_task(Connection.open(SAMPLE, timeout_s=SOON))
+    connection = await asyncio.create_task(Connection.open(loaded_sample(), timeout_s=SOON))
     reply = await asyncio.create_task(connection.call_tool("say", {"text": "there"}))
     assert reply.content[0]["text"] == "there"
     await asyncio.wait_for(asyncio.create_task(connection.close()), SOON)
@@ -144,14 +151,14 @@ async def test_a_server_that_never_gets_ready_is_given_up_on_and_ended() -> None
 
 
 async def test_a_call_that_takes_too_long_is_given_up_on_and_the_connection_stays() -> None:
-    async with opened(SAMPLE) as connection:
+    async with opened(loaded_sample()) as connection:
         with pytest.raises(ServerTimedOut, match=r"did not answer within 0\.2 seconds"):
             await connection.call_tool("wait_forever", {}, 0.2)
         assert (await connection.call_tool("say", {"text": "here"})).content[0]["text"] == "here"
 
 
 async def test_a_call_that_is_cancelled_leaves_the_connection_usable() -> None:
-    async with opened(SAMPLE) as connection:
+    async with opened(loaded_sample()) as connection:
         waiting = asyncio.create_task(connection.call_tool("wait_forever", {}))
         await asyncio.wait({waiting}, timeout=0.1)
         waiting.cancel()
@@ -198,7 +205,7 @@ async def test_a_refusal_of_the_server_carries_its_code_and_no_secret() -> None:
 
 
 async def test_arguments_that_are_no_json_are_refused_before_they_are_sent() -> None:
-    async with opened(SAMPLE) as connection:
+    async with opened(loaded_sample()) as connection:
         with pytest.raises(CallRefused, match="no JSON"):
             await connection.call_tool("say", {"text": object()})
         with pytest.raises(CallRefused, match="no JSON"):
