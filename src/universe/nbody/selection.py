@@ -17,12 +17,23 @@ def choose(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
     Raise NotFound for an id that does not exist, and InvalidInput for no id, one given twice or a mass that is none.
     """
     chosen = list(ids) if ids is not None else [key for key, body in stars.items() if _moves(body)]
-    if not chosen or len(set(chosen)) < len(chosen):
+    if not chosen:
         raise InvalidInput(
-            "The bodies to move must be named, each once.",
-            hint="Give the ids of the bodies whose gravity counts.",
+            "There is no body to move: this universe has no bodies with orbits in astronomical units."
+            if ids is None
+            else "There is no body to move: the list of bodies is empty.",
+            hint="Start from a real system (`universe new --from trappist-1`), or add a star and bodies with a kepler "
+            "block.",
             argument="ids",
-            allowed="one or more different ids",
+            allowed="two or more bodies",
+        )
+    if twice := next((one for one in chosen if chosen.count(one) > 1), None):
+        raise InvalidInput(
+            f"Body '{twice[:100]}' is named twice.",
+            hint="Name each body once.",
+            argument="ids",
+            allowed="different ids",
+            id=twice,
         )
     for body_id in chosen:
         if body_id not in stars:
