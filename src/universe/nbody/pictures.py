@@ -103,7 +103,8 @@ def _angles(reply: Mapping[str, Any], motion: Motion, times: Floats, short: Mapp
             for one, value in zip(chosen, values, strict=True)
         ]
         shown = "" if len(chosen) == len(every) else f", {len(chosen)} drawn"
-        note = f"{len(held)} of {len(every)} librate{shown}"
+        unclear = sum(one["behaviour"] == "unclear" for one in every)
+        note = f"{len(held)} of {len(every)} librate{f', {unclear} unclear' if unclear else ''}{shown}"
         height = 60 + 34.0 * max(5, len(chosen))
         yield Panel(title, series, note, y_range=(low, low + 360), is_angle=True, height=height)
 

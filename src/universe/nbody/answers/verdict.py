@@ -207,6 +207,8 @@ def _two_planets(found: Findings) -> list[str]:
         return []
     axes = motion.axes[0, [inner, outer]]
     apart = float(axes[1] - axes[0]) / (size * float(axes.mean()))
+    if apart < 1:
+        return []  # they share an orbit, to which the criterion does not apply
     if apart > _HILL_STABLE:
         return [
             f"The orbits are {apart:.3g} mutual Hill radii apart: two bodies on circles in one plane never meet if "

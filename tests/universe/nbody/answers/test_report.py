@@ -203,3 +203,25 @@ def test_nothing_is_claimed_about_the_difference_to_an_untrustworthy_run() -> No
     answers = answers_of(trappist_run())
     found = differences_of({**answers, "trustworthy": True}, {**answers, "trustworthy": False}, ("main", "heavy-h"))
     assert found["verdict"] == ("Nothing is claimed about the difference: the run is not trustworthy (heavy-h).")
+
+
+def test_angles_of_bodies_that_only_one_run_has_did_not_change() -> None:
+    whole = answers_of(trappist_run())
+    less = {
+        **whole,
+        "orbits": {key: one for key, one in whole["orbits"].items() if key != "trappist-1-h"},
+        "resonances": [one for one in whole["resonances"] if "trappist-1-h" not in one["bodies"]],
+    }
+    found = differences_of(whole, less, ("t1", "t1-without-h"))
+    assert "Only t1 has trappist-1-h: its angles are not compared." in found["verdict"]
+    assert "changed from" not in found["verdict"]
+    assert not any(row["changed"] for row in found["resonances"])
+
+
+def test_a_parabola_has_neither_an_axis_nor_a_period() -> None:
+    state = planets([10.0])
+    state["stars"]["p0"]["kepler"] = {"units": "astronomical", "eccentricity": 1.0, "q": 0.5, "epoch": 3.0}
+    found = answers_of(run(start_of(state), 200.0))
+    orbit = found["orbits"]["p0"]
+    assert (orbit["semiMajorAxis"], orbit["meanPeriod"]) == (None, None)
+    assert found["ejections"] == []

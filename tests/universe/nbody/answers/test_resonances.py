@@ -185,3 +185,4 @@ def test_a_trojan_shares_the_orbit_of_its_planet() -> None:
     assert (one["ratio"], one["behaviour"]) == ("1:1", "librates")
     assert min(one["centre"], 360 - one["centre"]) == pytest.approx(60, abs=5)  # L4, by Lagrange
     assert "In resonance during the span" in found["verdict"]
+    assert "Gladman" not in found["verdict"]
