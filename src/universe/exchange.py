@@ -6,18 +6,14 @@ from typing import Any, Final, NamedTuple, cast
 import orjson
 
 from universe.errors import MalformedState
-from uraniborg.kernel.errors import NotFound, Unavailable
-from uraniborg.kernel.files import write_atomic
+from uraniborg.kernel.errors import NotFound
+from uraniborg.kernel.files import Unwritable, write_atomic
 
 FORMAT: Final = "uraniborg-universe/1"
 
 
 class FileMissing(NotFound):
     code = "input_not_found"
-
-
-class Unwritable(Unavailable):
-    code = "output_unwritable"
 
 
 class Document(NamedTuple):

@@ -142,8 +142,8 @@ def test_a_result_is_written_to_a_file(command: Command, tmp_path: Path) -> None
         (("run", "--json", "--review", "--record", "x", "words"), "invalid_argument", 2),
         (("run", "--json", "..."), "invalid_query", 2),
         (("run", "--json", "-f", "bibtex", "words"), "invalid_argument", 2),
-        (("run", "--json", "-o", "nowhere/papers.md", "words"), "unavailable", 5),
-        (("run", "--json", "-o", ".", "words"), "unavailable", 5),
+        (("run", "--json", "-o", "nowhere/papers.md", "words"), "output_unwritable", 5),
+        (("run", "--json", "-o", ".", "words"), "output_unwritable", 5),
         (("nonsense", "--json"), "usage", 2),
     ],
 )

@@ -374,6 +374,7 @@ FAILING: Final[list[tuple[list[str], int, str]]] = [
     (["import", "file"], 2, "malformed_state"),
     (["cite", "nobody"], 3, "universe_not_found"),
     (["nbody", "u", "--body", "nobody"], 3, "not_found"),
+    (["nbody", "u", "--write-csv", "nowhere/start.csv"], 5, "output_unwritable"),
     (["verify", "nobody"], 3, "universe_not_found"),
     (["verify", "--url", "http://127.0.0.1:1"], 5, "store_unavailable"),
     (["commands", "dances"], 2, "unknown_category"),

@@ -9,10 +9,14 @@ from universe.nbody.accuracy import orbit_distances, orbit_matrix
 from universe.nbody.integration import Stepper
 from universe.orbits.anomaly import Floats
 
-APART: Final = 1e-8
-"""The distance at the beginning, relative to the sizes and speeds of the orbits."""
-_FAR: Final = 1e-3
-"""At this distance the second trajectory is brought back to the first: farther, growth would not be exponential."""
+_LEAST, _MOST = 1e-10, 1e-8
+"""The distance at the beginning, relative to the sizes and speeds of the orbits: more where rounding is coarse."""
+_ABOVE_ROUNDING: Final = 30.0
+_FAR: Final = 1e-5
+"""A distance that stays above this one is shortened when it is least: at the periapsis of a long ellipse it is large
+for a moment, and the two trajectories are no longer shifted copies of each other there."""
+_FARTHEST: Final = 0.1
+"""Beyond this distance it no longer tells how small differences grow, and the rest of the run is not measured."""
 _NOISE: Final = 4e-16
 """Rounding of a difference of positions, relative to the positions."""
 _STEPS_PER_TURN: Final = 10
@@ -25,11 +29,15 @@ class Divergence:
         self._interval = abs(days) / max(1, count)
         self._days: list[float] = []
         self._logarithms: list[float] = []
+        self._apart = _LEAST
+        self._last, self._falls = 0.0, False
+        """The distance after the last step, and whether it was less than the one before."""
         self._gained = 0.0
         """The logarithm of the factors by which the distance was shortened."""
         self._noise, self._steps = 0.0, 0
         self._is_lost = False
-        """Whether rounding has become as large as the distance: a moon far from the origin may have few digits."""
+        """Whether the distance is not known any more: as small as rounding (a moon far from the origin may have few
+        digits), or so large that the two trajectories are not neighbours."""
         self._orbits, self._scales = np.ones((1, 1)), (np.ones(1), np.ones(1))
 
     def begin(self, positions: Floats, velocities: Floats, relative: Floats) -> tuple[Floats, Floats]:
@@ -39,7 +47,9 @@ class Divergence:
         sizes = orbit_distances(relative, x)
         self._scales = np.where(np.isfinite(sizes), sizes, 1.0), _speeds(v @ self._orbits)
         self._noise = 3 * _NOISE * float((np.sqrt((x * x).sum(axis=0)) / self._scales[0]).max())
-        self._steps = 0
+        self._steps, self._last, self._falls = 0, 0.0, False
+        if not self._logarithms:
+            self._apart = min(max(_LEAST, _ABOVE_ROUNDING * self._noise), _MOST)
         chance = np.random.default_rng(0)
         roots = ~relative.any(axis=1)
         # Moving the only root would move all bodies alike.
@@ -47,9 +57,9 @@ class Divergence:
         shifts = [scale * moves * chance.standard_normal((3, roots.size)) for scale in self._scales]
         apart, faster = (np.linalg.solve(self._orbits.T, shift.T).T.astype(np.float64) for shift in shifts)
         distance = self._norm(apart, faster)
-        factor = APART / distance if distance > 0 else 0.0
+        factor = self._apart / distance if distance > 0 else 0.0
         if self._logarithms:  # after a merger the distance goes on from the last one
-            self._gained = self._logarithms[-1] - math.log(APART)
+            self._gained = self._logarithms[-1] - math.log(self._apart)
         return np.stack([x, x + factor * apart]), np.stack([v, v + factor * faster])
 
     def measure(self, stepper: Stepper, day: float) -> None:
@@ -57,22 +67,24 @@ class Divergence:
         apart, faster = stepper.positions[1] - stepper.positions[0], stepper.velocities[1] - stepper.velocities[0]
         distance = self._norm(apart, faster)
         self._steps += 1
-        self._is_lost |= not distance > 0 or self._noise * (self._steps / _STEPS_PER_TURN) ** 1.5 > 0.3 * distance
+        rounding = self._noise * (self._steps / _STEPS_PER_TURN) ** 1.5
+        self._is_lost |= not rounding / 0.3 < distance < _FARTHEST
         if self._is_lost:
             return
         if abs(day) >= len(self._days) * self._interval:
             self._days.append(day)
             self._logarithms.append(math.log(distance) + self._gained)
-        if distance > _FAR:
-            self._steps = 0
-            self._gained += math.log(distance / APART)
-            stepper.positions[1] = stepper.positions[0] + APART / distance * apart
-            stepper.velocities[1] = stepper.velocities[0] + APART / distance * faster
+        if self._falls and distance > self._last > _FAR:
+            self._gained += math.log(distance / self._apart)
+            stepper.positions[1] = stepper.positions[0] + self._apart / distance * apart
+            stepper.velocities[1] = stepper.velocities[0] + self._apart / distance * faster
+            self._steps, distance = 0, self._apart
+        self._falls, self._last = distance < self._last, distance
 
     @property
     def growth(self) -> tuple[Floats, Floats]:
         """Return days, and the natural logarithm of the distance over the one at the beginning, while it is known."""
-        return np.array(self._days), np.array(self._logarithms) - math.log(APART)
+        return np.array(self._days), np.array(self._logarithms) - math.log(self._apart)
 
     def _norm(self, apart: Floats, faster: Floats) -> float:
         apart, faster = apart @ self._orbits / self._scales[0], faster @ self._orbits / self._scales[1]

@@ -10,6 +10,8 @@ from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats
 from universe.orbits.units import G
 
+_PARABOLIC: Final = 1e-12
+"""Part of the potential energy: of a smaller total energy only rounding is left, and the axis is infinite."""
 _FLAT: Final = 1e-13
 """Below this sine of the inclination the node has no direction and is set to 0."""
 
@@ -50,7 +52,8 @@ def osculating_elements(positions: ArrayLike, velocities: ArrayLike, mu: ArrayLi
     towards_pole, across = momentum[..., 2], np.hypot(momentum[..., 0], momentum[..., 1])
     size = np.sqrt(_dot(momentum, momentum))
     node = np.where(across > _FLAT * size, np.arctan2(momentum[..., 0], -momentum[..., 1]), 0.0)
-    axis = 1 / (2 / distance - square / attraction)
+    bound = 2 - square * distance / attraction
+    axis = distance / np.where(np.abs(bound) <= _PARABOLIC, 0.0, bound)
     # e cos f and e sin f by the radial motion: accurate for circles, where the vector to the periapsis is noise.
     along, radial = size * size / (attraction * distance) - 1, _dot(x, v) * size / (attraction * distance)
     eccentricity, true = np.hypot(along, radial), np.arctan2(radial, along)
@@ -62,8 +65,8 @@ def osculating_elements(positions: ArrayLike, velocities: ArrayLike, mu: ArrayLi
     return OsculatingElements(
         axis,
         eccentricity,
-        np.degrees(np.arctan2(across, towards_pole) + 0 * axis),
-        np.degrees(node + 0 * axis) % 360,
+        np.degrees(np.arctan2(across, towards_pole) + 0 * attraction),
+        np.degrees(node + 0 * attraction) % 360,
         np.degrees(periapsis) % 360,
         np.degrees(true) % 360,
         np.where(closed, np.degrees(mean) % 360, np.degrees(mean)),

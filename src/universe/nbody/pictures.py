@@ -107,7 +107,9 @@ def _angles(reply: Mapping[str, Any], motion: Motion, times: Floats, short: Mapp
             for one, value in zip(chosen, values, strict=True)
         ]
         shown = "" if len(chosen) == len(every) else f", {len(chosen)} drawn"
-        note = f"{len(held)} of {len(every)} {'librates' if len(held) == 1 else 'librate'}{shown}"
+        unclear = sum(one["behaviour"] == "unclear" for one in every)
+        verb = "librates" if len(held) == 1 else "librate"
+        note = f"{len(held)} of {len(every)} {verb}{f', {unclear} unclear' if unclear else ''}{shown}"
         height = 60 + 34.0 * max(5, len(chosen))
         yield Panel(title, series, note, y_range=(low, low + 360), is_angle=True, height=height)
 

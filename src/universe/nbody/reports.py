@@ -9,6 +9,7 @@ import numpy as np
 
 from universe.domain.units import epoch_of
 from universe.nbody.answers import Motion, answers_of, motion_during
+from universe.nbody.answers.wording import plain_number
 from universe.nbody.limits import MAX_SECONDS
 from universe.nbody.missing_physics import missing_physics
 from universe.nbody.runs import Run, run
@@ -121,7 +122,7 @@ def headline(reply: Mapping[str, Any]) -> str:
     """Return the outcome of a run on one short line."""
     degrees = max((one["degrees"] or 0.0 for one in reply["error"].values()), default=0.0)
     if not reply["trustworthy"]:
-        return f"not trustworthy after {reply['days']:g} days: positions known to {degrees:.1g} degrees only"
+        return f"not trustworthy after {reply['days']:g} days: positions known to {plain_number(degrees)} degrees only"
     collided, left = len(reply["collisions"]), len(reply["ejections"])
     fate = f"{collided:,} collided, {left:,} left" if collided or left else "nothing collided or left"
     return f"{reply['days']:g} days: {fate}; arithmetic good to {degrees:.1g} degrees"

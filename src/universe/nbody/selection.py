@@ -1,6 +1,7 @@
 """The bodies that an N-body run is of: chosen, checked, and with the bodies between them and their roots."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -27,12 +28,20 @@ def choose(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
             argument="kepler",
             allowed="bodies with kepler blocks in astronomical units",
         )
-    if not chosen or len(set(chosen)) < len(chosen):
+    if not chosen:
         raise InvalidInput(
-            "The bodies to move must be named, each once.",
-            hint="Give the ids of the bodies whose gravity counts.",
+            "There is no body to move: the list of bodies is empty.",
+            hint="Name the bodies whose gravity counts, or leave the list out.",
             argument="ids",
-            allowed="one or more different ids",
+            allowed="two or more bodies",
+        )
+    if twice := next((one for one, times in Counter(chosen).items() if times > 1), None):
+        raise InvalidInput(
+            f"Body '{twice[:100]}' is named twice.",
+            hint="Name each body once.",
+            argument="ids",
+            allowed="different ids",
+            id=twice,
         )
     for body_id in chosen:
         if body_id not in stars:

@@ -3,14 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from universe.nbody.selection import orbit_of
+from universe.nbody.selection import mass_of, orbit_of
 from universe.nbody.tables import span_text
+from universe.nbody.vectors import VectorSet
 from universe.orbits.grouping import Bodies, Grouping
 from universe.orbits.units import orbital_period
 
 _LISTED: Final = 6
 _DISAGREEMENT: Final = 0.01
 _EPHEMERIS: Final = "folkner2009"
+_BODIES_OF_EPHEMERIS: Final = 11
+"""Sun, Moon and nine planets: their states are known when all of them move together."""
 _KINDS: Final = {"estimate": "an estimate and not measured", "minimum": "the least it can be (m sin i)"}
 
 
@@ -35,9 +38,9 @@ def notes_about(
         unit = "degree" if degrees == 1 else "degrees"
         notes.append(f"Start good to {degrees:g} {unit} for {names}: mean elements, not osculating ones.")
     for name, field, taken in (
-        ("eccentricity", "eccentricity", "its orbit starts as a circle"),
-        ("argument of periapsis", "argumentOfPeriapsis", "the periapsis starts at the node"),
-        ("inclination", "inclination", "the orbit starts in the reference plane"),
+        ("eccentricity", "eccentricity", "a circle is assumed"),
+        ("argument of periapsis", "argumentOfPeriapsis", "a periapsis at the node is assumed"),
+        ("inclination", "inclination", "an orbit in the reference plane is assumed"),
     ):
         unknown = [body_id for body_id in by_elements if _is_unknown(stars[body_id], field)]
         if unknown:
@@ -59,16 +62,40 @@ def notes_on_moons(stars: Bodies, moons: Mapping[str, Sequence[str]]) -> list[st
     ]
 
 
-def note_on_vectors(stars: Bodies, ids: Sequence[str], days: float) -> str:
-    """Return a sentence about bodies that start from state vectors."""
+def note_on_vectors(stars: Bodies, ids: Sequence[str], days: float, vectors: VectorSet) -> str:
+    """Return a sentence about bodies `ids` that start from state vectors, integrated over so many days."""
     moved = f", integrated over {span_text(abs(days))} with the relativistic field of the central body" if days else ""
     note = f"{_names(stars, ids)} start from state vectors{moved}."
+    changed = [one for one in ids if _has_other_mass(stars, one, vectors)]
     if any(_EPHEMERIS in _source_ids(stars[body_id]) for body_id in ids):
+        note += " These are of JPL's ephemeris DE421 at J2000 (Folkner, Williams and Boggs 2009)"
+        if len(vectors.ids) < _BODIES_OF_EPHEMERIS:
+            note += "; bodies of the ephemeris are missing or have other orbits"
+            note += ", so the way from there is not that of the ephemeris." if days else "."
+        elif changed:
+            note += "."
+        else:
+            note += (
+                "; integrated together to 2025 with relativity they stay within 0.01 arcseconds of it, the Moon "
+                "within 1 arcsecond."
+            )
+    if changed:
         note += (
-            " These are of JPL's ephemeris DE421 at J2000 (Folkner, Williams and Boggs 2009); integrated together "
-            "to 2025 with relativity they stay within 0.01 arcseconds of it, the Moon within 1 arcsecond."
+            f" The mass of {_names(stars, changed)} is not the one that the state vectors were integrated with: the "
+            "start is that of the measured bodies, and the run goes on with the changed mass."
         )
     return note
+
+
+def _has_other_mass(stars: Bodies, body_id: str, vectors: VectorSet) -> bool:
+    """Return True if a body, with everything below it that has no vector, has not the mass of its vector."""
+    own = sum(
+        mass_of(stars, one)
+        for one, body in stars.items()
+        if one == body_id or (body.get("parentId") == body_id and one not in vectors.ids)
+    )
+    mass = float(vectors.masses[vectors.ids.index(body_id)])
+    return abs(own - mass) > _DISAGREEMENT * mass
 
 
 def note_on_epoch(epoch: float, days: float) -> str:

@@ -97,7 +97,7 @@ def _states(
         vectors = vectors_of(stars)
         if vectors and len(set(vectors.ids) & set(family.ids)) > 1 and family.ids[family.order[0]] in vectors.ids:
             placing, held = impose(stars, family, relative, merge_states(stars, states_at(stars, vectors, time), moons))
-            notes.append(note_on_vectors(stars, held, time - vectors.epoch))
+            notes.append(note_on_vectors(stars, held, time - vectors.epoch, vectors))
         elif epochs - {time}:
             if any_mean_elements(stars, moving):
                 notes.append(note_on_kepler_motion("the elements of some of them are means over years"))

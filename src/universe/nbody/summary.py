@@ -130,7 +130,7 @@ def _pairs(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
                 "-" if one["periodRatio"] is None else f"{one['periodRatio']:.5f}",
                 f"{closest['au']:.4g}",
                 "-" if closest["hillRadii"] is None else f"{closest['hillRadii']:#.3g}".removesuffix("."),
-                f"{closest['day']:.6g}",
+                f"{round(closest['day'], 6):.6g}",
             )
         )
     yield from tabulate(rows, right=(1, 2, 3, 4))

@@ -24,6 +24,10 @@ class AlreadyExists(Conflict):
     code = "already_exists"
 
 
+class Unwritable(Unavailable):
+    code = "output_unwritable"
+
+
 class Locked(Conflict):
     code = "locked"
 
@@ -97,7 +101,7 @@ def write_atomic(path: Path, data: str | bytes | Iterable[str], *, access: Acces
 
 
 def check_output(path: Path | None) -> None:
-    """Raise Unavailable if a file at `path` cannot be written, before any work is done for it. None is stdout."""
+    """Raise Unwritable if a file at `path` cannot be written, before any work is done for it. None is stdout."""
     if path is None:
         return
     folder = path.parent
@@ -113,7 +117,7 @@ def write_output(path: Path, data: str | bytes | Iterable[str]) -> None:
     """Write a file that the user named: whole or not at all, through links, and into devices and pipes as they are.
 
     A new file is for its owner alone; one that exists stays for whom it was.
-    Raises Unavailable when the file cannot be written.
+    Raises Unwritable when the file cannot be written.
     """
     target = path.resolve()
     try:
@@ -129,8 +133,8 @@ def write_output(path: Path, data: str | bytes | Iterable[str]) -> None:
         raise _unwritable(path, exc.strerror or "the disk failed") from exc
 
 
-def _unwritable(path: Path, reason: str) -> Unavailable:
-    return Unavailable(
+def _unwritable(path: Path, reason: str) -> Unwritable:
+    return Unwritable(
         f"'{shown(path)}' could not be written: {reason}.", hint="Name a file in a folder that you may write to."
     )
 

@@ -159,7 +159,7 @@ def test_the_command_writes_to_stdout_and_to_a_file(shelf: Path, tmp_path: Path)
     [
         (["-f", "endnote"], "invalid_argument"),
         (["-f", "ris", "--json"], "invalid_argument"),
-        (["-o", "nowhere/out.bib", "--json"], "unavailable"),
+        (["-o", "nowhere/out.bib", "--json"], "output_unwritable"),
         (["x" * 600], "invalid_argument"),
     ],
 )
@@ -173,7 +173,7 @@ def test_what_cannot_be_exported_is_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     refused = command(capsys, "export", shelf, *arguments)
-    assert refused.code == {"unavailable": 5}.get(code, 2)
+    assert refused.code == {"output_unwritable": 5}.get(code, 2)
     assert "hint: " in refused.err or json.loads(refused.out)["error"]["code"] == code
 
 

@@ -78,3 +78,12 @@ def test_arrays_of_any_shape_are_taken_and_no_centre_gives_not_a_number() -> Non
     assert found.semi_major_axis[:, 0] == pytest.approx(1.0)
     assert np.isnan(found.semi_major_axis[:, 1]).all()
     assert np.isnan(found.inclination[:, 1]).all()
+
+
+def test_a_parabola_has_an_infinite_axis_and_is_not_bound_or_unbound_by_rounding() -> None:
+    motion = Elements(math.inf, 1.0, period=period(0.5), periapsis_distance=0.5, inclination=30)
+    for days in (-300.0, -7.0, 0.0, 11.0, 500.0):
+        found = osculating_elements(motion.positions(days)[0][[0, 2, 1]], motion.velocities(days)[0][[0, 2, 1]], MU)
+        assert np.isposinf(found.semi_major_axis)
+        assert found.eccentricity == pytest.approx(1, abs=1e-12)
+        assert found.inclination == pytest.approx(30)

@@ -133,6 +133,7 @@ def test_a_picture_has_the_panels_of_its_kinds(report: Report) -> None:
     for text in ("eccentricity", "Laplace angles of three bodies", "resonant angles of pairs", "e", "h", "e f"):
         assert text in every
     assert any("Hill radii" in text for text in every)
+    assert "0 of 2 librate, 2 unclear" in every  # 200 days are too few to tell
     assert "eccentricity" not in texts(drawn(report, "angles"))
     assert texts(drawn(report, "distances"))[0] != "Nothing to draw."
     assert drawn(report, "elements").height < drawn(report).height

@@ -79,7 +79,7 @@ def test_three_bodies_in_chaos_are_trusted_until_the_twin_departs() -> None:
     assert early.trustworthy
     assert early.error_au.max() < 1e-9
     assert not late.trustworthy
-    assert late.divergence.log_distance[-1] > 25
+    assert late.divergence.log_distance.max() > 22  # by then 1e-16 has grown to 1e-6 at least
     assert late.energy_drift is not None
     assert late.energy_drift.max < 1e-8
 

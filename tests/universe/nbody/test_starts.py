@@ -221,6 +221,21 @@ def test_a_changed_orbit_counts_and_a_changed_mass_keeps_the_vector() -> None:
     assert any("0.15 degrees for Mars" in note for note in start.notes)
 
 
+def test_the_accuracy_of_the_ephemeris_is_claimed_for_all_its_bodies_unchanged() -> None:
+    chosen, accuracy = ["sun", "earth", "mars"], "within 0.01 arcseconds"
+    whole: dict[str, Any] = {**systems.load("solar-system"), "time": 9000.0}
+    assert accuracy in " ".join(start_of(whole, chosen).notes)
+    left = {key: one for key, one in whole["stars"].items() if "jupiter" not in (key, one["parentId"])}
+    notes = " ".join(start_of({**whole, "stars": left}, chosen).notes)
+    assert accuracy not in notes
+    assert "bodies of the ephemeris are missing or have other orbits" in notes
+    heavy = systems.load("solar-system")
+    heavy["stars"]["jupiter"]["mass"] *= 10
+    notes = " ".join(start_of({**heavy, "time": 9000.0}, ["sun", "jupiter"]).notes)
+    assert accuracy not in notes
+    assert "The mass of Jupiter is not the one that the state vectors were integrated with" in notes
+
+
 @pytest.mark.parametrize("bad", [{}, {"position": [1, 2]}, {"position": [1, 2, "3"], "velocity": [0, 0, 0]}, [], "x"])
 def test_a_vector_that_is_none_leaves_the_elements(bad: Any) -> None:
     plain = systems.load("solar-system")
@@ -335,6 +350,7 @@ def test_no_bodies_or_one_named_twice_are_refused(ids: list[str]) -> None:
     with pytest.raises(InvalidInput) as refused:
         start_of(system(), ids)
     assert refused.value.ids["argument"] == "ids"
+    assert ("'sun' is named twice" in str(refused.value)) is bool(ids)
 
 
 def test_an_unknown_body_is_not_found_by_its_name() -> None:
@@ -343,5 +359,5 @@ def test_an_unknown_body_is_not_found_by_its_name() -> None:
 
 
 def test_an_empty_universe_is_refused() -> None:
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidInput, match="There is no body to move: this universe has no bodies with orbits"):
         start_of({"stars": {}, "time": 0})

@@ -18,6 +18,8 @@ CHAOTIC: Final = 4.0
 _REGULAR: Final = 3.0
 """MEGNO below which no chaos has appeared: that of regular motion swings about 2."""
 _LEAST_SAMPLES: Final = 20
+_COVERED: Final = 0.9
+"""The part of a run that has to be measured for an estimate to be of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +35,24 @@ class Chaos:
         return {"megno": self.megno, "lyapunovDays": self.lyapunov_days, "meaning": self.meaning}
 
 
-def chaos_of(times: Floats, growth: Floats) -> Chaos:
+def chaos_of(times: Floats, growth: Floats, *, run_days: float = 0.0) -> Chaos:
     """Return the estimate from the natural logarithm of how far the distance of two runs has grown at each time.
 
-    Times are days since the start. The distance is one in phase space, and small at all times.
+    Times are days since the start. The distance is one in phase space, and small at all times. They may end before
+    the run of `run_days` does, where rounding or an encounter ended the measurement.
     """
     days = np.abs(times)
     if days.size and days[0] > 0:
         days, growth = np.concatenate([[0.0], days]), np.concatenate([[0.0], growth])
     if days.size < _LEAST_SAMPLES or not np.isfinite(growth).all():
+        if days.size and float(days[-1]) < _COVERED * abs(run_days):
+            return Chaos(None, None, "Chaos cannot be measured: rounding or an encounter separates neighbouring runs.")
         return Chaos(None, None, "The run is too short for an estimate of chaos.")
     megno = _megno(days, growth)
     half, span = days.size // 2, float(days[-1])
     final, halfway = float(megno[-1]), float(megno[half])
     if final <= _REGULAR:
-        return Chaos(final, None, _regular(final, span))
+        return Chaos(final, None, _regular(final, span, is_whole=span >= _COVERED * abs(run_days)))
     if final <= CHAOTIC or final <= halfway:
         unclear = f"Whether motion is chaotic is unclear: MEGNO is {final:.2g}, above the 2 of regular motion"
         return Chaos(final, None, f"{unclear}, but too low or not growing. Only a longer run can tell.")
@@ -65,10 +70,11 @@ def _megno(days: Floats, growth: Floats) -> Floats:
     return np.cumsum(present * steps) / days[1:]
 
 
-def _regular(megno: float, span: float) -> str:
+def _regular(megno: float, span: float, *, is_whole: bool) -> str:
+    when = "" if is_whole else f" in the first {days_in_words(span)}, and later it could not be measured"
     return (
-        f"No chaos appeared (MEGNO {megno:.2g}; regular motion tends to 2). A Lyapunov time above about "
-        f"{days_in_words(span / CHAOTIC / 2)} would not show in this run."
+        f"No chaos appeared{when} (MEGNO {megno:.2g}; regular motion tends to 2). A Lyapunov time above about "
+        f"{days_in_words(span / CHAOTIC / 2)} would not show in this {'run' if is_whole else 'time'}."
     )
 
 

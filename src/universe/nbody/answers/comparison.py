@@ -1,6 +1,6 @@
 """Two runs side by side: which answers differ, and the differences in plain words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from universe.nbody.answers.angles import CIRCULATES, LIBRATES, UNCLEAR, circular_difference
@@ -11,6 +11,7 @@ Answers = Mapping[str, Any]
 _WIDER: Final = 1.0
 """Degrees by which the half range of an angle has to differ to be mentioned."""
 _ABSENT: Final = "not near"
+_LISTED: Final = 4
 
 
 def differences_of(
@@ -21,7 +22,7 @@ def differences_of(
     Each value is a list of two: the first run's and the second's, None where a run does not have it. `trustworthy`
     of the answers counts if it is there: the verdict of runs that cannot be trusted claims nothing.
     """
-    found = {
+    found: dict[str, Any] = {
         "resonances": _resonances(first, second),
         "orbits": _orbits(first, second),
         "pairs": _pairs(first, second),
@@ -29,6 +30,8 @@ def differences_of(
         "chaos": {key: [run["chaos"][key] for run in (first, second)] for key in ("megno", "lyapunovDays")},
     }
     doubtful = [name for name, run in zip(names, (first, second), strict=True) if run.get("trustworthy") is False]
+    for row in found["resonances"]:
+        row["changed"] = row["changed"] and not _lone_bodies(found, row["bodies"])
     return {"verdict": _distrust(doubtful) if doubtful else _verdict(found, names), **found}
 
 
@@ -98,10 +101,12 @@ def _distrust(doubtful: Sequence[str]) -> str:
 
 
 def _verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
-    triples = [row for row in found["resonances"] if row["kind"] == TRIPLE]
-    pairs = [row for row in found["resonances"] if row["kind"] != TRIPLE]
+    shared = [row for row in found["resonances"] if not _lone_bodies(found, row["bodies"])]
+    triples = [row for row in shared if row["kind"] == TRIPLE]
+    pairs = [row for row in shared if row["kind"] != TRIPLE]
     sentences = [
         f"Of {names[0]} and {names[1]}, each over its own span:",
+        *_about_bodies(found, names),
         *_about_angles(triples, "Laplace angle"),
         *_about_angles(pairs, "angle of a pair"),
         *_about_approaches(found["pairs"], names),
@@ -110,6 +115,25 @@ def _verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
         "Neither run says anything about longer times.",
     ]
     return " ".join(sentences)
+
+
+def _lone_bodies(found: Mapping[str, Any], ids: Iterable[str], run: int | None = None) -> list[str]:
+    """Return those of these bodies that orbit in one of the runs alone: in this one, or in either."""
+    shapes = {body: found["orbits"][body]["eccentricityMax"] for body in ids if body in found["orbits"]}
+    lone = {body: one for body, one in shapes.items() if (one[0] is None) != (one[1] is None)}
+    return [body for body, one in lone.items() if run is None or one[run] is not None]
+
+
+def _about_bodies(found: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    sentences: list[str] = []
+    for run, name in enumerate(names):
+        if lone := _lone_bodies(found, found["orbits"], run):
+            more = [f"{len(lone) - _LISTED} more"] if len(lone) > _LISTED else []
+            listed = list_in_words([*lone[:_LISTED], *more])
+            sentences.append(
+                f"Only {name} has {listed}: {'its' if len(lone) == 1 else 'their'} angles are not compared."
+            )
+    return sentences
 
 
 def _about_angles(rows: Sequence[Mapping[str, Any]], noun: str) -> list[str]:

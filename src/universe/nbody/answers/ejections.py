@@ -15,7 +15,7 @@ def ejections_of(start: Start, motion: Motion, samples: Samples) -> list[dict[st
     A body that was unbound at the start is not in the list, nor one that comes closer at the end.
     """
     found: list[dict[str, Any]] = []
-    is_bound = motion.axes > 0
+    is_bound = (motion.axes > 0) & np.isfinite(motion.axes)
     is_unbound = motion.axes[-1] < 0
     places = start.relative @ samples.positions[[0, -1]]
     speeds = start.relative @ samples.velocities[-1]

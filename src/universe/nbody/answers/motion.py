@@ -94,7 +94,8 @@ def motion_of(start: Start, samples: Samples) -> Motion:
     seen = _elements(start, samples.positions, samples.velocities)
     turned = _elements(start, samples.positions, samples.velocities, _invariable_frames(start))
     times = samples.times - samples.times[0]
-    rates = 360 / _periods(start, seen.semi_major_axis)
+    # A parabola has no period, and rounding must not make one of its longitudes.
+    rates = 360 / _periods(start, np.where(np.isfinite(seen.semi_major_axis), seen.semi_major_axis, np.nan))
     longitudes = _count_revolutions(times, turned.mean_longitude, rates)
     return Motion(
         start.ids,

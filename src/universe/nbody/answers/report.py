@@ -29,7 +29,7 @@ def answers_of(run: Run, motion: Motion | None = None) -> dict[str, Any]:
     resonances = resonances_of(motion, run.worst_error_degrees)
     pairs = pairs_of(motion, run.closest)
     ejections = ejections_of(run.start, motion, _continue(run, _samples(run)))
-    chaos = chaos_of(run.divergence.times, run.divergence.log_distance)
+    chaos = chaos_of(run.divergence.times, run.divergence.log_distance, run_days=run.days)
     findings = Findings(
         motion,
         run.worst_error_degrees,
@@ -41,6 +41,7 @@ def answers_of(run: Run, motion: Motion | None = None) -> dict[str, Any]:
         len(run.collisions),
         chaos,
         run.start.notes,
+        run.method,
     )
     return {
         "verdict": verdict_of(findings),

@@ -22,6 +22,8 @@ _LARGEST_OF_TRIPLE: Final = 5
 """The largest number before a longitude: of larger ones, some angle is slow by chance."""
 _NEAR: Final = 0.03
 """How far a ratio of periods may be from p+q:p, relative to it and for q = 1; less for higher orders."""
+_SHARED: Final = 0.02
+"""How far the ratio of periods of two bodies that share an orbit may be from 1."""
 _SLOW: Final = 0.01
 """How fast a triple's angle may run, in turns per orbit of the outermost body."""
 _CIRCULAR: Final = 1e-6
@@ -132,6 +134,9 @@ def _is_regular(motion: Motion, body: int) -> bool:
 def _pair(motion: Motion, inner: int, outer: int) -> Iterator[Angle]:
     """Yield all eccentricity angles of the simplest resonance p+q:p that two bodies are near."""
     ratio = float(motion.mean_motions[inner] / motion.mean_motions[outer])
+    if abs(ratio - 1) < _SHARED:
+        yield Angle(PAIR, (inner, outer), (-1, 1), (0, 0), "1:1")
+        return
     for order in range(1, _HIGHEST_ORDER + 1):
         p = round(order / (ratio - 1)) if ratio > 1 else 0
         if p < 1 or p + order > _LARGEST_OF_PAIR or math.gcd(p, order) > 1:

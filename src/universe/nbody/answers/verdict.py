@@ -12,7 +12,8 @@ from universe.nbody.answers.angles import CIRCULATES, LIBRATES
 from universe.nbody.answers.chaos import Chaos
 from universe.nbody.answers.motion import Motion
 from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance
-from universe.nbody.answers.wording import days_in_words, list_in_words, names_in_words
+from universe.nbody.answers.wording import days_in_words, list_in_words, names_in_words, plain_number
+from universe.nbody.fixed_steps import COMPOSITIONS
 from universe.orbits.anomaly import Floats
 from uraniborg.kernel.wording import counted
 
@@ -36,6 +37,7 @@ class Findings:
     collisions: int
     chaos: Chaos
     notes: Sequence[str]
+    method: str
 
 
 def verdict_of(found: Findings) -> str:
@@ -56,15 +58,16 @@ def verdict_of(found: Findings) -> str:
 def _distrust(found: Findings) -> str:
     worst = int(np.nan_to_num(found.errors, nan=180.0).argmax())
     reason = (
-        f"{found.motion.names[worst]} is known to {found.errors[worst]:.2g} degrees of its orbit only, and "
+        f"{found.motion.names[worst]} is known to {plain_number(found.errors[worst])} degrees of its orbit only, and "
         f"{TRUSTED_DEGREES:g} degrees is the limit"
         if not found.errors[worst] < TRUSTED_DEGREES
         else "a second run from almost the same start met other collisions"
     )
     chaos = f" {found.chaos.meaning}" if found.chaos.lyapunov_days else ""
+    remedy = ", a smaller step or the method gauss" if found.method in COMPOSITIONS else ""
     return (
         f"This run is not trustworthy: {reason}. Positions, approaches and resonant angles do not follow from it, and "
-        f"nothing is claimed about them.{chaos} A shorter run, a smaller step or the method gauss may be trustworthy."
+        f"nothing is claimed about them.{chaos} A shorter run{remedy} may be trustworthy."
     )
 
 
@@ -91,10 +94,17 @@ def _ejected(found: Findings) -> str:
 
 
 def _resonances(found: Findings) -> list[str]:
-    if not found.motion.span or not any(len(family) > 1 for family in found.motion.families()):
+    motion = found.motion
+    families = [family for family in motion.families() if len(family) > 1]
+    if not motion.span or not families:
         return []
     if not found.resonances:
-        return ["No two or three neighbours are near a resonance of order 3 or lower."]
+        wandering = [body for family in families for body in family if not motion.mean_motions[body] > 0]
+        if not wandering:
+            return ["No two or three neighbours are near a resonance of order 3 or lower."]
+        names = list_in_words([motion.names[body] for body in wandering[:_LISTED]])
+        more = f" and {len(wandering) - _LISTED} more" if len(wandering) > _LISTED else ""
+        return [f"Resonances are unknown: this run gives no mean period of {names}{more}."]
     triples = [one for one in found.resonances if one.angle.kind == TRIPLE]
     return [*_triples(found, triples), *_pairs(found)]
 
@@ -154,7 +164,7 @@ def _shortened(texts: Sequence[str]) -> str:
     """Return the first texts and how many more there are; all if only one more would be left out."""
     if len(texts) <= _LISTED + 1:
         return "; ".join(texts)
-    return "; ".join([*texts[:_LISTED], f"{len(texts) - _LISTED} more"])
+    return "; ".join([*texts[:_LISTED], f"and {len(texts) - _LISTED} more"])
 
 
 def _having(some: Sequence[Resonance], behaviour: str) -> list[Resonance]:
@@ -177,29 +187,40 @@ def _extremes(found: Findings) -> list[str]:
     if near:
         least = min(near, key=lambda pair: float(pair["closest"]["hillRadii"]))
         names = [motion.names[motion.ids.index(least[end])] for end in ("inner", "outer")]
+        closest = least["closest"]
         sentences.append(
-            f"The closest approach, of {names_in_words(names)}, was {least['closest']['hillRadii']:.2g} mutual Hill "
-            f"radii on day {least['closest']['day']:.4g}."
+            f"The closest approach, of {names_in_words(names)}, was {plain_number(closest['hillRadii'])} mutual Hill "
+            f"radii on day {round(closest['day'], 6):.4g}."
         )
     return sentences
 
 
 def _two_planets(found: Findings) -> list[str]:
-    """Return the Hill criterion, which holds for two planets alone with a star."""
+    """Return the Hill criterion, which holds for two light bodies alone, on orbits that are nearly circles."""
     motion = found.motion
     families = motion.families()
     if len(motion.ids) != 3 or len(families) != 1 or len(families[0]) != 2:
         return []
     inner, outer = families[0]
     mass, central = float(motion.masses[inner] + motion.masses[outer]), float(motion.central_masses[inner])
-    if not 0 < mass < 0.01 * central:
+    if not 0 < mass < 0.01 * central or found.collisions or found.encounters:
+        return []
+    size = math.cbrt(mass / (3 * central))
+    shapes = (motion.eccentricities[:, [inner, outer]], np.radians(motion.tilts[:, [inner, outer]]))
+    if not all((one < size).all() for one in shapes):
         return []
     axes = motion.axes[0, [inner, outer]]
-    apart = float(axes[1] - axes[0]) / (math.cbrt(mass / (3 * central)) * float(axes.mean()))
-    is_safe = apart > _HILL_STABLE
-    meaning = "never meet, if their orbits are nearly circles in one plane" if is_safe else "are not safe from meeting"
+    apart = float(axes[1] - axes[0]) / (size * float(axes.mean()))
+    if apart < 1:
+        return []  # they share an orbit, to which the criterion does not apply
+    if apart > _HILL_STABLE:
+        return [
+            f"The orbits are {apart:.3g} mutual Hill radii apart: two bodies on circles in one plane never meet if "
+            f"these are more than {_HILL_STABLE:.3g} (Gladman 1993)."
+        ]
     return [
-        f"The orbits are {apart:.3g} mutual Hill radii apart ({_HILL_STABLE:.3g} needed): the two planets {meaning}."
+        f"The orbits are {apart:.3g} mutual Hill radii apart, fewer than the {_HILL_STABLE:.3g} (Gladman 1993) that "
+        "exclude a meeting of two bodies on circles."
     ]
 
 

@@ -14,6 +14,11 @@ def days_in_words(days: float) -> str:
     return f"{years:.3g} years" if abs(years) < 1000 else f"{years:,.0f} years"
 
 
+def plain_number(value: float) -> str:
+    """Return a number with two digits, or all digits before the point."""
+    return f"{value:.0f}" if abs(value) >= 10 else f"{value:.2g}"
+
+
 def list_in_words(parts: Sequence[str]) -> str:
     """Return "a", "a and b" or "a, b and c"."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

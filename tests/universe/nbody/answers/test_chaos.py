@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from tests.universe.nbody.answers.motions import planets
+from tests.universe.nbody.sample_starts import YEAR, pair
 from universe.nbody.answers.chaos import chaos_of
 from universe.nbody.runs import run
 from universe.nbody.starts import start_of
@@ -60,3 +61,20 @@ def test_two_distant_planets_are_regular_and_three_close_ones_chaotic() -> None:
     assert found.megno is not None
     assert found.megno > 4
     assert found.lyapunov_days is not None
+
+
+@pytest.mark.parametrize(("eccentricity", "orbits"), [(0.967, 40), (0.9995, 3), (0.9995, 12), (0.9999, 2)])
+def test_two_bodies_are_never_chaotic_however_long_their_ellipse(eccentricity: float, orbits: float) -> None:
+    done = run(pair(eccentricity, mass=1e-6, anomaly=180), orbits * YEAR)
+    found = chaos_of(done.divergence.times, done.divergence.log_distance, run_days=done.days)
+    assert found.lyapunov_days is None
+    assert found.megno is None or found.megno < 3
+
+
+def test_an_estimate_of_a_part_of_the_run_names_that_part() -> None:
+    whole = chaos_of(DAYS, np.log(1 + DAYS), run_days=10_000.0)
+    assert "first" not in whole.meaning
+    part = chaos_of(DAYS, np.log(1 + DAYS), run_days=-30_000.0)
+    assert "in the first 27.4 years, and later it could not be measured" in part.meaning
+    none = chaos_of(DAYS[:5], DAYS[:5], run_days=30_000.0)
+    assert none.meaning.startswith("Chaos cannot be measured")

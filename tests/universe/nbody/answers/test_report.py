@@ -70,20 +70,47 @@ def test_two_runs_that_meet_other_collisions_are_said_to() -> None:
 
 
 def test_unknown_angles_of_the_start_limit_the_verdict() -> None:
-    note = "The argument of periapsis of Io is unknown: the periapsis starts at the node."
+    note = "The argument of periapsis of Io is unknown: a periapsis at the node is assumed."
     start = replace(trappist_run().start, notes=(note,))
     verdict = answers_of(replace(trappist_run(), start=start))["verdict"]
     assert note in verdict
     assert "those of an assumed system" in verdict
 
 
-@pytest.mark.parametrize(("ratio", "phrase"), [(2.3, "never meet"), (1.1, "not safe from meeting")])
+@pytest.mark.parametrize(("ratio", "phrase"), [(2.3, "never meet"), (1.1, "fewer than the 3.46")])
 def test_the_hill_criterion_is_for_two_planets(ratio: float, phrase: str) -> None:
     # B. Gladman, Icarus 106, 247 (1993): 2 sqrt(3) mutual Hill radii.
     two = run(start_of(planets([10.0, 10 * ratio], mass=1e-5, eccentricity=0.0, phase=180.0)), 5.0)
     assert phrase in answers_of(two)["verdict"]
     three = run(start_of(planets([10.0, 10 * ratio, 80.0], mass=1e-5, eccentricity=0.0, phase=180.0)), 5.0)
     assert phrase not in answers_of(three)["verdict"]
+
+
+def test_the_hill_criterion_is_not_for_long_ellipses_nor_after_encounters() -> None:
+    long = run(start_of(planets([10.0, 23.0], mass=1e-5, eccentricity=0.3, phase=180.0)), 5.0)
+    assert "Gladman" not in answers_of(long)["verdict"]
+    met = run(start_of(planets([10.0, 23.0], mass=1e-5, eccentricity=0.0, phase=180.0)), 5.0)
+    assert "Gladman" not in answers_of(replace(met, encounter_count=1))["verdict"]
+
+
+def test_a_run_without_mean_periods_claims_nothing_of_resonances() -> None:
+    verdict = answers_of(run(trappist_1(), 0.0))["verdict"]
+    assert "near a resonance" not in verdict
+    assert "Resonances are unknown: this run gives no mean period of TRAPPIST-1 b" in verdict
+    assert "and 3 more" in verdict
+
+
+def test_the_remedy_for_an_untrustworthy_run_is_one_of_its_method() -> None:
+    bad = replace(trappist_run(), trustworthy=False, worst_error_degrees=np.full(8, 180.0))
+    verdict = answers_of(bad)["verdict"]
+    assert "is known to 180 degrees of its orbit only" in verdict
+    assert verdict.endswith("A shorter run may be trustworthy.")
+    assert answers_of(replace(bad, method="leapfrog"))["verdict"].endswith("the method gauss may be trustworthy.")
+
+
+def test_a_list_of_unclear_angles_says_how_many_it_leaves_out() -> None:
+    verdict = answers_of(trappist_run())["verdict"]
+    assert "; and 1 more" in verdict
 
 
 def test_a_body_that_becomes_unbound_and_leaves_is_ejected() -> None:
@@ -176,3 +203,25 @@ def test_nothing_is_claimed_about_the_difference_to_an_untrustworthy_run() -> No
     answers = answers_of(trappist_run())
     found = differences_of({**answers, "trustworthy": True}, {**answers, "trustworthy": False}, ("main", "heavy-h"))
     assert found["verdict"] == ("Nothing is claimed about the difference: the run is not trustworthy (heavy-h).")
+
+
+def test_angles_of_bodies_that_only_one_run_has_did_not_change() -> None:
+    whole = answers_of(trappist_run())
+    less = {
+        **whole,
+        "orbits": {key: one for key, one in whole["orbits"].items() if key != "trappist-1-h"},
+        "resonances": [one for one in whole["resonances"] if "trappist-1-h" not in one["bodies"]],
+    }
+    found = differences_of(whole, less, ("t1", "t1-without-h"))
+    assert "Only t1 has trappist-1-h: its angles are not compared." in found["verdict"]
+    assert "changed from" not in found["verdict"]
+    assert not any(row["changed"] for row in found["resonances"])
+
+
+def test_a_parabola_has_neither_an_axis_nor_a_period() -> None:
+    state = planets([10.0])
+    state["stars"]["p0"]["kepler"] = {"units": "astronomical", "eccentricity": 1.0, "q": 0.5, "epoch": 3.0}
+    found = answers_of(run(start_of(state), 200.0))
+    orbit = found["orbits"]["p0"]
+    assert (orbit["semiMajorAxis"], orbit["meanPeriod"]) == (None, None)
+    assert found["ejections"] == []

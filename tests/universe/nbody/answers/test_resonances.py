@@ -173,3 +173,16 @@ def test_trappist_1_with_fifty_times_h_is_chaotic_over_thirty_years() -> None:
     found = answers_of(run(trappist_1(50.0), 30 * YEAR, seconds=3600))
     assert found["chaos"]["megno"] > 4
     assert 1 * YEAR < found["chaos"]["lyapunovDays"] < 10 * YEAR
+
+
+def test_a_trojan_shares_the_orbit_of_its_planet() -> None:
+    state = planets([4330.0], mass=1e-3, eccentricity=0.0)
+    planet = state["stars"]["p0"]
+    block = {**planet["kepler"], "eccentricity": 0.03, "meanAnomaly": planet["kepler"]["meanAnomaly"] + 70}
+    state["stars"]["p1"] = {**planet, "name": "Trojan", "mass": 0.0, "kepler": block}
+    found = answers_of(run(start_of(state), 60 * 4330.0))
+    (one,) = found["resonances"]
+    assert (one["ratio"], one["behaviour"]) == ("1:1", "librates")
+    assert min(one["centre"], 360 - one["centre"]) == pytest.approx(60, abs=5)  # L4, by Lagrange
+    assert "In resonance during the span" in found["verdict"]
+    assert "Gladman" not in found["verdict"]
