@@ -359,5 +359,5 @@ def test_an_unknown_body_is_not_found_by_its_name() -> None:
 
 
 def test_an_empty_universe_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="There is no body to move: this universe has no bodies with orbits"):
+    with pytest.raises(InvalidInput, match="This universe has no bodies, so gravity has no orbits to start from"):
         start_of({"stars": {}, "time": 0})

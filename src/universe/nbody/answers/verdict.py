@@ -96,7 +96,7 @@ def _ejected(found: Findings) -> str:
 def _resonances(found: Findings) -> list[str]:
     motion = found.motion
     families = [family for family in motion.families() if len(family) > 1]
-    if not motion.span or not families:
+    if not families:
         return []
     if not found.resonances:
         wandering = [body for family in families for body in family if not motion.mean_motions[body] > 0]

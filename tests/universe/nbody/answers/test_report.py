@@ -110,7 +110,7 @@ def test_the_remedy_for_an_untrustworthy_run_is_one_of_its_method() -> None:
 
 def test_a_list_of_unclear_angles_says_how_many_it_leaves_out() -> None:
     verdict = answers_of(trappist_run())["verdict"]
-    assert "; and 1 more" in verdict
+    assert "; and 2 more" in verdict
 
 
 def test_a_body_that_becomes_unbound_and_leaves_is_ejected() -> None:
