@@ -18,7 +18,7 @@ _VERBS: Final = {
 _MOST_AUTHORS: Final = 3
 _WIDTH: Final = 250
 """Of the table, so that no name is cut."""
-_THIRD_LAW: Final = ("kepler.semiMajorAxis", "kepler.period")
+_MOST_MASSES: Final = 10
 
 
 def tell_origin(chain: Mapping[str, Any]) -> None:
@@ -47,17 +47,33 @@ def tell_body(statuses: Mapping[str, Any]) -> None:
 def _lines(chain: Mapping[str, Any], indent: str) -> Iterator[tuple[str, str]]:
     """Yield paragraphs, each with its label."""
     yield indent, f"[bold]{_safe(chain['mark'] or chain['status'])}[/bold]"
-    for source in chain["sources"]:
+    for source in chain["sources"] if "computed" not in chain else ():
         yield from ((f"{indent}{label:<12}", text) for label, text in _source_lines(source))
     if "withdrawn" in chain:
         changed = _safe(chain["withdrawn"])
         yield indent, f"The value is as before; its source was withdrawn because {changed} changed."
     if command := chain["command"]:
         yield f"{indent}{'command':<12}", _command(command)
-    if basis := chain.get("basis"):
-        law = " by Kepler's third law, with the masses," if chain.get("field", "") in _THIRD_LAW else ""
-        yield indent, f"computed{law} from {_safe(basis['field'])} = {_value(basis)}"
-        yield from _lines(basis, indent + "  ")
+    if computed := chain.get("computed"):
+        for number, one in enumerate(computed["from"]):
+            label, start = ("and from", "") if number else ("computed", "from ")
+            how = "" if number else f": {_safe(computed['how'])}"
+            yield f"{indent}{label:<12}", f"{start}{_safe(one['field'])} = {_value(one)}{how}"
+            yield from _lines(one, indent + "  ")
+        yield from ((f"{indent}{'and from':<12}", text) for text in _mass_texts(computed["masses"]))
+
+
+def _mass_texts(masses: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the masses that Kepler's third law takes, those of one status together."""
+    alike: dict[str, list[str]] = {}
+    for key, one in masses.items():
+        named = f" ({', '.join(one['sources'])})" if one["sources"] else ""
+        alike.setdefault(f"{one['mark'] or one['status']}{named}", []).append(key)
+    for status, keys in alike.items():
+        listed = ", ".join(keys[:_MOST_MASSES]) + (
+            f" and {len(keys) - _MOST_MASSES} more" if keys[_MOST_MASSES:] else ""
+        )
+        yield f"the mass{'' if len(keys) == 1 else 'es'} of {_safe(f'{listed}: {status}')}"
 
 
 def _source_lines(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -65,7 +81,8 @@ def _source_lines(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     named = "; ".join(authors[:_MOST_AUTHORS]) + (" et al." if len(authors) > _MOST_AUTHORS else "")
     year = f" ({source['year']:g})" if isinstance(source.get("year"), (int, float)) else ""
     title = _safe(source.get("title") or source["id"])
-    yield "paper", f"{_safe(named)}{year}{': ' if named else ''}{title}"
+    kind = "computation" if source.get("computed") is True else "paper"
+    yield kind, f"{_safe(named)}{year}{': ' if named else ''}{title}"
     places = [_safe(str(source["venue"]))] if source.get("venue") else []
     places += [f"{name}:{_safe(str(source[name]))}" for name in ("doi", "arxiv") if source.get(name)]
     if not source.get("doi") and source.get("url"):
@@ -73,8 +90,14 @@ def _source_lines(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if places:
         yield "", ", ".join(places)
     yield from _location_lines(source.get("location"))
+    if source.get("dataFile") and not source.get("computed"):
+        yield "location", "not recorded: the data file names the publication, not the table or page"
     if source.get("conversion"):
         yield "conversion", _safe(source["conversion"])
+    if source.get("dataFile"):
+        yield "data file", _safe(source["dataFile"])
+    if source.get("note"):
+        yield "note", _safe(source["note"])
     if source.get("reason"):
         yield "check", _safe(source["reason"])
 
@@ -95,13 +118,14 @@ def _location_lines(location: Any) -> Iterator[tuple[str, str]]:
 
 def _command(command: Mapping[str, Any]) -> str:
     kind = command.get("type")
-    how = f"{_VERBS.get(kind, f'by {kind}')} " if kind else ""
+    how = f", {_VERBS.get(kind, f'by {kind}')}" if kind else ""
     version = f"version {command['version']:,g}" if "version" in command else "a version that is not recorded"
     where = f" of universe {command['universe']}" if command.get("universe") else ""
     at = f", {command['at'][:16].replace('T', ' ')} UTC" if command.get("at") else ""
     author = command.get("author") or "an author who is not recorded"
     reason = f": {command['reason']}" if command.get("reason") else ""
-    return f"{_safe(f'{version}{where}, {how}({author}{at}){reason}')}"
+    doubt = ", imported and not verified" if command.get("imported") else ""
+    return _safe(f"{version}{where}{how} ({author}{at}{doubt}){reason}")
 
 
 def _value(one: Mapping[str, Any]) -> str:

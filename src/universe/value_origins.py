@@ -12,10 +12,14 @@ from universe.service.replies import entry_facts
 from universe.service.universes import UniverseService
 from universe.store.port import Entry
 from universe.store.rebuilding import Replica, pages
+from universe.systems.statements import Shipped
+from universe.value_inputs import inputs_of
 from universe.value_status import Support, ValueStatus, value_status
 
-_FACTS: Final = ("id", "title", "authors", "year", "venue", "doi", "arxiv", "url")
+_FACTS: Final = ("id", "title", "authors", "year", "venue", "doi", "arxiv", "url", "computed")
 _UNCITED: Final = ("id", "children", "sources", "setBy")
+_CONVERTED: Final = ("mass", "radius", "physical.radiusKm", "kepler.semiMajorAxis")
+"""Fields that shipped data may state in other units."""
 _SHOWN: Final = 100
 _LISTED: Final = 10
 _MOST_BASES: Final = 5
@@ -30,7 +34,7 @@ async def trace(
     version: int | None = None,
     text_of: TextOf | None = None,
 ) -> dict[str, Any]:
-    """Return the chain behind one value of a body: its unit, status, sources, basis and the command that set it.
+    """Return the chain behind one value of a body: its unit, status, sources, inputs and the command that set it.
 
     `body` is an id or a name. Raises UniverseNotFound, VersionNotFound, StarNotFound or MalformedRequest.
     """
@@ -46,19 +50,8 @@ async def trace(
 def statuses_of(stars: Mapping[str, Mapping[str, Any]], body: str, text_of: TextOf | None = None) -> dict[str, Any]:
     """Return each value of a body with its unit, status, mark and the ids of its sources. Raises as `find_body`."""
     key = find_body(stars, body)
-    astronomical = is_astronomical(stars.values())
-    fields: dict[str, Any] = {}
-    for field in fields_in(stars[key]):
-        status = value_status(stars[key], field, text_of)
-        if status.status == "without source":
-            continue
-        fields[field] = {
-            "value": status.value,
-            "unit": unit_of(field, astronomical=astronomical),
-            "status": status.status,
-            "mark": status.mark,
-            "sources": [one.source["id"] for one in status.supports],
-        }
+    briefs = {field: _brief(stars, key, field, text_of) for field in fields_in(stars[key])}
+    fields = {field: brief for field, brief in briefs.items() if brief["status"] != "without source"}
     return {"body": key, "name": stars[key]["name"], "fields": fields}
 
 
@@ -86,11 +79,29 @@ async def _chain(
     }
     if record is not None and "withdrawn" in record:
         told["withdrawn"] = record["withdrawn"]
-    basis = record.get("basis") if record is not None else None
-    if isinstance(basis, str) and depth and value_at(stars[key], basis) is not None:
-        chain = await _chain(service, universe_id, stars, key, basis, version, text_of, depth - 1)
-        told["basis"] = chain
+    is_computed = status.status == "computed" or (status.shipped is not None and not status.shipped.stated)
+    inputs = inputs_of(stars, key, field) if is_computed and depth else None
+    if inputs is not None:
+        told["computed"] = {
+            "how": inputs.rule,
+            "from": [
+                await _chain(service, universe_id, stars, key, one, version, text_of, depth - 1)
+                for one in inputs.fields
+            ],
+            "masses": {one: _brief(stars, one, "mass", text_of) for one in inputs.masses},
+        }
     return told
+
+
+def _brief(stars: Mapping[str, Mapping[str, Any]], key: str, field: str, text_of: TextOf | None) -> dict[str, Any]:
+    status = value_status(stars[key], field, text_of)
+    return {
+        "value": status.value,
+        "unit": unit_of(field, astronomical=is_astronomical(stars.values())),
+        "status": status.status,
+        "mark": status.mark,
+        "sources": [one.source["id"] for one in status.supports],
+    }
 
 
 def find_body(stars: Mapping[str, Mapping[str, Any]], wanted: str) -> str:
@@ -144,13 +155,15 @@ def _source_facts(support: Support, field: str, status: ValueStatus, unit: str) 
     locations = source.get("locations")
     location = cast("Mapping[str, Any]", locations).get(field) if isinstance(locations, dict) else None
     facts = {name: source[name] for name in _FACTS if source.get(name) is not None}
+    shipped = status.shipped if claim is None else None
     return {
         **facts,
         "location": location,
-        "conversion": _conversion(support, status.value, unit),
+        "conversion": _conversion(support, status.value, unit) if shipped is None else _converted(shipped, field, unit),
         "status": "cited" if claim is None else claim.status,
         "reason": None if claim is None else claim.reason,
         "isChecked": claim is not None and claim.checked,
+        **({} if shipped is None else {"dataFile": shipped.file, "note": shipped.note or None}),
     }
 
 
@@ -164,15 +177,31 @@ def _conversion(support: Support, value: Any, unit: str) -> str | None:
     return f"{Unit(claim.unit).after(claim.as_written)} = {value:.6g} {unit}".rstrip()
 
 
+def _converted(shipped: Shipped, field: str, unit: str) -> str | None:
+    """Return the numbers that the data state, and the value they became; None for a value computed from others."""
+    if not shipped.stated or any(one.get("computed") for one in shipped.sources):
+        return None
+    stated = ", ".join(shipped.stated)
+    if isinstance(shipped.value, list):
+        return "none: as stated"
+    if str(shipped.value) in (stated, stated.split(" ")[0]):
+        return f"{stated}, as stated"
+    if shipped.divisor:
+        stated = f"{stated} / {shipped.divisor}"
+    drawn = f", drawn {shipped.magnification:g} times as large" if field == "radius" else ""
+    verb = "give" if len(shipped.stated) > 1 else "=" if field in _CONVERTED else "gives"
+    return f"{stated}{drawn} {verb} {shipped.value:.10g} {unit}".rstrip()
+
+
 async def _command(
     service: UniverseService, universe_id: str, key: str, field: str, version: int, record: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
     """Return the log entry that set a value: from the record of it in the body, or else from the log."""
     if record is not None:
-        facts = {name: record[name] for name in ("version", "universe", "reason") if name in record}
+        facts = {name: record[name] for name in ("version", "universe", "reason", "imported") if name in record}
         facts["author"] = record.get("by")
         at = record.get("version")
-        if "universe" not in record and isinstance(at, int):
+        if not record.keys() & {"universe", "imported"} and isinstance(at, int):
             entries = await service.history(universe_id, after=at - 1, limit=1)
             facts |= _entry_summary(entries[0], universe_id) if entries else {}
         return facts

@@ -5,19 +5,16 @@ Computed when it is asked for, and never stored.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
-from typing import Any, Final, Literal, cast
-
-import orjson
+from typing import Any, Final, Literal
 
 from universe.claims import SUPPORTED, ClaimStatus, TextOf, status_of
 from universe.domain.citations import fields_of, records_of, sources_of
 from universe.domain.derivation import value_at
 from universe.domain.entities import Entity
+from universe.systems.statements import Shipped, find_shipped
 
 Status = Literal["cited", "supported", "unverified claim", "computed", "set", "without source"]
-_SYSTEMS: Final = "universe.systems"
+_SHOWN: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +33,8 @@ class ValueStatus:
     value: Any
     supports: list[Support] = field(default_factory=list[Support])
     record: Entity | None = None
+    shipped: Shipped | None = None
+    """The shipped value that a cited value is."""
 
     @property
     def mark(self) -> str:
@@ -59,7 +58,11 @@ def value_status(body: Mapping[str, Any], field: str, text_of: TextOf | None = N
     statuses = {None if one.claim is None else one.claim.status for one in supports}
     if SUPPORTED in statuses:
         return ValueStatus("supported", value, supports, record)
-    return ValueStatus("cited" if None in statuses else "unverified claim", value, supports, record)
+    if None in statuses:
+        shipped = find_shipped(body, field)
+        is_cited = shipped is None or (shipped.stated and not any(one.get("computed") for one in shipped.sources))
+        return ValueStatus("cited" if is_cited else "computed", value, supports, record, shipped)
+    return ValueStatus("unverified claim", value, supports, record)
 
 
 def set_by(record: Mapping[str, Any]) -> str:
@@ -69,7 +72,7 @@ def set_by(record: Mapping[str, Any]) -> str:
     where = f" of universe {record['universe']}" if version and record.get("universe") else ""
     verbs = {"withdrawn": "source withdrawn by", "sources": "cited by", "basis": "recomputed by"}
     verb = next((verb for name, verb in verbs.items() if name in record), "set by")
-    return f"{verb} {by}{version}{where}"
+    return f"{verb} {by}{version}{where}{', imported and not verified' if record.get('imported') else ''}"
 
 
 def _check(
@@ -81,11 +84,19 @@ def _check(
     text_of: TextOf | None,
 ) -> ClaimStatus | None:
     is_claimed = record is not None and "sources" in record
-    if not is_claimed and (source["id"], source.get("title")) in _shipped():
-        return None
+    shipped = None if is_claimed else find_shipped(body, field)
+    if shipped is not None and shipped.has_source(source):
+        if shipped.is_value(value):
+            return None
+        differs = f"The shipped data give {_shown(shipped.value)} from this source, and the value is {_shown(value)}."
+        return ClaimStatus("unverified claim", differs)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return ClaimStatus("unverified claim", f"{field} is not a number.")
     return status_of(source, field, value, body=body, text_of=text_of)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, (int, float)) else str(value)[:_SHOWN]
 
 
 def _nearest(named: Mapping[str, Any], field: str) -> Any:
@@ -95,14 +106,3 @@ def _nearest(named: Mapping[str, Any], field: str) -> Any:
         if (found := named.get(".".join(parts[:count]))) is not None:
             return found
     return None
-
-
-@cache
-def _shipped() -> frozenset[tuple[str, str]]:
-    """The ids and titles of the publications behind the systems that come with this program."""
-    found: set[tuple[str, str]] = set()
-    for file in files(_SYSTEMS).joinpath("data").iterdir():
-        if file.name.endswith(".json"):
-            sources = cast("dict[str, Entity]", orjson.loads(file.read_bytes())["sources"])
-            found.update((key, entry["title"]) for key, entry in sources.items())
-    return frozenset(found)

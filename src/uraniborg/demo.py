@@ -66,7 +66,7 @@ def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> 
     more = {
         output / "shelf": "the shelf, for paper-library serve",
         output / "trappist-1.png": "the system, seen from above",
-        output / "trappist-1.bib": "the papers its values are from",
+        output / "trappist-1.bib": "the sources of its values",
     }
     console.print(_files({**files, **more}))
 

@@ -37,6 +37,9 @@ def _results(query: str, found: dict[str, Any]) -> Group:
     table = Table.grid(padding=(0, 1))
     for hit in found["results"]:
         table.add_row(Text.assemble(("• ", "dim"), hit["title"], (f" ({hit['year']})", "dim")))
-        table.add_row(Padding(Text.from_markup(marked(hit["snippet_markdown"])), (0, 0, 0, 2)))
+        found_text = Text.from_markup(marked(hit["snippet_markdown"]))
+        if "Our summary" not in found_text.plain:
+            found_text = Text.assemble("Our text: ", found_text)
+        table.add_row(Padding(found_text, (0, 0, 0, 2)))
     asked = Text.assemble(("  paper-library search ", "dim"), (query, "cyan"), (f"   {found['total']} found", "dim"))
     return Group(asked, Padding(table, (0, 0, 1, 4)))

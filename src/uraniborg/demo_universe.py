@@ -20,6 +20,7 @@ from universe.drawing import draw
 from universe.nbody.reports import headline, report_run
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.mcp.testing import http_client_for, json_of, serving
+from uraniborg.kernel.wording import counted
 
 _ID: Final = "trappist-1"
 _BY_AGENT: Final[list[dict[str, Any]]] = [
@@ -39,9 +40,7 @@ async def show_universe(console: Console, output: Path) -> None:
     ):
         made = await rest.post("/universes", json={"name": "TRAPPIST-1", "id": _ID, "from": _ID})
         bodies = made.raise_for_status().json()["state"]["stars"]
-        papers = len(sources_of(bodies))
-        of = "paper" if papers == 1 else "papers"
-        console.print(f"  TRAPPIST-1: {len(bodies)} bodies with values from {papers} {of}\n")
+        console.print(f"  TRAPPIST-1: {len(bodies)} bodies with values from {_origins(bodies)}\n")
         async with _listening(url) as heard, http_client_for(f"{url}/mcp") as agent:
             for command in _BY_AGENT:
                 call = {"universeId": _ID, "command": command, "return": "events"}
@@ -57,9 +56,20 @@ async def show_universe(console: Console, output: Path) -> None:
     _leave(console, state, output)
 
 
+def _origins(bodies: dict[str, Any]) -> str:
+    """Return how many papers, and how many computations of ours, the values are from."""
+    computed = {one["id"]: bool(one.get("computed")) for body in bodies.values() for one in body["sources"]}
+    own = sum(computed.values())
+    papers = counted(len(computed) - own, "paper")
+    return f"{papers} and {counted(own, 'computation')} of ours" if own else papers
+
+
 def _leave(console: Console, state: dict[str, Any], output: Path) -> None:
     run = report_run(state, 30, universe_id=_ID, version=0)
-    console.print(Text.assemble(("  n-body          ", "dim"), headline(run.reply), "\n"))
+    line = Table.grid()
+    line.add_row(Text("  n-body          ", "dim"), headline(run.reply))
+    console.print(line)
+    console.print()
     draw(state, output / "trappist-1.png", title="TRAPPIST-1", t=None, scale="auto")
     write_atomic(output / "trappist-1.bib", bibtex(sources_of(state["stars"])))
 

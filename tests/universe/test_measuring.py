@@ -93,6 +93,8 @@ def test_the_bibliography_adds_the_papers_of_formulas_when_asked(ask: Ask) -> No
         (("transits", "trappist-1", "--days", "nan"), 2, "got nan"),
         (("rv", "trappist-1", "--days", "-5"), 2, "got -5"),
         (("transits", "trappist-1", "--days", "1e9"), 2, "too many for 8 bodies"),
+        (("transits", "trappist-1", "--kepler", "--days", "1e12"), 2, "too many for the quickest of these orbits"),
+        (("rv", "trappist-1", "--kepler", "--days", "1e12"), 2, "too many for the quickest of these orbits"),
         (("transits", "trappist-1", "--body", "zz"), 3, "There is no body 'zz'"),
         (("transits", "trappist-1", "--body", "trappist-1"), 2, "does not orbit a star"),
         (("transits", "nowhere"), 3, "nowhere"),
@@ -101,7 +103,9 @@ def test_the_bibliography_adds_the_papers_of_formulas_when_asked(ask: Ask) -> No
         (("rv", "trappist-1", "--star", "trappist-1-b"), 2, "is not a star"),
         (("rv", "trappist-1", "--samples", "1"), 2, "samples must be between 2"),
         (("transits", "trappist-1", "--plot", "x.gif"), 2, "neither PNG nor SVG"),
-        (("transits", "trappist-1", "--days", "2", "--csv", "no/such/folder/x.csv"), 5, "cannot be written"),
+        # Before anything is computed: so many days would be refused then.
+        (("transits", "trappist-1", "--days", "1e9", "--csv", "no/such/folder/x.csv"), 5, "could not be written"),
+        (("rv", "trappist-1", "--days", "1e9", "--plot", "no/such/folder/x.png"), 5, "could not be written"),
     ],
 )
 def test_bad_input_is_refused_with_a_message(ask: Ask, arguments: tuple[str, ...], code: int, message: str) -> None:

@@ -122,6 +122,17 @@ def test_the_demo_refuses_a_mass_that_no_row_states_and_shows_the_row_of_the_mas
 
 
 @takes_long
+def test_the_demo_marks_its_own_texts_and_computations_as_its_own(demo: Demo) -> None:
+    printed = " ".join(demo.stdout.split())
+    assert "8 bodies with values from 1 paper and 1 computation of ours" in printed
+    _, _, shelf = printed.partition("A shelf of these papers")
+    shelf, _, _ = shelf.partition("A universe of the same system")
+    hits = shelf.split("• ")[1:]
+    assert len(hits) == 4
+    assert all("Our summary: " in hit or "Our text: " in hit for hit in hits)
+
+
+@takes_long
 def test_the_demo_can_be_run_twice(demo: Demo, second_demo: Demo) -> None:
     assert second_demo.stdout == demo.stdout
 

@@ -51,7 +51,7 @@ class BodyNames:
                 found[match.start()] = _squash(match[0]) in {_squash(name) for name in self.names}
         if self.letter:
             # The letters of a list ("planets d and e") are mentions too.
-            named = rf"(?:{_spelled(self.stem)}[\s-]*|\bplanets?\s+)(?P<first>[a-z])\b(?P<more>{_MORE_LETTERS})"
+            named = rf"(?:{_spelled(self.stem)}[\s-]*|\b[Pp]lanets?\s+)(?P<first>[a-z])\b(?P<more>{_MORE_LETTERS})"
             for match in re.finditer(named, text):
                 found[match.start()] = match["first"] == self.letter
                 for more in re.finditer(r"\b[a-z]\b", match["more"]):

@@ -75,7 +75,7 @@ def _chosen(found: list[Found], field: str, body: str, value: float | None, pape
             if math.isclose(value, statement.stated, rel_tol=1e-9):
                 return location, statement
         raise NotStated(
-            f"No table row of {_name(paper)} on the shelf states {value:g} as the {field} of {body}: "
+            f"No table row of {_name(paper)} on the shelf states {value:.12g} as the {field} of {body}: "
             f"the row states {_listed(found)}.",
             hint=f"Leave the value out to take the stated number, {found[0][1].stated:g}.",
             body=body,

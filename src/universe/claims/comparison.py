@@ -8,6 +8,8 @@ from universe.claims.locations import Location
 from universe.claims.numbers import MOST_CHARS, plain_text
 
 _RULE: Final = re.compile(r"[\s|:+-]*-{2,}[\s|:+-]*")
+_WORD: Final = re.compile(r"[a-z]+|[0-9]+")
+_DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789")
 _MOST_TEXT: Final = 20_000_000
 
 
@@ -16,18 +18,37 @@ def is_in_text(location: Location, text: str) -> bool:
     text = text[:_MOST_TEXT]
     if not location.row:
         return _squash(location.passage) in _squash(text)
-    row, header = [_squash(cell) for cell in location.row], [_squash(cell) for cell in location.header]
+    row, header = _Cells(location.row), _Cells(location.header)
     return any(_has_row(table, row, header) for table in _tables(text)) or _has_line(text, row, header)
 
 
-def _has_row(table: Sequence[Sequence[str]], row: Sequence[str], header: Sequence[str]) -> bool:
-    for at, cells in enumerate(table):
-        if not header and _columns(cells, row):
+def _has_row(table: Sequence[str], row: "_Cells", header: "_Cells") -> bool:
+    """Look for the row in the lines of a table; lines that cannot have it, or the header, are not read closely."""
+    columns: dict[int, set[tuple[int, ...]]] = {}
+    for line in table:
+        may_be_row, may_be_header = row.may_be_in(line), bool(header.cells) and header.may_be_in(line)
+        if not (may_be_row or may_be_header):
+            continue
+        cells = [_squash(cell) for cell in _split(line)]
+        if not header.cells and _columns(cells, row.cells):
             return True
-        columns = (_columns(above, header) for above in table[:at] if header and len(above) == len(cells))
-        if any([cells[column] for column in one] == list(row) for one in columns):
+        if any([cells[column] for column in one] == row.cells for one in columns.get(len(cells), ())):
             return True
+        if may_be_header and (found := _columns(cells, header.cells)):
+            columns.setdefault(len(cells), set()).add(tuple(found))
     return False
+
+
+class _Cells:
+    """The cells of a row or header, and a quick test for lines that cannot have them."""
+
+    def __init__(self, written: Sequence[str]) -> None:
+        self.cells = [_squash(cell) for cell in written]
+        self._words = set(_WORD.findall(" ".join(plain_text(cell) for cell in written).translate(_DIGITS).casefold()))
+
+    def may_be_in(self, line: str) -> bool:
+        line = line.translate(_DIGITS).casefold()
+        return all(word in line for word in self._words)
 
 
 def _columns(cells: Sequence[str], wanted: Sequence[str]) -> list[int]:
@@ -44,13 +65,12 @@ def _columns(cells: Sequence[str], wanted: Sequence[str]) -> list[int]:
     return found
 
 
-def _tables(text: str) -> Iterator[list[list[str]]]:
-    """Yield the tables of a markdown or LaTeX text as rows of cells."""
-    table: list[list[str]] = []
+def _tables(text: str) -> Iterator[list[str]]:
+    """Yield the tables of a markdown or LaTeX text as lines."""
+    table: list[str] = []
     for line in text.splitlines():
-        cells = _split(line)
-        if cells:
-            table.append([_squash(cell) for cell in cells])
+        if _split(line):
+            table.append(line)
         elif table and not line.strip().startswith(("\\hline", "%")):
             yield table
             table = []
@@ -68,14 +88,15 @@ def _split(line: str) -> list[str]:
     return []
 
 
-def _has_line(text: str, row: Sequence[str], header: Sequence[str]) -> bool:
+def _has_line(text: str, row: _Cells, header: _Cells) -> bool:
     """Look for the row in text without marks between cells, as a PDF gives it: one line, the header in one before."""
-    wanted, above = "".join(row), "".join(header)
+    wanted, above = "".join(row.cells), "".join(header.cells)
     has_header = not above
-    if len(row) < 2 or not wanted:
+    if len(row.cells) < 2 or not wanted:
         return False
     for line in text.splitlines():
-        if _split(line):
+        may_be_header = not has_header and header.may_be_in(line)
+        if not (may_be_header or (has_header and row.may_be_in(line))) or _split(line):
             continue
         squashed = _squash(line)
         if has_header and re.search(rf"(?<![\d.]){re.escape(wanted)}(?![\d.]\d|\d)", squashed):

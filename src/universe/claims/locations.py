@@ -17,6 +17,16 @@ _ANYTHING: Final = re.compile(
 """Headers of a column that say nothing of the body or the quantity."""
 
 
+_SENTENCE_END: Final = re.compile(r"[.;?!]\s+(?=[A-Z])")
+_DOUBT: Final = re.compile(
+    r"\b(?:not|cannot|never|neither|nor|no longer|without|if|would|could|might|suppose[ds]?|supposing|hypothetical\w*"
+    r"|rul(?:e|es|ed|ing) out|exclud(?:e|es|ed|ing)|rather than|instead of|unlike|earlier|previous(?:ly)?|former(?:ly)?"
+    r"|uncertaint(?:y|ies)|error|precision|prior|core|mantle|iron|water|ice|atmospher\w+|envelope|difference)\b",
+    re.IGNORECASE,
+)
+"""Words that may make a sentence state another quantity, or that the number does not hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """A place in a paper: `{section?, page?, table?, header?: [cells], row?: [cells], passage?, …}`, validated."""
@@ -142,9 +152,20 @@ def _in_passage(passage: str, quantity: Quantity, body: BodyNames | None, contex
         for measured, unit in numbers
         if body is None or _is_of(measured, [one for one, _ in numbers], mentions)
     ]
+    sure = [one for one in found if not _DOUBT.search(_sentence(passage, one.measured))]
+    if found and not sure:
+        word = _DOUBT.search(_sentence(passage, found[0].measured))
+        return f"The passage states the number with '{word[0] if word else ''}', so it may not be a measured value."
+    found = sure
     if numbers and not found and body is not None:
         return f"The passage mentions several bodies, and no {quantity.name} stands for {body.names[0]} alone."
     return found or f"The passage states no {quantity.name} with a unit."
+
+
+def _sentence(passage: str, measured: Measured) -> str:
+    start = max((one.end() for one in _SENTENCE_END.finditer(passage, 0, measured.start)), default=0)
+    end = _SENTENCE_END.search(passage, measured.end)
+    return passage[start : end.start() if end else len(passage)]
 
 
 def _unit_of(passage: str, measured: Measured, quantity: Quantity) -> Unit | None:

@@ -30,7 +30,7 @@ _SIGNS: Final = (
     (r"\\(?:star|ast)(?![A-Za-z])|_\{?\*\}?", "⋆"),
     (r"<sup>(.*?)</sup>", r"^{\1}"),
     (r"<sub>(.*?)</sub>", r"_{\1}"),
-    (r"</?[A-Za-z][^<>]{0,200}>", ""),
+    (r"</?[A-Za-z][^<>]{0,200}>|<!--.*?-->", ""),
     (r"\\%", "%"),
     (r"\\[,;:!> ]|~(?=[A-Za-z\\])|\\(?:quad|cr)(?![A-Za-z])|\\\\", " "),
     (r"\{,\}", ","),
@@ -43,6 +43,7 @@ _SIGNS: Final = (
     (r"(?<![\d\s}])(\s*)[–—](?=\d)", r"\1-"),
     *[(r"(?<![\^_\\A-Za-z])\{([^{}]{0,500})\}", r"\1")] * 2,  # braces that only group
 )
+_MINUS: Final = re.compile("[\u2010-\u2012\u2212\ufe63\uff0d]")
 _SIGN_RULES: Final = tuple((re.compile(pattern), new) for pattern, new in _SIGNS)
 
 _PLAIN: Final = r"(?:[1-9]\d{0,2}(?:,\d{3})+(?!\d)|\d+(?!,\d))(?:\.\d+)?|\.\d+"
@@ -86,7 +87,8 @@ def plain_text(text: str) -> str:
     """Return `text` on one line, without markup, with one sign for each meaning: `-`, `±`, `×`, `^{…}`, `⊕`, `⊙`."""
     text = text[:MOST_CHARS]
     text = _script(text, _SUPERSCRIPTS, "^")
-    text = _script(text, _SUBSCRIPTS, "_").replace("\u2212", "-").replace("\ufe63", "-").replace("\uff0d", "-")
+    text = _script(text, _SUBSCRIPTS, "_")
+    text = _MINUS.sub("-", text)
     for pattern, new in _SIGN_RULES:
         text = pattern.sub(new, text)
     return " ".join(text.split())

@@ -1,13 +1,13 @@
 """The status of one value: supported by the location that its source names, or an unverified claim."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from universe.claims.bodies import BodyNames
 from universe.claims.comparison import is_in_text
-from universe.claims.locations import Location, Stated, location_of, stated_in
+from universe.claims.locations import Location, Stated, location_of, stated_in, values_only
 from universe.claims.quantities import Quantity, quantity_of, shown_scale
 
 SUPPORTED: Final = "supported"
@@ -18,6 +18,7 @@ _MOST_DEVIATION: Final = 1e-3
 _CONVERSION: Final = 2e-5
 """By how much constants such as the mass of the Earth differ between authors."""
 _ARITHMETIC: Final = 1e-12
+_SHOWN: Final = 200
 
 TextOf = Callable[[Mapping[str, Any]], str | None]
 """From a source to the text of its paper on the shelf; None if the shelf does not have it."""
@@ -98,13 +99,12 @@ def statement_in(
     stated = stated_in(location, quantity, BodyNames.of(body))
     if isinstance(stated, str):
         return stated
-    values = [one for one in stated if one.measured.kind == "value"]
+    values = values_only(stated)
     if not values:
         return _not_a_value(stated[0])
+    if several := _several(values):
+        return several
     first = values[0]
-    if any(one.unit == first.unit and one.measured.value != first.measured.value for one in values):
-        listed = ", ".join(one.measured.text for one in values)
-        return f"The location states several values ({listed})."
     value = quantity.from_unit(first.measured.value, first.unit)
     assert value is not None  # `stated_in` gives only units of the quantity
     scale = shown_scale(field, body)
@@ -117,7 +117,9 @@ def _compare(location: Location, field: str, value: float, body: Mapping[str, An
     if isinstance(stated, str):
         return ClaimStatus(UNVERIFIED, stated)
     real = value / shown_scale(field, body)
-    values = [one for one in stated if one.measured.kind == "value"]
+    values = values_only(stated)
+    if several := _several(values):
+        return ClaimStatus(UNVERIFIED, several)
     for one in values:
         if _is_same(real, one, quantity):
             where = location.describe()
@@ -129,6 +131,14 @@ def _compare(location: Location, field: str, value: float, body: Mapping[str, An
     set_value = quantity.in_unit(real, one.unit)
     stated_text, set_text = one.unit.after(one.measured.text), one.unit.after(f"{set_value:.6g}")
     return ClaimStatus(UNVERIFIED, f"The location states {stated_text}, and the value is {set_text}.", *_facts(one))
+
+
+def _several(values: Sequence[Stated]) -> str:
+    """Return why values of one unit that differ state nothing; nothing for one value, or one in several units."""
+    first = {one.unit: one.measured.value for one in reversed(values)}
+    if all(one.measured.value == first[one.unit] for one in values):
+        return ""
+    return f"The location states several values ({', '.join(one.measured.text for one in values)[:_SHOWN]})."
 
 
 def _is_same(value: float, stated: Stated, quantity: Quantity) -> bool:

@@ -6,7 +6,17 @@ from typing import Annotated, Any
 import typer
 
 from universe.cli.progress import Progress
-from universe.cli.shared import Db, Json, UniverseId, Version, app, print_json, state_of
+from universe.cli.shared import (
+    Db,
+    Json,
+    UniverseId,
+    Version,
+    app,
+    check_pictures,
+    print_json,
+    state_of,
+    write_picture,
+)
 from uraniborg.kernel.commands import UsageError
 
 Days = Annotated[float, typer.Option(help="For how long from the universe's time on, in days.")]
@@ -51,7 +61,7 @@ def transits(
     from universe.nbody.body_names import find_bodies
     from universe.nbody.transit_times import transit_times
 
-    _check_chart(plot)
+    _check_files(plot, csv)
     name, at, plain = state_of(universe_id, version, db)
     chosen = find_bodies(plain["stars"], body) if body else None
     direction = _direction(observer)
@@ -63,7 +73,7 @@ def transits(
     if plot is not None:
         from universe.nbody.measurement_charts import transit_chart
 
-        write_output(plot, _picture(transit_chart(reply, title=name), plot))
+        write_picture(transit_chart(reply, title=name), plot)
     print_json(reply) if json else print_transits(reply)
 
 
@@ -93,7 +103,7 @@ def rv(
     from universe.nbody.body_names import find_bodies
     from universe.nbody.radial_velocity import radial_velocities
 
-    _check_chart(plot)
+    _check_files(plot, csv)
     name, at, plain = state_of(universe_id, version, db)
     chosen = find_bodies(plain["stars"], [star])[0] if star else None
     direction = _direction(observer)
@@ -107,7 +117,7 @@ def rv(
     if plot is not None:
         from universe.nbody.measurement_charts import velocity_chart
 
-        write_output(plot, _picture(velocity_chart(reply, title=name), plot))
+        write_picture(velocity_chart(reply, title=name), plot)
     print_json(reply) if json else print_velocities(reply)
 
 
@@ -132,14 +142,10 @@ def _direction(text: str | None) -> tuple[float, float] | None:
     return longitude, latitude
 
 
-def _check_chart(path: Path | None) -> None:
-    """Raise UsageError before anything is computed for a file that is not a picture."""
-    if path is not None and path.suffix.lower() not in (".png", ".svg"):
-        raise UsageError(f"'{path.name}' is neither PNG nor SVG.", hint="Name the file chart.png or chart.svg.")
+def _check_files(plot: Path | None, csv: Path | None) -> None:
+    """Raise before anything is computed if a file cannot be written, or is not a picture."""
+    from uraniborg.kernel.files import check_output
 
-
-def _picture(drawing: object, path: Path) -> bytes:
-    from universe.plotting import Drawing, to_png, to_svg
-
-    assert isinstance(drawing, Drawing)
-    return to_png(drawing) if path.suffix.lower() == ".png" else to_svg(drawing).encode()
+    check_pictures([] if plot is None else [plot])
+    for path in (plot, csv):
+        check_output(path)

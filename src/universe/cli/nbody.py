@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from universe.cli.shared import Db, Json, UniverseId, Version, app, print_json, print_line, state_of
+from universe.cli.shared import (
+    Db,
+    Json,
+    UniverseId,
+    Version,
+    app,
+    check_pictures,
+    print_json,
+    print_line,
+    state_of,
+    write_picture,
+)
 from uraniborg.kernel.commands import UsageError
 
 if TYPE_CHECKING:
@@ -134,9 +145,7 @@ def _check_files(files: Sequence[Path | None], plots: Sequence[Path], kinds: Seq
     from universe.nbody.pictures import KINDS
     from uraniborg.kernel.files import check_output
 
-    for path in plots:
-        if path.suffix.lower() not in (".png", ".svg"):
-            raise UsageError(f"'{path.name}' is neither PNG nor SVG.", hint="Name the file run.png or run.svg.")
+    check_pictures(plots)
     for kind in kinds or ():
         if kind not in KINDS:
             raise UsageError(f"There is no picture of '{kind[:20]}'.", hint=f"Use {', '.join(KINDS)}.")
@@ -200,13 +209,12 @@ def _write_files(
         write_output(table, render_csv(start, universe_id=asked.id, version=asked.version, time=at).encode())
     if plots:
         from universe.nbody.pictures import KINDS, picture
-        from universe.plotting import to_png, to_svg
 
         drawing = picture(
             report.reply, start, report.run.samples, report.motion, title=asked.name, kinds=kinds or KINDS
         )
         for path in plots:
-            write_output(path, to_png(drawing) if path.suffix.lower() == ".png" else to_svg(drawing).encode())
+            write_picture(drawing, path)
     return [*([rebound] if rebound else []), *([table] if table else []), *plots]
 
 

@@ -3,15 +3,18 @@
 import asyncio
 import re
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 
 from uraniborg.kernel.commands import UsageError
+
+if TYPE_CHECKING:
+    from universe.plotting import Drawing
 
 Value = TypeVar("Value")
 
@@ -110,6 +113,21 @@ def date_of(text: str | None) -> datetime | float | None:
             f"'{text[:40]}' is not a date.", hint="Write it as 2026-11-15, 2026-11-15T18:30, JD2461000.5, or today."
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def check_pictures(paths: Iterable[Path]) -> None:
+    """Raise UsageError for a file that is not a picture, before anything is computed for it."""
+    for path in paths:
+        if path.suffix.lower() not in (".png", ".svg"):
+            raise UsageError(f"'{path.name}' is neither PNG nor SVG.", hint="Name the file chart.png or chart.svg.")
+
+
+def write_picture(drawing: "Drawing", path: Path) -> None:
+    """Write a drawing as PNG or SVG, as the name of the file says. Raise Unwritable."""
+    from universe.exchange import write_output
+    from universe.plotting import to_png, to_svg
+
+    write_output(path, to_png(drawing) if path.suffix.lower() == ".png" else to_svg(drawing).encode())
 
 
 def json_of(text: str) -> Any:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
+from universe.domain.citations import cited_fields, sources_of
 from universe.domain.commands import DEFAULT_DT, Command, inner_fields
 from universe.domain.derivation import is_same, value_at
 from universe.domain.entities import Entity
@@ -35,6 +36,7 @@ _SECONDS_OF_A_DAY: Final = 86_400
 _LONG: Final = 1e15
 """Numbers from here on are displayed with an exponent."""
 _SHOWN: Final = 100
+_MOST_ABSENT: Final = 5
 
 
 def warnings_of(before: State, command: Command) -> list[str]:
@@ -105,11 +107,22 @@ def _find_side_effects(before: State, command: Command) -> Iterator[str]:
             f"'{command['id'][:_SHOWN]}' moves by its kepler block, so {', '.join(simple)} did not move it. "
             "Send the whole kepler block with the new values."
         )
+    if kind in ("addStar", "updateStar") and command["payload"].get("sources"):
+        yield from _find_cited_nothing({**(there or {}), **command["payload"]})
     if kind == "updateStar" and there:
         yield from _find_lost_fields(there, command["payload"])
         yield from _find_derived_elements(there, command["payload"])
     if kind in ("tick", "addStar") and is_astronomical(before.stars.values()):
         yield from _find_unit_mistakes(command)
+
+
+def _find_cited_nothing(body: Entity) -> Iterator[str]:
+    """Warn of sources for fields that the body does not have."""
+    absent = [field for field in cited_fields(sources_of(body)) if value_at(body, field) is None]
+    if absent:
+        listed = ", ".join(f"'{field[:60]}'" for field in absent[:_MOST_ABSENT])
+        more = f" and {len(absent) - _MOST_ABSENT:,} more" if len(absent) > _MOST_ABSENT else ""
+        yield f"payload.sources cites {listed}{more}, which the body does not have."
 
 
 def _find_lost_fields(there: Entity, payload: Entity) -> Iterator[str]:

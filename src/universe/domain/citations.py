@@ -101,5 +101,15 @@ def name_universe(plain: Mapping[str, Any], universe_id: str) -> dict[str, Any]:
 
 
 def _with_universe(body: Entity, universe_id: str) -> Entity:
-    named = {field: {"universe": universe_id, **record} for field, record in records_of(body).items()}
-    return {**body, "setBy": named} if named else body
+    return with_records(
+        body,
+        {
+            field: record if "imported" in record else {"universe": universe_id, **record}
+            for field, record in records_of(body).items()
+        },
+    )
+
+
+def mark_imported(body: Entity) -> Entity:
+    """Return a body that came with a state: its records are marked as what a log here does not confirm."""
+    return with_records(body, {field: {**record, "imported": True} for field, record in records_of(body).items()})

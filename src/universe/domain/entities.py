@@ -334,6 +334,9 @@ class SetBy(TypedDict):
         Annotated[str, Field(description="The value is as before; a change of this field took its source.")] | None
     ]
     universe: NotRequired[Annotated[str, Field(description="The universe of the version, if it is another.")] | None]
+    imported: NotRequired[
+        Annotated[bool, Field(description="True: the record came with a state, and no log here confirms it.")] | None
+    ]
 
 
 class StarOptions(TypedDict):

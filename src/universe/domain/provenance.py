@@ -13,6 +13,7 @@ from universe.domain.citations import (
     fields_of,
     is_tracked,
     locations_of,
+    mark_imported,
     merge_sources,
     records_of,
     sources_of,
@@ -88,7 +89,11 @@ def _revise_all(
     patch = _Change("patch", gives_sources=False, record=change.record)
     for key in {**changed, **derived}:
         old, new = before.get(key), after.get(key)
-        if new is None or (old is None and change.mode == "state"):
+        if new is None:
+            continue
+        if old is None and change.mode == "state":
+            if (body := mark_imported(new)) is not new:
+                yield key, body
             continue
         how = change if key in changed else patch
         body, causes = derived.get(key, Derived(new, {}))

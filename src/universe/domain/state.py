@@ -199,9 +199,8 @@ class Draft:
     def put(self, kind: Kind, key: str, entity: Entity) -> None:
         setattr(self, kind, self.entities(kind).set(key, entity))
         self.touched.setdefault(kind, {}).setdefault(key, "put")
-        if kind == "stars" and (self.derivedOrbits or entity.get("kepler")):
-            others = self.derivedOrbits - {key}
-            self.derivedOrbits = others | {key} if derived_element(entity) else others
+        if kind == "stars" and (derived_element(entity) is not None) != (key in self.derivedOrbits):
+            self.derivedOrbits ^= {key}
 
     def remove(self, kind: Kind, keys: Iterable[str]) -> None:
         entities = self.entities(kind)

@@ -15,7 +15,8 @@ _MOST_FIELDS: Final = 6
 def withdrawals_of(before: State, after: State, touched: Touched) -> list[str]:
     """Return what a change did to citations, in a few sentences; nothing if it left them all. Does not raise."""
     sentences: list[str] = []
-    followers: dict[str, dict[str, None]] = {}
+    computed: dict[str, list[str]] = {}
+    stale: dict[str, list[str]] = {}
     bodies = 0
     for key in touched.get("stars") or ():
         old, new = before.stars.get(key), after.stars.get(key)
@@ -27,16 +28,25 @@ def withdrawals_of(before: State, after: State, touched: Touched) -> list[str]:
             and all("basis" in record or "withdrawn" in record for record in fresh.values())
             and not _moved(old, new)
         ):
-            followers[key] = dict.fromkeys(fresh)
+            computed[key] = [field for field, record in fresh.items() if "basis" in record]
+            stale[key] = [field for field, record in fresh.items() if "withdrawn" in record]
         elif told := list(_sentences(key, old, new, fresh)):
             bodies += 1
             sentences += told if bodies <= _MOST_BODIES else []
     if bodies > _MOST_BODIES:
         sentences.append(f"Citations of {bodies - _MOST_BODIES:,} more bodies changed likewise.")
-    if followers:
-        fields = _listed(list(dict.fromkeys(field for named in followers.values() for field in named)))
-        sentences.append(f"{_named(list(followers))}: {fields} followed from what changed and have no source now.")
+    computed, stale = ({key: fields for key, fields in one.items() if fields} for one in (computed, stale))
+    if computed:
+        sentences.append(f"{_named(list(computed))}: {_merged(computed)} recomputed from the changed values.")
+    if stale:
+        sentences.append(f"{_named(list(stale))}: {_merged(stale)} without a source now, because other values changed.")
     return sentences
+
+
+def _merged(fields_of: dict[str, list[str]]) -> str:
+    """Return the fields of several bodies, each once, with their verb."""
+    fields = list(dict.fromkeys(field for fields in fields_of.values() for field in fields))
+    return f"{_listed(fields)} {'is' if len(fields) == 1 else 'are'}"
 
 
 def _fresh_records(old: Entity, new: Entity) -> dict[str, Entity]:
@@ -55,8 +65,12 @@ def _sentences(key: str, old: Entity, new: Entity, fresh: dict[str, Entity]) -> 
         if stale := [field for field, record in uncited.items() if "withdrawn" in record]:
             cause = uncited[stale[0]]["withdrawn"]
             yield f"{name}: {_listed(stale)} {_uncited(stale, source)}, because {cause} changed."
-    if computed := [_computed(field, record["basis"]) for field, record in fresh.items() if "basis" in record]:
-        yield f"{name}: recomputed {_listed(computed)}."
+    bases: dict[str, list[str]] = {}
+    for field, record in fresh.items():
+        if "basis" in record:
+            bases.setdefault(_basis(field, record["basis"]), []).append(field)
+    for basis, fields in bases.items():
+        yield f"{name}: recomputed {_listed(fields)} from {basis}."
     if old.get("stateVector") is not None and new.get("stateVector") is None:
         yield f"{name}: stateVector was removed, because it belongs to the orbit before."
 
@@ -65,9 +79,8 @@ def _uncited(fields: list[str], source: Entity) -> str:
     return f"no longer {'cites' if len(fields) == 1 else 'cite'} '{source['id'][:_SHOWN]}'"
 
 
-def _computed(field: str, basis: str) -> str:
-    masses = " and the masses" if field in ("kepler.semiMajorAxis", "kepler.period") else ""
-    return f"{field} from {basis}{masses}"
+def _basis(field: str, basis: str) -> str:
+    return f"{basis} and the masses" if field in ("kepler.semiMajorAxis", "kepler.period") else basis
 
 
 def _moved(old: Entity, new: Entity) -> bool:
@@ -80,5 +93,6 @@ def _named(keys: list[str]) -> str:
 
 
 def _listed(fields: list[str]) -> str:
+    shown = [field if len(field) <= _SHOWN else f"{field[:_SHOWN]}…" for field in fields[:_MOST_FIELDS]]
     more = f" and {len(fields) - _MOST_FIELDS:,} more" if len(fields) > _MOST_FIELDS else ""
-    return ", ".join(field[: 2 * _SHOWN] for field in fields[:_MOST_FIELDS]) + more
+    return ", ".join(shown) + more

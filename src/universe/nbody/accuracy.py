@@ -1,8 +1,8 @@
 """The error of a run by comparison with its twin, a second run made another way.
 
 The error of a body is twice the difference of the two runs, relative to the centre that the body orbits, and at least
-the rounding that any method collects: 1e-14 of the distance times revolutions^1.5. A body that orbits nothing is
-compared as it is, and its angle is the one seen from its nearest neighbour.
+the rounding that any method collects: 1e-14 of the distance, and 3e-15 of it times revolutions^1.5. A body that orbits
+nothing is compared as it is, and its angle is the one seen from its nearest neighbour.
 """
 
 import math
@@ -17,6 +17,9 @@ from universe.orbits.units import G
 
 TRUSTED_DEGREES: Final = 0.1
 _ROUNDING: Final = 1e-14
+"""Of the distance, however short the run."""
+_COLLECTED_ROUNDING: Final = 3e-15
+"""Of the distance, times revolutions^1.5. Both were fitted to runs compared with integrations in 80 bits."""
 
 
 def orbit_matrix(relative: Floats) -> Floats:
@@ -77,7 +80,7 @@ class Accuracy:
             self._roots = np.flatnonzero(~relative.any(axis=1))
         place, apart = (np.where(is_left, values, 0.0) @ self._orbits for values in (ours, twins - ours))
         size = np.sqrt((place * place).sum(axis=0))
-        floor = _ROUNDING * size * np.maximum(1.0, abs(day) / self._periods) ** 1.5
+        floor = size * (_ROUNDING + _COLLECTED_ROUNDING * (abs(day) / self._periods) ** 1.5)
         au = 2 * np.sqrt((apart * apart).sum(axis=0)) + floor
         distance = size.copy()
         distance[self._roots] = _nearest(ours, self._roots)

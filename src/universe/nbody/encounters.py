@@ -67,8 +67,8 @@ class Encounters:
             pair = int(found.pairs[at])
             day, distance = motion.closest(int(found.intervals[at]), pair)
             x, _ = motion.segment.motion(np.array([day]))
-            hill = float(self._hill(masses, x, np.zeros(1, dtype=np.intp), np.array([pair]))[0])
-            self._note(pair, day, distance, hill, float(reach[pair]))
+            radius = float(self._hill(masses, x, np.zeros(1, dtype=np.intp), np.array([pair]))[0])
+            self._note(pair, day, distance, radius, float(reach[pair]))
 
     def note_edge(self, motion: PairMotion, masses: Floats, reach: Floats, edge: int) -> None:
         """Note distances at the beginning (edge 0) or the end (edge -1) of the run that are less than within it."""

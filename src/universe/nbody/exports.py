@@ -55,7 +55,7 @@ print(json.dumps({"days": sim.t, "energy": sim.energy(), "end": end}))
 def render_rebound(start: Start, *, days: float, universe_id: str, version: int, time: float, relativity: bool) -> str:
     """Return a Python script that integrates the same start with REBOUND's IAS15 for `days` days."""
     physics = "Point masses, Newton's gravity." + (
-        "\nThe run that this start is of had relativity too, which this script has not." if relativity else ""
+        "\nThe run that this start is of had relativity too, which this script does not have." if relativity else ""
     )
     head = _HEAD.format(
         units=UNITS, frame=FRAME, physics=physics, universe=ascii(universe_id), version=int(version),

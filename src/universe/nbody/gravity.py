@@ -67,7 +67,7 @@ class Gravity:
         return np.einsum("bcij,bij->bci", apart, self._pull / (square * np.sqrt(square)))
 
     def _relativistic(self, positions: Floats, velocities: Floats, central: int) -> Floats:
-        """Return what the central body's field adds. It feels the opposite, so that the momentum is kept."""
+        """Return the accelerations by the central body's field, which feels the opposite: momentum is conserved."""
         place = positions - positions[:, :, central, None]
         speed = velocities - velocities[:, :, central, None]
         square = np.einsum("bcn,bcn->bn", place, place)

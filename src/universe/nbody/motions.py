@@ -13,7 +13,8 @@ from universe.nbody.gravity import Gravity
 from universe.nbody.integration import GAUSS, make_stepper
 from universe.nbody.placing import about_barycentre, place
 from universe.nbody.selection import family_of, orbit_of
-from universe.nbody.starts import Start
+from universe.nbody.starts import REFERENCE_AXES, Start
+from universe.nbody.twins import shift_start
 from universe.orbits.anomaly import Floats, solve_kepler
 from universe.orbits.blocks import AXIS, KeplerOrbit, elements
 from universe.orbits.grouping import Bodies, Grouping
@@ -24,9 +25,8 @@ from uraniborg.kernel.errors import InvalidInput
 Notify = Callable[[float], None]
 """Takes the fraction of the work that is done."""
 
-_TWIN_SHIFT: Final = 1e-15
-_REFERENCE: Final = [0, 2, 1]
 _PIECES_PER_PERIOD: Final = 4
+_MOST_PIECES: Final = 1_000_000
 _SLENDER: Final = 0.99
 
 
@@ -56,19 +56,18 @@ def require_days(days: float) -> float:
 
 def main_pass(start: Start, days: float) -> Iterator[Motion]:
     """Return the motion by gravity, step by step. Raise InvalidInput for more work than a measurement is worth."""
-    return _gravity_pass(start, days, start.positions, is_twin=False)
+    return _gravity_pass(start, days, (start.positions.T, start.velocities.T), is_twin=False)
 
 
 def twin_pass(start: Start, days: float) -> Iterator[Motion]:
     """Return the motion from a start moved by rounding, by a method of another order and tolerance."""
-    signs = 1 - 2 * (np.indices(start.positions.shape).sum(axis=0) % 2)
-    return _gravity_pass(start, days, start.positions * (1 + _TWIN_SHIFT * signs), is_twin=True)
+    return _gravity_pass(start, days, shift_start(start), is_twin=True)
 
 
-def _gravity_pass(start: Start, days: float, positions: Floats, *, is_twin: bool) -> Iterator[Motion]:
+def _gravity_pass(start: Start, days: float, states: tuple[Floats, Floats], *, is_twin: bool) -> Iterator[Motion]:
     limits.require_start(start)
     limits.require_step(start, days, GAUSS, None)
-    x, v = positions.T[None], start.velocities.T[None]
+    x, v = (one[None] for one in states)
     stepper = make_stepper(Gravity(start.masses), x, v, method=GAUSS, step=None, coarse=is_twin)
     try:
         yield from stepper.segments(0.0, days)
@@ -82,7 +81,10 @@ def _gravity_pass(start: Start, days: float, positions: Floats, *, is_twin: bool
 
 
 def kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator[Motion]:
-    """Return the motion of the same bodies along fixed Kepler orbits about the centres of the Jacobi rule."""
+    """Return the motion of the same bodies along fixed Kepler orbits about the centres of the Jacobi rule.
+
+    Raise InvalidInput for more orbits than a measurement is worth.
+    """
     stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
     family = family_of(stars, start.ids)
     moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
@@ -94,6 +96,13 @@ def kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator
     lengths = (orbit.period * max(1 - orbit.eccentricity, 1e-3) ** 1.5 for orbit in orbits if orbit.eccentricity < 1)
     length = min(lengths, default=days) / _PIECES_PER_PERIOD
     is_elliptic = all(orbit.eccentricity < _SLENDER for orbit in orbits)
+    if days / length > _MOST_PIECES:
+        raise InvalidInput(
+            f"{days:,.6g} days are too many for the quickest of these orbits.",
+            hint=f"Choose at most {_MOST_PIECES * length:,.6g} days.",
+            argument="days",
+            allowed=f"at most {_MOST_PIECES * length:,.6g} days",
+        )
     pieces = max(1, math.ceil(days / length))
     for piece in range(pieces):
         yield _KeplerPiece(days * piece / pieces, days * (piece + 1) / pieces, time, weights, motion, is_elliptic)
@@ -134,7 +143,7 @@ class _KeplerPiece:
     def states(self, times: ArrayLike) -> tuple[Floats, Floats]:
         at = self.time + np.atleast_1d(np.asarray(times, dtype=np.float64))
         places, speeds = _ellipse_states(self.motion, at) if self.is_elliptic else _orbit_states(self.motion, at)
-        return self.weights @ places[:, :, _REFERENCE], self.weights @ speeds[:, :, _REFERENCE]
+        return self.weights @ places[:, :, REFERENCE_AXES], self.weights @ speeds[:, :, REFERENCE_AXES]
 
 
 def _orbit_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]:

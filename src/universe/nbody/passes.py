@@ -138,7 +138,7 @@ class Pass:
         self.positions = merger.joined(self.masses, self.positions)
         self.velocities = merger.joined(self.masses, self.velocities)
         self.masses, self.radii, self.relative = merger.masses, merger.radii, merger.relative
-        self.gravity = Gravity(self.masses, central=self._central)
-        self._contacts = Contacts(self.radii, self._pairs)
         if self._central == merger.gone:
             self._central = merger.survivor
+        self.gravity = Gravity(self.masses, central=self._central)
+        self._contacts = Contacts(self.radii, self._pairs)

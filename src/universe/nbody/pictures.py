@@ -14,6 +14,7 @@ from universe.nbody.starts import Start
 from universe.nbody.summary import angle_text
 from universe.nbody.tables import span_text
 from universe.orbits.anomaly import Floats
+from universe.orbits.units import YEAR_IN_DAYS
 from universe.plotting import Drawing, Panel, Series, chart, stack
 from universe.plotting.colours import ramp
 
@@ -29,7 +30,6 @@ _NEAR_CUT: Final = 5.0
 _NOISE: Final = 1e-9
 """Percent: smaller changes of an axis are rounding, which a curve of its own scale would show as motion."""
 _PASSAGES: Final = "distance of neighbours when they pass, mutual Hill radii"
-_YEAR: Final = 365.25
 
 
 def picture(
@@ -42,9 +42,9 @@ def picture(
     kinds: Sequence[str] = KINDS,
 ) -> Drawing:
     """Return one drawing with the panels of these kinds."""
-    is_long = motion.span >= 3 * _YEAR
-    unit, name = (_YEAR, "years") if is_long else (1.0, "days")
-    times = samples.times / unit
+    is_long = motion.span >= 3 * YEAR_IN_DAYS
+    unit, name = (YEAR_IN_DAYS, "years") if is_long else (1.0, "days")
+    times = motion.times / unit  # which may be fewer than those of the samples
     short = dict(zip(start.ids, short_names(start.names), strict=True))
     panels: list[Panel] = []
     if "elements" in kinds:

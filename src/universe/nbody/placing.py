@@ -1,5 +1,7 @@
 """States of bodies from the states of their orbits, and back: the Jacobi rule as linear algebra."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from universe.orbits.anomaly import Floats
@@ -33,6 +35,17 @@ def place(grouping: Grouping, relative: Floats) -> Floats:
             groups[parent] = centre
             mass -= share
     return groups
+
+
+def family_masses(masses: Floats, parents: Sequence[int]) -> Floats:
+    """Return the mass of each body together with everything that orbits it."""
+    total = masses.copy()
+    for index, mass in enumerate(masses):
+        above = parents[index]
+        while above >= 0:
+            total[above] += mass
+            above = parents[above]
+    return total
 
 
 def about_barycentre(masses: Floats, values: Floats) -> Floats:

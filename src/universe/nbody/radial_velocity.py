@@ -15,6 +15,7 @@ from universe.domain.units import epoch_of
 from universe.nbody.elements import elements_during
 from universe.nbody.hosts import TILT, remarks, star_named, unknown_elements
 from universe.nbody.motions import Motion, Notify, kepler_pass, main_pass, observed, require_days, twin_pass
+from universe.nbody.placing import family_masses
 from universe.nbody.sight import Sight, inclinations, sight_of
 from universe.nbody.starts import Start, start_of
 from universe.orbits.anomaly import Floats
@@ -94,12 +95,13 @@ def semi_amplitudes(stars: Bodies, start: Start, star: int, sight: Sight) -> dic
     apart, speed = start.relative @ start.positions, start.relative @ start.velocities
     elements = elements_during(start, start.positions, start.velocities)
     tilts = inclinations(sight, apart, speed)
+    # A body moves with its moons: all the mass of the subsystem pulls at the star.
+    masses = family_masses(start.masses, start.parents)
     for index, parent in enumerate(start.parents):
         if parent != star or not elements.eccentricity[index] < 1:
             continue
         period = orbital_period(float(elements.semi_major_axis[index]), float(start.orbited_mass[index]))
-        # A body moves with its moons: all the mass of the subsystem pulls at the star.
-        mass = _subsystem_mass(start, index)
+        mass = float(masses[index])
         tilt = None if TILT in unknown_elements(stars[start.ids[index]]) else float(tilts[index])
         e = float(elements.eccentricity[index])
         least_mass = mass if tilt is None else mass * math.sin(math.radians(tilt))
@@ -118,15 +120,6 @@ def semi_amplitude(period: float, mass_sin_i: float, total_mass: float, eccentri
     """Return the semi-amplitude in m/s from days, solar masses of the planet and of all that is inside its orbit."""
     speed = math.cbrt(2 * math.pi * G / period) * mass_sin_i / math.cbrt(total_mass) ** 2
     return METRES_PER_SECOND * speed / math.sqrt((1 - eccentricity) * (1 + eccentricity))
-
-
-def _subsystem_mass(start: Start, index: int) -> float:
-    total, waiting = 0.0, [index]
-    while waiting:
-        one = waiting.pop()
-        total += float(start.masses[one])
-        waiting += [child for child, parent in enumerate(start.parents) if parent == one]
-    return total
 
 
 def _sample(motions: Iterable[Motion], times: Floats, index: int, sight: Sight) -> Floats:

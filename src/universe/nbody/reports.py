@@ -14,6 +14,7 @@ from universe.nbody.missing_physics import missing_physics
 from universe.nbody.runs import Run, run
 from universe.nbody.starts import start_of
 from universe.orbits.anomaly import Floats
+from universe.orbits.numbers import finite_or_none
 
 FRAME: Final = {
     "origin": "barycentre of the bodies",
@@ -25,7 +26,7 @@ _UNCERTAIN: Final = "The data state no uncertainty of the start; it is as good a
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A run, and what is answered about it."""
+    """A run, its reply and the orbits during it."""
 
     reply: dict[str, Any]
     run: Run
@@ -95,8 +96,8 @@ def report_run(
                 "bodies": list(one.bodies),
                 "day": one.day,
                 "au": one.distance_au,
-                "hillRadii": _finite(one.hill_radii),
-                "radii": _finite(one.radii),
+                "hillRadii": finite_or_none(one.hill_radii),
+                "radii": finite_or_none(one.radii),
             }
             for one in done.encounters
         ],
@@ -111,7 +112,7 @@ def report_run(
             }
             for one in done.collisions
         ],
-        **answers_of(done),
+        **answers_of(done, motion),
     }
     return Report(reply, done, motion)
 
@@ -139,11 +140,11 @@ def _states(
 
 def _errors(done: Run) -> dict[str, dict[str, float | None]]:
     rows = zip(done.start.ids, done.error_au.tolist(), done.error_degrees.tolist(), strict=True)
-    return {key: {"au": _finite(au), "degrees": _finite(degrees)} for key, au, degrees in rows}
+    return {key: {"au": finite_or_none(au), "degrees": finite_or_none(degrees)} for key, au, degrees in rows}
 
 
 def _sentences(done: Run, motion: Motion) -> dict[str, list[str]]:
-    """Return the three kinds of error, told apart."""
+    """Return the sentences about each of the three kinds of error."""
     return {
         "arithmetic": [_arithmetic(done)],
         "start": list(done.start.notes) or [_UNCERTAIN],
@@ -167,7 +168,3 @@ def _arithmetic(done: Run) -> str:
 
 def _drift(drift: Any) -> dict[str, float] | None:
     return None if drift is None else {"max": drift.max, "final": drift.final}
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -99,7 +99,7 @@ def run(
     times a second. `clock` returns seconds; with it, a run of more than `seconds` ends with an error.
 
     The run is made twice: methods with a fixed step again with half of it; the others with a lower order and tolerance
-    from a start moved by 1e-15. The result is that of the first; the second gives the error.
+    from a start moved by a rounding. The result is that of the first; the second gives the error.
 
     Raise InvalidInput for a start, a choice or an amount of work that is not accepted, and for bodies that come too
     close to each other to be followed.

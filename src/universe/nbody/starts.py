@@ -25,7 +25,7 @@ from universe.orbits.grouping import Bodies, Grouping, group
 from universe.orbits.numbers import require_time
 from universe.orbits.units import orbital_distance, orbital_period
 
-_REFERENCE: Final = [0, 2, 1]
+REFERENCE_AXES: Final = [0, 2, 1]
 """The scene's axes (x, z, y) in the order of the reference frame."""
 
 
@@ -127,8 +127,8 @@ def orbit_states(stars: Bodies, family: Grouping, time: float) -> Floats:
     states = np.zeros((2, len(family.ids), 3))
     moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
     motion = elements([_orbit_at(stars, family, index, time) for index in moving])
-    states[0, moving] = motion.positions(time)[:, _REFERENCE]
-    states[1, moving] = motion.velocities(time)[:, _REFERENCE]
+    states[0, moving] = motion.positions(time)[:, REFERENCE_AXES]
+    states[1, moving] = motion.velocities(time)[:, REFERENCE_AXES]
     return states
 
 

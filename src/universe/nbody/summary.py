@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from universe.nbody.answers.resonances import angle_formula
 from universe.nbody.body_names import short_names
 from universe.nbody.tables import WIDTH, cut, number_text, range_text, span_text, tabulate, wrap
 from uraniborg.kernel.logging import printable
@@ -105,16 +106,9 @@ def _swing(resonance: Reply) -> tuple[bool, float]:
 
 
 def angle_text(resonance: Reply, short: Mapping[str, str]) -> str:
-    """Return a resonant angle with short names: λ is a mean longitude, ϖ the longitude of a periapsis."""
-    if "longitudes" not in resonance:
-        return str(resonance["angle"])
+    """Return a resonant angle of a reply as a short formula with short names."""
     names = [short.get(key, key) for key in resonance["bodies"]]
-    terms = [(number, "λ", name) for number, name in zip(resonance["longitudes"], names, strict=True)]
-    terms += [(number, "ϖ", name) for number, name in zip(resonance["apsides"], names, strict=True)]
-    if terms[0][0] < 0:  # a pair: the outer body first
-        terms.sort(key=lambda term: term[0] < 0)
-    parts = [f"{'-' if n < 0 else '+'} {'' if abs(n) == 1 else abs(n)}{sign}({name})" for n, sign, name in terms if n]
-    return " ".join(parts).removeprefix("+ ")
+    return angle_formula(resonance["longitudes"], resonance["apsides"], names, is_short=True)
 
 
 def _pairs(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:

@@ -14,9 +14,10 @@ from universe.nbody.sight import sight_of
 from universe.nbody.starts import Start, start_of
 from universe.nbody.transits import Conjunction, Shadow, find_conjunctions, shadow_of
 from universe.orbits.grouping import Bodies
+from universe.orbits.numbers import finite_or_none
+from universe.orbits.units import DAY_IN_SECONDS
 
 _MINUTES: Final = 1440.0
-_SECONDS: Final = 86_400.0
 _FLOOR: Final = 1e-14
 """Error of a time in periods, times the number of revolutions to the power of 1.5, below which twins say nothing."""
 _TWIN_FACTOR: Final = 2.0
@@ -116,7 +117,7 @@ def _errors(found: Sequence[Conjunction], twins: Sequence[Conjunction]) -> list[
     return [
         None
         if number >= len(twins)
-        else _SECONDS * (_TWIN_FACTOR * abs(one.day - twins[number].day) + _FLOOR * period * (number + 1) ** 1.5)
+        else DAY_IN_SECONDS * (_TWIN_FACTOR * abs(one.day - twins[number].day) + _FLOOR * period * (number + 1) ** 1.5)
         for number, one in enumerate(found)
     ]
 
@@ -132,11 +133,12 @@ def _facts(events: Sequence[Event], zero: float, *, is_tilt_known: bool) -> dict
     )
     errors = [one.error for one in transits if one.error is not None]
     impacts = [one.shadow.impact for one in events]
+    minutes = float(np.mean([one.shadow.minutes for one in transits])) if transits else math.nan
     return {
         "status": _status(events) if is_tilt_known else "tilt of the orbit unknown",
         "conjunctions": len(events),
-        "impactParameter": _known(min(impacts)) if impacts and is_tilt_known else None,
-        "durationMinutes": _known(float(np.mean([one.shadow.minutes for one in transits]))) if transits else None,
+        "impactParameter": finite_or_none(min(impacts)) if impacts and is_tilt_known else None,
+        "durationMinutes": finite_or_none(minutes),
         "period": line.period if line else None,
         "firstTransit": zero + line.first if line else None,
         "ttvHalfRangeMinutes": (max(late) - min(late)) / 2 if late else None,
@@ -146,8 +148,8 @@ def _facts(events: Sequence[Event], zero: float, *, is_tilt_known: bool) -> dict
                 "number": one.number,
                 "time": zero + one.conjunction.day,
                 "ocMinutes": late[index] if late else None,
-                "impactParameter": _known(one.shadow.impact),
-                "durationMinutes": _known(one.shadow.minutes),
+                "impactParameter": finite_or_none(one.shadow.impact),
+                "durationMinutes": finite_or_none(one.shadow.minutes),
                 "kind": one.shadow.kind,
                 "errorSeconds": one.error,
             }
@@ -165,7 +167,3 @@ def _status(events: Sequence[Event]) -> str:
     if "grazing" in kinds:
         return "grazes"
     return "radius of the star unknown" if "unknown" in kinds else "does not transit"
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)

@@ -144,7 +144,7 @@ def _vector(body: Mapping[str, Any]) -> tuple[float, float, list[float], list[fl
             return None
         mass = number(fields, "mass", number(body, "mass", 0.0))
         return number(fields, "epoch", 0.0), mass, _triple(fields, "position"), _triple(fields, "velocity")
-    except InvalidInput:
+    except (InvalidInput, TypeError, ValueError, OverflowError):  # an element that is not a number has no digest
         return None
 
 

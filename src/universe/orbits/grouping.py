@@ -117,6 +117,16 @@ def orbited_mass(stars: Bodies, body_id: str) -> float:
     return group(stars, family).orbited_masses[family.index(body_id)] if body_id in family else 0.0
 
 
+def orbited_bodies(stars: Bodies, body_id: str) -> list[str]:
+    """Return the bodies whose masses make up `orbited_mass`; none for a body without a parent or an orbit."""
+    parent = _parent(stars[body_id])
+    family = _family(stars, parent) if parent in stars else []
+    if body_id not in family:
+        return []
+    own, centre = group(stars, family).weights()[family.index(body_id)]
+    return [family[index] for index in {**centre, **own}]
+
+
 def orbited_masses(stars: Bodies) -> dict[str, float]:
     """Return `orbited_mass` of every body that has a `kepler` block or no parent, at the cost of one sort."""
     ids = [body_id for body_id, body in stars.items() if body.get("kepler") or _parent(body) not in stars]

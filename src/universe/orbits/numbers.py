@@ -27,6 +27,11 @@ def number(fields: Mapping[str, Any], name: str, default: float | None = None) -
     return found
 
 
+def finite_or_none(value: float) -> float | None:
+    """Return a number that JSON can carry, or None."""
+    return value if math.isfinite(value) else None
+
+
 def require_time(t: float) -> None:
     """Raise InvalidInput unless `t` is a finite number."""
     if not math.isfinite(t):

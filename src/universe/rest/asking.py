@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from universe.errors import BadNumber, MalformedRequest, TooLarge
 from universe.rest.shapes import LARGEST_VERSION
+from universe.service.asking import checked_author
 from uraniborg.kernel.web import error_response
 
 REST_CLIENT: Final = "REST client"
@@ -118,13 +119,17 @@ def expected_version(expected: int | None, if_match: str | None) -> int | None:
 
 
 def author_of(header: str | None) -> str:
-    """Return the author that a request names. Servers read headers as Latin-1; names are sent as UTF-8."""
+    """Return the author that a request names, and that it came by REST: no name passes for another kind of client.
+
+    Servers read headers as Latin-1; names are sent as UTF-8. Raises MalformedRequest.
+    """
     if header is None:
         return REST_CLIENT
     try:
-        return header.encode("latin-1").decode("utf-8")
+        name = header.encode("latin-1").decode("utf-8")
     except UnicodeError:
-        return header
+        name = header
+    return f"{checked_author(name)} (REST)"
 
 
 def since_version(since: int | None, last: str | None) -> int | None:

@@ -6,7 +6,7 @@ from fastapi import FastAPI, Header, Path, Query
 from pydantic import BaseModel
 
 from universe.domain.schemas import components
-from universe.service.asking import AUTHOR_CHARS, KEY_CHARS, LIST_COMMANDS
+from universe.service.asking import KEY_CHARS, LIST_COMMANDS
 
 LARGEST_VERSION: Final = 2**53
 JSON: Final = "application/json"
@@ -26,8 +26,8 @@ Author = Annotated[
     str | None,
     Header(
         alias="Uraniborg-Author",
-        max_length=AUTHOR_CHARS,
-        description="Who makes the change, as the history and `universe cite` show it; not verified. "
+        max_length=200,
+        description="Who makes the change, as the history and `universe cite` show it with `(REST)`; not verified. "
         "`REST client` if left out. UTF-8.",
     ),
 ]

@@ -13,7 +13,8 @@ from uraniborg.kernel.errors import UraniborgError
 NAME_CHARS: Final = 200
 ID_CHARS: Final = 200
 KEY_CHARS: Final = 200
-AUTHOR_CHARS: Final = 200
+AUTHOR_CHARS: Final = 220
+"""Of a name and the kind of client."""
 LIST_COMMANDS: Final = 1_000
 """The most commands that are applied together."""
 _LIGHT_BYTES: Final = 64 * 1024

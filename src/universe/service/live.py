@@ -20,6 +20,8 @@ BATCH: Final = 256
 QUEUE: Final = 10_000
 _RETRIES: Final = 50
 _LARGE: Final = 20_000
+_MANY_ORBITS: Final = 200
+"""Orbits by Kepler's third law above which a change of one mass takes long: all of them may follow from it."""
 _MANY: Final = 50
 _SPARSE: Final = 10
 """Of older snapshots every tenth is kept."""
@@ -153,6 +155,8 @@ class LiveUniverse:
 
     def _is_large(self) -> bool:
         state = self.replica.state
+        if len(state.derivedOrbits) > _MANY_ORBITS:
+            return True
         return len(state.stars) + len(state.groups) + len(state.rootIds) + len(state.rootGroupIds) > _LARGE
 
     async def _add(self, batch: Batch, ask: Ask) -> Result:

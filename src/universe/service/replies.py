@@ -24,6 +24,8 @@ INLINE_BYTES: Final = 64 * 1024
 """States up to this size are written on the loop, larger ones in a thread."""
 _SHOWN_ROOTS: Final = 50
 _FEW: Final = 100
+_QUICK: Final = 1_000
+"""Changed bodies whose citations are compared on the loop, those of more in a thread."""
 _SUGGESTED: Final = 20
 _SHOWN: Final = 100
 
@@ -51,7 +53,9 @@ def _written(state: State) -> bytes:
 async def result_json(result: Result, wanted: Wanted) -> bytes:
     """What a command did."""
     events = orjson.dumps(result.events)
-    warnings = withdrawals_of(result.before, result.state, result.touched)
+    changed = result.before, result.state, result.touched
+    is_quick = len(result.touched.get("stars") or ()) <= _QUICK
+    warnings = withdrawals_of(*changed) if is_quick else await asyncio.to_thread(withdrawals_of, *changed)
     more = b',"warnings":%b' % orjson.dumps(warnings) if warnings else b""
     if wanted == "events":
         return b'{"events":%b,"version":%d%b}' % (events, result.version, more)

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from universe.domain.citations import name_universe
+from universe.domain.citations import mark_imported, name_universe
 from universe.domain.events import Event
 from universe.domain.state import Plain
 from universe.domain.suggestions import nearest_entities
@@ -101,6 +101,7 @@ class UniverseService:
     ) -> Record:
         """A new universe. Raises MalformedRequest, MalformedState, or Conflict if there is one of this id."""
         plain = await plain_state(state)
+        plain = {**plain, "stars": {key: mark_imported(body) for key, body in plain["stars"].items()}}
         return await self._create(name, plain, "create", universe_id, author)
 
     async def records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:

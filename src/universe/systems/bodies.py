@@ -10,7 +10,7 @@ from universe.systems.elements import Facts, Moment, Orbit, orbit_at, sorting_pe
 from universe.systems.frames import from_sky
 from universe.systems.vectors import state_vector
 
-_GM_SUN: Final = 1.327_124_400_412_794_2e11
+GM_SUN: Final = 1.327_124_400_412_794_2e11
 """In km^3/s^2: masses stated as mass parameters are compared with the Sun's of the same ephemeris."""
 _DECIMALS: Final = 10
 _ANGLES: Final = ("inclination", "longitudeOfAscendingNode", "argumentOfPeriapsis", "meanAnomaly")
@@ -52,7 +52,7 @@ def bodies_of(system: Facts, julian_date: float) -> dict[str, dict[str, Any]]:
         if vector := state_vector(system, body, julian_date):
             body["stateVector"] = vector
             cites = {**cites, system["stateVectors"]["source"]: [f"stateVector.{name}" for name in _VECTOR]}
-        body["sources"] = _sources(body, cites, system["sources"])
+        body["sources"] = _sources(body, cites, system["sources"], has_computed_axis=_is_axis_computed(facts))
         bodies[body_id] = body
     return bodies
 
@@ -133,17 +133,23 @@ def _kepler(orbit: Orbit, facts: Facts) -> dict[str, Any]:
     }
 
 
-def _sources(body: Facts, cites: Mapping[str, list[str]], sources: Mapping[str, Facts]) -> list[dict[str, Any]]:
-    return [{"id": key, **sources[key], "fields": _covered(body, stated)} for key, stated in cites.items()]
+def _is_axis_computed(facts: Facts) -> bool:
+    """Return True if the data state no size of the orbit, so that it is computed from the period and the masses."""
+    return "orbit" in facts and not any(name.startswith("semiMajorAxis") for name in facts["orbit"])
 
 
-def _covered(body: Facts, stated: Iterable[str]) -> list[str]:
-    """Return the fields of the body that are stated, and those that follow from them."""
+def _sources(
+    body: Facts, cites: Mapping[str, list[str]], sources: Mapping[str, Facts], *, has_computed_axis: bool
+) -> list[dict[str, Any]]:
+    basis = None
+    if has_computed_axis:
+        basis = "kepler.osculatingPeriod" if "osculatingPeriod" in body["kepler"] else "kepler.period"
+    return [{"id": key, **sources[key], "fields": _covered(body, stated, basis)} for key, stated in cites.items()]
+
+
+def _covered(body: Facts, stated: Iterable[str], basis: str | None) -> list[str]:
+    """Return the fields of the body that are stated, and those that follow from them; the axis from `basis`."""
     found: dict[str, None] = {}
-    block = body.get("kepler", {})
-    basis = "kepler.osculatingPeriod" if "osculatingPeriod" in block else "kepler.period"
-    if block.get("derived") != "semiMajorAxis":
-        basis = None
     for name in stated:
         found.update(dict.fromkeys((name, *_FOLLOWS.get(name, ()))))
         if name == basis:
@@ -172,7 +178,7 @@ def _orbited_masses(facts_of: Mapping[str, Facts], masses: Mapping[str, float]) 
 
 def _solar_masses(facts: Facts) -> float:
     if "massGmKm3PerS2" in facts:
-        return facts["massGmKm3PerS2"] / _GM_SUN
+        return facts["massGmKm3PerS2"] / GM_SUN
     return facts["massSolar"] if "massSolar" in facts else convert(facts["massEarth"], "earth_mass", "solar_mass")
 
 

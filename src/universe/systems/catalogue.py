@@ -41,7 +41,7 @@ def load(name: str, *, at: date | datetime | float | None = None) -> dict[str, A
     if name.lower() not in _NAMES:
         raise SystemNotFound(name)
     name = name.lower()
-    system = _read(name)
+    system = read_system(name)
     julian_date = _instant(name, system, at)
     from universe.systems.bodies import bodies_of  # numpy, which listing the names needs not
 
@@ -59,7 +59,8 @@ def load(name: str, *, at: date | datetime | float | None = None) -> dict[str, A
     }
 
 
-def _read(name: str) -> dict[str, Any]:
+def read_system(name: str) -> dict[str, Any]:
+    """Return the shipped data of a system of `names()`."""
     text = (files("universe.systems") / "data" / f"{name}.json").read_text(encoding="utf-8")
     return cast("dict[str, Any]", json.loads(text))
 

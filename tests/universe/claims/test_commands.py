@@ -58,6 +58,8 @@ def test_the_number_that_the_row_states_may_be_given_and_another_one_is_refused(
         ask(value=42.0)
     with pytest.raises(NotStated, match=r"the row states 0\.692 ± 0\.022 Earth masses"):
         ask(value=0.388)
+    with pytest.raises(NotStated, match=r"states 0\.6920001 as the mass"):
+        ask(value=0.6920001)
 
 
 @pytest.mark.parametrize(

@@ -296,3 +296,48 @@ def test_no_location_however_odd_is_an_error(location: object, value: float) -> 
     assert status(location, value).status in (SUPPORTED, UNVERIFIED)
     assert status_of({"locations": location}, "mass", value).status in (SUPPORTED, UNVERIFIED)
     statement_in(location, "kepler.period", body=E)
+
+
+@pytest.mark.parametrize("cell", ["0.692 (42)", "42 0.692", "0.692 or 42", "0.692, 42", "0.692\n42"])
+def test_a_cell_with_two_values_supports_neither(cell: str) -> None:
+    location = {**BY_BODY, "row": ["e", cell, *BY_BODY["row"][2:]]}
+    for mass in (0.692, 42):
+        found = status(location, mass * EARTH_MASS)
+        assert found.status == UNVERIFIED
+        assert "several values" in found.reason
+
+
+def test_a_number_in_a_comment_is_not_stated() -> None:
+    location = {**BY_BODY, "row": ["e", "0.692<!-- 42 -->", *BY_BODY["row"][2:]]}
+    assert status(location).status == SUPPORTED
+    assert status(location, 42 * EARTH_MASS).status == UNVERIFIED
+
+
+@pytest.mark.parametrize("minus", ["-", "\u2010", "\u2011", "\u2012", "\u2212", "\ufe63", "\uff0d"])
+def test_every_minus_sign_counts(minus: str) -> None:
+    location = {**BY_BODY, "row": ["e", f"{minus}0.692", *BY_BODY["row"][2:]]}
+    assert status(location).status == UNVERIFIED
+    assert status(location, -0.692 * EARTH_MASS).status == SUPPORTED
+
+
+@pytest.mark.parametrize(
+    "passage",
+    [
+        "TRAPPIST-1 e does not have a mass of 0.692 Earth masses.",
+        "If TRAPPIST-1 e had a mass of 0.692 Earth masses, it would be denser.",
+        "A mass of TRAPPIST-1 e of 0.692 Earth masses is ruled out.",
+        "Earlier work found a mass of 0.692 Earth masses for TRAPPIST-1 e.",
+        "The core mass of TRAPPIST-1 e is 0.692 Earth masses.",
+        "The uncertainty of the mass of TRAPPIST-1 e is 0.692 Earth masses.",
+    ],
+)
+def test_a_sentence_that_doubts_the_number_or_is_about_a_part_of_the_body_supports_nothing(passage: str) -> None:
+    found = status({"section": "5", "passage": passage})
+    assert (found.status, "may not be a measured value" in found.reason) == (UNVERIFIED, True)
+    other = f"{passage} We find a mass of 0.692 Earth masses for TRAPPIST-1 e."
+    assert status({"section": "5", "passage": other}).status == SUPPORTED
+
+
+def test_the_number_of_a_planet_at_the_start_of_a_sentence_is_not_that_of_another() -> None:
+    location = {"page": 7, "passage": "Planet d has a mass of 0.388 M⊕, planet e one of 0.692 M⊕."}
+    assert status(location, 0.388 * EARTH_MASS).status == UNVERIFIED

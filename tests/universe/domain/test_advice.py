@@ -2,7 +2,7 @@
 
 from hypothesis import given, settings
 
-from tests.universe.domain.samples import Json, after, outcome
+from tests.universe.domain.samples import Json, a_payload, after, outcome
 from tests.universe.domain.strategies import COMMANDS, FLAT, TANGLED, any_of
 from universe.domain.advice import warnings_of
 from universe.domain.catalogue import EXAMPLES
@@ -28,3 +28,12 @@ def test_warnings_change_nothing() -> None:
             warnings_of(before, example)
         assert before.plain() == plain
         assert outcome(before, {"type": "tick"}).state.time == before.time + 1
+
+
+def test_a_source_for_a_field_that_the_body_does_not_have_is_warned_of() -> None:
+    before = after({"type": "addStar", "id": "ven", "payload": a_payload(None)})
+    source = {"id": "brahe", "title": "Masses", "fields": ["mass", "weight", "kepler.period"]}
+    command = {"type": "updateStar", "id": "ven", "payload": {"mass": 2.0, "sources": [source]}}
+    assert warnings_of(before, parse_command(command)) == [
+        "payload.sources cites 'weight', 'kepler.period', which the body does not have."
+    ]

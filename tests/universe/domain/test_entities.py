@@ -50,7 +50,7 @@ REQUIRED: Final[dict[str, set[str]]] = {
 _BODY_OPTIONS: Final = (
     "bodyType ring comet lagrangePoint blackHole parentBeltId asteroidSubType lagrangeHostId isRoguePlanet roguePlanet "
     "semiMajorAxis eccentricity orbitOffsetX orbitOffsetY orbitOffsetZ orbitRotX orbitRotY orbitRotZ kepler sources "
-    "stateVector "
+    "setBy stateVector "
 )
 OPTIONAL: Final[dict[str, set[str]]] = {
     "Position": set(),

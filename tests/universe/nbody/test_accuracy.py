@@ -18,11 +18,12 @@ PROMISED_DEGREES: Final = 1e-6
 WRONG_DEGREES: Final = 0.1
 MEASURABLE_AU: Final = 1e-12
 
+LONG: Final = (pytest.mark.soak, pytest.mark.timeout(600))
 REGULAR: Final = [
     ("trappist-1", YEAR),
-    pytest.param("trappist-1", 10 * YEAR, marks=pytest.mark.soak),
+    pytest.param("trappist-1", 10 * YEAR, marks=LONG),
     ("planets", 10 * YEAR),
-    pytest.param("planets", 100 * YEAR, marks=pytest.mark.soak),
+    pytest.param("planets", 100 * YEAR, marks=LONG),
     ("comet-967", 100 * YEAR),
     ("comet-9995", 100 * YEAR),
     ("earth-moon", YEAR),
@@ -56,12 +57,11 @@ def test_the_default_method_ends_where_ias15_does_and_knows_its_error(case: str,
 
 
 def assert_error_within_ten_times(truth: Truth, end: End, done: Run) -> None:
-    """Compare reported errors with real ones: none is too low, and that of the worst body is not too high either."""
+    """Compare the reported error of every body with the real one, where that is large enough to be known."""
     real, _ = truth.errors(end.exact, done.positions)
     counted = real > MEASURABLE_AU
     ratios = done.error_au[counted] / real[counted]
-    assert (ratios >= 0.1).all(), dict(zip(np.array(truth.start.ids)[counted], ratios, strict=True))
-    assert not counted.any() or done.error_au[real.argmax()] <= 10 * real.max()
+    assert ((ratios >= 0.1) & (ratios <= 10)).all(), dict(zip(np.array(truth.start.ids)[counted], ratios, strict=True))
 
 
 @pytest.mark.parametrize(("case", "days"), CHAOTIC)

@@ -3,12 +3,13 @@
 import copy
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from universe.nbody.answers import differences_of
+from universe.nbody.answers import differences_of, motion_during
 from universe.nbody.comparison_summary import summarise_comparison
 from universe.nbody.missing_physics import periapsis_shift
 from universe.nbody.pictures import KINDS, picture
@@ -44,6 +45,16 @@ def test_a_headline_is_one_short_line(report: Report) -> None:
     assert headline(report.reply).startswith("200 days: nothing collided or left; arithmetic good to ")
     assert headline({**report.reply, "collisions": [{}], "ejections": []}).startswith("200 days: 1 collided, 0 left;")
     assert headline({**report.reply, "trustworthy": False}).startswith("not trustworthy after 200 days: ")
+
+
+def test_orbits_of_a_long_run_are_drawn_at_fewer_times_than_were_sampled(
+    report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("universe.nbody.answers.report._MOST_STATES", 1_000)
+    motion = motion_during(report.run)
+    assert motion.times.size < report.run.samples.times.size
+    labels = texts(drawn(replace(report, motion=motion)))
+    assert {"eccentricity", "Laplace angles of three bodies", "0", "50", "100", "150"} <= set(labels)
 
 
 def test_the_errors_of_arithmetic_start_and_physics_are_told_apart(report: Report) -> None:

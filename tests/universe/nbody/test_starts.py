@@ -229,6 +229,16 @@ def test_a_vector_that_is_none_leaves_the_elements(bad: Any) -> None:
     assert any("0.15 degrees for Mars" in note for note in start.notes)
 
 
+@pytest.mark.parametrize("bad", ["0.2", [], 10**400])
+def test_a_body_that_is_not_chosen_may_have_an_element_that_is_not_a_number(bad: Any) -> None:
+    plain = systems.load("solar-system")
+    chosen = ["sun", "jupiter", "saturn"]
+    usual = start_of(plain, chosen)
+    plain["stars"]["neptune"]["kepler"]["eccentricity"] = bad
+    # Only the motion since the instant of the vectors can differ: Neptune does not attract the others any more.
+    assert start_of(plain, chosen).positions == pytest.approx(usual.positions, abs=1e-4)
+
+
 def test_notes_name_what_is_unknown_or_not_measured() -> None:
     notes = " ".join(start_of(systems.load("kepler-90")).notes)
     assert "The argument of periapsis of Kepler-90 g and Kepler-90 h is unknown" in notes

@@ -1,10 +1,13 @@
 """Many at once: one order for everybody, and no universe waits for another."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 
 from tests.universe.domain.samples import EMPTY_STATE, add_star
@@ -19,8 +22,12 @@ from tests.universe.service.speaking import (
     versions_in,
 )
 from tests.universe.service.stores import TroubledStore
+from universe import systems
+from universe.domain import reducer, withdrawals
 from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
+from universe.service import batch as batch_module
 from universe.service import live as live_module
+from universe.service import replies
 from universe.service.results import Result
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
@@ -265,3 +272,29 @@ async def test_a_universe_made_again_with_the_id_of_a_deleted_one_begins_anew(la
         assert versions_in(feed, 1) == [2]
         assert not feed.is_closed
     await assert_whole(lasting)
+
+
+@pytest.mark.parametrize("most", [0, 1_000])
+async def test_a_mass_that_many_orbits_follow_from_is_set_beside_the_loop(
+    service: UniverseService, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    threads: list[threading.Thread] = []
+
+    def reduce(*given: Any) -> Any:
+        threads.append(threading.current_thread())
+        return reducer.reduce(*given)
+
+    def withdrawals_of(*given: Any) -> list[str]:
+        threads.append(threading.current_thread())
+        return withdrawals.withdrawals_of(*given)
+
+    monkeypatch.setattr(live_module, "_MANY_ORBITS", most)
+    monkeypatch.setattr(replies, "_QUICK", most)
+    monkeypatch.setattr(batch_module, "reduce", reduce)
+    monkeypatch.setattr(replies, "withdrawals_of", withdrawals_of)
+    await service.create("TRAPPIST-1", systems.load("trappist-1"), universe_id="t")
+    result = await service.send("t", {"type": "updateStar", "id": "trappist-1", "payload": {"mass": 0.1}})
+    written = orjson.loads(await replies.result_json(result, "events"))
+    assert any("trappist-1-h" in warning or "more" in warning for warning in written["warnings"])
+    on_loop = [thread is threading.main_thread() for thread in threads]
+    assert on_loop == [most > 0] * 2

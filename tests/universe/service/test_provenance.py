@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -16,7 +17,9 @@ from universe.store.checking import verify
 from universe.store.port import Entry
 from universe.store.rebuilding import Replica, rebuild
 from universe.store.sqlite import SqliteStore
+from universe.value_inputs import inputs_of
 from universe.value_origins import trace
+from universe.value_status import value_status
 
 E = "trappist-1-e"
 HEAVIER = {"type": "updateStar", "id": E, "payload": {"mass": 3e-6}, "reason": "to see"}
@@ -39,7 +42,7 @@ async def test_every_entry_of_the_log_has_its_author(trappist: UniverseService) 
     assert [entry.author for entry in await trappist.history(branch.id)] == ["Kirstine"]
 
 
-@pytest.mark.parametrize("author", ["", "  ", "a\nb", "a\0b", "x" * 201, "\ud800", 7])
+@pytest.mark.parametrize("author", ["", "  ", "a\nb", "a\0b", "x" * 221, "\ud800", 7])
 async def test_an_author_who_cannot_be_shown_is_refused(trappist: UniverseService, author: str) -> None:
     with pytest.raises(MalformedRequest) as caught:
         await trappist.send("t", HEAVIER, author=author)
@@ -118,6 +121,9 @@ async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothin
         body = (await service.look("t")).replica.state.stars[E]
         assert (body["mass"], "setBy" in body) == (3e-6, False)
         assert "mass" in body["sources"][0]["fields"]
+        stale = await trace(service, "t", E, "mass")
+        assert stale["status"] == "unverified claim", "the citation of a value that was changed without withdrawing it"
+        assert "The shipped data give 2.078414629e-06" in stale["sources"][0]["reason"]
         assert [entry_facts(entry, "t")["author"] for entry in await service.history("t")] == [None, None]
         assert (await verify(service.store, "t")).is_whole
         after = (await service.send("t", {**HEAVIER, "payload": {"mass": 4e-6}})).state.stars[E]
@@ -133,13 +139,101 @@ async def test_the_chain_of_a_cited_value_names_the_paper_and_the_entry(trappist
     assert (chain["command"]["version"], chain["command"]["author"], chain["command"]["type"]) == (1, "Erik", "create")
 
 
+async def test_the_chain_of_a_shipped_value_states_the_conversion_and_the_data_file(trappist: UniverseService) -> None:
+    (source,) = (await trace(trappist, "t", E, "mass"))["sources"]
+    assert source["conversion"] == "0.692 Earth masses = 2.078414629e-06 solar masses"
+    assert (source["dataFile"], source["location"]) == ("universe/systems/data/trappist-1.json", None)
+    (source,) = (await trace(trappist, "t", E, "radius"))["sources"]
+    assert source["conversion"] == "0.92 Earth radii, drawn 5 times as large = 0.0001961208396 AU"
+    (source,) = (await trace(trappist, "t", E, "kepler.osculatingPeriod"))["sources"]
+    assert source["conversion"] == "6.101013 days, as stated"
+
+
+async def test_a_computed_shipped_value_names_its_inputs_and_not_the_paper_as_its_source(
+    trappist: UniverseService,
+) -> None:
+    chain = await trace(trappist, "t", E, "kepler.semiMajorAxis")
+    assert (chain["status"], chain["computed"]["how"]) == ("computed", "by Kepler's third law")
+    (period,) = chain["computed"]["from"]
+    assert (period["field"], period["status"]) == ("kepler.osculatingPeriod", "cited")
+    assert list(chain["computed"]["masses"]) == [f"trappist-1{letter}" for letter in ("", "-b", "-c", "-d", "-e")]
+    assert {one["status"] for one in chain["computed"]["masses"].values()} == {"cited"}
+    await trappist.send("t", {"type": "updateStar", "id": "trappist-1-c", "payload": {"mass": 4e-6}}, author="Tycho")
+    masses = (await trace(trappist, "t", E, "kepler.semiMajorAxis"))["computed"]["masses"]
+    assert masses["trappist-1-c"]["mark"] == "set by Tycho in version 2"
+    mean = await trace(trappist, "t", E, "kepler.period")
+    assert (mean["status"], mean["sources"][0]["computed"]) == ("computed", True)
+    speed = await trace(trappist, "t", E, "orbitalSpeed")
+    assert [one["field"] for one in speed["computed"]["from"]] == ["kepler.period"]
+
+
+@pytest.mark.parametrize(
+    ("field", "forged"),
+    [
+        ("mass", {"mass": 42.0}),
+        ("kepler.period", {"kepler": {"period": 7.0}}),
+        ("mass", {"sources": {"doi": "10.1/forged"}}),
+        ("mass", {"physical": {"epochJulianDate": 2451545.0}}),
+        ("mass", {"id": "somewhere-else"}),
+    ],
+    ids=["value", "nested value", "doi", "epoch", "body"],
+)
+async def test_a_forged_state_is_not_cited_by_the_name_of_a_shipped_source(
+    service: UniverseService, field: str, forged: dict[str, Any]
+) -> None:
+    body: dict[str, Any] = {**systems.load("trappist-1")["stars"][E], "parentId": None}
+    for name, value in forged.items():
+        inner = body[name][0] if name == "sources" else body[name]
+        inner.update(value) if isinstance(value, dict) else body.update({name: value})
+    await service.create("F", {"stars": {body["id"]: body}, "rootIds": [body["id"]]}, universe_id="f")
+    chain = await trace(service, "f", body["id"], field)
+    assert (chain["status"], chain["mark"]) == ("unverified claim", "unverified claim")
+
+
+@pytest.mark.parametrize("name", systems.names())
+def test_every_source_of_a_shipped_value_states_it_or_gives_its_inputs(name: str) -> None:
+    stars = systems.load(name)["stars"]
+    for body in stars.values():
+        for source in body["sources"]:
+            for field in source["fields"]:
+                status = value_status(body, field)
+                assert status.status in ("cited", "computed"), (body["id"], field)
+                assert status.shipped is not None
+                assert status.shipped.stated or inputs_of(stars, body["id"], field), (body["id"], field)
+
+
+def test_a_stated_axis_does_not_cite_the_publication_of_the_period() -> None:
+    io = systems.load("solar-system")["stars"]["io"]
+    cites = {one["id"]: one["fields"] for one in io["sources"]}
+    assert [key for key, fields in cites.items() if "kepler.semiMajorAxis" in fields] == ["jplsats"]
+
+
+@pytest.mark.parametrize("way", ["create", "put", "replaceSnapshot"])
+async def test_the_author_in_an_imported_record_is_not_verified(service: UniverseService, way: str) -> None:
+    body: dict[str, Any] = {**systems.load("trappist-1")["stars"][E], "parentId": None, "mass": 42.0}
+    forged = {**body, "setBy": {"mass": {"by": "NASA", "version": 1}}}
+    state = {"stars": {E: forged}, "rootIds": [E], "groups": {}, "rootGroupIds": []}
+    if way == "create":
+        await service.create("F", state, universe_id="f", author="Tycho")
+    else:
+        await service.create("F", universe_id="f")
+        snapshot = {"type": "replaceSnapshot", "snapshot": state}
+        await (service.put("f", state) if way == "put" else service.send("f", snapshot))
+    for universe_id in ("f", (await service.branch("f")).id):
+        chain = await trace(service, universe_id, E, "mass")
+        assert chain["mark"] == "unverified claim, set by NASA in version 1, imported and not verified"
+        assert chain["command"] == {"version": 1, "author": "NASA", "imported": True}
+        assert (await verify(service.store, universe_id)).is_whole
+
+
 async def test_the_chain_of_a_changed_value_names_who_set_it_and_why(trappist: UniverseService) -> None:
     await trappist.send("t", HEAVIER, author="Tycho")
     chain = await trace(trappist, "t", E, "physical.massKg")
     assert (chain["status"], chain["unit"], chain["sources"]) == ("computed", "kg", [])
     assert chain["mark"] == "recomputed by Tycho in version 2"
-    assert chain["basis"]["mark"] == "set by Tycho in version 2"
-    assert chain["basis"]["command"].items() >= {"author": "Tycho", "reason": "to see", "type": "updateStar"}.items()
+    (basis,) = chain["computed"]["from"]
+    assert (basis["field"], basis["mark"]) == ("mass", "set by Tycho in version 2")
+    assert basis["command"].items() >= {"author": "Tycho", "reason": "to see", "type": "updateStar"}.items()
     earlier = await trace(trappist, "t", E, "mass", version=1)
     assert earlier["status"] == "cited"
 

@@ -21,9 +21,10 @@ from tests.universe.store.material import AT, EVERY_USE, SOON_S, entries, entry,
 from tests.universe.store.processes import acknowledged, appending, finished
 from tests.universe.store.wire import Wire, wire_to
 from universe.errors import LogDamaged, MalformedRequest, StoreUnavailable
-from universe.store import postgres_listening
+from universe.store import postgres_listening, postgres_schema
 from universe.store.address import store_at
-from universe.store.port import Change
+from universe.store.checking import verify
+from universe.store.port import Change, Entry
 from universe.store.postgres import PostgresStore
 from universe.store.rebuilding import rebuild
 from uraniborg.kernel.errors import MissingExtra
@@ -454,3 +455,31 @@ class TestSecrets:
         with pytest.raises(MissingExtra, match=r"PostgreSQL needs .* 'postgres'") as caught:
             store_at("postgresql://bob@host/x")
         assert "uraniborg[postgres]" in caught.value.hint
+
+
+async def test_a_database_without_authors_is_migrated_once_by_servers_that_start_together(
+    postgres_server: PostgresServer, postgres_dsn: str, schema: str
+) -> None:
+    name, sql = postgres_schema.MIGRATIONS[0]
+    postgres_server.sql(
+        f"SET search_path = {schema}; {sql} CREATE TABLE universe_migrations (name text PRIMARY KEY);"
+        f"INSERT INTO universe_migrations VALUES ('{name}');"
+        f"INSERT INTO universes (id, name, version, created_at, updated_at) VALUES ('u', 'Old', 2, '{AT}', '{AT}');"
+        + "".join(
+            "INSERT INTO universe_log (universe_id, version, kind, body, events, at, digest) VALUES "
+            f"('u', {one.version}, '{one.kind}', '\\x{one.body.hex()}', '\\x{one.events.hex()}', '{one.at}', "
+            f"'\\x{one.digest.hex()}');"
+            for one in entries(1, 2)
+        )
+    )
+    first, second = PostgresStore(postgres_dsn), PostgresStore(postgres_dsn)
+    await asyncio.gather(first.open(), second.open())
+    try:
+        assert await log_of(second) == entries(1, 2)
+        assert [one.author for one in await log_of(first)] == [None, None]
+        signed = Entry.sealed("u", 3, "command", b'{"type":"tick","dt":1}', b"[]", AT, "Tycho")
+        await first.append("u", 2, [signed])
+        assert (await log_of(second))[2] == signed
+        assert (await verify(second, "u")).is_whole
+    finally:
+        await asyncio.gather(first.close(), second.close())

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from universe.nbody.answers.motion import Motion, Samples
-from universe.nbody.answers.orbit_ranges import finite
 from universe.nbody.starts import Start
+from universe.orbits.numbers import finite_or_none
 
 
 def ejections_of(start: Start, motion: Motion, samples: Samples) -> list[dict[str, Any]]:
@@ -29,8 +29,8 @@ def ejections_of(start: Start, motion: Motion, samples: Samples) -> list[dict[st
             {
                 "id": motion.ids[body],
                 "day": float(motion.times[last_bound + 1]),
-                "distance": finite(distance),
-                "speed": finite(float(np.linalg.norm(speeds[body]))),
+                "distance": finite_or_none(distance),
+                "speed": finite_or_none(float(np.linalg.norm(speeds[body]))),
             }
         )
     return found

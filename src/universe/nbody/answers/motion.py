@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from universe.nbody.elements import OsculatingElements, osculating_elements
+from universe.nbody.placing import family_masses
 from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats
 from universe.orbits.units import G
@@ -98,7 +99,7 @@ def motion_of(start: Start, samples: Samples) -> Motion:
     return Motion(
         start.ids,
         start.names,
-        _family_masses(start.masses, start.parents),
+        family_masses(start.masses, start.parents),
         np.array([start.masses[parent] if parent >= 0 else 0.0 for parent in start.parents]),
         start.parents,
         times,
@@ -174,14 +175,3 @@ def _slopes(times: Floats, values: Floats) -> Floats:
 @np.errstate(invalid="ignore", divide="ignore")
 def _periods(start: Start, axes: Floats) -> Floats:
     return 2 * np.pi * np.sqrt(axes**3 / (G * start.orbited_mass))
-
-
-def _family_masses(masses: Floats, parents: Sequence[int]) -> Floats:
-    """Return the mass of each body together with everything that orbits it."""
-    total = masses.copy()
-    for index, mass in enumerate(masses):
-        above = parents[index]
-        while above >= 0:
-            total[above] += mass
-            above = parents[above]
-    return total

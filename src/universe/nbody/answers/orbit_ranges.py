@@ -1,6 +1,5 @@
 """How far a run ranged: the elements of each body, the period ratio and the closest approach of each pair."""
 
-import math
 from itertools import islice
 from typing import Any, Final
 
@@ -9,6 +8,7 @@ import numpy as np
 from universe.nbody.answers.motion import Motion, neighbours_first
 from universe.nbody.encounters import Closest
 from universe.orbits.anomaly import Floats
+from universe.orbits.numbers import finite_or_none
 
 _HEAVY: Final = 0.1
 """Part of the mass of their parent beyond which the Hill radius of two bodies has no meaning."""
@@ -22,7 +22,7 @@ def orbits_of(motion: Motion) -> dict[str, dict[str, Any]]:
             "semiMajorAxis": _range(motion.axes[:, body]),
             "eccentricity": _range(motion.eccentricities[:, body]),
             "inclination": _range(motion.inclinations[:, body]),
-            "meanPeriod": finite(float(motion.periods[body])),
+            "meanPeriod": finite_or_none(float(motion.periods[body])),
         }
         for body, parent in enumerate(motion.parents)
         if parent >= 0
@@ -38,7 +38,7 @@ def pairs_of(motion: Motion, closest: Closest) -> list[dict[str, Any]]:
         {
             "inner": motion.ids[inner],
             "outer": motion.ids[outer],
-            "periodRatio": finite(float(motion.periods[outer] / motion.periods[inner])),
+            "periodRatio": finite_or_none(float(motion.periods[outer] / motion.periods[inner])),
             "closest": _closest(motion, closest, inner, outer),
         }
         for family in motion.families()
@@ -46,18 +46,13 @@ def pairs_of(motion: Motion, closest: Closest) -> list[dict[str, Any]]:
     ]
 
 
-def finite(value: float) -> float | None:
-    """Return a number that JSON can carry, or None."""
-    return value if math.isfinite(value) else None
-
-
 def _closest(motion: Motion, closest: Closest, inner: int, outer: int) -> dict[str, Any] | None:
-    distance = finite(float(closest.distance_au[inner, outer]))
+    distance = finite_or_none(float(closest.distance_au[inner, outer]))
     if distance is None:
         return None
     hill, day = (float(values[inner, outer]) for values in (closest.hill_radii, closest.days))
     is_light = motion.masses[inner] + motion.masses[outer] < _HEAVY * motion.central_masses[inner]
-    return {"au": distance, "hillRadii": finite(hill) if is_light else None, "day": finite(day)}
+    return {"au": distance, "hillRadii": finite_or_none(hill) if is_light else None, "day": finite_or_none(day)}
 
 
 def _range(values: Floats) -> dict[str, float] | None:

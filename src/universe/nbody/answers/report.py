@@ -20,9 +20,12 @@ _MOST_STATES: Final = 1_000_000
 """Samples times bodies: the elements of so many states take some hundred megabytes."""
 
 
-def answers_of(run: Run) -> dict[str, Any]:
-    """Return verdict, orbits, pairs, resonances, ejections, chaos and amd of a run, in values that JSON can carry."""
-    motion = motion_during(run)
+def answers_of(run: Run, motion: Motion | None = None) -> dict[str, Any]:
+    """Return verdict, orbits, pairs, resonances, ejections, chaos and amd of a run, in values that JSON can carry.
+
+    `motion` is the one of `motion_during`, for a caller that has it already.
+    """
+    motion = motion_during(run) if motion is None else motion
     resonances = resonances_of(motion, run.worst_error_degrees)
     pairs = pairs_of(motion, run.closest)
     ejections = ejections_of(run.start, motion, _continue(run, _samples(run)))

@@ -1,7 +1,7 @@
 """Resonances among siblings: near-commensurable pairs and Laplace triples, found from the mean motions."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -47,17 +47,26 @@ class Angle:
         turned = np.unwrap(motion.apsides[:, bodies], period=360, axis=0)
         return swept + turned @ np.array(self.apsides, dtype=np.float64)
 
-    def text(self, names: tuple[str, ...]) -> str:
-        """Return the angle as a formula of λ (mean longitude) and ϖ (longitude of the periapsis)."""
-        terms = [(number, "λ", body) for number, body in zip(self.longitudes, self.bodies, strict=True)]
-        terms.sort(key=lambda term: term[0] < 0 and self.kind == PAIR)
-        terms += [(number, "ϖ", body) for number, body in zip(self.apsides, self.bodies, strict=True)]
-        parts = [
-            f"{'-' if number < 0 else '+'} {'' if abs(number) == 1 else f'{abs(number)} '}{symbol}({names[body]})"
-            for number, symbol, body in terms
-            if number
-        ]
-        return " ".join(parts).removeprefix("+ ")
+
+def angle_formula(
+    longitudes: Sequence[int], apsides: Sequence[int], names: Sequence[str], *, is_short: bool = False
+) -> str:
+    """Return an angle as a formula of λ (mean longitude) and ϖ (longitude of the periapsis), the positive λ first.
+
+    A short one has no space between a number and its longitude.
+    """
+    terms = sorted(
+        ((number, "λ", name) for number, name in zip(longitudes, names, strict=True)),
+        key=lambda term: term[0] < 0 and longitudes[0] < 0,  # a triple begins with a positive number: in its order
+    )
+    terms += [(number, "ϖ", name) for number, name in zip(apsides, names, strict=True)]
+    gap = "" if is_short else " "
+    parts = [
+        f"{'-' if number < 0 else '+'} {'' if abs(number) == 1 else f'{abs(number)}{gap}'}{symbol}({name})"
+        for number, symbol, name in terms
+        if number
+    ]
+    return " ".join(parts).removeprefix("+ ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +79,12 @@ class Resonance:
     def plain(self, motion: Motion) -> dict[str, Any]:
         """Return the fields of a reply."""
         angle = self.angle
+        bodies = [motion.ids[body] for body in angle.bodies]
         return {
-            "bodies": [motion.ids[body] for body in angle.bodies],
+            "bodies": bodies,
             "kind": angle.kind,
             "ratio": angle.ratio,
-            "angle": angle.text(motion.ids),
+            "angle": angle_formula(angle.longitudes, angle.apsides, bodies),
             "longitudes": list(angle.longitudes),
             "apsides": list(angle.apsides),
             **self.behaviour.plain(),
