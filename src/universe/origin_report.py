@@ -56,14 +56,14 @@ def _lines(chain: Mapping[str, Any], indent: str) -> Iterator[tuple[str, str]]:
         yield f"{indent}{'command':<12}", _command(command)
     if computed := chain.get("computed"):
         for number, one in enumerate(computed["from"]):
-            label, how = ("and from", "") if number else ("computed", f": {_safe(computed['how'])}")
-            start = "" if number else "from "
+            label, start = ("and from", "") if number else ("computed", "from ")
+            how = "" if number else f": {_safe(computed['how'])}"
             yield f"{indent}{label:<12}", f"{start}{_safe(one['field'])} = {_value(one)}{how}"
             yield from _lines(one, indent + "  ")
-        yield from ((f"{indent}{'and from':<12}", text) for text in _mass_lines(computed["masses"]))
+        yield from ((f"{indent}{'and from':<12}", text) for text in _mass_texts(computed["masses"]))
 
 
-def _mass_lines(masses: Mapping[str, Any]) -> Iterator[str]:
+def _mass_texts(masses: Mapping[str, Any]) -> Iterator[str]:
     """Yield the masses that Kepler's third law takes, those of one status together."""
     alike: dict[str, list[str]] = {}
     for key, one in masses.items():
@@ -95,7 +95,7 @@ def _source_lines(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if source.get("conversion"):
         yield "conversion", _safe(source["conversion"])
     if source.get("dataFile"):
-        yield "data file", source["dataFile"]
+        yield "data file", _safe(source["dataFile"])
     if source.get("note"):
         yield "note", _safe(source["note"])
     if source.get("reason"):

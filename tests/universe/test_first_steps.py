@@ -63,7 +63,7 @@ def test_a_recomputed_value_is_named_in_full(ask: Ask) -> None:
     ask("new", "--from", "trappist-1", "--id", "t")
     sent = ask("send", "t", '{"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}, "reason": "why"}')
     printed = " ".join(sent.out.split())
-    assert "kepler.semiMajorAxis from kepler.osculatingPeriod and the masses," in printed
+    assert "recomputed kepler.semiMajorAxis from kepler.osculatingPeriod and the masses." in printed
     assert max(map(len, sent.out.splitlines())) <= 80
     assert ": why" in ask("history", "t").out
 
