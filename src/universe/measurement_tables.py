@@ -15,6 +15,10 @@ from uraniborg.kernel.logging import printable
 _MOST_ROWS: Final = 12
 """Transits of a planet that the text lists from the first on; JSON and CSV have all."""
 _SEEN: Final = ("transits", "grazes")
+_CAUTIONS: Final = {
+    "does not transit": " with the tilt that the data state; a tilt that is a little off can hide a transit",
+}
+"""What a status depends on, where that is not obvious."""
 """Statuses short enough for the table; the others follow it."""
 _LIMITS: Final = {
     "recentVenus": "recent\nVenus",
@@ -72,7 +76,7 @@ def print_transits(reply: Mapping[str, Any]) -> None:
     out.print(table)
     for status in dict.fromkeys(one["status"] for one in reply["planets"].values() if one["status"] not in _SEEN):
         names = [_safe(one["name"]) for one in reply["planets"].values() if one["status"] == status]
-        print_paragraph(out, "", f"{', '.join(names)}: {status}.")
+        print_paragraph(out, "", f"{', '.join(names)}: {status}{_CAUTIONS.get(status, '')}.")
     for planet in reply["planets"].values():
         _print_planet(out, planet, reply["timeScale"])
     _print_notes(out, reply["notes"])
