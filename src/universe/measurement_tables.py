@@ -15,11 +15,11 @@ from uraniborg.kernel.logging import printable
 _MOST_ROWS: Final = 12
 """Transits of a planet that the text lists from the first on; JSON and CSV have all."""
 _SEEN: Final = ("transits", "grazes")
+"""Statuses short enough for the table; the others follow it."""
 _CAUTIONS: Final = {
     "does not transit": " with the tilt that the data state; a tilt that is a little off can hide a transit",
 }
 """What a status depends on, where that is not obvious."""
-"""Statuses short enough for the table; the others follow it."""
 _LIMITS: Final = {
     "recentVenus": "recent\nVenus",
     "runawayGreenhouse": "runaway\ngreenhouse",
