@@ -143,12 +143,14 @@ def _about_angles(rows: Sequence[Mapping[str, Any]], noun: str) -> list[str]:
     changed = [row for row in rows if row["changed"]]
     sentences: list[str] = []
     if not changed:
-        held = sum(row["behaviour"][0] == LIBRATES for row in rows)
-        sentences.append(
-            f"Every {noun} behaves alike in both ({held} of {len(rows)} librate)."
-            if held < len(rows)
-            else f"All {len(rows)} {plural} librate in both."
-        )
+        held, unclear = (sum(row["behaviour"][0] == one for row in rows) for one in (LIBRATES, UNCLEAR))
+        if held == len(rows):
+            sentences.append(f"All {len(rows)} {plural} librate in both.")
+        elif unclear == len(rows):
+            sentences.append(f"All {len(rows)} {plural} are unclear in both.")
+        else:
+            doubt = f", {unclear} unclear" if unclear else ""
+            sentences.append(f"Every {noun} behaves alike in both ({held} of {len(rows)} librate{doubt}).")
     for before in (LIBRATES, CIRCULATES, UNCLEAR, None):
         for after in (LIBRATES, CIRCULATES, UNCLEAR, None):
             some = [row["angle"] for row in changed if row["behaviour"] == [before, after]]
