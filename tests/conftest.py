@@ -53,6 +53,13 @@ def no_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def few_objects() -> None:
+    """Hide the objects of all earlier tests from a test that counts the objects there are again and again."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Real data kept beside the checkout; tests that need it are skipped where it is absent."""

@@ -11,6 +11,7 @@ import pytest
 
 from paper_search.models import PaperCollection
 from tests.forking import template
+from tests.paper_search.sessions.processes import LOADED
 from tests.requirements import requirement
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -45,7 +46,7 @@ def command(tmp_path: Path) -> Command:
     """The command in a process that has loaded it."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        loaded = template("paper_search.__main__:main", "paper_search.cli", "paper_search.api", "paper_search.export")
+        loaded = template("paper_search.__main__:main", "paper_search.cli", *LOADED)
         return loaded.run(*arguments, env=environment(tmp_path), cwd=tmp_path)
 
     return run

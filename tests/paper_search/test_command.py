@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.forking import template
+from tests.paper_search.sessions.processes import LOADED
 from uraniborg.recordings import QUERY, RECORDING
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -28,7 +29,7 @@ def environment(folder: Path) -> dict[str, str]:
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        loaded = template("paper_search.command:main", "paper_search.cli", "paper_search.api", "paper_search.sessions")
+        loaded = template("paper_search.command:main", "paper_search.cli", *LOADED)
         return loaded.run(*arguments, env=environment(tmp_path), cwd=tmp_path)
 
     return run

@@ -160,6 +160,7 @@ async def test_the_end_of_a_session_closes_its_stream_and_no_other(wire: Wire) -
 
 
 @requirement("UN-22")
+@pytest.mark.usefixtures("few_objects")
 async def test_the_end_of_a_session_takes_its_subscriptions_with_it_and_leaves_those_of_others() -> None:
     async with served() as server:
         await server.make("u")
@@ -179,6 +180,7 @@ async def test_the_end_of_a_session_takes_its_subscriptions_with_it_and_leaves_t
 
 
 @requirement("UN-22")
+@pytest.mark.usefixtures("few_objects")
 async def test_thirty_ended_sessions_leave_nothing_behind() -> None:
     async with served() as server:
         await server.make("u", add_star("sun"))

@@ -11,13 +11,16 @@ from tests.fixtures import observatory
 from tests.fixtures.data import unpack
 from tests.fixtures.workflow_data import FOLDER
 from tests.forking import template
+from tests.paper_library.operations import commands as library_commands
 from tests.paper_search.sessions.processes import Server, serving
+from tests.pflow.mcp import agents as workflow_agents
+from tests.universe.rest import processes as universe_processes
 
 _COMMANDS = {
-    "pflow": ("pflow.__main__:main", "pflow.cli.running", "pflow.engine.engine"),
-    "universe": ("universe.__main__:main", "universe.cli"),
-    "uraniborg": ("uraniborg.cli:main", "uraniborg.decisions", "paper_search.sessions"),
-    "paper-library": ("paper_library.__main__:main", "paper_library.cli"),
+    "pflow": ("pflow.__main__:main", *workflow_agents.LOADED),
+    "universe": ("universe.__main__:main", *universe_processes.LOADED),
+    "uraniborg": ("uraniborg.cli:main", "uraniborg.decisions", "paper_search.sessions", "rich.table"),
+    "paper-library": ("paper_library.__main__:main", *library_commands.LOADED),
 }
 
 
