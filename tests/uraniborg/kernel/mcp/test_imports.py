@@ -52,6 +52,7 @@ def test_the_public_names_are_these() -> None:
         "Listed",
         "Server",
         "Subscriptions",
+        "client_name",
         "is_taken_back",
         "list_more",
         "list_pages",
