@@ -122,8 +122,8 @@ async def test_a_slow_search_over_rest_is_cut_off(shelf: Path, path: str) -> Non
 @pytest.mark.usefixtures("slow_searches")
 async def test_more_slow_searches_than_threads_leave_health_and_metadata_answered(shelf: Path) -> None:
     async with served(shelf, threads=2) as client:
-        slow = [asyncio.create_task(call(client, "search_papers", query="slow")) for _ in range(10)]
         paper = (await client.get("/api/v1/search?q=star")).json()["results"][0]["paper_id"]
+        slow = [asyncio.create_task(call(client, "search_papers", query="slow")) for _ in range(10)]
         assert (await call(client, "get_paper_metadata", paper_id=paper))["title"] == "On the new star"
         assert (await client.get("/healthz")).json()["status"] == "ok"
         assert {result["error"]["code"] for result in await asyncio.gather(*slow)} == {"query_too_slow"}
