@@ -42,9 +42,9 @@ async def trace(
     stars = seen.replica.mirror.plain()["stars"]
     key = find_body(stars, body)
     check_field(stars[key], field)
-    told = await _chain(service, universe_id, stars, key, field, seen.version, text_of)
+    chain = await _chain(service, universe_id, stars, key, field, seen.version, text_of)
     head = {"universe": universe_id, "version": seen.version, "body": key, "name": stars[key]["name"]}
-    return {**head, **told}
+    return {**head, **chain}
 
 
 def statuses_of(stars: Mapping[str, Mapping[str, Any]], body: str, text_of: TextOf | None = None) -> dict[str, Any]:
@@ -68,7 +68,7 @@ async def _chain(
     status = value_status(stars[key], field, text_of)
     unit = unit_of(field, astronomical=is_astronomical(stars.values()))
     record = status.record
-    told: dict[str, Any] = {
+    chain: dict[str, Any] = {
         "field": field,
         "value": status.value,
         "unit": unit,
@@ -78,11 +78,11 @@ async def _chain(
         "command": await _command(service, universe_id, key, field, version, record),
     }
     if record is not None and "withdrawn" in record:
-        told["withdrawn"] = record["withdrawn"]
+        chain["withdrawn"] = record["withdrawn"]
     is_computed = status.status == "computed" or (status.shipped is not None and not status.shipped.stated)
     inputs = inputs_of(stars, key, field) if is_computed and depth else None
     if inputs is not None:
-        told["computed"] = {
+        chain["computed"] = {
             "how": inputs.rule,
             "from": [
                 await _chain(service, universe_id, stars, key, one, version, text_of, depth - 1)
@@ -90,7 +90,7 @@ async def _chain(
             ],
             "masses": {one: _brief(stars, one, "mass", text_of) for one in inputs.masses},
         }
-    return told
+    return chain
 
 
 def _brief(stars: Mapping[str, Mapping[str, Any]], key: str, field: str, text_of: TextOf | None) -> dict[str, Any]:

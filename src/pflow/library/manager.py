@@ -66,15 +66,15 @@ class WorkflowManager:
 
     def load(self, name: str) -> Stored:
         """Raises WorkflowNotFound, InvalidWorkflow."""
-        told = self.display_path(name)
+        shown_path = self.display_path(name)
         try:
-            document = read_document(self.get_path(name), told)
+            document = read_document(self.get_path(name), shown_path)
         except FileNotFoundError:
             raise self._not_found(name) from None
         if source_of(self._within, document) != self.kind:
             raise self._not_found(name)
         return Stored(
-            name, document.description, document.ir, self.kind, told, document.created_at, document.updated_at
+            name, document.description, document.ir, self.kind, shown_path, document.created_at, document.updated_at
         )
 
     def save(self, name: str, ir: Mapping[str, Any], description: str) -> Path:

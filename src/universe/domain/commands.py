@@ -78,7 +78,7 @@ Nebulae = Annotated[dict[str, Entity], _MapOf(NebulaRegion)]
 Ids = Annotated[list[str], Field(fail_fast=True)]
 Reason = Annotated[
     str,
-    Field(min_length=1, max_length=1_000, description="Why, for whoever asks later where a value comes from."),
+    Field(min_length=1, max_length=1_000, description="Why the value is set; `universe cite` shows it."),
 ]
 
 

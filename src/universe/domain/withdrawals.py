@@ -30,9 +30,9 @@ def withdrawals_of(before: State, after: State, touched: Touched) -> list[str]:
         ):
             computed[key] = [field for field, record in fresh.items() if "basis" in record]
             stale[key] = [field for field, record in fresh.items() if "withdrawn" in record]
-        elif told := list(_sentences(key, old, new, fresh)):
+        elif found := list(_sentences(key, old, new, fresh)):
             bodies += 1
-            sentences += told if bodies <= _MOST_BODIES else []
+            sentences += found if bodies <= _MOST_BODIES else []
     if bodies > _MOST_BODIES:
         sentences.append(f"Citations of {bodies - _MOST_BODIES:,} more bodies changed likewise.")
     computed, stale = ({key: fields for key, fields in one.items() if fields} for one in (computed, stale))

@@ -30,7 +30,7 @@ class Collision:
     speed: float
     """Relative, in AU a day."""
     survivor: str | None
-    """The heavier body, which goes on with the mass and momentum of both; None without a merger."""
+    """The heavier body, which keeps the mass and momentum of both; None without a merger."""
 
 
 @dataclass(frozen=True, slots=True)

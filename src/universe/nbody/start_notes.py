@@ -82,7 +82,7 @@ def note_on_vectors(stars: Bodies, ids: Sequence[str], days: float, vectors: Vec
     if changed:
         note += (
             f" The mass of {_names(stars, changed)} is not the one that the state vectors were integrated with: the "
-            "start is that of the measured bodies, and the run goes on with the changed mass."
+            "start is that of the measured bodies, and the run continues with the changed mass."
         )
     return note
 

@@ -88,7 +88,7 @@ def checked_id(universe_id: Any) -> str:
 
 
 def checked_author(author: Any) -> str:
-    """Return the name of whoever makes a change, as they give it. Raises MalformedRequest."""
+    """Return the name of the author of a change, as the client gives it. Raise MalformedRequest."""
     if not isinstance(author, str) or not 0 < len(author.strip()) <= AUTHOR_CHARS or not author.isprintable():
         raise MalformedRequest(
             f"author must be printable text of 1 to {AUTHOR_CHARS} characters.",
