@@ -18,7 +18,7 @@ from pflow_peer import alternating, chain, cpu_of, fan, markdown_chain, peer
 
 from pflow.engine.engine import Engine
 from pflow.engine.runlog import RunLog
-from pflow.ir.checking import check
+from pflow.ir.checker import check
 from pflow.registry.registry import Registry
 from pflow.service import sound
 

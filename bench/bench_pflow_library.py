@@ -10,7 +10,7 @@ from time import perf_counter, sleep
 
 import orjson
 
-from pflow.library.finding import find
+from pflow.library.lookup import find
 from pflow.library.listing import INDEX, LIBRARY, list_workflows, matching
 from pflow.library.manager import WorkflowManager
 
