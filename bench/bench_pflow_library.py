@@ -10,8 +10,8 @@ from time import perf_counter, sleep
 
 import orjson
 
-from pflow.library.lookup import find
 from pflow.library.listing import INDEX, LIBRARY, list_workflows, matching
+from pflow.library.lookup import find
 from pflow.library.manager import WorkflowManager
 
 WORKFLOWS = 1_000

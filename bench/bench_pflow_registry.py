@@ -15,9 +15,9 @@ from time import process_time
 import orjson
 
 from pflow.registry.cache import FILE
+from pflow.registry.mcp_tools import tool_interface
 from pflow.registry.registry import Registry
 from pflow.registry.search import Document, document, ranked
-from pflow.registry.mcp_tools import tool_interface
 
 COMPONENTS = 1_000
 ROUNDS = 15
