@@ -16,7 +16,7 @@ from paper_library.sample import sample_shelf
 from paper_library.store.assets import Assets
 from paper_library.store.live import LiveShelf
 from paper_search.mcp_server import mcp as paper_search
-from pflow.mcp_server import make as pflow_server
+from pflow.mcp_server import build_server as pflow_server
 from universe.mcp_server import make_mcp_server as universe_server
 from universe.service.universes import UniverseService
 from universe.store.memory import MemoryStore

@@ -9,7 +9,7 @@ import orjson
 from pflow.engine.runlog import RunLog
 from pflow.library.listing import Summary, list_workflows
 from pflow.registry.registry import Match, Registry
-from pflow.registry.search import document, ranked
+from pflow.registry.search import make_document, rank_documents
 from pflow.shortening import shortened
 from uraniborg.kernel.errors import UraniborgError
 
@@ -21,17 +21,19 @@ _IN_FULL: Final = 5
 """How many of the best are told with what each parameter and field means."""
 
 
-def browsed(home: Path, registry: Registry, query: str, include_workflows: bool, *, most_bytes: int) -> dict[str, Any]:
+def search_components(
+    home: Path, registry: Registry, query: str, include_workflows: bool, *, most_bytes: int
+) -> dict[str, Any]:
     """As `browse_components` answers. `total` counts what fits the query, told or not."""
-    workflow_uses, type_uses = _uses(home)
+    workflow_uses, type_uses = _count_uses(home)
     matches = registry.search(query, uses=type_uses)
-    workflows = _workflows(home, query, workflow_uses) if include_workflows else []
-    kept_workflows = _fitting(workflows, int(most_bytes * _WORKFLOW_SHARE) if matches else most_bytes)
+    workflows = _rank_workflows(home, query, workflow_uses) if include_workflows else []
+    kept_workflows = _take_fitting(workflows, int(most_bytes * _WORKFLOW_SHARE) if matches else most_bytes)
     spent = len(orjson.dumps(kept_workflows))
     # Made one by one, and no more than fit: there may be thousands.
     in_full = _IN_FULL if query.strip() else 0
-    nodes = (_node(match, is_brief=place >= in_full) for place, match in enumerate(matches))
-    kept_nodes = _fitting(nodes, most_bytes - spent)
+    nodes = (_describe_node(match, is_brief=place >= in_full) for place, match in enumerate(matches))
+    kept_nodes = _take_fitting(nodes, most_bytes - spent)
     total = len(matches) + len(workflows)
     is_cut = len(kept_nodes) + len(kept_workflows) < total
     told: dict[str, Any] = {"nodes": kept_nodes}
@@ -47,9 +49,9 @@ def browsed(home: Path, registry: Registry, query: str, include_workflows: bool,
     return told
 
 
-def _node(match: Match, *, is_brief: bool) -> dict[str, Any]:
+def _describe_node(match: Match, *, is_brief: bool) -> dict[str, Any]:
     """All of a type; if brief, without what only matters once it is chosen: what single parameters and fields mean."""
-    node = match.interface.plain()
+    node = match.interface.to_dict()
     if not is_brief:
         return {**node, "score": round(match.score, 3), "matched": list(match.matched)}
     node["inputs"] = [{key: value for key, value in one.items() if key != "description"} for one in node["inputs"]]
@@ -57,12 +59,12 @@ def _node(match: Match, *, is_brief: bool) -> dict[str, Any]:
     return node
 
 
-def _workflows(home: Path, query: str, counts: Mapping[str, int]) -> list[dict[str, Any]]:
+def _rank_workflows(home: Path, query: str, counts: Mapping[str, int]) -> list[dict[str, Any]]:
     summaries: dict[str, Summary] = {}
     for one in list_workflows(home).workflows:
         summaries.setdefault(one.name, one)
     documents = [
-        document(
+        make_document(
             one.name,
             description=one.description,
             keys=one.inputs,
@@ -72,7 +74,7 @@ def _workflows(home: Path, query: str, counts: Mapping[str, int]) -> list[dict[s
         for one in summaries.values()
     ]
     told: list[dict[str, Any]] = []
-    for hit in ranked(query, documents):
+    for hit in rank_documents(query, documents):
         one = summaries[hit.key]
         told.append(
             {
@@ -85,7 +87,7 @@ def _workflows(home: Path, query: str, counts: Mapping[str, int]) -> list[dict[s
     return told
 
 
-def _uses(home: Path) -> tuple[dict[str, int], dict[str, int]]:
+def _count_uses(home: Path) -> tuple[dict[str, int], dict[str, int]]:
     """How often each workflow, and each type of node, was used."""
     log = RunLog(home / "runs.db")
     try:
@@ -96,7 +98,7 @@ def _uses(home: Path) -> tuple[dict[str, int], dict[str, int]]:
         log.close()
 
 
-def _fitting(items: Iterable[dict[str, Any]], most_bytes: int) -> list[dict[str, Any]]:
+def _take_fitting(items: Iterable[dict[str, Any]], most_bytes: int) -> list[dict[str, Any]]:
     """As many of the first as fit, and at least one."""
     kept: list[dict[str, Any]] = []
     spent = 2

@@ -60,7 +60,7 @@ async def browse_components(
     include_workflows: bool = True,
 ) -> Any:
     """Find node types, with their parameters, outputs and an example, and finished workflows. Best first."""
-    return await _answered(lambda service: service.browse(query, include_workflows))
+    return await _ask_service(lambda service: service.browse(query, include_workflows))
 
 
 async def list_library(
@@ -69,12 +69,12 @@ async def list_library(
     ] = None,
 ) -> Any:
     """List the saved workflows, all or those that the pattern fits."""
-    return await _answered(lambda service: service.list_library(pattern))
+    return await _ask_service(lambda service: service.list_library(pattern))
 
 
 async def describe_workflow(name: _Name) -> Any:
     """Tell all of a workflow, saved or draft: inputs, outputs, variables, graph, example call, statistics, problems."""
-    return await _answered(lambda service: service.describe(name))
+    return await _ask_service(lambda service: service.describe(name))
 
 
 async def execute(
@@ -88,7 +88,7 @@ async def execute(
 
     cancellation = Cancellation()
     reporter = Reporter(asyncio.get_running_loop())
-    work = partial(_executed, name, inputs, reporter, cancellation)
+    work = partial(_execute_workflow, name, inputs, reporter, cancellation)
     try:
         reply = await asyncio.to_thread(work)
     except asyncio.CancelledError:
@@ -106,14 +106,14 @@ async def save_to_library(
     description: Annotated[str, Field(description="What it does, in a sentence.")],
 ) -> Any:
     """Move a draft that works to the library. Never overwrites."""
-    return await _answered(lambda service: service.save(draft_name, final_name, description))
+    return await _ask_service(lambda service: service.save(draft_name, final_name, description))
 
 
 async def guide() -> str:
     """How workflows are written: the JSON format, templates, branches, batches, retries, resuming."""
     from pflow.guide import guide_text
 
-    return await asyncio.to_thread(lambda: guide_text(_service().home))
+    return await asyncio.to_thread(lambda: guide_text(_open_service().home))
 
 
 def main() -> None:
@@ -126,14 +126,14 @@ def main() -> None:
     if sys.stdin.isatty():
         sys.stderr.write("pflow speaks the Model Context Protocol over stdin and stdout. To end it: Ctrl-C.\n")
     with loading():
-        server = make()
-    with _unheard() as stderr:
+        server = build_server()
+    with _silence_nodes() as stderr:
         configure_logging(stream=stderr)
         server.run(transport="stdio")
 
 
 @contextmanager
-def _unheard() -> Generator[TextIO]:
+def _silence_nodes() -> Generator[TextIO]:
     """What nodes print, by whatever means, reaches nobody. The log is given a stderr of its own."""
     with (
         os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace", buffering=1) as stderr,
@@ -148,24 +148,30 @@ def _unheard() -> Generator[TextIO]:
             os.dup2(stderr.fileno(), 2)
 
 
-def make() -> "Server":
+def build_server() -> "Server":
     """The server, with its five tools and its guide."""
     from uraniborg.kernel.mcp import make_server, resource, tool
 
     server = make_server(
-        "pflow", version=version(), instructions=_instructions(), interrupted=_interrupted, failed=_failed
+        "pflow",
+        version=version(),
+        instructions=_format_instructions(),
+        interrupted=_stop_runs,
+        failed=_make_error_reply,
     )
-    looks = partial(tool, server, read_only=True, idempotent=True, failed=_failed)
+    looks = partial(tool, server, read_only=True, idempotent=True, failed=_make_error_reply)
     looks(title="Browse components")(browse_components)
     looks(title="List saved workflows")(list_library)
     looks(title="Describe a workflow")(describe_workflow)
-    tool(server, title="Run a workflow", read_only=False, destructive=True, open_world=True, failed=_not_run)(execute)
-    tool(server, title="Save a draft", read_only=False, failed=_failed)(save_to_library)
+    tool(server, title="Run a workflow", read_only=False, destructive=True, open_world=True, failed=_make_refusal)(
+        execute
+    )
+    tool(server, title="Save a draft", read_only=False, failed=_make_error_reply)(save_to_library)
     resource(server, "pflow://guide", title="How workflows are written", mime_type="text/markdown")(guide)
     return server
 
 
-def _instructions() -> str:
+def _format_instructions() -> str:
     """Return the instructions with the folders of this home."""
     try:
         home = load().home.expanduser().absolute()
@@ -175,51 +181,51 @@ def _instructions() -> str:
     return INSTRUCTIONS.replace("{drafts}", str(library / "drafts")).replace("{library}", str(library))
 
 
-async def _interrupted() -> None:
+async def _stop_runs() -> None:
     """End what runs, its processes too; how far each run came is on disk."""
     from concurrent.futures import ThreadPoolExecutor
 
     from pflow.engine.cancelling import cancel_all
-    from pflow.nodes.processes import end_all
+    from pflow.nodes.processes import kill_all_children
 
     _ending.set()
     # A thread of its own: those of the pool may all be taken, by the very runs that are to end.
     own = ThreadPoolExecutor(1)
     ended = asyncio.get_running_loop().run_in_executor(own, cancel_all, _EXITING_S)
     await asyncio.wait([ended], timeout=_EXITING_S)
-    end_all()
+    kill_all_children()
 
 
-def _service() -> "Service":
+def _open_service() -> "Service":
     """A new one for each request."""
     from pflow.service import Service
 
     return Service(load())
 
 
-async def _answered(ask: Callable[["Service"], Value]) -> Any:
+async def _ask_service(ask: Callable[["Service"], Value]) -> Any:
     """What the service says, asked in a thread."""
-    return await asyncio.to_thread(lambda: ask(_service()))
+    return await asyncio.to_thread(lambda: ask(_open_service()))
 
 
-def _failed(error: UraniborgError, _: Mapping[str, Any]) -> dict[str, Any]:
+def _make_error_reply(error: UraniborgError, _: Mapping[str, Any]) -> dict[str, Any]:
     """Like every reply of a run, that to an error says `success`, and what the specification calls the error."""
     from pflow.replies import told
 
     return {"success": False, "error": told(error)}
 
 
-def _not_run(error: UraniborgError, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _make_refusal(error: UraniborgError, arguments: Mapping[str, Any]) -> dict[str, Any]:
     from pflow.replies import refused
 
     return refused(error, str(arguments.get("name") or ""))
 
 
-def _executed(name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any) -> dict[str, Any]:
+def _execute_workflow(name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any) -> dict[str, Any]:
     from pflow.replies import bounded, refused
 
     if _ending.is_set():  # while this call waited for a thread
         return refused(RunCancelled("The server is about to end.", hint="Run it with the next one."), name)
-    service = _service()
+    service = _open_service()
     result = service.execute(name, inputs, enable_repair=False, output=reporter, cancellation=cancellation)
     return bounded(result, service.home)

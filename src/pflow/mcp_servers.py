@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import orjson
 
 from pflow.errors import LibraryUnwritable
-from pflow.mcp_config import InvalidServer, ServerConfig, ServerExists, UnknownServer, address, checked
+from pflow.mcp_config import InvalidServer, ServerConfig, ServerExists, UnknownServer, parse_server, resolve_address
 from pflow.registry.discovery import TOOLS_FILE
 from pflow.registry.node_files import Problem
 from uraniborg.kernel.clock import SystemClock, iso
@@ -39,7 +39,7 @@ _MAY_LACK: Final = "Start its command by hand to see why; of the environment it 
 
 
 @dataclass(frozen=True, slots=True)
-class Synced:
+class SyncResult:
     """What became of a server: how many tools it has now, and why they are the ones of before if they are."""
 
     name: str
@@ -53,22 +53,22 @@ class Synced:
 def read_servers(home: Path) -> tuple[dict[str, ServerConfig], list[Problem]]:
     """The servers by name, and what is wrong with the rest of the file."""
     try:
-        told = _servers(home)
+        told = _read_entries(home)
     except InvalidServer as wrong:
         return {}, [Problem(FILE, wrong.message, wrong.hint)]
     known: dict[str, ServerConfig] = {}
     problems: list[Problem] = []
     for name, plain in told.items():
         try:
-            known[name] = checked(name, plain)
+            known[name] = parse_server(name, plain)
         except InvalidServer as wrong:
             problems.append(Problem(FILE, wrong.message, wrong.hint))
     return known, problems
 
 
-def server(home: Path, name: str) -> ServerConfig:
+def get_server(home: Path, name: str) -> ServerConfig:
     """The server of this name. Raises UnknownServer, or InvalidServer if that is what it is."""
-    told = _servers(home)
+    told = _read_entries(home)
     if name not in told:
         from pflow.ir.diagnostics import nearest
 
@@ -80,18 +80,18 @@ def server(home: Path, name: str) -> ServerConfig:
             server=name,
             available=sorted(told),
         )
-    return checked(name, told[name])
+    return parse_server(name, told[name])
 
 
 def add_server(home: Path, name: str, plain: Mapping[str, Any], *, replace: bool = False) -> ServerConfig:
     """Write down how a server is reached. Raises InvalidServer, or ServerExists unless it may be replaced."""
-    config = checked(name, dict(plain))
+    config = parse_server(name, dict(plain))
     try:
         make_private_folder(home)
     except OSError as wrong:
         raise LibraryUnwritable(FILE, wrong) from None
     with locked(home / _LOCK, _LOCK_S):
-        told = _file(home)
+        told = _read_file(home)
         servers = told.setdefault("mcpServers", {})
         if name in servers and not replace:
             raise ServerExists(
@@ -100,30 +100,30 @@ def add_server(home: Path, name: str, plain: Mapping[str, Any], *, replace: bool
                 server=name,
             )
         servers[name] = dict(plain)
-        _write_privately(home / FILE, told)
+        _write_json(home / FILE, told)
     return config
 
 
 def remove_server(home: Path, name: str) -> None:
     """Forget a server and its tools. Raises UnknownServer."""
-    if name not in _servers(home):
-        server(home, name)
+    if name not in _read_entries(home):
+        get_server(home, name)
     with locked(home / _LOCK, _LOCK_S):
-        told = _file(home)
+        told = _read_file(home)
         told.get("mcpServers", {}).pop(name, None)
-        _write_privately(home / FILE, told)
-        tools = _tools(home)
+        _write_json(home / FILE, told)
+        tools = _read_tools(home)
         if tools.pop(name, None) is not None:
             _write_tools(home, tools)
 
 
-async def connected(home: Path, name: str) -> "Connection":
+async def connect_to_server(home: Path, name: str) -> "Connection":
     """A connection to the server of this name. Raises UnknownServer, InvalidServer or what connecting raises."""
-    config = server(home, name)
+    config = get_server(home, name)
     from uraniborg.kernel.mcp.client import Connection, ServerUnavailable  # slow to import
 
     try:
-        return await Connection.open(address(config), name=name, timeout_s=config.timeout_s)
+        return await Connection.open(resolve_address(config), name=name, timeout_s=config.timeout_s)
     except ServerUnavailable as lost:
         told = _ENDED.sub("ended before it was ready", lost.message)
         if told == lost.message or "command" not in config.plain:
@@ -131,32 +131,32 @@ async def connected(home: Path, name: str) -> "Connection":
         raise ServerUnavailable(told, hint=_MAY_LACK, **lost.ids) from None
 
 
-async def sync(home: Path, names: Iterable[str] | None = None) -> list[Synced]:
+async def sync_servers(home: Path, names: Iterable[str] | None = None) -> list[SyncResult]:
     """Ask servers (all, unless some are named) for their tools, and keep what they list.
 
     A server that fails keeps the tools it had, and its problem is told. Raises UnknownServer for a name that is none,
     and InvalidServer if the file of servers cannot be read.
     """
-    wanted = sorted(_servers(home)) if names is None else [server(home, name).name for name in names]
+    wanted = sorted(_read_entries(home)) if names is None else [get_server(home, name).name for name in names]
     limit = asyncio.Semaphore(_AT_ONCE)
-    answers = await asyncio.gather(*(_listed(home, name, limit) for name in wanted))
+    answers = await asyncio.gather(*(_list_tools(home, name, limit) for name in wanted))
     listed = {name: answer for name, answer in zip(wanted, answers, strict=True) if isinstance(answer, dict)}
-    tools = await asyncio.to_thread(_kept, home, listed)
-    return [_told(name, answer, tools.get(name, {})) for name, answer in zip(wanted, answers, strict=True)]
+    tools = await asyncio.to_thread(_store_tools, home, listed)
+    return [_make_sync_result(name, answer, tools.get(name, {})) for name, answer in zip(wanted, answers, strict=True)]
 
 
-def _told(name: str, answer: dict[str, Any] | UraniborgError, kept: Mapping[str, Any]) -> Synced:
+def _make_sync_result(name: str, answer: dict[str, Any] | UraniborgError, kept: Mapping[str, Any]) -> SyncResult:
     count = len(kept.get("nodes", ()))
     if isinstance(answer, UraniborgError):
-        return Synced(name, count, answer.message, answer.hint)
-    return Synced(name, count, left_out=answer["left_out"])
+        return SyncResult(name, count, answer.message, answer.hint)
+    return SyncResult(name, count, left_out=answer["left_out"])
 
 
-async def _listed(home: Path, name: str, limit: asyncio.Semaphore) -> dict[str, Any] | UraniborgError:
+async def _list_tools(home: Path, name: str, limit: asyncio.Semaphore) -> dict[str, Any] | UraniborgError:
     """What a server offers, or why that is not known."""
     async with limit:
         try:
-            connection = await connected(home, name)
+            connection = await connect_to_server(home, name)
         except UraniborgError as wrong:
             return wrong
         try:
@@ -165,7 +165,7 @@ async def _listed(home: Path, name: str, limit: asyncio.Semaphore) -> dict[str, 
             return wrong
         finally:
             await connection.close()
-    nodes = [node for tool in tools if (node := _node(name, tool, connection.server_version))]
+    nodes = [node for tool in tools if (node := _make_node(name, tool, connection.server_version))]
     return {
         "version": connection.server_version,
         "synced_at": iso(SystemClock().now()),
@@ -174,34 +174,34 @@ async def _listed(home: Path, name: str, limit: asyncio.Semaphore) -> dict[str, 
     }
 
 
-def _node(server_name: str, tool: Mapping[str, Any], version: str) -> dict[str, Any] | None:
+def _make_node(server_name: str, tool: Mapping[str, Any], version: str) -> dict[str, Any] | None:
     """The interface of a tool; None for one whose description cannot be read, or not be written."""
-    from pflow.registry.mcp_tools import tool_interface
+    from pflow.registry.mcp_tools import make_tool_interface
 
     try:
-        node = tool_interface(server_name, tool, version=version)
+        node = make_tool_interface(server_name, tool, version=version)
         orjson.dumps({"servers": {server_name: {"nodes": [node]}}})
     except (ValueError, TypeError, RecursionError):
         return None
     return node
 
 
-def _kept(home: Path, listed: Mapping[str, Any]) -> dict[str, Any]:
+def _store_tools(home: Path, listed: Mapping[str, Any]) -> dict[str, Any]:
     """All tools that are known now. Those of servers that were removed are not."""
     if not home.is_dir():
         return {}
     with locked(home / _LOCK, _LOCK_S):
-        configured = _servers(home)
-        tools = {name: found for name, found in {**_tools(home), **listed}.items() if name in configured}
+        configured = _read_entries(home)
+        tools = {name: found for name, found in {**_read_tools(home), **listed}.items() if name in configured}
         _write_tools(home, tools)
     return tools
 
 
-def _servers(home: Path) -> dict[str, Any]:
-    return _file(home).setdefault("mcpServers", {})
+def _read_entries(home: Path) -> dict[str, Any]:
+    return _read_file(home).setdefault("mcpServers", {})
 
 
-def _file(home: Path) -> dict[str, Any]:
+def _read_file(home: Path) -> dict[str, Any]:
     make_private(home / FILE)
     try:
         data = (home / FILE).read_bytes()
@@ -220,7 +220,7 @@ def _file(home: Path) -> dict[str, Any]:
     return cast("dict[str, Any]", told)
 
 
-def _tools(home: Path) -> dict[str, Any]:
+def _read_tools(home: Path) -> dict[str, Any]:
     try:
         told = orjson.loads((home / TOOLS_FILE).read_bytes())
         return {name: found for name, found in told["servers"].items() if isinstance(found, dict)}
@@ -233,5 +233,5 @@ def _write_tools(home: Path, tools: Mapping[str, Any]) -> None:
     write_atomic(home / TOOLS_FILE, orjson.dumps(plain, option=orjson.OPT_INDENT_2) + b"\n")
 
 
-def _write_privately(path: Path, plain: Mapping[str, Any]) -> None:
+def _write_json(path: Path, plain: Mapping[str, Any]) -> None:
     write_atomic(path, orjson.dumps(plain, option=orjson.OPT_INDENT_2) + b"\n")

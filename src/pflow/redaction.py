@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
-from pflow.templates.resolution import texts_within
+from pflow.templates.resolution import iter_texts
 from uraniborg.kernel.child_environment import register_environment_secrets
 from uraniborg.kernel.files import open_private
 from uraniborg.kernel.redaction import SHORTEST_SECRET, Redactor, is_sensitive, redact
@@ -42,7 +42,7 @@ class Secrets:
 
     def add(self, values: Iterable[Any]) -> None:
         """From now on these are secrets, too. What is too short to be told from other text is masked nowhere."""
-        for text in {text.strip() for value in values for text in texts_within(value, keys=False)}:
+        for text in {text.strip() for value in values for text in iter_texts(value, keys=False)}:
             if len(text) >= SHORTEST:
                 self.redactor.register(text)
             elif text:
@@ -56,7 +56,7 @@ class Secrets:
         """Whether a text or number within the value holds one, however it is spelt, or is one that is short."""
         if self.redactor.holds(value):
             return True
-        return bool(self._short) and any(text.strip() in self._short for text in texts_within(value))
+        return bool(self._short) and any(text.strip() in self._short for text in iter_texts(value))
 
     def scrub(self, path: Path) -> None:
         """Mask them in a file, which may be too large to be read at once. Raises OSError."""

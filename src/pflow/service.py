@@ -12,15 +12,15 @@ from pflow.engine.cancelling import Cancellation
 from pflow.engine.output import NullOutput, Output
 from pflow.engine.results import RunResult
 from pflow.errors import InvalidWorkflow, RepairRefused, WorkflowNotFound
-from pflow.ir.checker import Checked, check
+from pflow.ir.checker import CheckResult, check_workflow
 from pflow.ir.diagnostics import Diagnostic
-from pflow.ir.graph import part_for
+from pflow.ir.graph import extract_part
 from pflow.ir.model import Workflow
 from pflow.library.listing import Summary, list_workflows
-from pflow.library.lookup import Found, find, find_draft
+from pflow.library.lookup import FoundWorkflow, find_draft, find_workflow
 from pflow.library.manager import WorkflowManager
 from pflow.registry.registry import Registry
-from pflow.workflow_description import described
+from pflow.workflow_description import describe_workflow
 from uraniborg.kernel.errors import UraniborgError, as_error
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ class Service:
 
     def browse(self, query: str = "", include_workflows: bool = True) -> dict[str, Any]:
         """Nodes, and workflows unless told otherwise, the best first; cut where it would be too long."""
-        from pflow.component_search import browsed
+        from pflow.component_search import search_components
 
-        return browsed(self.home, Registry(self.home), query, include_workflows, most_bytes=BROWSE_BYTES)
+        return search_components(self.home, Registry(self.home), query, include_workflows, most_bytes=BROWSE_BYTES)
 
     def list_library(self, pattern: str | None = None) -> list[dict[str, Any]]:
         """The saved workflows, all or those that the pattern fits."""
@@ -72,22 +72,22 @@ class Service:
         """Return the description of a workflow. Raises WorkflowNotFound, SecurityError or InvalidWorkflow."""
         return self.describe_found(self.find(name))
 
-    def find(self, name: str) -> Found:
+    def find(self, name: str) -> FoundWorkflow:
         """Return the workflow of this name.
 
         Raises SecurityError, InvalidWorkflow, and WorkflowNotFound, which describes the node type of the name if there
         is one.
         """
         try:
-            return find(self.home, name, self.folder)
+            return find_workflow(self.home, name, self.folder)
         except WorkflowNotFound as missing:
             if interface := Registry(self.home).get(name):
                 missing.add_node_type(interface.type, interface.description, interface.example)
             raise
 
-    def describe_found(self, found: Found) -> dict[str, Any]:
+    def describe_found(self, found: FoundWorkflow) -> dict[str, Any]:
         """The same of a workflow that is at hand."""
-        return described(found, self.check(found.stored.ir), self.log())
+        return describe_workflow(found, self.check(found.stored.ir), self.log())
 
     def execute(
         self,
@@ -140,7 +140,7 @@ class Service:
         checked = self.check(document, registry)
         workflow = sound(checked, name)
         if only is not None:
-            workflow = part_for(workflow, only)
+            workflow = extract_part(workflow, only)
         engine = Engine(
             self.home,
             registry,
@@ -187,21 +187,21 @@ class Service:
         registry = Registry(self.home)
         workflow = sound(self.check(document, registry), name)
         if only is not None:
-            workflow = part_for(workflow, only)
+            workflow = extract_part(workflow, only)
         past = Past({}, {}, set(), None, []) if fresh else self._checkpoints(name).peek()
         context = Context("", name, "", self.home, self.folder, spool_of(self.home, "planned"))
         return plan(workflow, inputs or {}, registry.load(), past, context, self._child(registry))
 
-    def check(self, document: Any, registry: Registry | None = None) -> Checked:
+    def check(self, document: Any, registry: Registry | None = None) -> CheckResult:
         """Everything that is wrong with a workflow."""
-        return check(document, registry or Registry(self.home), load=self._load)
+        return check_workflow(document, registry or Registry(self.home), load=self._load)
 
     def save(self, draft_name: str, final_name: str, description: str) -> dict[str, Any]:
         """Make a saved workflow of a draft. Raises WorkflowNotFound, WorkflowExists, InvalidWorkflow, SecurityError."""
-        from pflow.library.names import checked_name
+        from pflow.library.names import validate_name
         from pflow.library.promotion import save_to_library
 
-        checked_name(final_name)
+        validate_name(final_name)
         checked = self.check(find_draft(self.home, draft_name, self.folder)[1].ir)
         sound(checked, draft_name)
         library = WorkflowManager.for_library(self.home)
@@ -241,7 +241,7 @@ class Service:
         return Checkpoints(folder, name, hours=hours, has_succeeded=has_succeeded)
 
     def _load(self, name: str) -> Any:
-        return find(self.home, name, self.folder).stored.ir
+        return find_workflow(self.home, name, self.folder).stored.ir
 
     def _child(self, registry: Registry) -> Callable[[Mapping[str, Any]], Workflow]:
         """Workflows within workflows, each read and checked once in a run."""
@@ -281,7 +281,7 @@ class Service:
             log.close()
 
 
-def sound(checked: Checked, name: str) -> Workflow:
+def sound(checked: CheckResult, name: str) -> Workflow:
     """The workflow, if nothing is wrong with it. Raises InvalidWorkflow with everything that is."""
     if checked.workflow is not None and not checked.errors:
         return checked.workflow
@@ -291,7 +291,7 @@ def sound(checked: Checked, name: str) -> Workflow:
     raise InvalidWorkflow(
         f"'{name}' is not valid. {listed}{more}",
         hint=_first_hint(errors),
-        diagnostics=[one.plain() for one in checked.diagnostics],
+        diagnostics=[one.to_dict() for one in checked.diagnostics],
         name=name,
         node=next((one.node for one in errors if one.node), None),
     )

@@ -4,11 +4,11 @@ from collections import Counter
 from typing import Any, Final
 
 from pflow.engine.runlog import RunLog
-from pflow.ir.checker import Checked
-from pflow.ir.diagrams import mermaid
+from pflow.ir.checker import CheckResult
+from pflow.ir.diagrams import draw_mermaid
 from pflow.ir.model import Input, Workflow
-from pflow.ir.template_uses import variables_of
-from pflow.library.lookup import Found
+from pflow.ir.template_uses import list_variables
+from pflow.library.lookup import FoundWorkflow
 from pflow.shortening import shortened
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import MASK
@@ -30,7 +30,9 @@ _SAMPLES: Final[dict[str, Any]] = {
 }
 
 
-def described(found: Found, checked: Checked, log: RunLog, *, in_full: bool = False) -> dict[str, Any]:
+def describe_workflow(
+    found: FoundWorkflow, checked: CheckResult, log: RunLog, *, in_full: bool = False
+) -> dict[str, Any]:
     """As `describe_workflow` answers: no more than an agent can read, unless all of it is asked for.
 
     `nodes_total` and `edges_total` count them all; `truncated` says whether anything was cut.
@@ -49,23 +51,23 @@ def described(found: Found, checked: Checked, log: RunLog, *, in_full: bool = Fa
         "example": {},
     }
     if workflow is not None:
-        told |= _of_workflow(stored.name, workflow)
-    told |= _history(log, stored.name)
-    told["diagnostics"] = [one.plain() for one in checked.diagnostics]
+        told |= _describe_parts(stored.name, workflow)
+    told |= _summarize_runs(log, stored.name)
+    told["diagnostics"] = [one.to_dict() for one in checked.diagnostics]
     told["warnings"] = list(found.warnings)
     if log.notice:
         told["warnings"].append(log.notice)
     totals = {"nodes_total": len(told["nodes"]), "edges_total": len(told["edges"])}
-    graph = mermaid(workflow) if workflow and len(workflow.nodes) <= _DRAWN else ""
+    graph = draw_mermaid(workflow) if workflow and len(workflow.nodes) <= _DRAWN else ""
     kept = told if in_full else shortened({**told, "diagnostics": told["diagnostics"][:_FINDINGS]})
     drawn = graph if len(graph) <= _GRAPH_CHARS else ""
     return {**kept, "graph": drawn, **totals, "truncated": kept != told}
 
 
-def _of_workflow(name: str, workflow: Workflow) -> dict[str, Any]:
-    variables = [_variable(one, workflow) for one in variables_of(workflow)]
+def _describe_parts(name: str, workflow: Workflow) -> dict[str, Any]:
+    variables = [_mask_variable(one, workflow) for one in list_variables(workflow)]
     return {
-        "inputs": {one.name: _input(one) for one in workflow.inputs.values()},
+        "inputs": {one.name: _describe_input(one) for one in workflow.inputs.values()},
         "outputs": {
             one.name: {"type": one.type, "description": one.description, "source": one.source}
             for one in workflow.outputs.values()
@@ -87,28 +89,28 @@ def _of_workflow(name: str, workflow: Workflow) -> dict[str, Any]:
     }
 
 
-def _variable(told: dict[str, Any], workflow: Workflow) -> dict[str, Any]:
-    return {**told, "default": _default(workflow.inputs[told["name"]])} if "default" in told else told
+def _mask_variable(told: dict[str, Any], workflow: Workflow) -> dict[str, Any]:
+    return {**told, "default": _mask_default(workflow.inputs[told["name"]])} if "default" in told else told
 
 
-def _input(one: Input) -> dict[str, Any]:
+def _describe_input(one: Input) -> dict[str, Any]:
     plain: dict[str, Any] = {"type": one.type, "required": one.required, "description": one.description}
     if one.has_default:
-        plain["default"] = _default(one)
+        plain["default"] = _mask_default(one)
     if one.secret:
         plain["secret"] = True
     return plain
 
 
-def _default(one: Input) -> Any:
+def _mask_default(one: Input) -> Any:
     return MASK if one.secret and one.default else one.default
 
 
-def _history(log: RunLog, name: str) -> dict[str, Any]:
+def _summarize_runs(log: RunLog, name: str) -> dict[str, Any]:
     try:
         failure = log.last_failure(name)
         figures = log.statistics(name)
-        told: dict[str, Any] = {"statistics": {**figures, "other_endings": _others(log, name, figures)}}
+        told: dict[str, Any] = {"statistics": {**figures, "other_endings": _count_other_endings(log, name, figures)}}
     except UraniborgError as exc:
         return {"statistics": {"execution_count": 0}, "last_failure": None, "log_problem": exc.message}
     finally:
@@ -117,7 +119,7 @@ def _history(log: RunLog, name: str) -> dict[str, Any]:
     return {**told, "last_failure": {key: failure.get(key) for key in keys} if failure else None}
 
 
-def _others(log: RunLog, name: str, figures: dict[str, Any]) -> dict[str, int]:
+def _count_other_endings(log: RunLog, name: str, figures: dict[str, Any]) -> dict[str, int]:
     """How many of the last runs neither succeeded nor failed: by status, such as `waiting` or `cancelled`."""
     count = figures["execution_count"] - figures["success_count"] - figures["failure_count"]
     if not count:

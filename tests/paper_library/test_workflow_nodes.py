@@ -22,7 +22,7 @@ from paper_library.errors import (
     SourceNotAvailable,
 )
 from paper_library.library import Library
-from pflow.registry.interface import interface_from
+from pflow.registry.interface import parse_interface
 from tests.paper_library.operations.shelves import bibliography, shelve_readable
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 
@@ -66,7 +66,7 @@ def shelf(context: Context) -> Path:
 
 @pytest.mark.parametrize("kind", ["library-search", "library-read", "library-rows", "library-add"])
 def test_every_interface_is_valid_and_names_a_function_and_known_parameters(kind: str) -> None:
-    told = interface_from(INTERFACES[kind], source="entry-point")
+    told = parse_interface(INTERFACES[kind], source="entry-point")
     module, _, name = told.run.partition(":")
     function = getattr(import_module(module), name)
     assert callable(function)
@@ -85,7 +85,7 @@ def test_a_search_finds_the_papers_of_the_shelf_that_is_named(context: Context, 
     found = workflow_nodes.search({"query": "comets", "shelf": "shelf"}, context)
     assert (found["total"], found["next_offset"]) == (1, None)
     assert found["results"][0]["title"] == "On comets"
-    declared = interface_from(INTERFACES["library-search"], source="entry-point").outputs
+    declared = parse_interface(INTERFACES["library-search"], source="entry-point").outputs
     assert found.keys() == declared.keys()
     structure = declared["results"].structure
     assert structure is not None
@@ -124,7 +124,7 @@ def test_rows_of_a_papers_tables_come_with_header_table_and_section(sampled: Con
     assert (row["section"], row["table"].startswith("values stated by Agol")) == ("Planets of TRAPPIST-1", True)
     text = Library.open(sampled.folder / "sampled").source("agol2021")
     assert text[row["offset"] :].startswith("| e | 0.692")
-    declared = interface_from(INTERFACES["library-rows"], source="entry-point").outputs
+    declared = parse_interface(INTERFACES["library-rows"], source="entry-point").outputs
     structure = declared["rows"].structure
     assert structure is not None
     assert (found.keys(), row.keys()) == (declared.keys(), structure.keys())
@@ -152,7 +152,7 @@ def test_a_paper_is_read_in_parts_that_make_the_whole(context: Context, shelf: P
     params = {"shelf": "shelf", "paper_id": hit["paper_id"]}
     only = workflow_nodes.read(params, context)
     assert only.keys() == {"metadata"}
-    structure = interface_from(INTERFACES["library-read"], source="entry-point").outputs["metadata"].structure
+    structure = parse_interface(INTERFACES["library-read"], source="entry-point").outputs["metadata"].structure
     assert structure is not None
     assert structure.keys() <= only["metadata"].keys()
     whole = workflow_nodes.read({**params, "what": "source"}, context)

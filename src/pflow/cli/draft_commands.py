@@ -6,14 +6,14 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from pflow.cli.app import Json, app, service
-from pflow.cli.printing import BOLD, DIM, GREEN, YELLOW, Page, Painted, print_json, say, write
+from pflow.cli.app import Json, app, open_service
+from pflow.cli.printing import BOLD, DIM, GREEN, YELLOW, Page, Painted, print_json, print_message, write_text
 from pflow.errors import WorkflowExists, WorkflowNotFound
 from pflow.ir.declarations import read_inputs
 from pflow.library.document import read_document
-from pflow.library.names import checked_name
+from pflow.library.names import validate_name
 
-_DRAFT: Final = """\
+_DRAFT_TEMPLATE: Final = """\
 {
   "inputs": {
     "who": {"type": "string", "default": "world", "description": "Whom to greet; say what each input is for"}
@@ -41,11 +41,11 @@ _DRAFT: Final = """\
   }
 }
 """
-FOLDER: Final = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES_FOLDER: Final = Path(__file__).resolve().parent.parent / "examples"
 
 
-@app.command()
-def new(
+@app.command(name="new")
+def create_draft(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What to call the draft.")],
     json: Json = False,
 ) -> None:
@@ -53,14 +53,14 @@ def new(
 
     It runs as it is. Nothing is ever overwritten.
     """
-    path = _make_draft(name, _DRAFT)
+    path = _create_draft_file(name, _DRAFT_TEMPLATE)
     if json:
         print_json({"name": name, "path": str(path)})
         return
     page = Page()
-    page.line(Painted(GREEN, "✓ "), "Made the draft ", Painted(BOLD, name), Painted(DIM, f"  {path}"))
-    page.line()
-    page.table(
+    page.write_line(Painted(GREEN, "✓ "), "Made the draft ", Painted(BOLD, name), Painted(DIM, f"  {path}"))
+    page.write_line()
+    page.write_table(
         [
             [f"pflow run {name} who=Ada", Painted(DIM, "run it; after a failure run it again, and it goes on")],
             [f"pflow check {name}", Painted(DIM, "all that is wrong with it, while you edit it")],
@@ -72,18 +72,18 @@ def new(
     )
 
 
-def _make_draft(name: str, text: str) -> Path:
+def _create_draft_file(name: str, text: str) -> Path:
     """Raises WorkflowExists, SecurityError, LibraryUnwritable."""
-    from pflow.cli.sources import place_of
+    from pflow.cli.sources import locate_file
     from pflow.errors import LibraryUnwritable
     from pflow.library.manager import WorkflowManager
     from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder
 
-    asked = service()
+    asked = open_service()
     drafts = WorkflowManager.for_drafts(asked.home)
-    path, told = drafts.get_path(checked_name(name)), drafts.display_path(name)
+    path, told = drafts.get_path(validate_name(name)), drafts.display_path(name)
     try:
-        told = place_of(asked, name)[1]
+        told = locate_file(asked, name)[1]
     except WorkflowNotFound:
         try:
             make_private_folder(path.parent)
@@ -99,8 +99,8 @@ def _make_draft(name: str, text: str) -> Path:
     )
 
 
-@app.command()
-def save(
+@app.command(name="save")
+def save_draft(
     draft: Annotated[str, typer.Argument(metavar="DRAFT", help="The draft.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="What to call it in the library.")],
     description: Annotated[str, typer.Option("--description", "-d", help="What it does, in a sentence.")],
@@ -110,51 +110,51 @@ def save(
 
     Nothing is ever overwritten.
     """
-    saved: dict[str, Any] = service().save(draft, name, description)
+    saved: dict[str, Any] = open_service().save(draft, name, description)
     if json:
         print_json(saved)
         return
     for warning in saved["warnings"]:
-        say("warning", YELLOW, warning)
-    Page().line(Painted(GREEN, "✓ "), "Saved ", Painted(BOLD, name), Painted(DIM, f"  {saved['path']}"))
+        print_message("warning", YELLOW, warning)
+    Page().write_line(Painted(GREEN, "✓ "), "Saved ", Painted(BOLD, name), Painted(DIM, f"  {saved['path']}"))
 
 
-@app.command()
-def examples(
+@app.command(name="examples")
+def show_examples(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Print this one; list them if left out.")] = None,
     draft: Annotated[str | None, typer.Option("--as", metavar="DRAFT", help="Copy it as a draft of this name.")] = None,
     json: Json = False,
 ) -> None:
     """List examples, or begin a draft with one."""
-    from pflow.cli.draft_commands import example_text, shipped
+    from pflow.cli.draft_commands import list_examples, read_example
     from uraniborg.kernel.commands import UsageError
 
     if name is None:
         if draft is not None:
             raise UsageError("--as needs the name of an example.", hint="pflow examples NAME --as DRAFT")
-        found = shipped()
-        print_json({"examples": found}) if json else _tell_examples(found)
+        found = list_examples()
+        print_json({"examples": found}) if json else _print_examples(found)
         return
-    text = example_text(name)
+    text = read_example(name)
     if draft is None:
-        print_json({"name": name, "text": text}) if json else write(sys.stdout, text)
+        print_json({"name": name, "text": text}) if json else write_text(sys.stdout, text)
         return
-    path = _make_draft(draft, text)
+    path = _create_draft_file(draft, text)
     told = f"Made the draft {draft} of the example {name}. Run it: pflow run {draft}"
-    print_json({"name": draft, "path": str(path)}) if json else Page().line(Painted(GREEN, "✓ "), told)
+    print_json({"name": draft, "path": str(path)}) if json else Page().write_line(Painted(GREEN, "✓ "), told)
 
 
-def _tell_examples(found: list[dict[str, Any]]) -> None:
+def _print_examples(found: list[dict[str, Any]]) -> None:
     page = Page()
-    page.table([[Painted(BOLD, one["name"]), one["description"]] for one in found], indent=0, last="wrapped")
-    page.line()
-    page.line(Painted(DIM, "Begin a draft with one: pflow examples NAME --as DRAFT"))
+    page.write_table([[Painted(BOLD, one["name"]), one["description"]] for one in found], indent=0, last="wrapped")
+    page.write_line()
+    page.write_line(Painted(DIM, "Begin a draft with one: pflow examples NAME --as DRAFT"))
 
 
-def shipped() -> list[dict[str, Any]]:
+def list_examples() -> list[dict[str, Any]]:
     """Each with its name, description and the names of its inputs."""
     found: list[dict[str, Any]] = []
-    for path in sorted(FOLDER.glob("*.json")):
+    for path in sorted(EXAMPLES_FOLDER.glob("*.json")):
         document = read_document(path, path.name)
         inputs = list(read_inputs(document.ir.get("inputs"), []))
         found.append(
@@ -167,9 +167,9 @@ def shipped() -> list[dict[str, Any]]:
     return found
 
 
-def example_text(name: str) -> str:
+def read_example(name: str) -> str:
     """The file as it is. Raises WorkflowNotFound."""
-    names = [path.stem for path in sorted(FOLDER.glob("*.json"))]
+    names = [path.stem for path in sorted(EXAMPLES_FOLDER.glob("*.json"))]
     if name not in names:
         from pflow.ir.diagnostics import nearest
 
@@ -180,4 +180,4 @@ def example_text(name: str) -> str:
             name=name[:80],
             available=names,
         )
-    return (FOLDER / f"{name}.json").read_text(encoding="utf-8")
+    return (EXAMPLES_FOLDER / f"{name}.json").read_text(encoding="utf-8")

@@ -5,49 +5,49 @@ from typing import Annotated, Any
 
 import typer
 
-from pflow.cli.app import Json, app, service
+from pflow.cli.app import Json, app, open_service
 from pflow.cli.printing import print_json
 from pflow.service import Service
 from uraniborg.kernel.logging import redact
 
 
-@app.command()
-def history(
+@app.command(name="history")
+def list_runs(
     workflow: Annotated[str | None, typer.Argument(metavar="NAME|FILE", help="Runs of this workflow only.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many to show.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many to show_run.")] = 20,
     json: Json = False,
 ) -> None:
     """List the last runs, the newest first."""
-    from pflow.cli.run_pages import tell_history
-    from pflow.cli.sources import run_as_told, run_name
+    from pflow.cli.run_pages import print_history
+    from pflow.cli.sources import make_run_name, split_logged_source
 
-    asked = service()
+    asked = open_service()
     log = asked.log()
     try:
-        found = log.history(run_name(workflow) if workflow else None, limit)
+        found = log.history(make_run_name(workflow) if workflow else None, limit)
         if workflow and not found:
-            _check_that_there_is(asked, workflow, log.counts())
+            _require_known_workflow(asked, workflow, log.counts())
     finally:
         log.close()
-    told: list[dict[str, Any]] = redact([run_as_told(run) for run in found])
-    print_json({"runs": told}) if json else tell_history(told, workflow)
+    told: list[dict[str, Any]] = redact([split_logged_source(run) for run in found])
+    print_json({"runs": told}) if json else print_history(told, workflow)
 
 
-def _check_that_there_is(asked: Service, workflow: str, known: Iterable[str]) -> None:
+def _require_known_workflow(asked: Service, workflow: str, known: Iterable[str]) -> None:
     """Raises WorkflowNotFound for what is neither a workflow nor was one, and SecurityError for what is no name."""
-    from pflow.cli.sources import names_a_file, place_of, source_of
+    from pflow.cli.sources import find_source, is_file_path, locate_file
     from pflow.errors import InvalidWorkflow, WorkflowNotFound
     from pflow.ir.diagnostics import nearest
 
     try:
-        if names_a_file(workflow):
-            source_of(asked, workflow)
+        if is_file_path(workflow):
+            find_source(asked, workflow)
         else:
-            place_of(asked, workflow)
+            locate_file(asked, workflow)
     except InvalidWorkflow:
         return
     except WorkflowNotFound as missing:
-        if names_a_file(workflow):
+        if is_file_path(workflow):
             raise
         meant = missing.ids.get("nearest") or nearest(workflow, sorted(known))
         raise WorkflowNotFound(
@@ -58,8 +58,8 @@ def _check_that_there_is(asked: Service, workflow: str, known: Iterable[str]) ->
         ) from None
 
 
-@app.command()
-def show(
+@app.command(name="show")
+def show_run(
     run: Annotated[
         str | None, typer.Argument(metavar="RUN", help="The id of a run, or its beginning; the last run if left out.")
     ] = None,
@@ -69,16 +69,16 @@ def show(
 
     With times, with what it was given and gave, and with what went wrong.
     """
-    from pflow.cli.run_pages import tell_run
-    from pflow.cli.sources import run_as_told
+    from pflow.cli.run_pages import print_run
+    from pflow.cli.sources import split_logged_source
     from pflow.errors import RunNotFound
 
-    log = service().log()
+    log = open_service().log()
     try:
         last: list[dict[str, Any]] = log.history(limit=1) if run is None else []
         if run is None and not last:
             raise RunNotFound("Nothing has run yet.", hint="pflow run NAME")
-        found: dict[str, Any] = redact(run_as_told(log.run(run or last[0]["id"])))
+        found: dict[str, Any] = redact(split_logged_source(log.run(run or last[0]["id"])))
     finally:
         log.close()
-    print_json(found) if json else tell_run(found)
+    print_json(found) if json else print_run(found)

@@ -13,7 +13,7 @@ from pflow.cli.run_arguments import UsageError
 from pflow.ir.declarations import read_inputs
 from pflow.ir.model import Input
 
-LARGEST: Final = 10_000_000
+MOST_BYTES: Final = 10_000_000
 """Bytes of text that one input takes."""
 _PATIENCE_MS: Final = 1_000
 _HINT: Final = "Save it to a file, give its path as a value, and have the workflow read it, for example with read-file."
@@ -22,19 +22,19 @@ _FLOAT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,30})?(?:[eE][+
 _UNDECLARED: Final = Input("")
 
 
-def read_file(name: str, path: str) -> str:
+def read_input_file(name: str, path: str) -> str:
     """The text of a file, for the input `name`. Raises UsageError."""
     try:
         with Path(path).expanduser().open("rb") as stream:
-            data = stream.read(LARGEST + 1)
+            data = stream.read(MOST_BYTES + 1)
     except (OSError, ValueError, RuntimeError) as exc:
         reason = exc.strerror if isinstance(exc, OSError) else "this is no path"
         hint = f"Check the path. To give the text itself, write {name}=@@{path[:40]}"
         raise UsageError(f"The file '{path[:200]}' for '{name}' cannot be read: {reason}.", hint=hint) from None
-    return _text(data, f"The file '{path[:200]}'", name)
+    return _decode_text(data, f"The file '{path[:200]}'", name)
 
 
-def stdin_is_piped() -> bool:
+def is_stdin_piped() -> bool:
     """Whether something is piped in, or a file is. What programs get from other programs is often neither, and open
     for ever."""
     try:
@@ -44,17 +44,17 @@ def stdin_is_piped() -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
 
 
-def read_stdin(name: str) -> str:
+def read_input_stdin(name: str) -> str:
     """All of stdin, for the input `name`. Raises UsageError."""
     try:
-        _tell_if_waiting(name)
-        data = sys.stdin.buffer.read(LARGEST + 1)
+        _announce_waiting(name)
+        data = sys.stdin.buffer.read(MOST_BYTES + 1)
     except (AttributeError, OSError, ValueError):
         raise UsageError(f"There is no stdin to read '{name}' from.", hint=f"Write {name}=VALUE.") from None
-    return _text(data, "What is on stdin", name)
+    return _decode_text(data, "What is on stdin", name)
 
 
-def _tell_if_waiting(name: str) -> None:
+def _announce_waiting(name: str) -> None:
     """Whoever does not know what is waited for should be told."""
     if sys.stdin.isatty():
         sys.stderr.write(f"Type the value of '{name}', then Ctrl-D on a line of its own.\n")
@@ -65,16 +65,16 @@ def _tell_if_waiting(name: str) -> None:
             sys.stderr.write(f"Waiting for the value of '{name}' on stdin.\n")
 
 
-def _text(data: bytes, what: str, name: str) -> str:
-    if len(data) > LARGEST:
-        raise UsageError(f"{what} is too large for '{name}': over {LARGEST // 1_000_000} MB.", hint=_HINT)
+def _decode_text(data: bytes, what: str, name: str) -> str:
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"{what} is too large for '{name}': over {MOST_BYTES // 1_000_000} MB.", hint=_HINT)
     try:
         return data.decode()
     except UnicodeDecodeError:
         raise UsageError(f"{what} is not UTF-8 text, and '{name}' takes no other.", hint=_HINT) from None
 
 
-def inputs_of(document: Mapping[str, Any], given: Mapping[str, str], *, has_stdin: bool = True) -> dict[str, Any]:
+def parse_inputs(document: Mapping[str, Any], given: Mapping[str, str], *, has_stdin: bool = True) -> dict[str, Any]:
     """Return the inputs of a run, with what is piped in for the one that asks for it. Raises UsageError."""
     declared = read_inputs(document.get("inputs"), [])
     from_stdin = [name for name, text in given.items() if text == "-"]
@@ -88,33 +88,33 @@ def inputs_of(document: Mapping[str, Any], given: Mapping[str, str], *, has_stdi
             f"Only one input can be read from stdin; these ask for it: {', '.join(from_stdin)}.",
             hint="Give the others as KEY=@FILE.",
         )
-    values = {name: _value(name, text, declared.get(name, _UNDECLARED)) for name, text in given.items()}
+    values = {name: _parse_input(name, text, declared.get(name, _UNDECLARED)) for name, text in given.items()}
     asking = next((one for one in declared.values() if one.stdin), None)
-    if has_stdin and asking and asking.name not in values and not from_stdin and stdin_is_piped():
-        text = read_stdin(asking.name)
+    if has_stdin and asking and asking.name not in values and not from_stdin and is_stdin_piped():
+        text = read_input_stdin(asking.name)
         if text:  # an empty pipe is what many programs are started with
-            values[asking.name] = _content(text, asking)
+            values[asking.name] = _parse_content(text, asking)
     return values
 
 
-def _value(name: str, text: str, declared: Input) -> Any:
+def _parse_input(name: str, text: str, declared: Input) -> Any:
     if text == "-":
-        return _content(read_stdin(name), declared)
+        return _parse_content(read_input_stdin(name), declared)
     if text.startswith("@@"):
         return text[1:]
     if text.startswith("@"):
-        return _content(read_file(name, text[1:]), declared)
+        return _parse_content(read_input_file(name, text[1:]), declared)
     # Text is left to whoever checks the inputs to make of it what is declared.
-    return text if declared.type != "any" else inferred(text)
+    return text if declared.type != "any" else infer_value(text)
 
 
-def _content(text: str, declared: Input) -> Any:
+def _parse_content(text: str, declared: Input) -> Any:
     """What a file or stdin holds is text, unless it is an object or a list as JSON."""
     is_structured = declared.type == "any" and text.lstrip().startswith(("{", "["))
-    return _as_json(text) if is_structured else text
+    return _parse_json_or_text(text) if is_structured else text
 
 
-def inferred(text: str) -> Any:
+def infer_value(text: str) -> Any:
     """The value that a text looks like. Numbers that would lose something, such as 007, are text."""
     lowered = text.lower()
     if lowered in ("true", "false"):
@@ -123,10 +123,10 @@ def inferred(text: str) -> Any:
         return int(text)
     if _FLOAT.fullmatch(text) and not text.lstrip("-").isdigit():
         return float(text)
-    return _as_json(text) if text.startswith(("{", "[", '"')) or text == "null" else text
+    return _parse_json_or_text(text) if text.startswith(("{", "[", '"')) or text == "null" else text
 
 
-def _as_json(text: str) -> Any:
+def _parse_json_or_text(text: str) -> Any:
     import orjson
 
     try:

@@ -39,14 +39,14 @@ class Positions:
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
-        self._root = _scanned(text)
+        self._root = _scan_values(text)
         inner = self._root.inner or {}
         if "ir" in inner and "nodes" not in inner:
             self._root = inner["ir"]
 
-    def of(self, path: str, *, key: bool = False) -> Position | None:
+    def find(self, path: str, *, key: bool = False) -> Position | None:
         """Where the value is, or its key, or else what it would be in."""
-        found = _found(self._root, path[:_LONGEST_PATH])[1]
+        found = _find_deepest(self._root, path[:_LONGEST_PATH])[1]
         if found is self._root:
             return None
         start, end = (key and found.key) or found.span
@@ -54,7 +54,7 @@ class Positions:
         return Position(line, start - self._starts[line - 1] + 1, end - start)
 
 
-def _scanned(text: str) -> _Value:
+def _scan_values(text: str) -> _Value:
     """The value that the text is, with all that is in it. Nothing here grows with the depth at which a value is."""
     outermost = _Value((0, 0))
     values: dict[str, _Value] = {}
@@ -81,7 +81,7 @@ def _scanned(text: str) -> _Value:
     return outermost.inner["[0]"]
 
 
-def _found(value: _Value, path: str) -> tuple[int, _Value]:
+def _find_deepest(value: _Value, path: str) -> tuple[int, _Value]:
     """What is at the path, or as far on the way there as there is something, and how much of the path that was.
 
     A key may have in it what else stands between keys: each beginning of the path may be one.
@@ -90,6 +90,6 @@ def _found(value: _Value, path: str) -> tuple[int, _Value]:
     start = 1 if path.startswith((".", "/")) else 0
     for end in (*(sign.start() for sign in _STEP.finditer(path, start + 1)), len(path)):
         if inner := (value.inner or {}).get(path[start:end]):
-            length, found = _found(inner, path[end:])
+            length, found = _find_deepest(inner, path[end:])
             best = max(best, (end + length, found), key=lambda one: one[0])
     return best

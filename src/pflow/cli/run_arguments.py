@@ -59,11 +59,11 @@ _FLAGS: Final = {
     "--help": "help",
     "-h": "help",
 }
-_VALUED: Final = {"--only": "only", "--cluster": "cluster"}
+_VALUE_OPTIONS: Final = {"--only": "only", "--cluster": "cluster"}
 _METAVARS: Final = {"--only": "NODE", "--cluster": "ADDRESS"}
 _INPUT: Final = re.compile(r"([^\W\d][\w.-]*)=(.*)", re.DOTALL)
-_LONGEST: Final = 60
-_SEE: Final = "See `pflow run --help`."
+_LONGEST_QUOTED: Final = 60
+_SEE_HELP: Final = "See `pflow run --help`."
 
 
 class UsageError(PflowError, InvalidInput):
@@ -86,7 +86,7 @@ class RunArguments:
     help: bool = False
 
 
-def parsed(arguments: Sequence[str]) -> RunArguments:
+def parse_run_arguments(arguments: Sequence[str]) -> RunArguments:
     """Raises UsageError."""
     asked = RunArguments()
     rest = list(arguments)
@@ -96,48 +96,48 @@ def parsed(arguments: Sequence[str]) -> RunArguments:
         if takes_options and given == "--":
             takes_options = False
         elif takes_options and given.startswith("-") and given != "-":
-            _option(asked, given, rest)
+            _apply_option(asked, given, rest)
         else:
-            _positional(asked, given)
+            _apply_positional(asked, given)
     if not asked.workflow and not asked.help:
-        raise UsageError("Missing argument 'NAME|FILE'.", hint=f"`pflow list` lists what there is. {_SEE}")
+        raise UsageError("Missing argument 'NAME|FILE'.", hint=f"`pflow list` lists what there is. {_SEE_HELP}")
     return asked
 
 
-def _option(asked: RunArguments, given: str, rest: list[str]) -> None:
+def _apply_option(asked: RunArguments, given: str, rest: list[str]) -> None:
     name, has_value, value = given.partition("=")
     if name in _FLAGS:
         if has_value:
-            raise UsageError(f"Option '{name}' does not take a value.", hint=_SEE)
+            raise UsageError(f"Option '{name}' does not take a value.", hint=_SEE_HELP)
         setattr(asked, _FLAGS[name], True)
-    elif name in _VALUED:
+    elif name in _VALUE_OPTIONS:
         if not has_value:
             if not rest or rest[0].startswith("-"):
                 raise UsageError(f"Option '{name}' requires an argument.", hint=f"Write {name} {_METAVARS[name]}.")
             value = rest.pop(0)
         if not value:
             raise UsageError(f"Option '{name}' requires an argument.", hint=f"Write {name} {_METAVARS[name]}.")
-        setattr(asked, _VALUED[name], value)
+        setattr(asked, _VALUE_OPTIONS[name], value)
     else:
-        raise UsageError(f"No such option: {name[:_LONGEST]}.", hint=_meant(name))
+        raise UsageError(f"No such option: {name[:_LONGEST_QUOTED]}.", hint=_suggest_option(name))
 
 
-def _positional(asked: RunArguments, given: str) -> None:
+def _apply_positional(asked: RunArguments, given: str) -> None:
     as_input = _INPUT.fullmatch(given)
     if as_input:
         key, value = as_input.groups()
         if key in asked.inputs:
-            raise UsageError(f"The input '{key[:_LONGEST]}' is given twice.", hint="Give it once.")
+            raise UsageError(f"The input '{key[:_LONGEST_QUOTED]}' is given twice.", hint="Give it once.")
         asked.inputs[key] = value
     elif not asked.workflow and given:
         asked.workflow = given
     else:
-        shown = given[:_LONGEST]
+        shown = given[:_LONGEST_QUOTED]
         raise UsageError(f"'{shown}' is no input: there is no '=' after a name.", hint="Write inputs as KEY=VALUE.")
 
 
-def _meant(name: str) -> str:
+def _suggest_option(name: str) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(name, [*_FLAGS, *_VALUED], n=1)
-    return f"Did you mean {near[0]}?" if near else _SEE
+    near = get_close_matches(name, [*_FLAGS, *_VALUE_OPTIONS], n=1)
+    return f"Did you mean {near[0]}?" if near else _SEE_HELP

@@ -9,112 +9,112 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn, TextIO
 
-from pflow.cli.printing import print_json, settle_stderr
-from pflow.cli.run_arguments import HELP, RunArguments, parsed
+from pflow.cli.printing import flush_stderr, print_json
+from pflow.cli.run_arguments import HELP, RunArguments, parse_run_arguments
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.terminal import run, unwritten
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    run(lambda: _answered(arguments), as_json="--json" in arguments)
+    run(lambda: _handle_arguments(arguments), as_json="--json" in arguments)
 
 
-def _answered(arguments: Sequence[str]) -> int:
+def _handle_arguments(arguments: Sequence[str]) -> int:
     asked = RunArguments(json="--json" in arguments)
     try:
-        asked = parsed(arguments)
+        asked = parse_run_arguments(arguments)
         if asked.help:
             sys.stdout.write(HELP)
             return 0
-        return _planned(asked) if asked.dry_run else _ran(asked)
+        return _print_dry_run(asked) if asked.dry_run else _run_workflow(asked)
     except UraniborgError as exc:
-        return _refused(exc, asked)
+        return _report_refusal(exc, asked)
 
 
-def _refused(error: UraniborgError, asked: RunArguments) -> int:
+def _report_refusal(error: UraniborgError, asked: RunArguments) -> int:
     """Nothing ran."""
     if asked.json:
         from pflow.replies import refused
 
-        print_json(redact(_as_given(refused(error, asked.workflow), asked.workflow)))
+        print_json(redact(_use_given_name(refused(error, asked.workflow), asked.workflow)))
     else:
-        from pflow.cli.run_results import tell_error
+        from pflow.cli.run_results import print_error
 
-        tell_error(error, asked.workflow)
+        print_error(error, asked.workflow)
     return error.exit_code
 
 
-def _ran(asked: RunArguments) -> int:
-    from pflow.cli.run_command import stdout_for_result
-    from pflow.cli.run_results import exit_code, tell_result
+def _run_workflow(asked: RunArguments) -> int:
+    from pflow.cli.run_command import reserve_stdout
+    from pflow.cli.run_results import get_exit_code, print_result
     from pflow.engine.cancelling import Cancellation
 
-    service, source, inputs = _prepared(asked)
+    service, source, inputs = _prepare_run(asked)
     cancellation = Cancellation()
-    with stdout_for_result() as stdout:
-        with _ended_by_signals(cancellation) as signals:
+    with reserve_stdout() as stdout:
+        with _cancel_on_signals(cancellation) as signals:
             result = service.run(
                 source.found.stored.ir,
                 inputs,
                 name=source.name,
-                source=source.noted,
+                source=source.log_label,
                 warnings=list(source.found.warnings),
-                output=_output(asked),
+                output=_make_progress(asked),
                 cancellation=cancellation,
                 fresh=asked.fresh,
                 only=asked.only,
             )
-        settle_stderr()
+        flush_stderr()
         if asked.json:
-            print_json(_as_given(result.reply(), asked.workflow), stdout)
+            print_json(_use_given_name(result.reply(), asked.workflow), stdout)
         else:
-            tell_result(result, asked.workflow, stdout)
-    return 128 + signals[0] if signals else exit_code(result)
+            print_result(result, asked.workflow, stdout)
+    return 128 + signals[0] if signals else get_exit_code(result)
 
 
-def _as_given(reply: dict[str, Any], given: str) -> dict[str, Any]:
+def _use_given_name(reply: dict[str, Any], given: str) -> dict[str, Any]:
     """The reply with all that is said in it about the workflow in the words of whoever asked."""
-    from pflow.cli.sources import as_given
+    from pflow.cli.sources import restore_given_name
 
     error: dict[str, Any] | None = reply["error"]
-    said = {key: as_given(error[key], given) for key in ("message", "hint")} if error else {}
+    said = {key: restore_given_name(error[key], given) for key in ("message", "hint")} if error else {}
     return {
         **reply,
         "error": error and {**error, **said},
-        "warnings": [as_given(one, given) for one in reply["warnings"]],
+        "warnings": [restore_given_name(one, given) for one in reply["warnings"]],
     }
 
 
-def _planned(asked: RunArguments) -> int:
-    from pflow.cli.run_pages import tell_plan, without_internal
+def _print_dry_run(asked: RunArguments) -> int:
+    from pflow.cli.run_pages import print_plan, remove_internal_params
 
-    service, source, inputs = _prepared(asked)
+    service, source, inputs = _prepare_run(asked)
     document = source.found.stored.ir
     planned = service.plan(document, inputs, name=source.name, fresh=asked.fresh, only=asked.only)
-    steps = [without_internal(step) for step in planned]
+    steps = [remove_internal_params(step) for step in planned]
     if asked.json:
         print_json(redact({"workflow": source.name, "plan": steps, "warnings": list(source.found.warnings)}))
     else:
-        tell_plan(steps, asked.workflow)
+        print_plan(steps, asked.workflow)
     return 0
 
 
-def _prepared(asked: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
-    from pflow.cli.input_values import inputs_of
-    from pflow.cli.sources import check_home, names_a_file, source_of
+def _prepare_run(asked: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
+    from pflow.cli.input_values import parse_inputs
+    from pflow.cli.sources import check_home, find_source, is_file_path
     from pflow.config import load
     from pflow.service import Service
 
     settings = load()
     service = Service(replace(settings, cluster=asked.cluster) if asked.cluster else settings)
-    if not names_a_file(asked.workflow):
+    if not is_file_path(asked.workflow):
         check_home(service.home)
-    source = source_of(service, asked.workflow)
-    return service, source, inputs_of(source.found.stored.ir, asked.inputs)
+    source = find_source(service, asked.workflow)
+    return service, source, parse_inputs(source.found.stored.ir, asked.inputs)
 
 
-def _output(asked: RunArguments) -> Any:
+def _make_progress(asked: RunArguments) -> Any:
     """Whoever wants JSON from a program that writes both streams to one place wants nothing else there."""
     if asked.quiet or (asked.json and not sys.stderr.isatty()):
         return None
@@ -124,7 +124,7 @@ def _output(asked: RunArguments) -> Any:
 
 
 @contextlib.contextmanager
-def _ended_by_signals(cancellation: Any) -> Generator[list[int]]:
+def _cancel_on_signals(cancellation: Any) -> Generator[list[int]]:
     """Whoever ends this process, or closes its terminal, ends the run: its processes too, and with a checkpoint.
 
     The engine itself sees to interrupts.
@@ -147,7 +147,7 @@ def _ended_by_signals(cancellation: Any) -> Generator[list[int]]:
 
 
 @contextlib.contextmanager
-def stdout_for_result() -> Generator[TextIO]:
+def reserve_stdout() -> Generator[TextIO]:
     """A stream to where stdout leads. What nodes print, and what they and their processes write to stdout's descriptor,
     goes to stderr, from now on and to the end of the process: a thread that was given up on may write until then.
 
@@ -160,20 +160,20 @@ def stdout_for_result() -> Generator[TextIO]:
         with contextlib.redirect_stdout(sys.stderr):
             yield usual
         return
-    own = _led_away(descriptor)
+    own = _redirect_to_stderr(descriptor)
     sys.stdout = sys.stderr
     try:
         yield own
-        _flush(own)
+        _flush_or_raise(own)
     except BaseException:
         usual.flush()
         os.dup2(own.fileno(), descriptor)
         sys.stdout = usual
-        _drop(own)
+        _discard_stream(own)
         raise
 
 
-def _led_away(descriptor: int) -> TextIO:
+def _redirect_to_stderr(descriptor: int) -> TextIO:
     sys.stdout.flush()
     own = open(  # noqa: SIM115 - whoever asked for it closes it
         os.dup(descriptor), "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors, closefd=False
@@ -185,7 +185,7 @@ def _led_away(descriptor: int) -> TextIO:
     return own
 
 
-def _flush(stream: TextIO) -> None:
+def _flush_or_raise(stream: TextIO) -> None:
     try:
         stream.flush()
     except BrokenPipeError:
@@ -194,7 +194,7 @@ def _flush(stream: TextIO) -> None:
         raise unwritten(exc) from None
 
 
-def _drop(stream: TextIO) -> None:
+def _discard_stream(stream: TextIO) -> None:
     """What it still holds must go nowhere, or the interpreter complains of it when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     stream.close()

@@ -9,13 +9,13 @@ def print_version(*, as_json: bool) -> None:
     number = version()
     text = f'{{"version": "{number}"}}\n' if as_json else f"pflow {number}\n"
     try:
-        _write(text)
+        _write_and_flush(text)
     except (OSError, AttributeError):  # nobody reads it, or it cannot be written, or it is closed
         from uraniborg.kernel.terminal import run
 
-        run(lambda: _write(text))
+        run(lambda: _write_and_flush(text))
 
 
-def _write(text: str) -> None:
+def _write_and_flush(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()

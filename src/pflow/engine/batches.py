@@ -94,12 +94,12 @@ def _note(count: int, reused: int, notes: list[str], failed: int) -> str:
 def items_of(node: Node, batch: Batch, scope: Scope) -> list[Any]:
     """Raises TemplateUnresolved and NodeFailed."""
     resolution = Resolution(scope)
-    items = resolution.resolved(batch.items)
-    resolution.check(node=node.id)
+    items = resolution.resolve_value(batch.items)
+    resolution.raise_if_missing(node=node.id)
     if isinstance(items, str):
-        from pflow.ir.coercion import coerced
+        from pflow.ir.coercion import coerce_value
 
-        items = coerced(items, "array")[0]
+        items = coerce_value(items, "array")[0]
     if not isinstance(items, list):
         raise NodeFailed(
             f"The items of '{node.id}' are no list, but {type(items).__name__}.",

@@ -224,7 +224,7 @@ def run_remotely(parcel: Parcel) -> dict[str, Any]:
     try:
         interface, params, fields, secrets = pickle.loads(parcel.data)  # noqa: S301 - it comes from who may run any code here
         context = Context(**fields, mask=Secrets(secrets).masked)
-        function = Registry(context.home).function(interface)
+        function = Registry(context.home).load_function(interface)
         is_async = iscoroutinefunction(function)
         given = asyncio.run(_in_time(function(params, context), context)) if is_async else function(params, context)
         outcome = given if isinstance(given, Outcome) else Outcome({} if given is None else given)

@@ -24,7 +24,7 @@ from pflow.ir.model import ERROR_ACTION, Node, Workflow
 from pflow.ir.template_uses import NESTED
 from pflow.registry.interface import Interface
 from pflow.templates.resolution import Resolution, Scope
-from pflow.templates.truncation import CutShort
+from pflow.templates.truncation import TruncatedOutput
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.wording import counted
 
@@ -129,7 +129,7 @@ class GraphRun:
         self._on_node = on_node
         self._child = child
         self._prefix = prefix
-        self._graph = Graph.of(workflow)
+        self._graph = Graph.from_workflow(workflow)
         self._schedule = Schedule(workflow, self._graph)
         self._world = world
         self._worlds: dict[str, str] = {}
@@ -301,7 +301,7 @@ class GraphRun:
         self.progress.not_reused |= {f"{node.id}/{one}": why for one, why in inner.not_reused.items()}
 
     def _effect_of(self, node: Node) -> str:
-        return node.effect or self._interfaces[node.type].effect_of(node.params)
+        return node.effect or self._interfaces[node.type].get_effect(node.params)
 
     async def _in_time(self, node: Node, workflow: Workflow, inner: "GraphRun") -> None:
         seconds = min((one for one in (node.timeout, workflow.timeout) if one is not None), default=None)
@@ -345,11 +345,11 @@ def outputs_of(
     for output in workflow.outputs.values():
         resolution = Resolution(Scope(values))
         try:
-            value = resolution.resolved(output.source)
-        except CutShort as short:
+            value = resolution.resolve_value(output.source)
+        except TruncatedOutput as short:
             if not cut:
                 raise
-            value = short.told
+            value = short.summary
             warnings.append(f"The output '{output.name}' is {value['bytes']:,} bytes long: see {value['file']}.")
         if resolution.missing:
             told = ", ".join(f"${{{one.text}}}" for one in resolution.missing)

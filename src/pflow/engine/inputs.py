@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pflow.errors import InvalidInputs, TemplateUnresolved
-from pflow.ir.coercion import coerced
+from pflow.ir.coercion import coerce_value
 from pflow.ir.diagnostics import nearest
 from pflow.ir.model import Workflow
-from pflow.ir.template_uses import variables_of
+from pflow.ir.template_uses import list_variables
 from pflow.redaction import is_sensitive
 
 _MISFITS: Final = "Give values of the types that are declared, and none for a node."
@@ -38,7 +38,7 @@ def prepared(workflow: Workflow, given: Mapping[str, Any], env: Mapping[str, str
             else:
                 missing.append(name)
                 continue
-        values[name], fits = coerced(values[name], declared.type)
+        values[name], fits = coerce_value(values[name], declared.type)
         if not fits:
             problems.append({"path": f"inputs.{name}", "problem": f"is not of the type {declared.type}"})
     if missing:
@@ -57,7 +57,7 @@ def unknown_inputs(workflow: Workflow, given: Mapping[str, Any]) -> list[str]:
     """A word of warning for each input that nothing in the workflow uses."""
     if given.keys() <= workflow.inputs.keys():
         return []
-    known = [one["name"] for one in variables_of(workflow)]
+    known = [one["name"] for one in list_variables(workflow)]
     warnings: list[str] = []
     for name in given:
         if name not in known:
@@ -85,7 +85,7 @@ def _missing(
     node = next(
         (
             use["node"]
-            for one in variables_of(workflow)
+            for one in list_variables(workflow)
             if one["name"] in missing
             for use in one["used_in"]
             if "node" in use
@@ -95,7 +95,7 @@ def _missing(
     example = ", ".join(f'"{name}": …' for name in missing)
     undeclared = [
         one["name"]
-        for one in variables_of(workflow)
+        for one in list_variables(workflow)
         if one["required"] and not one["declared"] and one["name"] not in given
     ]
     message, hint = f"Required inputs are missing: {told}.", f"Give them with the call: inputs = {{{example}}}"

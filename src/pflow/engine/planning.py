@@ -16,12 +16,12 @@ from pflow.engine.steps import usable
 from pflow.engine.ways import End, Ways
 from pflow.errors import NodeFailed, TemplateUnresolved
 from pflow.ir.model import ERROR_ACTION, Batch, Node, Workflow
-from pflow.ir.template_uses import INDEX, NESTED, resolvable
+from pflow.ir.template_uses import INDEX, NESTED, get_resolvable_params
 from pflow.node import Context
 from pflow.redaction import Secrets, secret_params
 from pflow.registry.interface import Interface
 from pflow.templates.resolution import Scope
-from pflow.templates.syntax import references_in, strings_in, templates_in
+from pflow.templates.syntax import find_templates, iter_references, iter_strings
 from uraniborg.kernel.errors import UraniborgError
 
 _TO_COME: Final = "to come"
@@ -106,7 +106,7 @@ class _Foresight:
                 self.secrets.add(values_of(references, name, values.get(name)))
         ways = Ways(workflow, self._interfaces, world)
         told: list[dict[str, Any]] = []
-        for name in ways.graph.order():
+        for name in ways.graph.sort_nodes():
             node, key = workflow.nodes[name], prefix + name
             if ways.is_skipped(name):
                 told.append(self._told(node, key, "skip"))
@@ -224,7 +224,7 @@ class _Foresight:
         **more: Any,
     ) -> dict[str, Any]:
         given = dict(node.params if params is None else params)
-        effect = node.effect or self._interfaces[node.type].effect_of(given)
+        effect = node.effect or self._interfaces[node.type].get_effect(given)
         about = {"node": key, "type": node.type, "effect": effect}
         return {**about, "params": given, "will": will, "waits_for": list(waits_for), **more}
 
@@ -250,7 +250,7 @@ def _all_known(each: list[_Foreseen], ran: str) -> str | None:
 
 def _references(node: Node, unknown: set[str]) -> list[str]:
     """What its templates may take from nodes of which it is not known what they will give."""
-    texts = (text for _, text in strings_in([resolvable(node), node.batch and node.batch.items]))
-    references = (one for text in texts for template in templates_in(text) for one in references_in(template))
+    texts = (text for _, text in iter_strings([get_resolvable_params(node), node.batch and node.batch.items]))
+    references = (one for text in texts for template in find_templates(text) for one in iter_references(template))
     names = unknown - {node.batch.alias} if node.batch else unknown
     return list(dict.fromkeys(one.text for one in references if one.root in names))

@@ -17,7 +17,7 @@ def may_be_reused(
 ) -> bool:
     """Whether an earlier result can stand for it: not if it looks at what changes by itself, nor if what it wrote is
     gone, unless a node after it took that away."""
-    if not node.reuse or interface.is_volatile_for(params):
+    if not node.reuse or interface.is_volatile_with(params):
         return False
     written = paths_of(interface.writes, params, context)
     return all(os.path.exists(one) or one in took for one in written)

@@ -12,7 +12,7 @@ class Schedule:
     taken, and else is skipped, and its own edges are dead."""
 
     def __init__(self, workflow: Workflow, graph: Graph | None = None) -> None:
-        self._graph = graph or Graph.of(workflow)
+        self._graph = graph or Graph.from_workflow(workflow)
         self._open = {node: len(edges) for node, edges in self._graph.entering.items()}
         self._taken: set[str] = set()
         self.skipped: list[str] = []

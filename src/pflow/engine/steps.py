@@ -24,7 +24,7 @@ from pflow.ir.model import Node, Retry
 from pflow.node import Context, Outcome
 from pflow.redaction import Secrets, secret_params
 from pflow.registry.interface import Interface
-from pflow.templates.resolution import LONGEST, Scope
+from pflow.templates.resolution import MOST_CHARACTERS, Scope
 from pflow.templates.syntax import Reference
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import get_logger
@@ -136,7 +136,7 @@ def _job(
         frame.secrets.add(secrets)
     timeout = node.timeout if node.timeout is not None else interface.timeout
     context = frame.context_of(key, timeout)
-    effect = node.effect or interface.effect_of(params)
+    effect = node.effect or interface.get_effect(params)
     print_ = fingerprint_of(interface, params, context, world)
     frame.hashes[key] = print_
     return _Job(
@@ -200,7 +200,7 @@ def _reason(frame: Frame, past: Past, job: _Job, was_interrupted: bool) -> str: 
         return "it was interrupted"
     if not job.node.reuse:
         return 'it says "resume": "never"'
-    if job.call.interface.is_volatile_for(job.call.params):
+    if job.call.interface.is_volatile_with(job.call.params):
         return "what it reads may have changed"
     if (result := past.results.get(job.id)) is not None:
         if result.outputs is not None:
@@ -250,9 +250,9 @@ async def _run(frame: Frame, job: _Job, by: str = "") -> Step:
             recorder.waits(job.key, job.fingerprint)
         raise
     text = as_json(outcome.outputs)
-    if len(text) > LONGEST:
+    if len(text) > MOST_CHARACTERS:
         raise Unusable(
-            f"'{job.node.id}' gave {len(text):,} bytes; {LONGEST:,} are the most.",
+            f"'{job.node.id}' gave {len(text):,} bytes; {MOST_CHARACTERS:,} are the most.",
             hint="Have it write a file, and give the path.",
         )
     outputs, action, effect, by = from_json(text), outcome.action, job.call.effect, by or frame.context.run_id

@@ -24,7 +24,7 @@ class Ways:
     """Nodes are added one by one, each after those that it follows; those that are skipped are not."""
 
     def __init__(self, workflow: Workflow, interfaces: Mapping[str, Interface], world: str) -> None:
-        self.graph = Graph.of(workflow)
+        self.graph = Graph.from_workflow(workflow)
         self.ends: dict[str, End] = {}
         self.unknown: set[str] = set()
         """Nodes of which it is not known what they give, or whether they are reached to give it."""

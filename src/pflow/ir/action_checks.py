@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION, Edge, Node
-from pflow.ir.template_uses import is_template
+from pflow.ir.template_uses import has_template
 from pflow.registry.interface import Interface
 
 APPROVAL: Final = "approval"
@@ -25,7 +25,7 @@ def check_actions(
     is_approval = node.type == APPROVAL
     if interface.open_actions or (node.batch is not None and not is_approval):
         return []
-    known = _approval_actions(node) if is_approval else tuple(dict.fromkeys([*interface.actions, ERROR_ACTION]))
+    known = _list_approval_actions(node) if is_approval else tuple(dict.fromkeys([*interface.actions, ERROR_ACTION]))
     unknown: dict[str, int] = {}
     for edge in leaving:
         if edge.action not in known:
@@ -38,21 +38,21 @@ def check_actions(
             available=known if is_approval else interface.actions,
             nearest=nearest(action, known),
             node=node.id,
-            **(_remedy(node, action) if is_approval else {}),
+            **(_suggest_fix(node, action) if is_approval else {}),
         )
         for action, index in sorted(unknown.items())
     ]
 
 
-def _approval_actions(node: Node) -> tuple[str, ...]:
+def _list_approval_actions(node: Node) -> tuple[str, ...]:
     """Return the actions of an approval: a batch joins the decisions, and only `branch` follows a rejection."""
     branches = node.params.get(_ON_REJECT)
-    if node.batch is None and (branches == _BRANCH or is_template(branches)):
+    if node.batch is None and (branches == _BRANCH or has_template(branches)):
         return (DEFAULT_ACTION, REJECTED, ERROR_ACTION)
     return (DEFAULT_ACTION, ERROR_ACTION)
 
 
-def _remedy(node: Node, action: str) -> dict[str, Any]:
+def _suggest_fix(node: Node, action: str) -> dict[str, Any]:
     if node.batch is not None:
         return {"hint": "A batch follows `default`, or `error` if an item fails. Use the decisions in `results`."}
     question: Any = node.params.get("question") or "Send it?"

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from pflow.ir.coercion import coerced
-from pflow.ir.diagnostics import Diagnostic, error, nearest, unknown_keys, warning
+from pflow.ir.coercion import coerce_value
+from pflow.ir.diagnostics import Diagnostic, error, nearest, report_unknown_keys, warning
 from pflow.ir.model import Input, Output
 from pflow.redaction import is_sensitive
 
@@ -36,16 +36,16 @@ _OUTPUT_EXAMPLE: Final = {"source": "${node.output}", "description": "What it is
 Plain = dict[str, Any]
 
 
-def is_name(text: str) -> bool:
+def is_valid_name(text: str) -> bool:
     """Whether a template can refer to it."""
     return _NAME.fullmatch(text) is not None
 
 
 def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
     inputs: dict[str, Input] = {}
-    for name, told in _declared(plain, "inputs", _INPUT_EXAMPLE, found).items():
+    for name, told in _read_declarations(plain, "inputs", _INPUT_EXAMPLE, found).items():
         path = f"inputs.{name}"
-        found += unknown_keys(told, _INPUT_KEYS, "An input", path, _INPUT_EXAMPLE)
+        found += report_unknown_keys(told, _INPUT_KEYS, "An input", path, _INPUT_EXAMPLE)
         kind = _read_type(told, path, found)
         has_default = "default" in told
         required = told.get("required", not has_default) is not False
@@ -57,7 +57,7 @@ def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
         if required and has_default:
             message = f"'{name}' is required and has a default, which is used when it is not given."
             found.append(warning("default_of_required", f"{path}.required", message, hint="Leave `required` out."))
-        if has_default and told["default"] is not None and not coerced(told["default"], kind)[1]:
+        if has_default and told["default"] is not None and not coerce_value(told["default"], kind)[1]:
             message = f"The default of '{name}' is not of its type, {kind}."
             found.append(error("bad_default", f"{path}.default", message))
         inputs[name] = Input(
@@ -78,14 +78,14 @@ def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
 
 def read_outputs(plain: Any, found: list[Diagnostic]) -> dict[str, Output]:
     outputs: dict[str, Output] = {}
-    for name, told in _declared(plain, "outputs", _OUTPUT_EXAMPLE, found).items():
+    for name, told in _read_declarations(plain, "outputs", _OUTPUT_EXAMPLE, found).items():
         path = f"outputs.{name}"
         wrong = next((key for key in ("value", "from") if key in told and "source" not in told), None)
         if wrong:
             message = f"An output says `source`, not `{wrong}`."
-            found.append(error("no_source", f"{path}.{wrong}", message, example={name: _meant(told[wrong])}))
+            found.append(error("no_source", f"{path}.{wrong}", message, example={name: _suggest_output(told[wrong])}))
             continue
-        found += unknown_keys(told, _OUTPUT_KEYS, "An output", path, _OUTPUT_EXAMPLE)
+        found += report_unknown_keys(told, _OUTPUT_KEYS, "An output", path, _OUTPUT_EXAMPLE)
         source = told.get("source")
         if not isinstance(source, str) or not source:
             message = "An output needs a `source`: the template of what it gives."
@@ -93,25 +93,25 @@ def read_outputs(plain: Any, found: list[Diagnostic]) -> dict[str, Output]:
             continue
         outputs[name] = Output(
             name=name,
-            source=_as_template(source),
+            source=_to_template(source),
             type=_read_type(told, path, found),
             description=str(told.get("description") or ""),
         )
     return outputs
 
 
-def _as_template(source: str) -> str:
+def _to_template(source: str) -> str:
     """`node.key` and `$node.key` are understood, too."""
     bare = source[1:] if source.startswith("$") and not source.startswith(("${", "$$")) else source
     return f"${{{bare}}}" if "${" not in bare and re.fullmatch(r"[^\W\d][\w-]*([.\[][\w.\[\]-]+)?", bare) else source
 
 
-def _meant(source: Any) -> Plain:
+def _suggest_output(source: Any) -> Plain:
     """An output for which only its source was said, or under another key."""
-    return {"source": _as_template(source)} if isinstance(source, str) and source else _OUTPUT_EXAMPLE
+    return {"source": _to_template(source)} if isinstance(source, str) and source else _OUTPUT_EXAMPLE
 
 
-def _declared(plain: Any, where: str, example: Plain, found: list[Diagnostic]) -> dict[str, Plain]:
+def _read_declarations(plain: Any, where: str, example: Plain, found: list[Diagnostic]) -> dict[str, Plain]:
     """The declarations that are objects under a good name; the others are told of."""
     if plain is None:
         return {}
@@ -121,11 +121,11 @@ def _declared(plain: Any, where: str, example: Plain, found: list[Diagnostic]) -
         return {}
     kept: dict[str, Plain] = {}
     for name, told in cast("Plain", plain).items():
-        if not is_name(name):
+        if not is_valid_name(name):
             message = f"'{name[:80]}' is no name that templates can use: {NAME_RULE}."
             found.append(error("bad_name", f"{where}.{name[:80]}", message, example={"repo_name": example}))
         elif not isinstance(told, dict):
-            right = {name: _meant(told)} if where == "outputs" else {name: example}
+            right = {name: _suggest_output(told)} if where == "outputs" else {name: example}
             message = f"'{name}' must be an object that says what it is."
             found.append(error("bad_declaration", f"{where}.{name}", message, example=right))
         else:

@@ -30,7 +30,7 @@ class Diagnostic:
     more_available: int = 0
     """How many more values there are than `available` lists."""
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """As JSON has it. What there is nothing to say of is left out."""
         told: dict[str, Any] = {
             "severity": self.severity,
@@ -57,7 +57,7 @@ def warning(code: str, path: str, message: str, **more: Any) -> Diagnostic:
     return Diagnostic("warning", code, path, message, **more)
 
 
-def unknown_keys(
+def report_unknown_keys(
     told: Iterable[str], known: tuple[str, ...], what: str, path: str, example: Any, *, hint: str = ""
 ) -> list[Diagnostic]:
     """An error for each key that `what`, which is at `path`, cannot have."""
@@ -96,13 +96,13 @@ def _is_slip(word: str, other: str) -> bool:
     from rapidfuzz.distance import OSA
 
     short, long = sorted((word[:_LONGEST], other), key=len)
-    if short in long or (short[:1] == long[:1] and _is_left_of(short, long)):
+    if short in long or (short[:1] == long[:1] and _is_subsequence(short, long)):
         return True
     most = max(1, len(long) // 4)
     return OSA.distance(short, long, score_cutoff=most) <= most
 
 
-def _is_left_of(short: str, long: str) -> bool:
+def _is_subsequence(short: str, long: str) -> bool:
     """Whether `short` is what is left of `long` without some of its letters."""
     letters = iter(long)
     return all(letter in letters for letter in short)

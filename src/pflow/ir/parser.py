@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Final, cast
 
-from pflow.ir.declarations import NAME_RULE, is_name, read_inputs, read_outputs
-from pflow.ir.diagnostics import Diagnostic, error, nearest, unknown_keys, warning
+from pflow.ir.declarations import NAME_RULE, is_valid_name, read_inputs, read_outputs
+from pflow.ir.diagnostics import Diagnostic, error, nearest, report_unknown_keys, warning
 from pflow.ir.model import DEFAULT_ACTION, IR_VERSION, Edge, Node, Workflow
 from pflow.ir.node_settings import read_batch, read_retry, read_timeout
 
@@ -21,8 +21,8 @@ _KEYS: Final = (
 )
 _NODE_KEYS: Final = ("id", "type", "purpose", "params", "batch", "retry", "timeout", "resume", "effect")
 _WRAPPER_KEYS: Final = ("name", "description", "ir", "created_at", "updated_at", "version")
-_TOLD_ELSEWHERE: Final = ("name", "description", "version", "created_at", "updated_at", "metadata")
-_WITHOUT_EFFECT: Final = ("mappings", "enable_namespacing", "template_resolution_mode")
+_WRAPPER_ONLY_KEYS: Final = ("name", "description", "version", "created_at", "updated_at", "metadata")
+_KEYS_WITHOUT_EFFECT: Final = ("mappings", "enable_namespacing", "template_resolution_mode")
 _DEEPEST: Final = 100
 _NODE: Final = {"id": "hello", "type": "echo", "params": {"message": "Hello ${who}"}}
 _EXAMPLE: Final = {
@@ -35,53 +35,53 @@ _EXAMPLE: Final = {
 Plain = dict[str, Any]
 
 
-def unwrapped(document: Mapping[str, Any]) -> Plain:
+def unwrap_document(document: Mapping[str, Any]) -> Plain:
     """The IR of a document that is one, or that wraps one under `ir`."""
     inner = document.get("ir")
     is_wrapped = isinstance(inner, dict) and "nodes" not in document
     return dict(cast("Plain", inner) if is_wrapped else document)
 
 
-def normalised(document: Mapping[str, Any]) -> Plain:
+def normalize_document(document: Mapping[str, Any]) -> Plain:
     """The IR in one form: its version named, edges there, `params` and `from`/`to` under these names."""
-    plain = unwrapped(document)
+    plain = unwrap_document(document)
     plain.setdefault("ir_version", IR_VERSION)
     if plain.get("edges") is None:
         plain["edges"] = []
     if isinstance(nodes := plain.get("nodes"), list):
-        plain["nodes"] = [_normal_node(node) for node in cast("list[Any]", nodes)]
+        plain["nodes"] = [_normalize_node(node) for node in cast("list[Any]", nodes)]
     if isinstance(plain["edges"], list):
-        plain["edges"] = [_normal_edge(edge) for edge in cast("list[Any]", plain["edges"])]
+        plain["edges"] = [_normalize_edge(edge) for edge in cast("list[Any]", plain["edges"])]
     return plain
 
 
-def _normal_node(node: Any) -> Any:
+def _normalize_node(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
-    plain = _with_params(cast("Plain", node))
+    plain = _rename_parameters_key(cast("Plain", node))
     if plain.get("type") == "batch" and isinstance(params := plain.get("params"), dict):
-        return _without_batch_type(plain, cast("Plain", params))
+        return _unfold_batch_type(plain, cast("Plain", params))
     return plain
 
 
-def _with_params(node: Plain) -> Plain:
+def _rename_parameters_key(node: Plain) -> Plain:
     plain = dict(node)
     if "params" not in plain and "parameters" in plain:
         plain["params"] = plain.pop("parameters")
     return plain
 
 
-def _without_batch_type(plain: Plain, params: Plain) -> Plain:
+def _unfold_batch_type(plain: Plain, params: Plain) -> Plain:
     """A node of the type `batch` is the node within it, run for each item."""
     inner = params.get("node")
     if not isinstance(inner, dict):
         return plain
     batch = {key: value for key, value in params.items() if key != "node"}
     kept = {key: value for key, value in plain.items() if key not in ("type", "params")}
-    return {"type": None, **_with_params(cast("Plain", inner)), **kept, "batch": batch}
+    return {"type": None, **_rename_parameters_key(cast("Plain", inner)), **kept, "batch": batch}
 
 
-def _normal_edge(edge: Any) -> Any:
+def _normalize_edge(edge: Any) -> Any:
     if not isinstance(edge, dict):
         return edge
     plain = dict(cast("Plain", edge))
@@ -91,12 +91,12 @@ def _normal_edge(edge: Any) -> Any:
     return plain
 
 
-def read_workflow(document: Any) -> tuple[Workflow | None, list[Diagnostic]]:
+def parse_workflow(document: Any) -> tuple[Workflow | None, list[Diagnostic]]:
     """The workflow that a JSON object is, and all that is wrong with its structure; no workflow if that is too much."""
     if not isinstance(document, dict):
         return None, [error("not_an_object", "", "A workflow is a JSON object.", example=_EXAMPLE)]
     found: list[Diagnostic] = []
-    plain = _without_depths(normalised(cast("Plain", document)), "", found, but="nodes")
+    plain = _drop_deep_values(normalize_document(cast("Plain", document)), "", found, but="nodes")
     _check_keys(plain, found)
     _check_version(plain, found)
     inputs = read_inputs(plain.get("inputs"), found)
@@ -113,21 +113,21 @@ def read_workflow(document: Any) -> tuple[Workflow | None, list[Diagnostic]]:
     return Workflow(nodes, tuple(edges), start, inputs, outputs, timeout), found
 
 
-def places_of(document: Mapping[str, Any]) -> dict[str, int]:
+def index_nodes(document: Mapping[str, Any]) -> dict[str, int]:
     """The place of each node in the list that it was read from."""
     places: dict[str, int] = {}
-    for index, node in enumerate(cast("list[Any]", normalised(document)["nodes"])):
+    for index, node in enumerate(cast("list[Any]", normalize_document(document)["nodes"])):
         if isinstance(node, dict) and isinstance(name := cast("Plain", node).get("id"), str):
             places.setdefault(name, index)
     return places
 
 
-def edge_places_of(document: Mapping[str, Any]) -> dict[Edge, int]:
+def index_edges(document: Mapping[str, Any]) -> dict[Edge, int]:
     """The first place of each edge in the list that it was read from."""
     places: dict[Edge, int] = {}
-    listed: Any = unwrapped(document).get("edges")
+    listed: Any = unwrap_document(document).get("edges")
     for index, one in enumerate(cast("list[Any]", listed) if isinstance(listed, list) else []):
-        if isinstance(edge := _normal_edge(one), dict):
+        if isinstance(edge := _normalize_edge(one), dict):
             told = cast("Plain", edge)
             ends = told.get("from"), told.get("to"), told.get("action", DEFAULT_ACTION)
             if all(isinstance(end, str) for end in ends):
@@ -137,10 +137,13 @@ def edge_places_of(document: Mapping[str, Any]) -> dict[Edge, int]:
 
 def _check_keys(plain: Plain, found: list[Diagnostic]) -> None:
     told_elsewhere = "`{}` has no effect here: name and description are given when the workflow is saved."
-    for keys, message in ((_TOLD_ELSEWHERE, told_elsewhere), (_WITHOUT_EFFECT, "`{}` is known, and has no effect.")):
+    for keys, message in (
+        (_WRAPPER_ONLY_KEYS, told_elsewhere),
+        (_KEYS_WITHOUT_EFFECT, "`{}` is known, and has no effect."),
+    ):
         found += [warning("ignored_key", key, message.format(key)) for key in keys if key in plain]
-    others = (key for key in plain if key not in _TOLD_ELSEWHERE and key not in _WITHOUT_EFFECT)
-    found += unknown_keys(others, _KEYS, "A workflow", "", _EXAMPLE)
+    others = (key for key in plain if key not in _WRAPPER_ONLY_KEYS and key not in _KEYS_WITHOUT_EFFECT)
+    found += report_unknown_keys(others, _KEYS, "A workflow", "", _EXAMPLE)
 
 
 def _check_version(plain: Plain, found: list[Diagnostic]) -> None:
@@ -181,11 +184,11 @@ def _read_node(plain: Any, path: str, found: list[Diagnostic]) -> Node | None:
     if not isinstance(plain, dict):
         found.append(error("not_a_node", path, "A node is an object.", example=_NODE))
         return None
-    told = _without_depths(cast("Plain", plain), f"{path}.", found)
+    told = _drop_deep_values(cast("Plain", plain), f"{path}.", found)
     hint = "Parameters of the node's type go into `params`."
-    found += unknown_keys(told, _NODE_KEYS, "A node", path, _NODE, hint=hint)
+    found += report_unknown_keys(told, _NODE_KEYS, "A node", path, _NODE, hint=hint)
     node_id, kind = told.get("id"), told.get("type")
-    if not isinstance(node_id, str) or not is_name(node_id):
+    if not isinstance(node_id, str) or not is_valid_name(node_id):
         found.append(error("bad_id", f"{path}.id", f"A node needs an id: {NAME_RULE}.", example="fetch"))
         node_id = None
     if not isinstance(kind, str) or not kind:
@@ -284,11 +287,11 @@ def _read_start(given: Any, nodes: Mapping[str, Node], found: list[Diagnostic]) 
     return first
 
 
-def _without_depths(plain: Plain, path: str, found: list[Diagnostic], *, but: str = "") -> Plain:
+def _drop_deep_values(plain: Plain, path: str, found: list[Diagnostic], *, but: str = "") -> Plain:
     """What is nested too deep is told of, and left out: nobody could walk through it."""
     kept: Plain = {}
     for key, value in plain.items():
-        if key != but and isinstance(value, (dict, list)) and _depth(value) > _DEEPEST:
+        if key != but and isinstance(value, (dict, list)) and _measure_depth(value) > _DEEPEST:
             message = f"`{key[:80]}` is nested deeper than {_DEEPEST} levels."
             found.append(error("too_deep", f"{path}{key[:80]}", message))
         else:
@@ -296,7 +299,7 @@ def _without_depths(plain: Plain, path: str, found: list[Diagnostic], *, but: st
     return kept
 
 
-def _depth(value: Any) -> int:
+def _measure_depth(value: Any) -> int:
     """How deep it is nested, counted level by level: what is too deep must not be walked into."""
     level: list[Any] = [value]
     depth = 0

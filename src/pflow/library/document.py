@@ -44,22 +44,22 @@ def read_document(path: Path, told: str) -> Document:
     try:
         status = path.stat()
         is_file = stat.S_ISREG(status.st_mode)
-        data = _content(path, status.st_size) if is_file else b""
+        data = _read_content(path, status.st_size) if is_file else b""
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError from None
     except OSError as exc:
-        raise invalid(told, "unreadable_file", f"it cannot be read ({exc.strerror})") from None
+        raise make_invalid_file_error(told, "unreadable_file", f"it cannot be read ({exc.strerror})") from None
     if not is_file:
-        raise invalid(told, "not_a_file", "what is there is no file")
-    return _document(object_from(data, told), status.st_mtime)
+        raise make_invalid_file_error(told, "not_a_file", "what is there is no file")
+    return _make_document(parse_object(data, told), status.st_mtime)
 
 
-def wrapped(name: str, ir: Mapping[str, Any], description: str) -> bytes:
+def wrap_workflow(name: str, ir: Mapping[str, Any], description: str) -> bytes:
     """The content of a new file of the library. Raises InvalidInputs, InvalidWorkflow."""
     now = iso(SystemClock().now())
     plain = {
         "name": name,
-        "description": checked_description(description),
+        "description": validate_description(description),
         "ir": dict(ir),
         "created_at": now,
         "updated_at": now,
@@ -68,15 +68,15 @@ def wrapped(name: str, ir: Mapping[str, Any], description: str) -> bytes:
     try:
         data = (json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
     except RecursionError:
-        raise invalid(name, "too_deep", "it is nested too deep") from None
+        raise make_invalid_file_error(name, "too_deep", "it is nested too deep") from None
     except (TypeError, ValueError):
-        raise invalid(name, "not_json", "it holds values that JSON cannot carry") from None
+        raise make_invalid_file_error(name, "not_json", "it holds values that JSON cannot carry") from None
     if len(data) > LARGEST_FILE:
-        raise invalid(name, "file_too_large", TOO_LARGE)
+        raise make_invalid_file_error(name, "file_too_large", TOO_LARGE)
     return data
 
 
-def checked_description(description: str) -> str:
+def validate_description(description: str) -> str:
     """The description, trimmed. Raises InvalidInputs when it is too long."""
     from uraniborg.kernel.text import whole_text  # whoever only reads must start fast
 
@@ -91,12 +91,12 @@ def checked_description(description: str) -> str:
     return trimmed
 
 
-def _content(path: Path, size: int) -> bytes:
+def _read_content(path: Path, size: int) -> bytes:
     with path.open("rb") as stream:
         return stream.read() if size <= LARGEST_FILE else stream.read(LARGEST_FILE + 1)
 
 
-def _document(plain: Plain, modified: float) -> Document:
+def _make_document(plain: Plain, modified: float) -> Document:
     moment = iso(datetime.fromtimestamp(min(max(modified, 0.0), _LAST_MOMENT), UTC))
     inner = plain.get("ir")
     if not isinstance(inner, dict) or "nodes" in plain:
@@ -106,12 +106,12 @@ def _document(plain: Plain, modified: float) -> Document:
         cast("Plain", inner),
         True,
         described if isinstance(described, str) else "",
-        _moment(plain.get("created_at")),
-        _moment(plain.get("updated_at")) or moment,
+        _parse_moment(plain.get("created_at")),
+        _parse_moment(plain.get("updated_at")) or moment,
     )
 
 
-def _moment(value: Any) -> str | None:
+def _parse_moment(value: Any) -> str | None:
     """A time that another program or a person wrote there, if it can be read as one."""
     try:
         return iso(datetime.fromisoformat(value))
@@ -119,65 +119,71 @@ def _moment(value: Any) -> str | None:
         return None
 
 
-class _Repeated(ValueError):
+class _RepeatedKey(ValueError):
     pass
 
 
-def object_from(data: bytes, told: str) -> Plain:
+def parse_object(data: bytes, told: str) -> Plain:
     """The object; `told` is how messages call the file. Raises InvalidWorkflow."""
-    text = _text(data, told)
+    text = _decode_text(data, told)
     try:
         # Strict where the standard library is lenient (NaN, half characters), but it rounds large integers.
         orjson.loads(text)
-        plain = json.loads(text, object_pairs_hook=_unique)
+        plain = json.loads(text, object_pairs_hook=_reject_repeated_keys)
     except orjson.JSONDecodeError as exc:
         if "depth limit" in exc.msg:
-            raise invalid(told, "too_deep", "it is nested too deep", _too_deep(text)) from None
-        raise invalid(told, "invalid_json", _lower(exc.msg), (exc.lineno, exc.colno)) from None
-    except _Repeated:
-        key, place = _repeated(text)
-        raise invalid(told, "duplicate_key", f"the key '{key[:80]}' is given twice in one object", place) from None
+            raise make_invalid_file_error(told, "too_deep", "it is nested too deep", _find_too_deep(text)) from None
+        raise make_invalid_file_error(told, "invalid_json", _lower_first(exc.msg), (exc.lineno, exc.colno)) from None
+    except _RepeatedKey:
+        key, place = _find_repeated_key(text)
+        raise make_invalid_file_error(
+            told, "duplicate_key", f"the key '{key[:80]}' is given twice in one object", place
+        ) from None
     except RecursionError:
-        raise invalid(told, "too_deep", "it is nested too deep", _too_deep(text)) from None
+        raise make_invalid_file_error(told, "too_deep", "it is nested too deep", _find_too_deep(text)) from None
     if not isinstance(plain, dict):
-        place = _place(text, len(text) - len(text.lstrip()))
-        raise invalid(told, "not_an_object", "a workflow is a JSON object", place, 'Begin with {"nodes": [.')
+        place = _get_line_and_column(text, len(text) - len(text.lstrip()))
+        raise make_invalid_file_error(
+            told, "not_an_object", "a workflow is a JSON object", place, 'Begin with {"nodes": [.'
+        )
     return cast("Plain", plain)
 
 
-def invalid(told: str, code: str, problem: str, place: Place | None = None, hint: str = "") -> InvalidWorkflow:
+def make_invalid_file_error(
+    told: str, code: str, problem: str, place: Place | None = None, hint: str = ""
+) -> InvalidWorkflow:
     """The error for a file that holds no workflow, with its one diagnostic."""
     where = f"at line {place[0]}, column {place[1]}: " if place else ""
     hint = hint or ("Correct it there and try again." if place else "Correct it and try again.")
     found = error(code, "", f"{told}: {where}{problem}.", hint=hint)
     position = {"line": place[0], "column": place[1]} if place else {}
     message = f"{told} is no workflow: {where}{problem}."
-    return InvalidWorkflow(message, hint=hint, diagnostics=[found.plain()], path=told, **position)
+    return InvalidWorkflow(message, hint=hint, diagnostics=[found.to_dict()], path=told, **position)
 
 
-def _text(data: bytes, told: str) -> str:
+def _decode_text(data: bytes, told: str) -> str:
     if len(data) > LARGEST_FILE:
         within = data[:LARGEST_FILE].decode(errors="replace")
-        raise invalid(told, "file_too_large", TOO_LARGE, _place(within, len(within)))
+        raise make_invalid_file_error(told, "file_too_large", TOO_LARGE, _get_line_and_column(within, len(within)))
     if data.startswith(_BYTE_ORDER_MARK):
         hint = "Save it as UTF-8 without a byte order mark."
-        raise invalid(told, "byte_order_mark", "it begins with a byte order mark", (1, 1), hint)
+        raise make_invalid_file_error(told, "byte_order_mark", "it begins with a byte order mark", (1, 1), hint)
     try:
         return data.decode()
     except UnicodeDecodeError as exc:
         before = data[: exc.start].decode()
-        place = _place(before, len(before))
-        raise invalid(told, "not_utf8", "this is not UTF-8", place, "Save it as UTF-8.") from None
+        place = _get_line_and_column(before, len(before))
+        raise make_invalid_file_error(told, "not_utf8", "this is not UTF-8", place, "Save it as UTF-8.") from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> Plain:
+def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> Plain:
     plain = dict(pairs)
     if len(plain) != len(pairs):
-        raise _Repeated
+        raise _RepeatedKey
     return plain
 
 
-def _repeated(text: str) -> tuple[str, Place]:
+def _find_repeated_key(text: str) -> tuple[str, Place]:
     """The first key that its object has already, and where. Only for texts that are known to have one."""
     seen: list[set[str]] = []
     for token in _TOKEN.finditer(text):
@@ -189,24 +195,24 @@ def _repeated(text: str) -> tuple[str, Place]:
         elif colon:
             key = json.loads(literal)
             if key in seen[-1]:
-                return key, _place(text, token.start())
+                return key, _get_line_and_column(text, token.start())
             seen[-1].add(key)
     return "", (1, 1)
 
 
-def _too_deep(text: str) -> Place:
+def _find_too_deep(text: str) -> Place:
     depth = 0
     for token in _TOKEN.finditer(text):
         if token[1] is None:
             depth += 1 if token[3] else -1
             if depth > _DEEPEST:
-                return _place(text, token.start())
+                return _get_line_and_column(text, token.start())
     return 1, 1
 
 
-def _place(text: str, position: int) -> Place:
+def _get_line_and_column(text: str, position: int) -> Place:
     return text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
 
 
-def _lower(message: str) -> str:
+def _lower_first(message: str) -> str:
     return message[:1].lower() + message[1:]

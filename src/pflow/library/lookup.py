@@ -10,57 +10,59 @@ from typing import Final
 from pflow.errors import WorkflowNotFound
 from pflow.ir.diagnostics import nearest
 from pflow.library.listing import DRAFTS, LIBRARY, list_workflows
-from pflow.library.manager import Stored, WorkflowManager
+from pflow.library.manager import StoredWorkflow, WorkflowManager
 from pflow.library.names import SUFFIX
 from uraniborg.kernel.files import PathRefused, confine
 
-LOCAL: Final = ".pflow/workflows"
+LOCAL_FOLDER: Final = ".pflow/workflows"
 _SHOWN: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    stored: Stored
+class FoundWorkflow:
+    stored: StoredWorkflow
     warnings: tuple[str, ...] = ()
 
 
-def find(home: Path, name: str, folder: Path | None = None) -> Found:
+def find_workflow(home: Path, name: str, folder: Path | None = None) -> FoundWorkflow:
     """The workflow of the name; `folder`, by default the working folder, may have drafts of its own in `.pflow`.
 
     Raises SecurityError, InvalidWorkflow, and WorkflowNotFound with what is `available`, nearest first.
     """
-    places = [WorkflowManager.for_library(home), *draft_places(home, folder)]
+    places = [WorkflowManager.for_library(home), *list_draft_managers(home, folder)]
     # Twice: a draft that is saved meanwhile is in the library after we looked there, and gone before we look here.
     for place in places * 2:
         with contextlib.suppress(WorkflowNotFound):
             stored = place.load(name)
-            return Found(stored, tuple(_shadowed(stored, places)))
-    raise not_found(home, name, places, folder)
+            return FoundWorkflow(stored, tuple(_warn_of_shadowed_drafts(stored, places)))
+    raise make_not_found_error(home, name, places, folder)
 
 
-def find_draft(home: Path, name: str, folder: Path | None = None) -> tuple[WorkflowManager, Stored]:
+def find_draft(home: Path, name: str, folder: Path | None = None) -> tuple[WorkflowManager, StoredWorkflow]:
     """The draft of the name, and where it is. Raises as `find` does."""
-    places = draft_places(home, folder)
+    places = list_draft_managers(home, folder)
     for place in places:
         with contextlib.suppress(WorkflowNotFound):
             return place, place.load(name)
-    raise not_found(home, name, places, folder)
+    raise make_not_found_error(home, name, places, folder)
 
 
-def draft_places(home: Path, folder: Path | None = None) -> list[WorkflowManager]:
+def list_draft_managers(home: Path, folder: Path | None = None) -> list[WorkflowManager]:
     """Where drafts are, in the order in which they count. The last, if the folder has one, is not ours to write to."""
     places = [WorkflowManager.for_drafts(home), WorkflowManager.for_raw_drafts(home)]
     with contextlib.suppress(PathRefused, OSError):
         root = folder or Path.cwd()
-        local = confine(root, LOCAL)
+        local = confine(root, LOCAL_FOLDER)
         if local.is_dir() and local != (home / LIBRARY).resolve():
-            places.append(WorkflowManager(root / LOCAL, "draft", root=root, is_read_only=True))
+            places.append(WorkflowManager(root / LOCAL_FOLDER, "draft", root=root, is_read_only=True))
     return places
 
 
-def not_found(home: Path, name: str, places: Sequence[WorkflowManager], folder: Path | None = None) -> WorkflowNotFound:
+def make_not_found_error(
+    home: Path, name: str, places: Sequence[WorkflowManager], folder: Path | None = None
+) -> WorkflowNotFound:
     """The error for a name that none of the places has, with what there is in any."""
-    local = [one for place in draft_places(home, folder) if place.is_read_only for one in place.list_all()]
+    local = [one for place in list_draft_managers(home, folder) if place.is_read_only for one in place.list_all()]
     names = sorted({one.name for one in (*list_workflows(home).workflows, *local)})
     searched = list(dict.fromkeys(place.display_path(name) for place in places))
     meant = nearest(name, names)
@@ -76,19 +78,19 @@ def not_found(home: Path, name: str, places: Sequence[WorkflowManager], folder: 
         f"Workflow not found: '{name}'. Looked for {', '.join(searched)}.",
         hint=hint,
         name=name,
-        available=_nearest_first(name, names),
+        available=_rank_by_similarity(name, names),
         nearest=meant,
         searched=searched,
     )
 
 
-def _nearest_first(name: str, names: list[str]) -> list[str]:
+def _rank_by_similarity(name: str, names: list[str]) -> list[str]:
     from rapidfuzz import fuzz, process  # only who has missed pays for it
 
     return [one[0] for one in process.extract(name.lower(), names, scorer=fuzz.WRatio, limit=_SHOWN)]
 
 
-def _shadowed(stored: Stored, places: Sequence[WorkflowManager]) -> list[str]:
+def _warn_of_shadowed_drafts(stored: StoredWorkflow, places: Sequence[WorkflowManager]) -> list[str]:
     others = [place for place in places if place.display_path(stored.name) != stored.path]
     warnings: list[str] = []
     for place in others:

@@ -8,14 +8,23 @@ from pathlib import Path
 from typing import Any, Self
 
 from pflow.errors import InvalidWorkflow, LibraryUnwritable, SecurityError, WorkflowExists, WorkflowNotFound
-from pflow.library.document import read_document, wrapped
-from pflow.library.listing import DRAFTS, INDEX, LIBRARY, Source, Summary, list_folders, matching, source_of
-from pflow.library.names import SUFFIX, checked_name, path_of
+from pflow.library.document import read_document, wrap_workflow
+from pflow.library.listing import (
+    DRAFTS,
+    INDEX,
+    LIBRARY,
+    Source,
+    Summary,
+    classify_source,
+    filter_workflows,
+    list_folders,
+)
+from pflow.library.names import SUFFIX, locate_workflow_file, validate_name
 from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder, sync_folder
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredWorkflow:
     """A workflow as it lies on disk, unchecked. `path` is relative to the home; a raw one was never created by us."""
 
     name: str
@@ -39,14 +48,14 @@ class WorkflowManager:
         folder: Path,
         kind: Source,
         *,
-        within: Source | None = None,
+        folder_kind: Source | None = None,
         root: Path | None = None,
         index: Path | None = None,
         is_read_only: bool = False,
     ) -> None:
         self.folder = folder
         self.kind: Source = kind
-        self._within: Source = within or kind
+        self._folder_kind: Source = folder_kind or kind
         self._root = root or folder.parent
         self._index = index
         self.is_read_only = is_read_only
@@ -62,43 +71,43 @@ class WorkflowManager:
     @classmethod
     def for_raw_drafts(cls, home: Path) -> Self:
         """Those that lie in the library's folder."""
-        return cls(home / LIBRARY, "draft", within="library", root=home, index=home / INDEX)
+        return cls(home / LIBRARY, "draft", folder_kind="library", root=home, index=home / INDEX)
 
-    def load(self, name: str) -> Stored:
+    def load(self, name: str) -> StoredWorkflow:
         """Raises WorkflowNotFound, InvalidWorkflow."""
         shown_path = self.display_path(name)
         try:
             document = read_document(self.get_path(name), shown_path)
         except FileNotFoundError:
-            raise self._not_found(name) from None
-        if source_of(self._within, document) != self.kind:
-            raise self._not_found(name)
-        return Stored(
+            raise self._make_not_found_error(name) from None
+        if classify_source(self._folder_kind, document) != self.kind:
+            raise self._make_not_found_error(name)
+        return StoredWorkflow(
             name, document.description, document.ir, self.kind, shown_path, document.created_at, document.updated_at
         )
 
     def save(self, name: str, ir: Mapping[str, Any], description: str) -> Path:
         """Make a new file, all of it or none. Raises WorkflowExists, InvalidInputs, LibraryUnwritable."""
-        path = self._path_to_change(name)
-        content = wrapped(name, ir, description)
+        path = self._get_writable_path(name)
+        content = wrap_workflow(name, ir, description)
         try:
             make_private_folder(self.folder)
             create_exclusive(path, content)
         except AlreadyExists:
-            raise self._taken(name) from None
+            raise self._make_exists_error(name) from None
         except OSError as exc:
-            _take_back(path, content)
+            _remove_unsynced_file(path, content)
             raise LibraryUnwritable(self.display_path(name), exc) from exc
         return path
 
     def list_all(self) -> list[Summary]:
         """In the order of their names. Files that cannot be read are left out; `list_workflows` tells of them."""
-        listing = list_folders(self._root, {self.folder: self._within}, self._index)
+        listing = list_folders(self._root, {self.folder: self._folder_kind}, self._index)
         return [one for one in listing.workflows if one.source == self.kind]
 
     def search(self, pattern: str | None) -> list[Summary]:
         """Those that `matching` finds for the pattern; all of them for none."""
-        return matching(self.list_all(), pattern)
+        return filter_workflows(self.list_all(), pattern)
 
     def exists(self, name: str) -> bool:
         """Whether there is one of this kind, readable or not."""
@@ -112,26 +121,26 @@ class WorkflowManager:
 
     def delete(self, name: str) -> None:
         """Raises WorkflowNotFound, LibraryUnwritable."""
-        path = self._path_to_change(name)
+        path = self._get_writable_path(name)
         if not self.exists(name):
-            raise self._not_found(name)
+            raise self._make_not_found_error(name)
         try:
             path.unlink()
             sync_folder(self.folder)
         except FileNotFoundError:
-            raise self._not_found(name) from None
+            raise self._make_not_found_error(name) from None
         except OSError as exc:
             raise LibraryUnwritable(self.display_path(name), exc) from exc
 
     def get_path(self, name: str) -> Path:
         """Where the file is, or would be."""
-        return path_of(self.folder, name)
+        return locate_workflow_file(self.folder, name)
 
     def display_path(self, name: str) -> str:
         """Return the path of the file from the home, as messages show it."""
-        return (self.folder / f"{checked_name(name)}{SUFFIX}").relative_to(self._root).as_posix()
+        return (self.folder / f"{validate_name(name)}{SUFFIX}").relative_to(self._root).as_posix()
 
-    def _path_to_change(self, name: str) -> Path:
+    def _get_writable_path(self, name: str) -> Path:
         path = self.get_path(name)
         if self.is_read_only:
             raise SecurityError(
@@ -139,20 +148,20 @@ class WorkflowManager:
             )
         return path
 
-    def _taken(self, name: str) -> WorkflowExists:
+    def _make_exists_error(self, name: str) -> WorkflowExists:
         return WorkflowExists(
             f"'{name}' already exists: {self.display_path(name)}. Nothing was changed.",
             hint="Choose another name. To change the one that exists, edit its file.",
             name=name,
         )
 
-    def _not_found(self, name: str) -> WorkflowNotFound:
+    def _make_not_found_error(self, name: str) -> WorkflowNotFound:
         return WorkflowNotFound(
             f"There is no workflow at {self.display_path(name)}.", name=name, searched=[self.display_path(name)]
         )
 
 
-def _take_back(path: Path, content: bytes) -> None:
+def _remove_unsynced_file(path: Path, content: bytes) -> None:
     """A file that stands there, but perhaps not after a power cut, must not be met by whoever tries again."""
     with contextlib.suppress(OSError):
         if path.read_bytes() == content:

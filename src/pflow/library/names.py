@@ -22,18 +22,18 @@ _HARMLESS: Final = re.compile(r"(?!.*\.\.)[ -.0-9;-\[\]-}]*")
 _SHOWN: Final = 20
 
 
-def checked_name(name: str) -> str:
+def validate_name(name: str) -> str:
     """The name itself if it is one. Raises SecurityError."""
     allowed = _ALLOWED.match(name)
     kept = allowed[0] if allowed else ""
-    if problem := _problem(name, kept):
-        raise _refused(name, kept[:_SHOWN], problem)
+    if problem := _find_name_problem(name, kept):
+        raise _make_name_error(name, kept[:_SHOWN], problem)
     return name
 
 
-def path_of(folder: Path, name: str) -> Path:
+def locate_workflow_file(folder: Path, name: str) -> Path:
     """The file of the workflow in the folder. It need not exist. Raises SecurityError, also for links that lead out."""
-    path = folder / f"{checked_name(name)}{SUFFIX}"
+    path = folder / f"{validate_name(name)}{SUFFIX}"
     try:
         confine(folder, path.name)
     except PathRefused:
@@ -44,7 +44,7 @@ def path_of(folder: Path, name: str) -> Path:
     return path
 
 
-def _problem(name: str, kept: str) -> str:
+def _find_name_problem(name: str, kept: str) -> str:
     problems = {
         "it is empty": not name,
         f"it has {len(name):,} characters": len(name) > LONGEST_NAME,
@@ -58,7 +58,7 @@ def _problem(name: str, kept: str) -> str:
     return next((problem for problem, holds in problems.items() if holds), "")
 
 
-def _refused(name: str, start: str, problem: str) -> SecurityError:
+def _make_name_error(name: str, start: str, problem: str) -> SecurityError:
     """Repeats nothing of what may be a path or forge a line, and of the rest no more than its start."""
     is_shown = start and _HARMLESS.fullmatch(name)
     shown = f"'{start}{'…' if len(name) > len(start) else ''}'" if is_shown else "This"

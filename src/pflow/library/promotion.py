@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from pflow.errors import LibraryUnwritable, PflowError, WorkflowNotFound
-from pflow.library.document import checked_description, wrapped
+from pflow.library.document import validate_description, wrap_workflow
 from pflow.library.lookup import find_draft
-from pflow.library.manager import Stored, WorkflowManager
-from pflow.library.names import checked_name
+from pflow.library.manager import StoredWorkflow, WorkflowManager
+from pflow.library.names import validate_name
 from uraniborg.kernel.files import locked, make_private_folder, write_atomic
 
 _LOCK: Final = ".saving.lock"
@@ -17,7 +17,7 @@ _PATIENCE_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedWorkflow:
     """The file of a saved workflow, and a warning if its draft is still there."""
 
     path: Path
@@ -26,14 +26,14 @@ class Saved:
 
 def save_to_library(
     home: Path, draft_name: str, final_name: str, description: str, *, folder: Path | None = None
-) -> Saved:
+) -> SavedWorkflow:
     """Wrap the draft into the library under its final name, and remove it. No other file is overwritten.
 
     A draft stays, with a warning, if it lies in the project's folder, was edited meanwhile, or cannot be removed.
     Raises SecurityError, InvalidInputs, WorkflowNotFound, InvalidWorkflow, WorkflowExists, LibraryUnwritable, Locked.
     """
-    checked_name(final_name)
-    checked_description(description)
+    validate_name(final_name)
+    validate_description(description)
     find_draft(home, draft_name, folder)
     library = WorkflowManager.for_library(home)
     try:
@@ -41,26 +41,28 @@ def save_to_library(
         # One at a time: whoever wraps a draft in its place replaces a file, which must not be one saved meanwhile.
         with locked(library.folder / _LOCK, _PATIENCE_S):
             place, draft = find_draft(home, draft_name, folder)
-            return _move(place, draft, library, final_name, description)
+            return _move_draft(place, draft, library, final_name, description)
     except WorkflowNotFound:  # an OSError too
         raise
     except OSError as exc:
         raise LibraryUnwritable(library.display_path(final_name), exc) from exc
 
 
-def _move(place: WorkflowManager, draft: Stored, library: WorkflowManager, name: str, description: str) -> Saved:
+def _move_draft(
+    place: WorkflowManager, draft: StoredWorkflow, library: WorkflowManager, name: str, description: str
+) -> SavedWorkflow:
     path = library.get_path(name)
     if place.get_path(draft.name) == path:
-        _replace(path, wrapped(name, draft.ir, description))
-        return Saved(path)
+        _replace_file(path, wrap_workflow(name, draft.ir, description))
+        return SavedWorkflow(path)
     library.save(name, draft.ir, description)
     if reason := _remove_draft(place, draft):
         file = place.display_path(draft.name)
-        return Saved(path, (f"The draft stays at {file}: {reason}. Delete it unless you want both workflows.",))
-    return Saved(path)
+        return SavedWorkflow(path, (f"The draft stays at {file}: {reason}. Delete it unless you want both workflows.",))
+    return SavedWorkflow(path)
 
 
-def _remove_draft(place: WorkflowManager, draft: Stored) -> str:
+def _remove_draft(place: WorkflowManager, draft: StoredWorkflow) -> str:
     """Remove the draft that was saved; return the reason if it is still there."""
     if place.is_read_only:
         return "pflow changes no files of a project's folder"
@@ -76,7 +78,7 @@ def _remove_draft(place: WorkflowManager, draft: Stored) -> str:
     return ""
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace_file(path: Path, content: bytes) -> None:
     try:
         write_atomic(path, content)
     except OSError:

@@ -15,7 +15,7 @@ _PART: Final = "pflow"
 _KIND: Final = "approval"
 
 
-def ask(params: dict[str, Any], context: Context) -> Outcome:
+def ask_person(params: dict[str, Any], context: Context) -> Outcome:
     from uraniborg.kernel.inbox import Inbox  # slow to import, and few workflows ask
 
     inbox = Inbox()

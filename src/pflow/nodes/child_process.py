@@ -14,7 +14,7 @@ from pflow.errors import NodeFailed
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class StartedProcess:
     """A child, and our ends of its pipes; the one of its input is -1 if it has none."""
 
     process: subprocess.Popen[bytes]
@@ -23,14 +23,14 @@ class Started:
     stderr: int
 
 
-def start(
+def start_process(
     argv: Sequence[str],
     *,
     cwd: Path,
     environment: Mapping[str, str],
     with_input: bool = False,
     pass_fds: Sequence[int] = (),
-) -> Started:
+) -> StartedProcess:
     """Start a program as the leader of a session of its own, with this environment alone. Raises NodeFailed."""
     opened: list[int] = []
 
@@ -57,15 +57,15 @@ def start(
         for end in opened:
             os.close(end)
         if isinstance(exc, OSError | ValueError):
-            raise _not_started(argv[0], cwd, exc) from exc
+            raise _make_start_error(argv[0], cwd, exc) from exc
         raise
     for end in (stdin, stdout_end, stderr_end):
         if end >= 0:
             os.close(end)
-    return Started(process, feeding, stdout, stderr)
+    return StartedProcess(process, feeding, stdout, stderr)
 
 
-class Watch:
+class ExitWatch:
     """Calls `ended` on the loop when the process has ended.
 
     It does not reap the process where the system can do without: until it is reaped nobody else gets its number, so
@@ -74,14 +74,14 @@ class Watch:
 
     def __init__(self, process: subprocess.Popen[bytes], ended: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
-        self._ended = ended
+        self._on_exit = ended
         self._descriptor = -1
         try:
             self._descriptor = os.pidfd_open(process.pid)
         except (AttributeError, OSError):
-            threading.Thread(target=self._wait, args=(process,), daemon=True).start()
+            threading.Thread(target=self._wait_in_thread, args=(process,), daemon=True).start()
         else:
-            self._loop.add_reader(self._descriptor, self._seen)
+            self._loop.add_reader(self._descriptor, self._handle_exit)
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -89,20 +89,20 @@ class Watch:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _seen(self) -> None:
+    def _handle_exit(self) -> None:
         self.close()
-        self._ended()
+        self._on_exit()
 
-    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+    def _wait_in_thread(self, process: subprocess.Popen[bytes]) -> None:
         if hasattr(os, "waitid"):
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         else:
             process.wait()
         with suppress(RuntimeError):  # the loop may have given up on a child that not even SIGKILL could end
-            self._loop.call_soon_threadsafe(self._ended)
+            self._loop.call_soon_threadsafe(self._on_exit)
 
 
-class Feeder:
+class InputFeeder:
     """Writes a child's input into its pipe as fast as it is read, then closes it."""
 
     def __init__(self, descriptor: int, data: bytes) -> None:
@@ -110,7 +110,7 @@ class Feeder:
         self._loop = asyncio.get_running_loop()
         self._descriptor = descriptor
         self._left = memoryview(data)
-        self._loop.add_writer(descriptor, self._write)
+        self._loop.add_writer(descriptor, self._write_some)
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -118,7 +118,7 @@ class Feeder:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _write(self) -> None:
+    def _write_some(self) -> None:
         try:
             self._left = self._left[os.write(self._descriptor, self._left) :]
         except BlockingIOError:
@@ -129,7 +129,7 @@ class Feeder:
             self.close()
 
 
-def _not_started(program: str, cwd: Path, exc: OSError | ValueError) -> NodeFailed:
+def _make_start_error(program: str, cwd: Path, exc: OSError | ValueError) -> NodeFailed:
     if isinstance(exc, ValueError):
         return NodeFailed(
             f"'{program}' could not be started: {exc}.", hint="Arguments and environment are text without NUL."

@@ -14,14 +14,14 @@ async def echo(params: dict[str, Any], context: Context) -> dict[str, Any]:
     prefix, suffix = params.get("prefix"), params.get("suffix")
     uppercase, count = params.get("uppercase"), params.get("count")
     if prefix or suffix or uppercase or count not in (None, 1):
-        message = _changed(message, str(prefix or ""), str(suffix or ""), bool(uppercase), count)
+        message = _transform_message(message, str(prefix or ""), str(suffix or ""), bool(uppercase), count)
     return {"echo": message} if data is None else {"echo": message, "data": data}
 
 
-def _changed(message: Any, prefix: str, suffix: str, uppercase: bool, count: Any) -> str:
-    from pflow.nodes.param_values import text_of  # an echo that changes nothing costs nothing
+def _transform_message(message: Any, prefix: str, suffix: str, uppercase: bool, count: Any) -> str:
+    from pflow.nodes.param_values import format_text  # an echo that changes nothing costs nothing
 
-    text = f"{prefix}{'' if message is None else text_of(message, 'message')}{suffix}"
+    text = f"{prefix}{'' if message is None else format_text(message, 'message')}{suffix}"
     times = 1 if count is None else int(count)
     if times < 0 or (len(text) + 1) * times > _MOST_CHARACTERS:
         raise NodeFailed(

@@ -35,7 +35,7 @@ TEMPORARY: Final = ".tmp"
 
 
 @contextmanager
-def refusals(doing: str, path: Path) -> Generator[None]:
+def convert_os_errors(doing: str, path: Path) -> Generator[None]:
     """Turns what the system refuses within into a NodeFailed. `doing` is what was tried: "read", "write"."""
     try:
         yield
@@ -45,36 +45,36 @@ def refusals(doing: str, path: Path) -> Generator[None]:
         if about.suffix == TEMPORARY:
             about = path
         reason = "there is no such file" if isinstance(exc, FileNotFoundError) else (exc.strerror or str(exc)).lower()
-        hint = _found_instead(about) if isinstance(exc, FileNotFoundError) else _HINTS.get(exc.errno or 0, "")
+        hint = _suggest_path(about) if isinstance(exc, FileNotFoundError) else _HINTS.get(exc.errno or 0, "")
         raise NodeFailed(
-            f"Could not {doing} {shown(about)}: {reason}.", hint=hint, path=redact(str(about))[:500]
+            f"Could not {doing} {quote_path(about)}: {reason}.", hint=hint, path=redact(str(about))[:500]
         ) from exc
     except RuntimeError as exc:  # as `resolve` tells of links that go round
-        raise NodeFailed(f"Could not {doing} {shown(path)}: {exc}.", hint=_HINTS[errno.ELOOP]) from exc
+        raise NodeFailed(f"Could not {doing} {quote_path(path)}: {exc}.", hint=_HINTS[errno.ELOOP]) from exc
 
 
-def require_file(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+def stat_ordinary_file(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
     """What the system knows of an ordinary file, or of a link if none is to be followed. Raises OSError, NodeFailed."""
     found = path.stat(follow_symlinks=follow_symlinks)
-    _ordinary(path, found)
+    _require_ordinary(path, found)
     return found
 
 
-def open_file(path: Path) -> int:
+def open_ordinary_file(path: Path) -> int:
     """A descriptor to read an ordinary file from; opening another kind does not wait, and fails."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        _ordinary(path, os.fstat(descriptor))
+        _require_ordinary(path, os.fstat(descriptor))
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def ready_for(path: Path) -> None:
+def prepare_target(path: Path) -> None:
     """See that a file can be put at `path`: its folder is made, and nothing but an ordinary file is there."""
     with suppress(FileNotFoundError):
-        require_file(path)
+        stat_ordinary_file(path)
         if not os.access(path, os.W_OK):  # which putting another in its place would not ask
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     try:
@@ -83,7 +83,7 @@ def ready_for(path: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), exc.filename) from None
 
 
-def append(path: Path, data: bytes) -> None:
+def append_bytes(path: Path, data: bytes) -> None:
     """Add all of `data` to the file, or nothing. Those who append at the same time wait for one another."""
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
@@ -101,14 +101,14 @@ def append(path: Path, data: bytes) -> None:
         os.close(descriptor)
 
 
-def copy(source: Path, target: Path, *, overwrite: bool) -> int:
+def copy_contents(source: Path, target: Path, *, overwrite: bool) -> int:
     """Copy an ordinary file and its permissions; whoever looks at `target` sees all of it or what was there before.
 
     Returns its size. Raises FileExistsError if something is there and may not be overwritten.
     """
     target = target.resolve() if overwrite else target
     temporary = target.with_name(f".{secrets.token_hex(8)}{TEMPORARY}")
-    reading = open_file(source)
+    reading = open_ordinary_file(source)
     try:
         with open(reading, "rb", closefd=False) as old, temporary.open("xb") as new:
             shutil.copyfileobj(old, new, 1 << 20)
@@ -116,14 +116,14 @@ def copy(source: Path, target: Path, *, overwrite: bool) -> int:
             os.fsync(new.fileno())
             size = new.tell()
         temporary.chmod(stat.S_IMODE(os.fstat(reading).st_mode) & 0o777)
-        place(temporary, target, overwrite=overwrite)
+        move_into_place(temporary, target, overwrite=overwrite)
     finally:
         os.close(reading)
         temporary.unlink(missing_ok=True)
     return size
 
 
-def place(source: Path, target: Path, *, overwrite: bool) -> None:
+def move_into_place(source: Path, target: Path, *, overwrite: bool) -> None:
     """Give a file another name on the same disk, in one step. Raises FileExistsError as `copy` does."""
     if overwrite:
         source.replace(target)
@@ -146,28 +146,28 @@ def place(source: Path, target: Path, *, overwrite: bool) -> None:
         raise
 
 
-def shown(path: Path) -> str:
+def quote_path(path: Path) -> str:
     """A path within a message: quoted, so that no name can be taken for something else."""
     text = str(path)
     return repr(text if len(text) <= 300 else f"{redact(text)[:300]}…")
 
 
-def _ordinary(path: Path, found: os.stat_result) -> None:
+def _require_ordinary(path: Path, found: os.stat_result) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)):
         raise NodeFailed(
-            f"{shown(path)} is no ordinary file but a device, a pipe or a socket.",
+            f"{quote_path(path)} is no ordinary file but a device, a pipe or a socket.",
             hint="Use the shell node for those.",
         )
 
 
-def _found_instead(path: Path) -> str:
+def _suggest_path(path: Path) -> str:
     try:
         with os.scandir(path.parent) as entries:
             names = [entry.name for entry in islice(entries, _LOOKED_AT)]
     except OSError:
-        return f"There is no folder {shown(path.parent)} either."
+        return f"There is no folder {quote_path(path.parent)} either."
     if meant := nearest(path.name, names):
-        return f"Did you mean {shown(path.with_name(meant))}?"
+        return f"Did you mean {quote_path(path.with_name(meant))}?"
     return "Relative paths begin at the folder the workflow runs in."

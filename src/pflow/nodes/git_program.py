@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes import processes
-from pflow.nodes.excerpts import masked
-from pflow.nodes.param_values import path_of
+from pflow.nodes.excerpts import mask_secrets
+from pflow.nodes.param_values import get_path
 from uraniborg.kernel.child_environment import child_environment
 from uraniborg.kernel.files import shown
 
@@ -23,7 +23,7 @@ _INHERITED: Final = ("GIT_*", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "GNUPGHOME",
 """What git inherits beside what every child does: settings, who commits, and how to ask for a password."""
 _PINNED: Final = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
 """Inside a hook these lead git to the repository of the hook, wherever it is called."""
-_MOST: Final = processes.Limits(kept=32 << 20, spooled=32 << 20)
+_MOST: Final = processes.ProcessLimits(kept=32 << 20, spooled=32 << 20)
 _SAID: Final = 300
 _HINTS: Final = (
     ("not a git repository", "Set working_directory to a folder inside a repository."),
@@ -43,7 +43,7 @@ _HINTS: Final = (
 )
 
 
-class Done(NamedTuple):
+class GitResult(NamedTuple):
     """`complaint` is all that was printed, without secrets; only where the code is not 0."""
 
     code: int
@@ -52,52 +52,56 @@ class Done(NamedTuple):
     complaint: str
 
 
-def place_of(params: dict[str, Any], context: Context) -> Context:
+def get_git_context(params: dict[str, Any], context: Context) -> Context:
     """Where git is to run, as the context of a node there. Raises NodeFailed for a folder that is none."""
     if not params.get("working_directory"):
         return context
-    folder = path_of(params, "working_directory", context)
+    folder = get_path(params, "working_directory", context)
     if not folder.is_dir():
         raise NodeFailed(f"There is no folder {shown(folder)}.", hint="Set working_directory to a folder that exists.")
     return replace(context, folder=folder)
 
 
-async def git(place: Context, *arguments: str) -> str:
+async def run_git(place: Context, *arguments: str) -> str:
     """What git prints. Raises NodeFailed when it fails."""
-    return checked(arguments[0], await ask(place, *arguments))
+    return require_success(arguments[0], await try_git(place, *arguments))
 
 
-async def ask(place: Context, *arguments: str) -> Done:
+async def try_git(place: Context, *arguments: str) -> GitResult:
     """How git ends, well or not. Raises NodeFailed when it cannot be started, or prints too much."""
     inherited = {name: value for name, value in child_environment(_INHERITED).items() if name not in _PINNED}
     try:
-        done = await processes.run(["git", *_SETTINGS, *arguments], place, environment=inherited | _ALONE, limits=_MOST)
+        done = await processes.run_process(
+            ["git", *_SETTINGS, *arguments], place, environment=inherited | _ALONE, limits=_MOST
+        )
     except NodeFailed as exc:
         exc.outputs.clear()  # git's own words are no outputs of these nodes
         raise
     out, err = (one.kept.decode(errors="replace") for one in (done.stdout, done.stderr))
-    return Done(done.exit_code, out, err, masked(f"{err}\n{out}", place) if done.exit_code else "")
+    return GitResult(done.exit_code, out, err, mask_secrets(f"{err}\n{out}", place) if done.exit_code else "")
 
 
-def checked(verb: str, done: Done) -> str:
+def require_success(verb: str, done: GitResult) -> str:
     """What git printed. Raises NodeFailed when it failed."""
     if not done.code:
         return done.out
     said = done.complaint.lower()
     hint = next((hint for sign, hint in _HINTS if sign.lower() in said), "Run the same command to see more.")
-    raise NodeFailed(f"git {verb} failed: {_reason(done.complaint) or done.code}", hint=hint, exit_code=done.code)
+    raise NodeFailed(
+        f"git {verb} failed: {_extract_reason(done.complaint) or done.code}", hint=hint, exit_code=done.code
+    )
 
 
-async def remote_url(place: Context, remote: str = "origin") -> str | None:
+async def get_remote_url(place: Context, remote: str = "origin") -> str | None:
     """Where a remote of the repository around the folder of the run is; None if there is no such remote, or no git."""
     try:
-        done = await ask(place, "remote", "get-url", "--", remote)
+        done = await try_git(place, "remote", "get-url", "--", remote)
     except NodeFailed:
         return None
     return done.out.strip() or None if done.code == 0 else None
 
 
-def _reason(said: str) -> str:
+def _extract_reason(said: str) -> str:
     """The line that says most: which reference was refused, else what was fatal, else the first."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     signs = ("!\t", "fatal: ", "error: ", "")

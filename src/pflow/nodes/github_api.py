@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes.excerpts import beginning
-from pflow.nodes.git_program import remote_url
+from pflow.nodes.excerpts import excerpt_start
+from pflow.nodes.git_program import get_remote_url
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import register_secret
 
@@ -37,30 +37,30 @@ class Repository:
         self._has_token = has_token
         self._repo = repo
 
-    async def item(self, method: str, path: str, *, what: str, body: Item | None = None) -> Item:
+    async def request_item(self, method: str, path: str, *, what: str, body: Item | None = None) -> Item:
         """The one thing at `path`, or made there. `what` is what there might be none of."""
-        response = await self._send(method, f"repos/{self._repo}{path}", what, json=body)
-        item = self._json(response)
+        response = await self._send_request(method, f"repos/{self._repo}{path}", what, json=body)
+        item = self._parse_json(response)
         if not isinstance(item, dict):
-            raise self._strange()
+            raise self._make_unexpected_reply_error()
         return cast("Item", item)
 
-    async def items(
+    async def list_items(
         self, path: str, query: Mapping[str, str], limit: int, is_wanted: Callable[[Item], bool] = lambda _: True
     ) -> list[Item]:
         """The first `limit` wanted items, from as many pages as that takes."""
         found: list[Item] = []
-        response = await self._send("GET", f"repos/{self._repo}{path}", "list of these", params=query)
+        response = await self._send_request("GET", f"repos/{self._repo}{path}", "list of these", params=query)
         seen = {str(response.url)}
         while True:
-            found += [item for item in self._listed(response) if is_wanted(item)]
-            following = self._next(response)
+            found += [item for item in self._parse_items(response) if is_wanted(item)]
+            following = self._get_next_page(response)
             if len(found) >= limit or following is None or following in seen:
                 return found[:limit]
             seen.add(following)
-            response = await self._send("GET", following, "further page")
+            response = await self._send_request("GET", following, "further page")
 
-    async def _send(self, method: str, address: str, what: str, **rest: Any) -> "httpx.Response":
+    async def _send_request(self, method: str, address: str, what: str, **rest: Any) -> "httpx.Response":
         import httpx
 
         try:
@@ -73,10 +73,10 @@ class Repository:
                 repo=self._repo,
             ) from exc
         if not response.is_success:
-            raise self._failure(response, what)
+            raise self._make_failure(response, what)
         return response
 
-    def _next(self, response: "httpx.Response") -> str | None:
+    def _get_next_page(self, response: "httpx.Response") -> str | None:
         """The address of the next page, if it is one of the same server: what is asked goes with the token."""
         address = response.links.get("next", {}).get("url")
         if address is None:
@@ -84,32 +84,32 @@ class Repository:
         url, base = response.url.join(address), self._client.base_url
         return str(url) if (url.scheme, url.host, url.port) == (base.scheme, base.host, base.port) else None
 
-    def _listed(self, response: "httpx.Response") -> list[Item]:
-        items = self._json(response)
+    def _parse_items(self, response: "httpx.Response") -> list[Item]:
+        items = self._parse_json(response)
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in cast("list[Any]", items)):
-            raise self._strange()
+            raise self._make_unexpected_reply_error()
         return cast("list[Item]", items)
 
-    def _json(self, response: "httpx.Response") -> Any:
+    def _parse_json(self, response: "httpx.Response") -> Any:
         try:
             return response.json()
         except ValueError:
-            raise self._strange() from None
+            raise self._make_unexpected_reply_error() from None
 
-    def _strange(self) -> NodeFailed:
+    def _make_unexpected_reply_error(self) -> NodeFailed:
         return NodeFailed(
             "GitHub answered with something that is no such answer.", hint="Check GITHUB_API_URL.", repo=self._repo
         )
 
-    def _failure(self, response: "httpx.Response", what: str) -> NodeFailed:
-        status, said = response.status_code, beginning(_message(response), _SAID, self._context)
+    def _make_failure(self, response: "httpx.Response", what: str) -> NodeFailed:
+        status, said = response.status_code, excerpt_start(_extract_message(response), _SAID, self._context)
         message, hint = f"GitHub refused: {said or f'HTTP status {status}'}", "Check the params."
         with_token = "Use a token" if self._has_token else "Set GITHUB_TOKEN to a token"
         if status == 401:
             message = "GitHub refused the token." if self._has_token else "GitHub wants a token."
             hint = f"{with_token} that is valid."
         elif _is_rate_limited(response, said):
-            message = f"GitHub's rate limit is used up{_until(response)}."
+            message = f"GitHub's rate limit is used up{_format_reset_time(response)}."
             hint = "Wait until then." if self._has_token else "Wait until then, or set GITHUB_TOKEN, which allows more."
         elif status == 403:
             hint = f"{with_token} that has the rights for this."
@@ -126,7 +126,7 @@ class Repository:
 
 
 @asynccontextmanager
-async def repository(params: dict[str, Any], context: Context) -> AsyncGenerator[Repository]:
+async def open_repository(params: dict[str, Any], context: Context) -> AsyncGenerator[Repository]:
     """The repository that `repo` names, or that the folder of the run is a copy of. Raises InvalidInput."""
     import httpx
 
@@ -138,10 +138,10 @@ async def repository(params: dict[str, Any], context: Context) -> AsyncGenerator
     if token:
         register_secret(token)
         headers["Authorization"] = f"Bearer {token}"
-    repo = params.get("repo") or await _repo_around(context, base)
+    repo = params.get("repo") or await _find_repo_of_folder(context, base)
     if not _REPO.fullmatch(repo):
         raise InvalidInput(
-            f"'{beginning(repo, 80, context)}' is no repository.",
+            f"'{excerpt_start(repo, 80, context)}' is no repository.",
             hint="Write it as owner/name.",
             argument="repo",
             allowed="owner/name",
@@ -150,8 +150,8 @@ async def repository(params: dict[str, Any], context: Context) -> AsyncGenerator
         yield Repository(client, repo, bool(token), context)
 
 
-async def _repo_around(context: Context, base: str) -> str:
-    found = _REMOTE.fullmatch(await remote_url(context) or "")
+async def _find_repo_of_folder(context: Context, base: str) -> str:
+    found = _REMOTE.fullmatch(await get_remote_url(context) or "")
     host = urlsplit(base).hostname or ""
     if found is None or found["host"] not in (host, host.removeprefix("api.")):
         raise InvalidInput(
@@ -162,7 +162,7 @@ async def _repo_around(context: Context, base: str) -> str:
     return found["repo"].removesuffix(".git")
 
 
-def _message(response: "httpx.Response") -> str:
+def _extract_message(response: "httpx.Response") -> str:
     try:
         told: Any = response.json()
         details: list[Any] = [error["message"] for error in told.get("errors", []) if "message" in error]
@@ -177,7 +177,7 @@ def _is_rate_limited(response: "httpx.Response", said: str) -> bool:
     return response.status_code in (403, 429) and (used_up or "rate limit" in said.lower())
 
 
-def _until(response: "httpx.Response") -> str:
+def _format_reset_time(response: "httpx.Response") -> str:
     try:
         return f" until {datetime.fromtimestamp(int(response.headers['x-ratelimit-reset']), UTC):%H:%M} UTC"
     except (KeyError, ValueError, OverflowError, OSError):

@@ -11,10 +11,10 @@ import httpx
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
-from pflow.nodes.excerpts import masked
-from pflow.nodes.http_request import request_of, without_secrets
-from pflow.nodes.http_response import outputs_of, read_body
-from pflow.nodes.param_values import seconds_of
+from pflow.nodes.excerpts import mask_secrets
+from pflow.nodes.http_request import build_request, strip_url_secrets
+from pflow.nodes.http_response import make_outputs, read_body
+from pflow.nodes.param_values import get_seconds
 
 _MOST_REDIRECTS: Final = 10
 _HARMLESS: Final = {
@@ -30,18 +30,18 @@ _HINTS: Final = {
 }
 
 
-async def http(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def send_request(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Send the request. Raises NodeFailed for any answer but 2xx, and when none comes."""
-    timeout = seconds_of(params)
+    timeout = get_seconds(params)
     began = time.monotonic()
     if context.keeper:
-        kept: _Client = await context.keeper.keep("pflow.nodes.http", _Client.make)
+        kept: _Client = await context.keeper.keep("pflow.nodes.http", _Client.open)
     else:
-        kept = await _Client.make()
+        kept = await _Client.open()
     try:
-        request = request_of(kept.client, params, context)
+        request = build_request(kept.client, params, context)
         async with asyncio.timeout(timeout):
-            return await _answer(kept.client, request, context, began)
+            return await _exchange(kept.client, request, context, began)
     except TimeoutError:
         raise NodeTimedOut(
             f"No answer came within {timeout or 0:g} s.",
@@ -59,11 +59,11 @@ class _Client:
     client: httpx.AsyncClient
 
     @staticmethod
-    async def make() -> "_Client":
-        return await asyncio.to_thread(_Client._made)  # reading the certificates takes a while
+    async def open() -> "_Client":
+        return await asyncio.to_thread(_Client._create)  # reading the certificates takes a while
 
     @staticmethod
-    def _made() -> "_Client":
+    def _create() -> "_Client":
         none_at_all = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
         headers = {"User-Agent": "pflow", "Accept-Encoding": "gzip"}
         return _Client(httpx.AsyncClient(timeout=None, cookies=none_at_all, headers=headers))  # noqa: S113
@@ -72,10 +72,12 @@ class _Client:
         await self.client.aclose()
 
 
-async def _answer(client: httpx.AsyncClient, request: httpx.Request, context: Context, began: float) -> dict[str, Any]:
-    asked = f"{request.method} {without_secrets(request.url)}"
+async def _exchange(
+    client: httpx.AsyncClient, request: httpx.Request, context: Context, began: float
+) -> dict[str, Any]:
+    asked = f"{request.method} {strip_url_secrets(request.url)}"
     try:
-        response = await _send(client, request)
+        response = await _follow_redirects(client, request)
         try:
             body = await read_body(response)
         finally:
@@ -90,11 +92,12 @@ async def _answer(client: httpx.AsyncClient, request: httpx.Request, context: Co
             f"{asked} got no answer: {str(exc) or type(exc).__name__}.",
             hint="See that the address is right and the server can be reached from here.",
         ) from exc
-    outputs = await outputs_of(response, body) | {"response_time": round(time.monotonic() - began, 3)}
+    outputs = await make_outputs(response, body) | {"response_time": round(time.monotonic() - began, 3)}
     if not response.is_success:
         status = response.status_code
         raise NodeFailed(
-            f"{asked} was answered {status} {response.reason_phrase}".rstrip() + f".{_said(outputs, context)}",
+            f"{asked} was answered {status} {response.reason_phrase}".rstrip()
+            + f".{_quote_response(outputs, context)}",
             hint=_HINTS.get(status, "The server failed; it may help to `retry`." if status >= 500 else ""),
             outputs=outputs,
             status_code=status,
@@ -102,7 +105,7 @@ async def _answer(client: httpx.AsyncClient, request: httpx.Request, context: Co
     return outputs
 
 
-async def _send(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
+async def _follow_redirects(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
     cookies = httpx.Cookies()
     for _ in range(_MOST_REDIRECTS + 1):
         response = await client.send(request, stream=True, follow_redirects=False)
@@ -110,15 +113,15 @@ async def _send(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Resp
             return response
         cookies.extract_cookies(response)
         await response.aclose()
-        following = _trusted(request, response.next_request)
+        following = _strip_private_headers(request, response.next_request)
         cookies.set_cookie_header(following)
         request = following
     raise NodeFailed(f"It was redirected more than {_MOST_REDIRECTS} times.", hint="Look at the `url`.")
 
 
-def _trusted(request: httpx.Request, following: httpx.Request) -> httpx.Request:
+def _strip_private_headers(request: httpx.Request, following: httpx.Request) -> httpx.Request:
     """The request that follows, without what only the server asked first may know if it goes to another."""
-    ours, theirs = _origin(request.url), _origin(following.url)
+    ours, theirs = _get_origin(request.url), _get_origin(following.url)
     if ours == theirs or (ours[1] == theirs[1] and (ours[0], ours[2], theirs[0], theirs[2]) == _MADE_SAFE):
         if "cookie" in request.headers:
             following.headers["cookie"] = request.headers["cookie"]
@@ -131,13 +134,13 @@ def _trusted(request: httpx.Request, following: httpx.Request) -> httpx.Request:
 _MADE_SAFE: Final = ("http", 80, "https", 443)
 
 
-def _origin(url: httpx.URL) -> tuple[str, str, int]:
+def _get_origin(url: httpx.URL) -> tuple[str, str, int]:
     return url.scheme, url.host, url.port or {"http": 80, "https": 443}.get(url.scheme, 0)
 
 
-def _said(outputs: Mapping[str, Any], context: Context) -> str:
+def _quote_response(outputs: Mapping[str, Any], context: Context) -> str:
     said = outputs["response"]
     if outputs["response_is_binary"] or not said:
         return ""
-    told = str(masked(said, context))
+    told = str(mask_secrets(said, context))
     return f" It says: {' '.join(told.split())[:300]}"

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
-from pflow.nodes.excerpts import beginning
+from pflow.nodes.excerpts import excerpt_start
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.files import shown
 from uraniborg.kernel.logging import register_secret
@@ -203,7 +203,7 @@ def _failure(exc: Exception, model: str, context: Context) -> NodeFailed:
         case openai.APIStatusError():
             ids["status_code"] = exc.status_code
             if exc.status_code < 500:
-                problem = f"{server} refused: {beginning(exc.message, _SAID, context)}"
+                problem = f"{server} refused: {excerpt_start(exc.message, _SAID, context)}"
                 hint = "Check the params: models differ in what they take."
             else:
                 problem, hint = f"{server} failed with HTTP status {exc.status_code}.", "Try again later."

@@ -8,28 +8,28 @@ import orjson
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes.excerpts import beginning
+from pflow.nodes.excerpts import excerpt_start
 
 
-def path_of(params: Mapping[str, Any], key: str, context: Context) -> Path:
+def get_path(params: Mapping[str, Any], key: str, context: Context) -> Path:
     """The file or folder that a parameter names; it need not exist. Raises NodeFailed for what cannot be a path."""
     given = str(params[key])
     if not given.strip():
         raise NodeFailed(f"`{key}` is empty.", hint="Give the path of a file, such as notes/today.md.")
-    if "\0" in given or not _is_whole(given):
-        shown = beginning(given, 100, context)
+    if "\0" in given or not _is_encodable(given):
+        shown = excerpt_start(given, 100, context)
         raise NodeFailed(f"`{key}` cannot be a path: {shown!r}.", hint="A path is text without NUL.")
     try:
         Path(given).expanduser()
     except RuntimeError:
-        shown = beginning(given, 100, context)
+        shown = excerpt_start(given, 100, context)
         raise NodeFailed(
             f"`{key}` names the home of nobody here: {shown!r}.", hint="Write the whole path instead of ~."
         ) from None
     return context.path(given)
 
 
-def seconds_of(params: Mapping[str, Any], key: str = "timeout") -> float | None:
+def get_seconds(params: Mapping[str, Any], key: str = "timeout") -> float | None:
     """A length of time, if one is given. Raises NodeFailed for one that is none."""
     seconds = params.get(key)
     if seconds is None:
@@ -39,16 +39,16 @@ def seconds_of(params: Mapping[str, Any], key: str = "timeout") -> float | None:
     return float(seconds)
 
 
-def variables_of(params: Mapping[str, Any]) -> dict[str, str]:
+def get_environment(params: Mapping[str, Any]) -> dict[str, str]:
     """Return the variables that `env` adds to the environment of a child. Raises NodeFailed for a bad value."""
     given: Mapping[str, Any] = params.get("env") or {}
-    return {name: "" if value is None else text_of(value, f"env.{name}") for name, value in given.items()}
+    return {name: "" if value is None else format_text(value, f"env.{name}") for name, value in given.items()}
 
 
-def text_of(value: Any, what: str, *, indented: bool = False) -> str:
+def format_text(value: Any, what: str, *, indented: bool = False) -> str:
     """Text as it is, and other values as JSON. Raises NodeFailed for what is neither."""
     if isinstance(value, str):
-        return whole(value)
+        return make_encodable(value)
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indented else None).decode()
     except TypeError:
@@ -58,16 +58,16 @@ def text_of(value: Any, what: str, *, indented: bool = False) -> str:
         ) from None
 
 
-def whole(text: str) -> str:
+def make_encodable(text: str) -> str:
     """Text that can be written and sent: half characters in it are replaced."""
-    if _is_whole(text):
+    if _is_encodable(text):
         return text
     from uraniborg.kernel.text import whole_text  # which few need, and which takes its time
 
     return whole_text(text)
 
 
-def _is_whole(text: str) -> bool:
+def _is_encodable(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -43,18 +43,18 @@ class _NotJsonError(Exception):
 
     def __init__(self, *pieces: str, instead: str = "") -> None:
         super().__init__("".join(pieces))
-        self.told = {"refused": [piece[:_MOST_TOLD] for piece in pieces], "instead": instead}
+        self.report = {"refused": [piece[:_MOST_TOLD] for piece in pieces], "instead": instead}
 
 
 def main() -> None:
     descriptor = int(sys.argv[1])
     job = json.loads(sys.stdin.buffer.read())
-    _limit(job["memory_mb"], job["cpu_s"])
+    _set_limits(job["memory_mb"], job["cpu_s"])
     _report_when_stopped(descriptor)
-    _write(descriptor, _run(job["code"], job["inputs"]))
+    _write_report(descriptor, _run_code(job["code"], job["inputs"]))
 
 
-def _run(code: str, inputs: dict[str, Any]) -> dict[str, Any]:
+def _run_code(code: str, inputs: dict[str, Any]) -> dict[str, Any]:
     # Classes and pickles of the code look for its names in the module of this name.
     module = sys.modules["__main__"] = ModuleType("__main__")
     module.__dict__.update(inputs)
@@ -64,80 +64,80 @@ def _run(code: str, inputs: dict[str, Any]) -> dict[str, Any]:
         exec(compile(code, NAME, "exec"), module.__dict__)  # noqa: S102 - this is what it is for
     except SystemExit as exc:
         if exc.code not in (None, 0):
-            return _raised(exc)
+            return _report_exception(exc)
     except BaseException as exc:
         reserve.clear()
-        return _raised(exc)
-    return _answer(module.__dict__)
+        return _report_exception(exc)
+    return _make_report(module.__dict__)
 
 
-def _answer(names: dict[str, Any]) -> dict[str, Any]:
+def _make_report(names: dict[str, Any]) -> dict[str, Any]:
     action = names.get("action")
     if not (action is None or (isinstance(action, str) and action)):
         kind = type(action).__name__
         return {"refused": ["`action` is ", kind, ", not text"], "instead": "the name of an edge's action"}
     try:
-        _check(names.get("result"), None, 0)
+        _check_json_value(names.get("result"), None, 0)
     except _NotJsonError as exc:
-        return exc.told
+        return exc.report
     is_assigned = "result" in names or action is not None
     return {"result": names.get("result"), "action": action, "is_assigned": is_assigned}
 
 
-def _check(value: Any, place: Place, depth: int) -> None:
+def _check_json_value(value: Any, place: Place, depth: int) -> None:
     """See that a value survives the way through JSON. Raises _NotJsonError with the place of what does not."""
     if depth > _DEEPEST:
         raise _NotJsonError(f"`result` nests more than {_DEEPEST} deep, or holds itself")
     is_shown = depth < _DEEPEST_SHOWN
     if isinstance(value, list | tuple):
         for index, item in enumerate(cast("list[Any]", value)):
-            _check(item, (place, index) if is_shown else place, depth + 1)
+            _check_json_value(item, (place, index) if is_shown else place, depth + 1)
     elif isinstance(value, dict):
         for key, item in cast("dict[Any, Any]", value).items():
             if not isinstance(key, str):
-                pieces = (*_told(place), " has the key ", repr(key), ", which is not text")
+                pieces = (*_format_path(place), " has the key ", repr(key), ", which is not text")
                 raise _NotJsonError(*pieces, instead="{str(key): …}")
             _check_text(key, place, "a key of ")
-            _check(item, (place, key) if is_shown else place, depth + 1)
+            _check_json_value(item, (place, key) if is_shown else place, depth + 1)
     else:
-        _check_one(value, place)
+        _check_scalar(value, place)
 
 
-def _check_one(value: Any, place: Place) -> None:
+def _check_scalar(value: Any, place: Place) -> None:
     if isinstance(value, str):
         _check_text(value, place)
     elif isinstance(value, int):
         if not -(2**63) <= value < 2**64:
-            raise _NotJsonError(*_told(place), " is a number of more than 64 bits", instead="str(…)")
+            raise _NotJsonError(*_format_path(place), " is a number of more than 64 bits", instead="str(…)")
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise _NotJsonError(*_told(place), f" is {value}, which JSON cannot say", instead="None")
+            raise _NotJsonError(*_format_path(place), f" is {value}, which JSON cannot say", instead="None")
     elif value is not None:
         kind = type(value).__name__
-        pieces = (*_told(place), " is of the kind ", kind, ", which JSON cannot say")
+        pieces = (*_format_path(place), " is of the kind ", kind, ", which JSON cannot say")
         raise _NotJsonError(*pieces, instead=_INSTEAD.get(kind, ""))
 
 
 def _check_text(text: str, place: Place, what: str = "") -> None:
     if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
         instead = 'text.encode("utf-8", "replace").decode()'
-        raise _NotJsonError(what, *_told(place), " holds half a character", instead=instead)
+        raise _NotJsonError(what, *_format_path(place), " holds half a character", instead=instead)
 
 
-def _told(place: Place) -> list[str]:
+def _format_path(place: Place) -> list[str]:
     if place is None:
         return ["result"]
     around, key = place
-    return [*_told(around), f"[{key!r}]"]
+    return [*_format_path(around), f"[{key!r}]"]
 
 
-def _raised(exc: BaseException) -> dict[str, Any]:
+def _report_exception(exc: BaseException) -> dict[str, Any]:
     own = exc.__traceback__
     while own and own.tb_frame.f_code.co_filename != NAME:
         own = own.tb_next
     told = "".join(traceback.format_exception(type(exc), exc, own))
     sys.stderr.write(told)
-    line = exc.lineno if isinstance(exc, SyntaxError) and exc.filename == NAME else _line(own)
+    line = exc.lineno if isinstance(exc, SyntaxError) and exc.filename == NAME else _find_last_line(own)
     message = "".join(traceback.format_exception_only(type(exc), exc))
     return {
         "raised": type(exc).__name__,
@@ -147,7 +147,7 @@ def _raised(exc: BaseException) -> dict[str, Any]:
     }
 
 
-def _line(own: TracebackType | None) -> int | None:
+def _find_last_line(own: TracebackType | None) -> int | None:
     line = None
     while own:
         if own.tb_frame.f_code.co_filename == NAME:
@@ -156,7 +156,7 @@ def _line(own: TracebackType | None) -> int | None:
     return line
 
 
-def _limit(memory_mb: float, cpu_s: int | None) -> None:
+def _set_limits(memory_mb: float, cpu_s: int | None) -> None:
     memory = int(memory_mb * 2**20)
     wanted = [(resource.RLIMIT_CORE, 0, 0), (resource.RLIMIT_AS, memory, memory)]
     if cpu_s is not None:
@@ -177,7 +177,7 @@ def _report_when_stopped(descriptor: int) -> None:
         while frame and frame.f_code.co_filename != NAME:
             frame = frame.f_back
         if os.getpid() == process:  # and not one that the code has forked
-            _write(descriptor, {"stopped_at": frame.f_lineno if frame else None})
+            _write_report(descriptor, {"stopped_at": frame.f_lineno if frame else None})
             for stream in (sys.stdout, sys.stderr):
                 try:
                     stream.flush()
@@ -188,7 +188,7 @@ def _report_when_stopped(descriptor: int) -> None:
     signal.signal(signal.SIGTERM, stopped)
 
 
-def _write(descriptor: int, report: dict[str, Any]) -> None:
+def _write_report(descriptor: int, report: dict[str, Any]) -> None:
     left = memoryview(json.dumps(report, ensure_ascii=False).encode("utf-8", "replace"))
     os.ftruncate(descriptor, 0)
     os.lseek(descriptor, 0, os.SEEK_SET)

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
-from pflow.nodes.excerpts import beginning, last_lines, masked
-from pflow.nodes.processes import Finished
+from pflow.nodes.excerpts import excerpt_end, excerpt_start, mask_secrets
+from pflow.nodes.processes import FinishedProcess
 from uraniborg.kernel.child_environment import child_environment
 
 EXAMPLE: Final = "Make it of text, numbers, booleans, None, lists, and dicts with text as keys."
@@ -30,7 +30,7 @@ _RAISED: Final = {
 _MISSING: Final = ("NameError", "KeyError")
 
 
-def still_running(exc: NodeTimedOut, told: Mapping[str, Any], timeout: float | None) -> NodeTimedOut:
+def make_timeout_error(exc: NodeTimedOut, told: Mapping[str, Any], timeout: float | None) -> NodeTimedOut:
     line = told.get("stopped_at")
     where = f" in line {line}" if line else ""
     return NodeTimedOut(
@@ -41,36 +41,40 @@ def still_running(exc: NodeTimedOut, told: Mapping[str, Any], timeout: float | N
     )
 
 
-def failure(
-    told: Mapping[str, Any], finished: Finished, params: Mapping[str, Any], context: Context, printed: dict[str, Any]
+def make_failure(
+    told: Mapping[str, Any],
+    finished: FinishedProcess,
+    params: Mapping[str, Any],
+    context: Context,
+    printed: dict[str, Any],
 ) -> NodeFailed:
     """What became of code that gave no result. `told` is what the process reported of it, if it came to that."""
     if "refused" in told:
-        problem = "".join(beginning(piece, _LONGEST_PIECE, context) for piece in told["refused"])
+        problem = "".join(excerpt_start(piece, _LONGEST_PIECE, context) for piece in told["refused"])
         instead = told.get("instead")
         return NodeFailed(f"{problem}.", hint=f"Use {instead} instead." if instead else EXAMPLE, outputs=printed)
     if "raised" in told:
         line = told.get("line")
         where = f" in line {line}" if line else ""
-        *_, message = masked(told["message"], context).strip().splitlines() or [told["raised"]]
-        lines = last_lines(told["traceback"], context, count=6, length=1500)
+        *_, message = mask_secrets(told["message"], context).strip().splitlines() or [told["raised"]]
+        lines = excerpt_end(told["traceback"], context, count=6, length=1500)
         return NodeFailed(
             f"The code failed{where}: {message[:_LONGEST_MESSAGE]}\n{lines}",
-            hint=_about_environment(message, context) or _hint(told["raised"], line, params, context),
+            hint=_suggest_pass_env(message, context) or _suggest_fix(told["raised"], line, params, context),
             outputs=printed,
             exception=told["raised"],
             **({"line": line} if line else {}),
         )
-    said = finished.stderr.last_lines(context)
+    said = finished.stderr.excerpt_end(context)
     return NodeFailed(
-        f"The code {finished.ending()} before it was done." + (f" Its stderr ends: {said}" if said else ""),
+        f"The code {finished.describe_ending()} before it was done." + (f" Its stderr ends: {said}" if said else ""),
         hint=_ENDED.get(finished.signal or "", "Let the code run to its end: it must not end its process."),
         outputs=printed,
         exit_code=finished.exit_code,
     )
 
 
-def _about_environment(message: str, context: Context) -> str:
+def _suggest_pass_env(message: str, context: Context) -> str:
     """Return how to pass the variable that the code looked for, if only pflow's own environment has it."""
     found = re.fullmatch(r"KeyError: '(\w+)'", message)
     if not found or found[1] not in os.environ or found[1] in child_environment(context.pass_env):
@@ -78,22 +82,22 @@ def _about_environment(message: str, context: Context) -> str:
     return f'The code does not inherit {found[1]} from pflow\'s environment. Pass it: "pass_env": ["{found[1]}"].'
 
 
-def _hint(raised: str, line: int | None, params: Mapping[str, Any], context: Context) -> str:
-    text = _text_of(line, str(params["code"]), context)
+def _suggest_fix(raised: str, line: int | None, params: Mapping[str, Any], context: Context) -> str:
+    text = _quote_code_line(line, str(params["code"]), context)
     where = f"Line {line} of the code is `{text}`." if text else "What it printed to stderr tells more."
-    advice = _RAISED.get(raised) or (_about_inputs(params, context) if raised in _MISSING else "")
+    advice = _RAISED.get(raised) or (_describe_inputs(params, context) if raised in _MISSING else "")
     return f"{advice} {where}" if advice else where
 
 
-def _text_of(line: int | None, code: str, context: Context) -> str:
+def _quote_code_line(line: int | None, code: str, context: Context) -> str:
     """A line of the code; none of it where a secret goes over several lines, of which one alone would be shown."""
-    lines, shown = (io.StringIO(text, newline=None).readlines() for text in (code, masked(code, context)))
+    lines, shown = (io.StringIO(text, newline=None).readlines() for text in (code, mask_secrets(code, context)))
     if line is None or len(lines) != len(shown) or not 0 < line <= len(shown):
         return ""
     return shown[line - 1].strip()[:_LONGEST_LINE]
 
 
-def _about_inputs(params: Mapping[str, Any], context: Context) -> str:
+def _describe_inputs(params: Mapping[str, Any], context: Context) -> str:
     names = ", ".join(params.get("inputs") or ())
-    there = f"here: {beginning(names, _LONGEST_LINE, context)}" if names else "here there are none"
+    there = f"here: {excerpt_start(names, _LONGEST_LINE, context)}" if names else "here there are none"
     return f"Values reach the code as `inputs`, each as a variable of its own name; {there}."

@@ -26,7 +26,7 @@ class Param:
     description: str = ""
     choices: tuple[Any, ...] = ()
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         told = {
             "key": self.key,
             "type": self.type,
@@ -46,10 +46,10 @@ class Out:
     description: str = ""
     structure: Mapping[str, "Out"] | None = None
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         told: dict[str, Any] = {"key": self.key, "type": self.type, "description": self.description}
         if self.structure is not None:
-            told["structure"] = [out.plain() for out in self.structure.values()]
+            told["structure"] = [out.to_dict() for out in self.structure.values()]
         return told
 
 
@@ -96,7 +96,7 @@ class Interface:
     file: str = ""
     """The file that declares it, for a node of the user's own; `SERVER/TOOL` for a tool of an MCP server."""
 
-    def effect_of(self, params: Mapping[str, Any]) -> Effect:
+    def get_effect(self, params: Mapping[str, Any]) -> Effect:
         if self.effect_by is None:
             return self.effect
         name, effects = self.effect_by
@@ -111,7 +111,7 @@ class Interface:
             )
         return effects.get(str(value).upper(), self.effect)
 
-    def is_volatile_for(self, params: Mapping[str, Any]) -> bool:
+    def is_volatile_with(self, params: Mapping[str, Any]) -> bool:
         if self.volatile_by is None:
             return self.is_volatile
         name, values = self.volatile_by
@@ -120,26 +120,26 @@ class Interface:
             value = self.params[name].default
         return str(value).upper() in values
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """As `browse_components` tells of it."""
         return {
             "type": self.type,
             "description": self.description,
-            "inputs": [param.plain() for param in self.params.values()],
-            "outputs": [out.plain() for out in self.outputs.values()],
+            "inputs": [param.to_dict() for param in self.params.values()],
+            "outputs": [out.to_dict() for out in self.outputs.values()],
             "actions": list(self.actions),
             "effect": self.effect,
             "example": dict(self.example),
         }
 
 
-def interface_from(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
+def parse_interface(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
     """The interface that a JSON object declares. Raises ValueError that says what is wrong with it."""
     check_interface(plain)
-    return checked_interface(plain, source=source, file=file)
+    return build_interface(plain, source=source, file=file)
 
 
-def checked_interface(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
+def build_interface(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
     """The same for an object that `check_interface` has nothing against."""
     effect = plain.get("effect", "effectful")
     by: tuple[str, Mapping[str, Effect]] | None = None
@@ -157,8 +157,8 @@ def checked_interface(plain: Mapping[str, Any], *, source: Source, file: str = "
         type=plain["type"],
         description=plain["description"],
         run=plain["run"],
-        params={key: _param(key, value) for key, value in plain.get("params", {}).items()},
-        outputs=_outs(plain.get("outputs", {})),
+        params={key: _parse_param(key, value) for key, value in plain.get("params", {}).items()},
+        outputs=_parse_outs(plain.get("outputs", {})),
         actions=tuple(plain.get("actions", ("default", "error"))),
         effect=effect,
         effect_by=by,
@@ -186,12 +186,12 @@ def check_interface(plain: Mapping[str, Any]) -> None:
     for key in ("type", "description", "run"):
         if not isinstance(plain.get(key), str) or not plain[key]:
             raise ValueError(f"`{key}` must be text")
-    params = _mapping(plain, "params")
+    params = _require_mapping(plain, "params")
     for key, value in params.items():
         if "choices" in (described := _check_described(key, value)):
             _check_choices(key, described["choices"])
-    _check_outs(_mapping(plain, "outputs"))
-    _mapping(plain, "example")
+    _check_outs(_require_mapping(plain, "outputs"))
+    _require_mapping(plain, "example")
     for key in ("actions", "tags", "reads", "writes", "takes", "limits"):
         if key in plain and not _are_texts(plain[key]):
             raise ValueError(f"`{key}` must be a list of texts")
@@ -214,7 +214,7 @@ def _check_effect(effect: Any) -> None:
         told = cast("dict[str, Any]", effect)
     if type(told.get("param")) is not str:
         raise ValueError("an `effect` that depends on a parameter must name it in `param`")
-    for value in (told.get("default", "effectful"), *_mapping(told, "values").values()):
+    for value in (told.get("default", "effectful"), *_require_mapping(told, "values").values()):
         if value not in EFFECTS:
             raise ValueError(f"`effect` must be one of {', '.join(EFFECTS)}")
 
@@ -242,7 +242,7 @@ def _check_outs(outs: Mapping[str, Any]) -> None:
 
 
 def _check_described(key: str, value: Any) -> dict[str, Any]:
-    described = _described(value)
+    described = _as_description(value)
     if described is None:
         raise ValueError(f"`{key}` must be a type, or an object that has one")
     kind = described.get("type", "any")
@@ -251,21 +251,21 @@ def _check_described(key: str, value: Any) -> dict[str, Any]:
     return described
 
 
-def _mapping(plain: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _require_mapping(plain: Mapping[str, Any], key: str) -> dict[str, Any]:
     value = plain.get(key, {})
     if not isinstance(value, dict):
         raise ValueError(f"`{key}` must be an object")  # noqa: TRY004 - what is wrong is the file
     return cast("dict[str, Any]", value)
 
 
-def _described(value: Any) -> dict[str, Any] | None:
+def _as_description(value: Any) -> dict[str, Any] | None:
     if isinstance(value, dict):
         return cast("dict[str, Any]", value)
     return {"type": value} if isinstance(value, str) else None
 
 
-def _param(key: str, value: Any) -> Param:
-    plain = _described(value) or {}
+def _parse_param(key: str, value: Any) -> Param:
+    plain = _as_description(value) or {}
     return Param(
         key=key,
         type=plain.get("type", "any"),
@@ -276,16 +276,16 @@ def _param(key: str, value: Any) -> Param:
     )
 
 
-def _outs(plain: Mapping[str, Any]) -> dict[str, Out]:
-    return {key: _out(key, value) for key, value in plain.items()}
+def _parse_outs(plain: Mapping[str, Any]) -> dict[str, Out]:
+    return {key: _parse_out(key, value) for key, value in plain.items()}
 
 
-def _out(key: str, value: Any) -> Out:
-    plain = _described(value) or {}
+def _parse_out(key: str, value: Any) -> Out:
+    plain = _as_description(value) or {}
     structure = plain.get("structure")
     return Out(
         key=key,
         type=plain.get("type", "any"),
         description=str(plain.get("description", "")),
-        structure=None if structure is None else _outs(structure),
+        structure=None if structure is None else _parse_outs(structure),
     )

@@ -11,20 +11,20 @@ from typing import Final
 
 from pflow.errors import NodeChanged, NodeNotLoaded
 from pflow.node import Function
-from pflow.registry.cache import forget
-from pflow.registry.discovery import OWN_FOLDER, OWN_RUN, source_digest
+from pflow.registry.cache import delete_cache
+from pflow.registry.discovery import OWN_FOLDER, OWN_RUN, digest_source
 from pflow.registry.interface import Interface
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import confine
 
-_one_at_a_time: Final = threading.RLock()
+_load_lock: Final = threading.RLock()
 
 
-def function_of(interface: Interface, home: Path) -> Function:
+def load_function(interface: Interface, home: Path) -> Function:
     """The function that the interface names. Raises NodeFailed that says why it cannot be had."""
     module, _, name = interface.run.partition(":")
     try:
-        found = _own_module(interface, home) if interface.source == "user" else importlib.import_module(module)
+        found = _load_user_module(interface, home) if interface.source == "user" else importlib.import_module(module)
     except UraniborgError:
         raise
     except (Exception, SystemExit) as wrong:
@@ -43,27 +43,27 @@ def function_of(interface: Interface, home: Path) -> Function:
     return function
 
 
-def _own_module(interface: Interface, home: Path) -> ModuleType:
+def _load_user_module(interface: Interface, home: Path) -> ModuleType:
     """The module of a user's node, as it was when the interface was read: what was edited since is another node."""
     run = OWN_RUN.fullmatch(interface.run)
     if run is None:
         raise ValueError("`run` must be `file.py:function`")
     path = confine(home / OWN_FOLDER, run[1])
     source = path.read_bytes()
-    digest = source_digest(source)
+    digest = digest_source(source)
     if not interface.version.endswith(f"+{digest}"):
-        forget(home)
+        delete_cache(home)
         raise NodeChanged(
             f"{run[1]} changed after the nodes were looked up.",
             hint="Run it again: the new code is taken then.",
             node_type=interface.type,
         )
     name = f"pflow_own_nodes.{path.stem.replace('.', '_')}_{digest}"
-    with _one_at_a_time:
-        return sys.modules.get(name) or _executed(name, path, source)
+    with _load_lock:
+        return sys.modules.get(name) or _execute_module(name, path, source)
 
 
-def _executed(name: str, path: Path, source: bytes) -> ModuleType:
+def _execute_module(name: str, path: Path, source: bytes) -> ModuleType:
     # Not by the loader itself, which trusts compiled files by the second.
     loader = SourceFileLoader(name, str(path))
     spec = importlib.util.spec_from_loader(name, loader)

@@ -17,41 +17,43 @@ Stamp = list[int] | None
 """None for what is not there."""
 
 
-class Reading:
+class NodeFileReader:
     def __init__(self) -> None:
         self.stamps: dict[str, Stamp] = {}
         self.problems: list[Problem] = []
 
-    def tell(self, where: str, problem: str, hint: str = _SHAPE) -> None:
+    def add_problem(self, where: str, problem: str, hint: str = _SHAPE) -> None:
         self.problems.append(Problem(where, problem, hint))
 
-    def listed(self, folder: Path) -> list[str]:
+    def list_json_files(self, folder: Path) -> list[str]:
         """The names of the JSON files of a folder in their order; none if it is not there."""
-        self.stamps[str(folder)] = stamp_of(str(folder))
+        self.stamps[str(folder)] = stamp_path(str(folder))
         try:
             names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
         except FileNotFoundError:
             return []
         except OSError as wrong:
-            self.tell(folder.name, f"It cannot be listed: {why(wrong)}.", "Look at its permissions.")
+            self.add_problem(folder.name, f"It cannot be listed: {describe_error(wrong)}.", "Look at its permissions.")
             return []
-        readable = [name for name in names if _is_text(name)]
+        readable = [name for name in names if _is_encodable(name)]
         if len(readable) < len(names):
-            self.tell(folder.name, "It has files whose names are no text.", "Rename them.")
+            self.add_problem(folder.name, "It has files whose names are no text.", "Rename them.")
         return readable
 
-    def json(self, path: str, where: str) -> Any:
+    def read_json(self, path: str, where: str) -> Any:
         """What a file holds; None where there is no file, or none that can be read."""
         try:
-            data = self.bytes(path)
+            data = self.read_bytes(path)
             return None if data is None else orjson.loads(data)
         except OSError as wrong:
-            self.tell(where, f"It cannot be read: {why(wrong)}.", "Look at the file and its permissions.")
+            self.add_problem(
+                where, f"It cannot be read: {describe_error(wrong)}.", "Look at the file and its permissions."
+            )
         except ValueError as wrong:
-            self.tell(where, f"It is not JSON: {wrong}.")
+            self.add_problem(where, f"It is not JSON: {wrong}.")
         return None
 
-    def bytes(self, path: str) -> bytes | None:
+    def read_bytes(self, path: str) -> bytes | None:
         """What is in a file; None where there is none. Raises OSError for what is no file, or cannot be read."""
         self.stamps[path] = None
         try:
@@ -59,12 +61,12 @@ class Reading:
         except FileNotFoundError:
             return None
         except OSError:
-            self.stamps[path] = stamp_of(path)
+            self.stamps[path] = stamp_path(path)
             raise
         try:
             # The stamp is older than what is read, never younger.
             seen = os.fstat(opened)
-            self.stamps[path] = stamp_from(seen)
+            self.stamps[path] = stamp_status(seen)
             if not stat.S_ISREG(seen.st_mode) or seen.st_size > _LARGEST:
                 raise OSError(0, "it is no file, or larger than such a file may be")
             return os.read(opened, seen.st_size + 1)
@@ -72,31 +74,31 @@ class Reading:
             os.close(opened)
 
 
-def _is_text(name: str) -> bool:
+def _is_encodable(name: str) -> bool:
     """Whether a file name can be told to others: the system allows bytes that are no characters."""
     return not any("\ud800" <= char <= "\udfff" for char in name)
 
 
-def why(wrong: Exception) -> str:
+def describe_error(wrong: Exception) -> str:
     """What an error says, without a path of this machine."""
     said = wrong.strerror if isinstance(wrong, OSError) else str(wrong)
     return (said or type(wrong).__name__).rstrip(".")
 
 
-def stamp_of(path: str) -> Stamp:
+def stamp_path(path: str) -> Stamp:
     try:
-        return stamp_from(os.stat(path))
+        return stamp_status(os.stat(path))
     except (OSError, ValueError):
         return None
 
 
-def stamp_from(seen: os.stat_result) -> list[int]:
+def stamp_status(seen: os.stat_result) -> list[int]:
     return [seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size]
 
 
-def unchanged(stamps: Mapping[str, Stamp]) -> bool:
+def are_unchanged(stamps: Mapping[str, Stamp]) -> bool:
     """Whether all of them are as they were."""
-    return all(stamp_of(path) == stamp for path, stamp in stamps.items())
+    return all(stamp_path(path) == stamp for path, stamp in stamps.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,5 +112,5 @@ class Problem:
     def __str__(self) -> str:
         return f"{self.where}: {self.problem} {self.hint}".rstrip()
 
-    def plain(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, str]:
         return {"where": self.where, "problem": self.problem, "hint": self.hint}

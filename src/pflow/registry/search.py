@@ -89,81 +89,86 @@ class Hit:
     matched: tuple[str, ...]
 
 
-def document(
+def make_document(
     key: str, *, description: str = "", keys: Iterable[str] = (), tags: Iterable[str] = (), uses: int = 0
 ) -> Document:
     """A node or a workflow by its name; `keys` are the names of its parameters and outputs, or what else it uses."""
-    fields = (f"{_apart(key)} {_squeezed(key)}", description, _apart(" ".join(keys)), " ".join(tags))
+    fields = (
+        f"{_split_camel_case(key)} {_squeeze_name(key)}",
+        description,
+        _split_camel_case(" ".join(keys)),
+        " ".join(tags),
+    )
     return Document(key, fold("\n".join([field[:_LONGEST_FIELD].replace("\n", " ") for field in fields])), uses)
 
 
-def ranked(query: str, documents: Sequence[Document], *, limit: int | None = None) -> list[Hit]:
+def rank_documents(query: str, documents: Sequence[Document], *, limit: int | None = None) -> list[Hit]:
     """The documents that fit, best first; all of them, the most used first, if the query says nothing."""
     query = query[:_LONGEST_QUERY]
-    asked = _terms(query)
+    asked = _parse_query_terms(query)
     if not asked:
-        name = _squeezed(query)
-        by_use = sorted(documents, key=lambda one: (_squeezed(one.key) != name, -one.uses, one.key))
+        name = _squeeze_name(query)
+        by_use = sorted(documents, key=lambda one: (_squeeze_name(one.key) != name, -one.uses, one.key))
         return [Hit(one.key, 0.0, ()) for one in by_use[:limit]]
     texts = [one.text for one in documents]
     # A word that is asked for itself does not count again as another's synonym.
-    others = {term: [other for other in synonyms_of(term) if other not in asked] for term in asked}
-    known = {other: _having(other, texts) for other in dict.fromkeys(chain.from_iterable(others.values()))}
-    found = {term: _fits(term, texts, [known[other] for other in others[term]]) for term in asked}
+    others = {term: [other for other in find_synonyms(term) if other not in asked] for term in asked}
+    known = {other: _score_stem(other, texts) for other in dict.fromkeys(chain.from_iterable(others.values()))}
+    found = {term: _score_term(term, texts, [known[other] for other in others[term]]) for term in asked}
     lost = {term: asked[term] for term, fits in found.items() if not fits}
-    found |= _misspelt(lost, texts)
-    return _ordered(query, asked, found, documents)[:limit]
+    found |= _score_misspelt(lost, texts)
+    return _order_hits(query, asked, found, documents)[:limit]
 
 
-def _terms(query: str) -> dict[str, str]:
+def _parse_query_terms(query: str) -> dict[str, str]:
     """The stems that are asked for, each with the word as it was written."""
     asked: dict[str, str] = {}
-    for word in words(_apart(query)):
+    for word in words(_split_camel_case(query)):
         if term := stem(word):
             asked.setdefault(term, word)
     telling = {term: word for term, word in asked.items() if word not in _ASKING}
     return dict(islice((telling or asked).items(), _MOST_WORDS))
 
 
-def _apart(names: str) -> str:
+def _split_camel_case(names: str) -> str:
     """Names with a space at each hump. Most have none."""
     return names if names.islower() else _HUMP.sub(" ", names)
 
 
-def _squeezed(text: str) -> str:
+def _squeeze_name(text: str) -> str:
     return _NO_LETTER.sub("", text).lower()
 
 
-def _fits(term: str, texts: Sequence[str], synonyms: Iterable[Fits]) -> Fits:
-    found = _having(term, texts, beginning=_BEGINNING if len(term) >= _SHORTEST_BEGINNING else 0.0)
+def _score_term(term: str, texts: Sequence[str], synonyms: Iterable[Fits]) -> Fits:
+    found = _score_stem(term, texts, beginning=_BEGINNING if len(term) >= _SHORTEST_BEGINNING else 0.0)
     for fits in synonyms:
         for place, weight in fits.items():
             found[place] = max(found.get(place, 0.0), _SYNONYM * weight)
     return found
 
 
-def _having(term: str, texts: Sequence[str], *, beginning: float = 0.0) -> Fits:
+def _score_stem(term: str, texts: Sequence[str], *, beginning: float = 0.0) -> Fits:
     """The texts with a word of this stem, or, for a part `beginning` of the weight, with one that begins with it."""
     # A stem is the beginning of each of its words, but for a last `y` that became `i`.
     start = term[:-1] if term.endswith("i") and len(term) > _SHORTEST_BEGINNING else term
     found: Fits = {}
     for place in [place for place, text in enumerate(texts) if start in text]:
-        if weight := _weight(term, start, texts[place], beginning):
+        if weight := _weigh_text(term, start, texts[place], beginning):
             found[place] = weight
     return found
 
 
-def _weight(term: str, start: str, text: str, beginning: float) -> float:
+def _weigh_text(term: str, start: str, text: str, beginning: float) -> float:
     best = 0.0
     at = text.find(start)
     while at >= 0:
-        kind = _kind(term, text, at, beginning)
+        kind = _rate_match(term, text, at, beginning)
         best = max(best, kind * _WEIGHTS[text.count("\n", 0, at)])
         at = -1 if kind == 1.0 else text.find(start, at + 1)
     return best
 
 
-def _kind(term: str, text: str, at: int, beginning: float) -> float:
+def _rate_match(term: str, text: str, at: int, beginning: float) -> float:
     """What the word at this place is worth: all, the part for a beginning, or nothing."""
     if not term.isascii():
         return 1.0  # scripts without spaces have no words to begin
@@ -175,7 +180,7 @@ def _kind(term: str, text: str, at: int, beginning: float) -> float:
     return beginning if text.startswith(term, at) else 0.0
 
 
-def _misspelt(lost: Mapping[str, str], texts: Sequence[str]) -> dict[str, Fits]:
+def _score_misspelt(lost: Mapping[str, str], texts: Sequence[str]) -> dict[str, Fits]:
     """The texts with what may have been meant by words that no text has."""
     doubtful = {term: word for term, word in lost.items() if len(word) >= _SHORTEST_MISSPELT}
     if not doubtful:
@@ -187,12 +192,12 @@ def _misspelt(lost: Mapping[str, str], texts: Sequence[str]) -> dict[str, Fits]:
     for term, word in doubtful.items():
         for like, likeness, _ in process.extract(word, known, scorer=fuzz.ratio, score_cutoff=_LEAST_LIKENESS, limit=3):
             fits = meant.setdefault(term, {})
-            for place, weight in _having(stem(like) or like, texts).items():
+            for place, weight in _score_stem(stem(like) or like, texts).items():
                 fits[place] = max(fits.get(place, 0.0), _NEARLY * weight * likeness / 100)
     return meant
 
 
-def _ordered(
+def _order_hits(
     query: str, asked: Mapping[str, str], found: Mapping[str, Fits], documents: Sequence[Document]
 ) -> list[Hit]:
     total = math.log1p(len(documents))
@@ -206,38 +211,38 @@ def _ordered(
             scores[place] = scores.get(place, 0.0) + weight * rare
             covered[place] = covered.get(place, 0.0) + rare
             matched.setdefault(place, []).append(asked[term])
-    name = _squeezed(query)
-    alike = synonyms_of(next(iter(asked))) if len(asked) == 1 else ()
+    name = _squeeze_name(query)
+    alike = find_synonyms(next(iter(asked))) if len(asked) == 1 else ()
     hits: list[tuple[float, int, Hit]] = []
     for place, score in scores.items():
         one = documents[place]
-        worth = score * (0.4 + 0.6 * covered[place] / whole) * (1 + _USED * _habit(one.uses))
-        worth = round(worth + _name_bonus(_squeezed(one.key), name, alike), 4)
+        worth = score * (0.4 + 0.6 * covered[place] / whole) * (1 + _USED * _rate_usage(one.uses))
+        worth = round(worth + _compute_name_bonus(_squeeze_name(one.key), name, alike), 4)
         hits.append((-worth, -one.uses, Hit(one.key, worth, tuple(matched[place]))))
     hits.sort(key=lambda hit: (hit[0], hit[1], hit[2].key))
     least = _FLOOR * hits[0][2].score if hits else 0.0
     return [hit for _, _, hit in hits if hit.score >= least]
 
 
-def _name_bonus(key: str, asked: str, alike: Sequence[str]) -> float:
+def _compute_name_bonus(key: str, asked: str, alike: Sequence[str]) -> float:
     """Return what a document gains whose whole name is the query, or another word for it: for `bash`, `shell`."""
     if key == asked:
         return _SAME_NAME
     return _SAME_NAME * _SYNONYM if alike and stem(key) in alike else 0.0
 
 
-def _habit(uses: int) -> float:
+def _rate_usage(uses: int) -> float:
     return min(1.0, math.log1p(max(0, uses)) / math.log1p(1_000))
 
 
-def synonyms_of(term: str) -> tuple[str, ...]:
+def find_synonyms(term: str) -> tuple[str, ...]:
     """The stems of other words for the word with this stem; none for most."""
     if not _by_stem:
-        _by_stem.update(_table())
+        _by_stem.update(_build_synonym_table())
     return _by_stem.get(term, ())
 
 
-def _table() -> dict[str, tuple[str, ...]]:
+def _build_synonym_table() -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
     for line in _GROUPS.split("\n"):
         group = [stem(word) for word in words(line)]

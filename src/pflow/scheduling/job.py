@@ -8,7 +8,7 @@ from typing import Any, Final
 from pflow.engine.inputs import prepared
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.model import Workflow
-from pflow.ir.template_uses import variables_of
+from pflow.ir.template_uses import list_variables
 from pflow.redaction import is_sensitive
 from pflow.scheduling.timing import Timing
 from uraniborg.kernel.logging import redact
@@ -79,7 +79,7 @@ def check_runnable(workflow: Workflow, given: Mapping[str, str], values: Mapping
                 hint=_FILE + (_ENVIRONMENT if name in secrets else ""),
             )
     prepared(replace(workflow, inputs={key: one for key, one in workflow.inputs.items() if key not in secrets}), values)
-    needed = [one["name"] for one in variables_of(workflow) if one["required"] and not one["declared"]]
+    needed = [one["name"] for one in list_variables(workflow) if one["required"] and not one["declared"]]
     missing = [name for name in needed if values.get(name) is None]
     if missing:
         raise TemplateUnresolved(missing, hint=f"Give {', '.join(f'{name}=VALUE' for name in missing)}.")

@@ -27,15 +27,15 @@ class Scope:
             return self.values[name]
         return self._above.get(name) if self._above is not None else ABSENT
 
-    def names(self) -> list[str]:
-        above = self._above.names() if self._above is not None else []
+    def list_names(self) -> list[str]:
+        above = self._above.list_names() if self._above is not None else []
         return [*self.values, *(name for name in above if name not in self.values)]
 
 
-def inside(value: Any, place: Any) -> Any:
+def get_item(value: Any, place: Any) -> Any:
     """What is in a value at a key or an index, or ABSENT. A text that holds JSON is read."""
     if isinstance(value, str):
-        value = json_in(value)
+        value = parse_embedded_json(value)
     if isinstance(value, dict):
         return cast("dict[str, Any]", value).get(str(place), ABSENT)
     if isinstance(value, list):
@@ -45,7 +45,7 @@ def inside(value: Any, place: Any) -> Any:
     return ABSENT
 
 
-def json_in(text: str) -> Any:
+def parse_embedded_json(text: str) -> Any:
     """What a text holds that is the JSON of an object or a list, as the output of many commands is."""
     if len(text) > _JSON_CHARS or text.lstrip()[:1] not in ("{", "["):
         return ABSENT

@@ -6,8 +6,8 @@ from itertools import islice
 from typing import Any, Final, cast
 
 from pflow.ir.diagnostics import nearest
-from pflow.templates.scope import ABSENT, Scope, inside, json_in
-from pflow.templates.syntax import Reference, way_of
+from pflow.templates.scope import ABSENT, Scope, get_item, parse_embedded_json
+from pflow.templates.syntax import Reference, format_reference_prefix
 
 _SHOWN: Final = 20
 _TOLD: Final = 3
@@ -17,7 +17,7 @@ _ELSEWHERE: Final = "Give it as an input, or take it from a node that ran before
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Explanation:
     """`available` are references that lead somewhere."""
 
     available: list[str]
@@ -34,69 +34,71 @@ class _Miss:
     step: Any
 
 
-def told_of(missing: Iterable[Reference], scope: Scope) -> Told:
+def explain_missing(missing: Iterable[Reference], scope: Scope) -> Explanation:
     """What to say of references that are not there, the first of them first."""
-    names = scope.names()
+    names = scope.list_names()
     misses: dict[str, _Miss] = {}
     for reference in islice(dict.fromkeys(missing), _SHOWN):
-        if isinstance(miss := _followed(reference, scope), _Miss):
+        if isinstance(miss := _follow_to_miss(reference, scope), _Miss):
             misses.setdefault(miss.way or miss.reference.root, miss)
-    listed = [f"{miss.way}.{key}" for miss in misses.values() if miss.way for key in _keys(miss.value)[:_SHOWN]]
-    sentences = [_within(miss) if miss.way else _unknown(miss, names) for miss in islice(misses.values(), _TOLD)]
+    listed = [f"{miss.way}.{key}" for miss in misses.values() if miss.way for key in _list_keys(miss.value)[:_SHOWN]]
+    sentences = [
+        _describe_miss(miss) if miss.way else _suggest_name(miss, names) for miss in islice(misses.values(), _TOLD)
+    ]
     if any(not miss.way for miss in misses.values()):
         sentences.append(_ELSEWHERE)
-    return Told(list(dict.fromkeys([*listed, *names]))[:_SHOWN], " ".join(filter(None, sentences)))
+    return Explanation(list(dict.fromkeys([*listed, *names]))[:_SHOWN], " ".join(filter(None, sentences)))
 
 
-def _followed(reference: Reference, scope: Scope) -> Any:
+def _follow_to_miss(reference: Reference, scope: Scope) -> Any:
     """What it leads to, or the miss that it ends in: its own, or that of a reference in one of its indexes."""
     value = scope.get(reference.root)
     if value is ABSENT:
         return _Miss(reference, "", None, reference.root)
     for depth, step in enumerate(reference.steps):
-        place = _followed(step, scope) if isinstance(step, Reference) else step
+        place = _follow_to_miss(step, scope) if isinstance(step, Reference) else step
         if isinstance(place, _Miss):
             return place
-        found = inside(value, place)
+        found = get_item(value, place)
         if found is ABSENT:
-            return _Miss(reference, way_of(reference, depth), value, place)
+            return _Miss(reference, format_reference_prefix(reference, depth), value, place)
         value = found
     return value
 
 
-def _unknown(miss: _Miss, names: list[str]) -> str:
+def _suggest_name(miss: _Miss, names: list[str]) -> str:
     meant = nearest(miss.reference.root, names)
-    return f"Did you mean ${{{_cut(miss.reference.text.replace(miss.reference.root, meant, 1))}}}?" if meant else ""
+    return f"Did you mean ${{{_shorten(miss.reference.text.replace(miss.reference.root, meant, 1))}}}?" if meant else ""
 
 
-def _within(miss: _Miss) -> str:
-    way, value = f"`{_cut(miss.way)}`", _opened(miss.value)
+def _describe_miss(miss: _Miss) -> str:
+    way, value = f"`{_shorten(miss.way)}`", _parse_if_json(miss.value)
     if isinstance(value, list):
         count = len(cast("list[Any]", value))
-        return f"{way} is a list of {count:,}: its first is `{_cut(miss.way)}[0]`." if count else f"{way} is empty."
+        return f"{way} is a list of {count:,}: its first is `{_shorten(miss.way)}[0]`." if count else f"{way} is empty."
     if not isinstance(value, dict):
         return f"{way} is {_KINDS.get(type(cast('object', value)), 'text that is no JSON')}, and has nothing in it."
-    keys = _keys(value)
+    keys = _list_keys(value)
     if not keys:
         return f"{way} is empty."
     meant = nearest(str(miss.step), keys)
-    told = f" Did you mean ${{{_cut(f'{miss.way}.{meant}')}}}?" if meant else ""
-    return f"{way} has: {', '.join(_cut(key) for key in keys[:_SHOWN])}{', …' if len(keys) > _SHOWN else ''}.{told}"
+    told = f" Did you mean ${{{_shorten(f'{miss.way}.{meant}')}}}?" if meant else ""
+    return f"{way} has: {', '.join(_shorten(key) for key in keys[:_SHOWN])}{', …' if len(keys) > _SHOWN else ''}.{told}"
 
 
 _KINDS: Final[dict[type, str]] = {type(None): "null", bool: "true or false", int: "a number", float: "a number"}
 
 
-def _opened(value: Any) -> Any:
+def _parse_if_json(value: Any) -> Any:
     """What is looked into: a text that holds JSON is what it holds."""
-    held = json_in(value) if isinstance(value, str) else value
+    held = parse_embedded_json(value) if isinstance(value, str) else value
     return value if held is ABSENT else held
 
 
-def _keys(value: Any) -> list[str]:
-    opened = _opened(value)
+def _list_keys(value: Any) -> list[str]:
+    opened = _parse_if_json(value)
     return list(islice(map(str, cast("dict[Any, Any]", opened)), _COMPARED)) if isinstance(opened, dict) else []
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

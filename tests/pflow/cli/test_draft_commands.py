@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pflow.cli.draft_commands import FOLDER
+from pflow.cli.draft_commands import EXAMPLES_FOLDER
 from tests.pflow.cli.commands import BROKEN, GREETER, Ask, Place
 from tests.requirements import requirement
 
@@ -87,12 +87,12 @@ def test_what_stands_in_the_way_of_saving_has_its_exit_code(ask: Ask, place: Pla
 
 
 def test_the_examples_are_listed_printed_and_copied(ask: Ask, place: Place) -> None:
-    names = sorted(path.stem for path in FOLDER.glob("*.json"))
+    names = sorted(path.stem for path in EXAMPLES_FOLDER.glob("*.json"))
     listed = ask("examples", "--json").json["examples"]
     assert [one["name"] for one in listed] == names
     assert all(one["description"] for one in listed)
     assert all(name in ask("examples").out for name in names)
-    text = (FOLDER / "hello.json").read_text(encoding="utf-8")
+    text = (EXAMPLES_FOLDER / "hello.json").read_text(encoding="utf-8")
     assert ask("examples", "hello").out == text
     assert ask("examples", "hello", "--as", "mine").code == 0
     assert (place.home / "workflows" / "drafts" / "mine.json").read_text(encoding="utf-8") == text

@@ -5,7 +5,7 @@ from typing import Any, Final, get_args
 
 import pytest
 
-from pflow.cli.printing import columns
+from pflow.cli.printing import measure_width
 from pflow.config import Settings
 from pflow.engine.output import NodeStatus
 from pflow.engine.runlog import NodeRow, RunLog
@@ -245,7 +245,7 @@ def test_every_page_fits_its_lines_and_none_shows_how_a_line_break_is_spelled(
     done = ask(*command)
     lines = [line for line in done.out.splitlines() if not line.startswith(("error: ", "hint: "))]
     assert done.code == 0
-    assert [line for line in lines if columns(line) > width] == []
+    assert [line for line in lines if measure_width(line) > width] == []
     assert "\\n" not in done.out
     if command in (("history",), ("show",), ("describe", "wordy")):
         assert "The command ended" in done.out

@@ -25,7 +25,7 @@ class Given:
         self._function = function
         self.asked = 0
 
-    def function(self, _interface: Interface) -> Any:
+    def load_function(self, _interface: Interface) -> Any:
         self.asked += 1
         return self._function
 

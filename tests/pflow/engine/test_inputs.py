@@ -7,13 +7,13 @@ import pytest
 from pflow.engine.inputs import prepared, secret_values, unknown_inputs
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.model import Workflow
-from pflow.ir.parser import read_workflow
+from pflow.ir.parser import parse_workflow
 from tests.requirements import requirement
 
 
 def workflow(inputs: dict[str, Any], **params: Any) -> Workflow:
     ir = {"inputs": inputs, "nodes": [{"id": "use", "type": "echo", "params": params}]}
-    read, found = read_workflow(ir)
+    read, found = parse_workflow(ir)
     assert read is not None
     assert not found
     return read

@@ -18,7 +18,7 @@ from pflow.node import Context
 from pflow.nodes import file_operations as disk
 from pflow.nodes import files
 from pflow.nodes.files import copy_file, delete_file, move_file, read_file, write_file
-from pflow.registry.interface import Interface, interface_from
+from pflow.registry.interface import Interface, parse_interface
 from tests.pflow.nodes.longsecrets import PIECE, TOKEN, knowing
 
 HOSTILE_NAMES = [
@@ -41,7 +41,7 @@ def context(tmp_path: Path) -> Context:
 
 def interfaces() -> dict[str, Interface]:
     plain = json.loads((resources.files("pflow.nodes") / "files.json").read_text())["nodes"]
-    return {one["type"]: interface_from(one, source="builtin") for one in plain}
+    return {one["type"]: parse_interface(one, source="builtin") for one in plain}
 
 
 def failure(run: Callable[[dict[str, Any], Context], Any], context: Context, **params: Any) -> NodeFailed:
@@ -439,14 +439,14 @@ def test_a_move_to_another_disk_is_a_copy_and_a_removal(
     context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overwrite: bool
 ) -> None:
     (tmp_path / "a").write_text("a")
-    real = disk.place
+    real = disk.move_into_place
 
     def place(source: Path, target: Path, *, overwrite: bool) -> None:
         if source.suffix != disk.TEMPORARY:
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
         real(source, target, overwrite=overwrite)
 
-    monkeypatch.setattr(disk, "place", place)
+    monkeypatch.setattr(disk, "move_into_place", place)
     assert move_file({"source_path": "a", "dest_path": "b", "overwrite": overwrite}, context)["moved"] is True
     assert os.listdir(tmp_path) == ["b"]
 
@@ -503,11 +503,11 @@ def test_the_interfaces_declare_what_the_nodes_give_and_do(context: Context, tmp
     assert {kind: set(outputs) for kind, outputs in given.items()} == {
         kind: set(interface.outputs) for kind, interface in declared.items()
     }
-    assert declared["read-file"].effect_of({}) == "pure"
-    assert declared["write-file"].effect_of({}) == "idempotent"
-    assert declared["write-file"].effect_of({"append": True}) == "effectful"
-    assert declared["copy-file"].effect_of({}) == "effectful"
-    assert declared["copy-file"].effect_of({"overwrite": True}) == "idempotent"
+    assert declared["read-file"].get_effect({}) == "pure"
+    assert declared["write-file"].get_effect({}) == "idempotent"
+    assert declared["write-file"].get_effect({"append": True}) == "effectful"
+    assert declared["copy-file"].get_effect({}) == "effectful"
+    assert declared["copy-file"].get_effect({"overwrite": True}) == "idempotent"
     assert declared["read-file"].reads == ("file_path",)
 
 

@@ -17,13 +17,13 @@ from blockbuster import blockbuster_ctx
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
 from pflow.nodes import processes
-from pflow.nodes.child_output import Printed, in_words
-from pflow.nodes.processes import Finished, Limits, run
+from pflow.nodes.child_output import ChildOutput, format_size
+from pflow.nodes.processes import FinishedProcess, ProcessLimits, run_process
 from uraniborg.kernel.redaction import Redactor, masking
 
 MIB = 1 << 20
 PATIENCE_S = 30.0
-HURRIED = Limits(grace_s=0.2)
+HURRIED = ProcessLimits(grace_s=0.2)
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="there is no /proc to look at processes")
 
@@ -33,8 +33,8 @@ def context(tmp_path: Path) -> Context:
     return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
 
 
-async def sh(context: Context, command: str, limits: Limits | None = None, **more: Any) -> Finished:
-    return await run(["/bin/sh", "-c", command], context, limits=limits or Limits(kept=MIB), **more)
+async def sh(context: Context, command: str, limits: ProcessLimits | None = None, **more: Any) -> FinishedProcess:
+    return await run_process(["/bin/sh", "-c", command], context, limits=limits or ProcessLimits(kept=MIB), **more)
 
 
 def is_running(pid: int) -> bool:
@@ -71,7 +71,7 @@ async def test_output_and_exit_code_are_told(context: Context) -> None:
     finished = await sh(context, "echo out; echo err >&2; exit 3")
     assert (finished.exit_code, finished.signal) == (3, None)
     assert (finished.stdout.kept, finished.stderr.kept) == (b"out\n", b"err\n")
-    assert finished.ending() == "ended with exit code 3"
+    assert finished.describe_ending() == "ended with exit code 3"
     assert not context.spool.exists()
 
 
@@ -101,7 +101,7 @@ async def test_a_child_that_reads_without_being_given_anything_ends_at_once(cont
 
 async def test_input_of_any_length_reaches_the_child_while_it_prints(context: Context) -> None:
     data = os.urandom(5 * MIB)
-    finished = await sh(context, "cat", stdin=data, limits=Limits(kept=6 * MIB))
+    finished = await sh(context, "cat", stdin=data, limits=ProcessLimits(kept=6 * MIB))
     assert finished.stdout.kept == data
 
 
@@ -116,7 +116,7 @@ async def test_a_child_may_leave_its_input_unread(context: Context) -> None:
 
 async def test_two_full_outputs_do_not_wait_for_each_other(context: Context) -> None:
     code = "import os\nfor _ in range(40):\n os.write(1, b'o' * 100_000)\n os.write(2, b'e' * 100_000)"
-    finished = await run([sys.executable, "-c", code], context, limits=Limits(kept=MIB))
+    finished = await run_process([sys.executable, "-c", code], context, limits=ProcessLimits(kept=MIB))
     assert (finished.stdout.size, finished.stderr.size) == (4_000_000, 4_000_000)
     assert finished.stdout.file != finished.stderr.file
 
@@ -143,7 +143,10 @@ async def test_much_output_is_whole_on_the_disk_and_only_its_beginning_in_memory
 async def test_a_flood_ends_the_child_and_leaves_nothing_on_the_disk(context: Context) -> None:
     with pytest.raises(NodeFailed, match=r"more than the 8 MiB that are kept") as caught:
         await sh(
-            context, "echo $$ >pid; yes", limits=Limits(kept=MIB, spooled=8 * MIB, grace_s=0.2), timeout_s=PATIENCE_S
+            context,
+            "echo $$ >pid; yes",
+            limits=ProcessLimits(kept=MIB, spooled=8 * MIB, grace_s=0.2),
+            timeout_s=PATIENCE_S,
         )
     assert caught.value.outputs["stdout"].startswith("y\ny\n")
     assert len(caught.value.outputs["stdout"]) == MIB
@@ -153,9 +156,9 @@ async def test_a_flood_ends_the_child_and_leaves_nothing_on_the_disk(context: Co
 
 async def test_the_limit_is_for_both_outputs_together(context: Context) -> None:
     command = f"head -c {3 * MIB} /dev/zero; head -c {3 * MIB} /dev/zero >&2"
-    assert (await sh(context, command, limits=Limits(kept=MIB, spooled=6 * MIB))).exit_code == 0
+    assert (await sh(context, command, limits=ProcessLimits(kept=MIB, spooled=6 * MIB))).exit_code == 0
     with pytest.raises(NodeFailed, match="more than the 5 MiB"):
-        await sh(context, command, limits=Limits(kept=MIB, spooled=5 * MIB))
+        await sh(context, command, limits=ProcessLimits(kept=MIB, spooled=5 * MIB))
 
 
 async def test_a_full_disk_ends_the_child_and_is_told(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +196,7 @@ async def test_what_ignores_sigterm_is_killed_after_its_grace(context: Context) 
 async def test_what_heeds_sigterm_may_say_its_last_words(context: Context) -> None:
     command = "trap 'echo bye; exit 0' TERM; echo hello; while :; do :; done"
     with pytest.raises(NodeTimedOut) as caught:
-        await sh(context, command, timeout_s=1, limits=Limits(grace_s=PATIENCE_S))
+        await sh(context, command, timeout_s=1, limits=ProcessLimits(grace_s=PATIENCE_S))
     assert caught.value.outputs["stdout"] == "hello\nbye\n"
 
 
@@ -229,7 +232,7 @@ async def test_what_prints_on_after_the_child_has_ended_is_cut_off(context: Cont
 async def test_an_end_by_a_signal_is_told_as_such(context: Context, name: str, code: int) -> None:
     finished = await sh(context, f"kill -{name} $$; sleep 600")
     assert (finished.exit_code, finished.signal) == (code, f"SIG{name}")
-    assert finished.ending() == f"was ended by SIG{name}"
+    assert finished.describe_ending() == f"was ended by SIG{name}"
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGRTMIN"), reason="there are no real-time signals here")
@@ -266,15 +269,15 @@ async def test_being_cancelled_while_a_timeout_ends_the_child_is_being_cancelled
 async def test_all_that_run_can_be_killed_at_once_from_another_thread(context: Context) -> None:
     task = asyncio.create_task(sh(context, "trap '' TERM; echo $$ >pid; while :; do :; done"))
     await written(context.folder / "pid")
-    await asyncio.to_thread(processes.end_all)
+    await asyncio.to_thread(processes.kill_all_children)
     assert (await task).signal == "SIGKILL"
 
 
 async def test_output_that_is_cut_ends_with_a_whole_word_as_half_a_secret_would_not_be_masked(context: Context) -> None:
     command = "printf 'key: '; head -c 90 /dev/zero | tr '\\0' x; echo; echo more"
-    finished = await sh(context, command, limits=Limits(kept=64))
+    finished = await sh(context, command, limits=ProcessLimits(kept=64))
     assert finished.stdout.kept == b"key: "
-    assert finished.stdout.outputs("stdout")["stdout"] == "key: "
+    assert finished.stdout.to_outputs("stdout")["stdout"] == "key: "
     assert finished.stdout.file is not None
     assert finished.stdout.file.read_bytes() == b"key: " + b"x" * 90 + b"\nmore\n"
 
@@ -286,7 +289,7 @@ async def test_output_that_is_cut_holds_no_part_of_a_known_secret(context: Conte
     redactor.register(secret)
     with masking(redactor):
         command = f"head -c 5000 /dev/zero | tr '\\0' x; printf '%s' '{secret}'; echo; echo more"
-        finished = await sh(context, command, limits=Limits(kept=kept))
+        finished = await sh(context, command, limits=ProcessLimits(kept=kept))
     assert set(finished.stdout.kept) == {ord("x")}
 
 
@@ -322,7 +325,7 @@ async def test_what_cannot_be_started_is_told(
     context: Context, argv: list[str], more: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(NodeFailed, match=message):
-        await run(argv, context, **more)
+        await run_process(argv, context, **more)
 
 
 @needs_proc
@@ -335,9 +338,9 @@ async def test_no_descriptor_is_left_open_whatever_happens(context: Context) -> 
     with pytest.raises(NodeTimedOut):
         await sh(context, "sleep 600", timeout_s=0.05, stdin=b"x" * MIB)
     with pytest.raises(NodeFailed):
-        await sh(context, "yes", limits=Limits(kept=MIB, spooled=2 * MIB))
+        await sh(context, "yes", limits=ProcessLimits(kept=MIB, spooled=2 * MIB))
     with pytest.raises(NodeFailed):
-        await run(["no-such-program"], context, stdin=b"x")
+        await run_process(["no-such-program"], context, stdin=b"x")
     task = asyncio.create_task(sh(context, "echo x >started; sleep 600", stdin=b"x" * MIB))
     await written(context.folder / "started")
     task.cancel()
@@ -359,7 +362,7 @@ async def test_a_child_is_seen_to_end_where_the_system_has_no_descriptors_for_pr
 
 
 def test_children_run_from_a_loop_in_any_thread(context: Context) -> None:
-    found: list[Finished] = []
+    found: list[FinishedProcess] = []
     thread = threading.Thread(target=lambda: found.append(asyncio.run(sh(context, "cat", stdin=b"there"))))
     thread.start()
     thread.join(PATIENCE_S)
@@ -379,23 +382,23 @@ async def test_many_children_run_side_by_side(context: Context) -> None:
 
 
 def test_what_is_no_utf8_is_told_in_base64() -> None:
-    assert Printed(b"\xff\x00", b"", 2).outputs("stdout") == {"stdout": "/wA=", "stdout_is_binary": True}
+    assert ChildOutput(b"\xff\x00", b"", 2).outputs("stdout") == {"stdout": "/wA=", "stdout_is_binary": True}
 
 
 def test_a_text_that_was_cut_within_a_character_is_still_a_text(tmp_path: Path) -> None:
-    cut = Printed("aé".encode()[:2], b"", 3, tmp_path / "all")
+    cut = ChildOutput("aé".encode()[:2], b"", 3, tmp_path / "all")
     assert cut.outputs("stdout") == {
         "stdout": "a",
         "stdout_is_binary": False,
         "stdout_file": str(tmp_path / "all"),
         "stdout_size": 3,
     }
-    assert Printed("aé".encode()[:2], b"", 2).text() == ("YcM=", True), "but not if that was all"
-    assert Printed(b"\xff" + b"a" * 9, b"", 99, tmp_path / "all").text()[1]
+    assert ChildOutput("aé".encode()[:2], b"", 2).text() == ("YcM=", True), "but not if that was all"
+    assert ChildOutput(b"\xff" + b"a" * 9, b"", 99, tmp_path / "all").text()[1]
 
 
 @pytest.mark.parametrize(
     ("size", "words"), [(5, "5 bytes"), (1024, "1 KiB"), (1_600_000, "1.5 MiB"), (2 << 30, "2 GiB")]
 )
 def test_sizes_are_told_as_people_say_them(size: int, words: str) -> None:
-    assert in_words(size) == words
+    assert format_size(size) == words

@@ -16,9 +16,9 @@ from pflow.config import Settings
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context, Outcome
 from pflow.nodes import python as node
-from pflow.nodes.python import python
+from pflow.nodes.python import run_python
 from pflow.python_code import NO_RESULT
-from pflow.registry.interface import Interface, interface_from
+from pflow.registry.interface import Interface, parse_interface
 from pflow.service import Service
 from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
 
@@ -30,11 +30,11 @@ def context(tmp_path: Path) -> Context:
 
 def interfaces() -> dict[str, Interface]:
     plain = json.loads((resources.files("pflow.nodes") / "python.json").read_text())["nodes"]
-    return {one["type"]: interface_from(one, source="builtin") for one in plain}
+    return {one["type"]: parse_interface(one, source="builtin") for one in plain}
 
 
 async def run(context: Context, code: str, **more: Any) -> Outcome:
-    return await python({"code": code, **more}, context)
+    return await run_python({"code": code, **more}, context)
 
 
 async def failure(context: Context, code: str, **more: Any) -> NodeFailed:

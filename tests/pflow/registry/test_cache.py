@@ -18,13 +18,13 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     from pflow.registry import discovery
 
     seen: list[Path] = []
-    real = discovery.discover
+    real = discovery.discover_nodes
 
     def counted(home: Path, *more: object) -> object:
         seen.append(home)
         return real(home, *more)  # pyright: ignore[reportArgumentType]
 
-    monkeypatch.setattr(discovery, "discover", counted)
+    monkeypatch.setattr(discovery, "discover_nodes", counted)
     return seen
 
 
