@@ -9,7 +9,7 @@ from contextlib import suppress
 def main() -> None:
     try:
         _dispatch_command(sys.argv[1:])
-    except KeyboardInterrupt:  # before anything was there to tell of it
+    except KeyboardInterrupt:  # before an error handler is installed
         sys.exit(130)
     except SystemExit as ended:
         if isinstance(ended.code, int):

@@ -1,4 +1,4 @@
-"""What there is to build with: node types and workflows, the best for what is asked for first."""
+"""Search for node types and workflows, the best matches first."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,17 +14,17 @@ from pflow.shortening import shortened
 from uraniborg.kernel.errors import UraniborgError
 
 _WORKFLOW_SHARE: Final = 0.4
-"""How much of what is told workflows may take, if there are nodes to tell of, too."""
+"""The share of the reply that workflows may take if node types match, too."""
 
 
 _IN_FULL: Final = 5
-"""How many of the best are told with what each parameter and field means."""
+"""How many of the best matches are described with each parameter and field."""
 
 
 def search_components(
     home: Path, registry: Registry, query: str, include_workflows: bool, *, most_bytes: int
 ) -> dict[str, Any]:
-    """As `browse_components` answers. `total` counts what fits the query, told or not."""
+    """Return the reply of `browse_components`. `total` counts all matches, also those left out."""
     workflow_uses, type_uses = _count_uses(home)
     matches = registry.search(query, uses=type_uses)
     workflows = _rank_workflows(home, query, workflow_uses) if include_workflows else []
@@ -50,7 +50,7 @@ def search_components(
 
 
 def _describe_node(match: Match, *, is_brief: bool) -> dict[str, Any]:
-    """All of a type; if brief, without what only matters once it is chosen: what single parameters and fields mean."""
+    """Return the description of a node type; if brief, without the descriptions of parameters and fields."""
     node = match.interface.to_dict()
     if not is_brief:
         return {**node, "score": round(match.score, 3), "matched": list(match.matched)}

@@ -1,4 +1,4 @@
-"""What an entry of `mcp-servers.json` says: how a server is started or reached, with variables of the environment."""
+"""Entries of `mcp-servers.json`: the command or address of a server, with variables of the environment."""
 
 import os
 import re
@@ -57,7 +57,7 @@ class ServerConfig:
 
 
 def parse_server(name: str, given: Any) -> ServerConfig:
-    """The server, if what is given describes one. Raises InvalidServer."""
+    """Return the server of an entry. Raise InvalidServer."""
     plain = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
     if not _NAME.fullmatch(name):
         problem = "a name is up to 50 letters, digits, dots, hyphens and underscores, and begins with a letter or digit"
@@ -130,7 +130,7 @@ def _make_invalid_error(name: str, problem: str, hint: str = "") -> InvalidServe
 
 
 def _format_command(command: str, arguments: Sequence[str]) -> str:
-    """The command in one line. What follows an option that is named for a secret is masked, as in `--token VALUE`."""
+    """Return the command in one line. Values of options with sensitive names, as in `--token VALUE`, are masked."""
     from uraniborg.kernel.redaction import is_sensitive
 
     words = [quote(command)]
@@ -173,7 +173,7 @@ def _expand_variables(name: str, value: Any, env: Mapping[str, str]) -> Any:
 
 
 def _register_secrets(config: ServerConfig, plain: Mapping[str, Any]) -> None:
-    """From now on no log and no error tells values that are secrets by their name, or by that of their variable."""
+    """Mask values with sensitive names, or from variables with sensitive names, in all logs and errors."""
     from uraniborg.kernel.redaction import is_sensitive, register_secret
 
     secrets: list[str] = []

@@ -1,11 +1,11 @@
-"""The MCP servers whose tools workflows may use: how each is reached, and what each was last seen to offer.
+"""MCP servers whose tools workflows may use: their addresses, and their tools at the last sync.
 
-`mcp-servers.json` of the pflow home has the shape that other programs use, too:
+`mcp-servers.json` of the pflow home has the same shape as in other programs:
 
     {"mcpServers": {"files": {"command": "uvx", "args": ["mcp-files"], "env": {"TOKEN": "${FILES_TOKEN}"}},
                     "web": {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer ${WEB_TOKEN}"}}}}
 
-`${VAR}` and `${VAR:-default}` stand for variables of the environment, and are looked up when a server is connected to.
+`${VAR}` and `${VAR:-default}` are variables of the environment, which are looked up when pflow connects to a server.
 """
 
 import asyncio
@@ -35,12 +35,12 @@ _AT_ONCE: Final = 8
 _NAMED: Final = 20
 _ENDED: Final = re.compile(r"is not there; (?:BrokenResourceError|ClosedResourceError|Connection closed)")
 """How a connection calls it that the process on its other end is gone."""
-_MAY_LACK: Final = "Start its command by hand to see why; of the environment it gets only what its `env` gives."
+_MAY_LACK: Final = "Start the command by hand to see the reason. It inherits only the variables in its `env`."
 
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """What became of a server: how many tools it has now, and why they are the ones of before if they are."""
+    """The outcome of a sync: the number of tools, and the problem if they are those of the last sync."""
 
     name: str
     tools: int
@@ -51,7 +51,7 @@ class SyncResult:
 
 
 def read_servers(home: Path) -> tuple[dict[str, ServerConfig], list[Problem]]:
-    """The servers by name, and what is wrong with the rest of the file."""
+    """Return the servers by name, and the problems of invalid entries."""
     try:
         told = _read_entries(home)
     except InvalidServer as wrong:
@@ -67,7 +67,7 @@ def read_servers(home: Path) -> tuple[dict[str, ServerConfig], list[Problem]]:
 
 
 def get_server(home: Path, name: str) -> ServerConfig:
-    """The server of this name. Raises UnknownServer, or InvalidServer if that is what it is."""
+    """Return the server of this name. Raise UnknownServer or InvalidServer."""
     told = _read_entries(home)
     if name not in told:
         from pflow.ir.diagnostics import nearest
@@ -118,7 +118,7 @@ def remove_server(home: Path, name: str) -> None:
 
 
 async def connect_to_server(home: Path, name: str) -> "Connection":
-    """A connection to the server of this name. Raises UnknownServer, InvalidServer or what connecting raises."""
+    """Return a connection to the server. Raise UnknownServer, InvalidServer or ServerUnavailable."""
     config = get_server(home, name)
     from uraniborg.kernel.mcp.client import Connection, ServerUnavailable  # slow to import
 
@@ -132,9 +132,9 @@ async def connect_to_server(home: Path, name: str) -> "Connection":
 
 
 async def sync_servers(home: Path, names: Iterable[str] | None = None) -> list[SyncResult]:
-    """Ask servers (all, unless some are named) for their tools, and keep what they list.
+    """Ask servers, by default all, for their tools and store the lists.
 
-    A server that fails keeps the tools it had, and its problem is told. Raises UnknownServer for a name that is none,
+    A server that fails keeps its earlier tools, and its problem is reported. Raises UnknownServer for an unknown name,
     and InvalidServer if the file of servers cannot be read.
     """
     wanted = sorted(_read_entries(home)) if names is None else [get_server(home, name).name for name in names]
@@ -153,7 +153,7 @@ def _make_sync_result(name: str, answer: dict[str, Any] | UraniborgError, kept: 
 
 
 async def _list_tools(home: Path, name: str, limit: asyncio.Semaphore) -> dict[str, Any] | UraniborgError:
-    """What a server offers, or why that is not known."""
+    """Return the tools of a server, or the error."""
     async with limit:
         try:
             connection = await connect_to_server(home, name)
@@ -175,7 +175,7 @@ async def _list_tools(home: Path, name: str, limit: asyncio.Semaphore) -> dict[s
 
 
 def _make_node(server_name: str, tool: Mapping[str, Any], version: str) -> dict[str, Any] | None:
-    """The interface of a tool; None for one whose description cannot be read, or not be written."""
+    """Return the interface of a tool, or None if its description cannot be parsed or stored."""
     from pflow.registry.mcp_tools import make_tool_interface
 
     try:
@@ -215,7 +215,8 @@ def _read_file(home: Path) -> dict[str, Any]:
         raise InvalidServer(f"{FILE} is not JSON: {wrong}.", hint="Correct it by hand; nothing was changed.") from None
     if not isinstance(told, dict) or not isinstance(cast("dict[str, Any]", told).get("mcpServers", {}), dict):
         raise InvalidServer(
-            f"{FILE} holds no object `mcpServers`.", hint='It should be {"mcpServers": {"NAME": {"command": …}}}.'
+            f"{FILE} does not have an object `mcpServers`.",
+            hint='It should be {"mcpServers": {"NAME": {"command": …}}}.',
         )
     return cast("dict[str, Any]", told)
 

@@ -1,4 +1,4 @@
-"""All there is to say of a workflow: what it takes and gives, how it goes, how it went, and what is wrong with it."""
+"""Description of a workflow: inputs, outputs, nodes, runs and problems."""
 
 from collections import Counter
 from typing import Any, Final
@@ -16,7 +16,7 @@ from uraniborg.kernel.logging import MASK
 _FINDINGS: Final = 50
 _GRAPH_CHARS: Final = 20_000
 _DRAWN: Final = 200
-"""A graph of more nodes helps nobody."""
+"""Larger graphs are not readable."""
 _LOOKED_AT: Final = 200
 """How many runs are looked at one by one."""
 _SAMPLES: Final[dict[str, Any]] = {
@@ -33,9 +33,9 @@ _SAMPLES: Final[dict[str, Any]] = {
 def describe_workflow(
     found: FoundWorkflow, checked: CheckResult, log: RunLog, *, in_full: bool = False
 ) -> dict[str, Any]:
-    """As `describe_workflow` answers: no more than an agent can read, unless all of it is asked for.
+    """Return the reply of `describe_workflow`, shortened for an agent unless `in_full`.
 
-    `nodes_total` and `edges_total` count them all; `truncated` says whether anything was cut.
+    `nodes_total` and `edges_total` count all of them; `truncated` is true if anything was cut.
     """
     stored, workflow = found.stored, checked.workflow
     told: dict[str, Any] = {

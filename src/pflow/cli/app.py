@@ -1,4 +1,4 @@
-"""What the commands share: the app, their options, and the service they ask."""
+"""The typer application, and the options and the service that all commands share."""
 
 from typing import Annotated, Any, Final
 
@@ -51,7 +51,7 @@ def handle_global_options(
     name="run", add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
 )
 def run_workflow(context: typer.Context) -> None:
-    """Run a workflow, or go on with one that failed."""
+    """Run a workflow, or resume one that failed."""
     from pflow.cli.run_command import main
 
     main(context.args)

@@ -1,4 +1,4 @@
-"""What the checker found, told as a compiler does: what is wrong, where, how it looks there, and how it is right."""
+"""Diagnostics of the checker in the style of a compiler: the problem, its position, an excerpt and the fix."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.wording import counted
 
 MOST_PRINTED: Final = 50
-"""How many are told of; JSON has all."""
+"""How many diagnostics are printed; --json lists all."""
 _LARGEST: Final = 2_000_000
 _EXCERPT: Final = 100
 _STYLES: Final = {"error": RED, "warning": YELLOW}
@@ -47,7 +47,7 @@ class SourceText:
 
     @cached_property
     def _positions(self) -> Positions | None:
-        """Where what is, if it is JSON."""
+        """The positions of all values, or None if the text is not JSON."""
         try:
             return Positions(self.text)
         except ValueError:
@@ -62,19 +62,19 @@ class SourceText:
         return found if found and found.line <= len(self.lines) else None
 
     def add_position(self, one: Plain) -> dict[str, Any]:
-        """The diagnostic with its line and column."""
+        """Return the diagnostic with its line and column."""
         found = self.find_position(one)
         return {**one, "line": found.line, "column": found.column} if found else dict(one)
 
 
 def get_diagnostics(error: InvalidWorkflow) -> list[dict[str, Any]]:
-    """Those that the error carries; the one of a file that is no JSON says where that is."""
+    """Return the diagnostics of the error, with line and column if the file is not JSON."""
     place = {key: error.ids[key] for key in ("line", "column") if key in error.ids}
     return [{**one, **place} for one in error.ids["diagnostics"]]
 
 
 def read_source_text(service: Service, given: str) -> SourceText | None:
-    """The file of what the command line named, if it can be shown."""
+    """Return the file of the workflow that the command line names, or None if it cannot be read."""
     try:
         file, told = locate_file(service, given)
     except UraniborgError:
@@ -89,7 +89,7 @@ def summarize_severities(diagnostics: Sequence[Plain]) -> str:
 
 
 def print_diagnostics(page: Page, diagnostics: Sequence[Plain], text: SourceText | None = None) -> None:
-    """Errors first, each with all that helps."""
+    """Print errors first, then warnings, each with its help."""
     ordered = sorted(diagnostics, key=lambda one: one["severity"] != "error")
     for one in ordered[:MOST_PRINTED]:
         _print_diagnostic(page, one, text)
@@ -114,7 +114,7 @@ def _print_diagnostic(page: Page, one: Plain, text: SourceText | None) -> None:
 
 
 def _print_excerpt(page: Page, line: str, position: Position, style: str) -> None:
-    """The line, as much of it as can be seen, with a mark below the value."""
+    """Print the part of the line that fits, with a mark below the value."""
     at = position.column - 1
     room = min(_EXCERPT, page.width - 10)
     start = 0 if at + position.length <= room else max(0, at - room // 2)

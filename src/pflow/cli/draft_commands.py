@@ -1,4 +1,4 @@
-"""Making drafts, and saving them."""
+"""Commands for drafts and examples: new, save, examples."""
 
 import sys
 from pathlib import Path
@@ -16,19 +16,19 @@ from pflow.library.names import validate_name
 _DRAFT_TEMPLATE: Final = """\
 {
   "inputs": {
-    "who": {"type": "string", "default": "world", "description": "Whom to greet; say what each input is for"}
+    "who": {"type": "string", "default": "world", "description": "The person to greet; describe each input"}
   },
   "nodes": [
     {
       "id": "greet",
       "type": "echo",
-      "purpose": "A node has an id, a type and params. ${who} stands for the input of this name.",
+      "purpose": "A node has an id, a type and params. ${who} is the value of this input.",
       "params": {"message": "Hello, ${who}!"}
     },
     {
       "id": "count",
       "type": "shell",
-      "purpose": "${greet.echo} stands for what the node before gave. In a command it is one word, never code.",
+      "purpose": "${greet.echo} is the output of the node before. In a command it is one word, never code.",
       "params": {"command": "printf %s ${greet.echo} | wc -c"}
     }
   ],
@@ -36,8 +36,8 @@ _DRAFT_TEMPLATE: Final = """\
     {"from": "greet", "to": "count"}
   ],
   "outputs": {
-    "greeting": {"source": "${greet.echo}", "description": "What it gives back"},
-    "letters": {"source": "${count.stdout}", "description": "How long that is"}
+    "greeting": {"source": "${greet.echo}", "description": "The greeting"},
+    "letters": {"source": "${count.stdout}", "description": "Its length"}
   }
 }
 """
@@ -46,34 +46,36 @@ EXAMPLES_FOLDER: Final = Path(__file__).resolve().parent.parent / "examples"
 
 @app.command(name="new")
 def create_draft(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What to call the draft.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the draft.")],
     json: Json = False,
 ) -> None:
-    """Make a draft that explains itself.
+    """Create a draft that explains itself.
 
-    It runs as it is. Nothing is ever overwritten.
+    It can be run unchanged. Nothing is ever overwritten.
+
+    For example: pflow new report
     """
     path = _create_draft_file(name, _DRAFT_TEMPLATE)
     if json:
         print_json({"name": name, "path": str(path)})
         return
     page = Page()
-    page.write_line(Painted(GREEN, "✓ "), "Made the draft ", Painted(BOLD, name), Painted(DIM, f"  {path}"))
+    page.write_line(Painted(GREEN, "✓ "), "Created the draft ", Painted(BOLD, name), Painted(DIM, f"  {path}"))
     page.write_line()
     page.write_table(
         [
-            [f"pflow run {name} who=Ada", Painted(DIM, "run it; after a failure run it again, and it goes on")],
-            [f"pflow check {name}", Painted(DIM, "all that is wrong with it, while you edit it")],
-            ["pflow browse WORDS", Painted(DIM, "which nodes there are")],
-            ["pflow guide", Painted(DIM, "how workflows are written")],
-            [f"pflow save {name} NAME -d TEXT", Painted(DIM, "keep it in the library")],
+            [f"pflow run {name} who=Ada", Painted(DIM, "run it; after a failure run it again to resume")],
+            [f"pflow check {name}", Painted(DIM, "list its errors and warnings while you edit it")],
+            ["pflow browse WORDS", Painted(DIM, "find nodes")],
+            ["pflow guide", Painted(DIM, "read how to write workflows")],
+            [f"pflow save {name} NAME -d TEXT", Painted(DIM, "save it to the library")],
         ],
         last="wrapped",
     )
 
 
 def _create_draft_file(name: str, text: str) -> Path:
-    """Raises WorkflowExists, SecurityError, LibraryUnwritable."""
+    """Create the file of a new draft. Raise WorkflowExists, SecurityError or LibraryUnwritable."""
     from pflow.cli.sources import locate_file
     from pflow.errors import LibraryUnwritable
     from pflow.library.manager import WorkflowManager
@@ -90,25 +92,29 @@ def _create_draft_file(name: str, text: str) -> Path:
             create_exclusive(path, text)
         except OSError as exc:
             raise LibraryUnwritable(told, exc) from exc
-        except AlreadyExists:  # since we looked
+        except AlreadyExists:  # created in the meantime
             pass
         else:
             return path
     raise WorkflowExists(
-        f"There is a workflow '{name}' already: {told}. Nothing was changed.", hint="Choose another name.", name=name
+        f"A workflow '{name}' already exists: {told}. Nothing was changed.", hint="Choose another name.", name=name
     )
 
 
 @app.command(name="save")
 def save_draft(
     draft: Annotated[str, typer.Argument(metavar="DRAFT", help="The draft.")],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What to call it in the library.")],
-    description: Annotated[str, typer.Option("--description", "-d", help="What it does, in a sentence.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the workflow in the library.")],
+    description: Annotated[
+        str, typer.Option("--description", "-d", help="Description of the workflow, in a sentence.")
+    ],
     json: Json = False,
 ) -> None:
     """Move a draft to the library.
 
     Nothing is ever overwritten.
+
+    For example: pflow save report weekly-report -d "Summarise the papers of a week"
     """
     saved: dict[str, Any] = open_service().save(draft, name, description)
     if json:
@@ -121,11 +127,18 @@ def save_draft(
 
 @app.command(name="examples")
 def show_examples(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Print this one; list them if left out.")] = None,
-    draft: Annotated[str | None, typer.Option("--as", metavar="DRAFT", help="Copy it as a draft of this name.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The example to print; lists all if left out.")
+    ] = None,
+    draft: Annotated[
+        str | None, typer.Option("--as", metavar="DRAFT", help="Copy the example to a draft of this name.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """List examples, or begin a draft with one."""
+    """List examples, or start a draft from one.
+
+    For example: pflow examples hello --as greet
+    """
     from pflow.cli.draft_commands import list_examples, read_example
     from uraniborg.kernel.commands import UsageError
 
@@ -140,7 +153,7 @@ def show_examples(
         print_json({"name": name, "text": text}) if json else write_text(sys.stdout, text)
         return
     path = _create_draft_file(draft, text)
-    told = f"Made the draft {draft} of the example {name}. Run it: pflow run {draft}"
+    told = f"Created the draft {draft} from the example {name}. Run it: pflow run {draft}"
     print_json({"name": draft, "path": str(path)}) if json else Page().write_line(Painted(GREEN, "✓ "), told)
 
 
@@ -148,11 +161,11 @@ def _print_examples(found: list[dict[str, Any]]) -> None:
     page = Page()
     page.write_table([[Painted(BOLD, one["name"]), one["description"]] for one in found], indent=0, last="wrapped")
     page.write_line()
-    page.write_line(Painted(DIM, "Begin a draft with one: pflow examples NAME --as DRAFT"))
+    page.write_line(Painted(DIM, "Start a draft from one: pflow examples NAME --as DRAFT"))
 
 
 def list_examples() -> list[dict[str, Any]]:
-    """Each with its name, description and the names of its inputs."""
+    """Return the name, the description and the input names of each example."""
     found: list[dict[str, Any]] = []
     for path in sorted(EXAMPLES_FOLDER.glob("*.json")):
         document = read_document(path, path.name)
@@ -168,7 +181,7 @@ def list_examples() -> list[dict[str, Any]]:
 
 
 def read_example(name: str) -> str:
-    """The file as it is. Raises WorkflowNotFound."""
+    """Return the text of an example. Raise WorkflowNotFound."""
     names = [path.stem for path in sorted(EXAMPLES_FOLDER.glob("*.json"))]
     if name not in names:
         from pflow.ir.diagnostics import nearest

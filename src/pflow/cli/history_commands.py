@@ -34,7 +34,7 @@ def list_runs(
 
 
 def _require_known_workflow(asked: Service, workflow: str, known: Iterable[str]) -> None:
-    """Raises WorkflowNotFound for what is neither a workflow nor was one, and SecurityError for what is no name."""
+    """Raise WorkflowNotFound if neither a workflow nor a run has this name, and SecurityError for an invalid name."""
     from pflow.cli.sources import find_source, is_file_path, locate_file
     from pflow.errors import InvalidWorkflow, WorkflowNotFound
     from pflow.ir.diagnostics import nearest
@@ -51,7 +51,7 @@ def _require_known_workflow(asked: Service, workflow: str, known: Iterable[str])
             raise
         meant = missing.ids.get("nearest") or nearest(workflow, sorted(known))
         raise WorkflowNotFound(
-            f"There is no workflow '{workflow[:80]}', and there was no run of one.",
+            f"There is no workflow '{workflow[:80]}', and no run of that name.",
             hint=f"Did you mean '{meant}'?" if meant else "`pflow history` lists the runs of all workflows.",
             name=workflow[:80],
             nearest=meant,
@@ -67,7 +67,7 @@ def show_run(
 ) -> None:
     """Show a run, node by node.
 
-    With times, with what it was given and gave, and with what went wrong.
+    Prints durations, inputs, outputs and errors.
     """
     from pflow.cli.run_pages import print_run
     from pflow.cli.sources import split_logged_source

@@ -1,4 +1,4 @@
-"""Text that an input takes from elsewhere: a file, or what is piped in."""
+"""Values of inputs from KEY=VALUE arguments, files and stdin."""
 
 import os
 import re
@@ -23,20 +23,19 @@ _UNDECLARED: Final = Input("")
 
 
 def read_input_file(name: str, path: str) -> str:
-    """The text of a file, for the input `name`. Raises UsageError."""
+    """Return the text of a file for the input `name`. Raise UsageError."""
     try:
         with Path(path).expanduser().open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
     except (OSError, ValueError, RuntimeError) as exc:
-        reason = exc.strerror if isinstance(exc, OSError) else "this is no path"
+        reason = exc.strerror if isinstance(exc, OSError) else "this is not a valid path"
         hint = f"Check the path. To give the text itself, write {name}=@@{path[:40]}"
         raise UsageError(f"The file '{path[:200]}' for '{name}' cannot be read: {reason}.", hint=hint) from None
     return _decode_text(data, f"The file '{path[:200]}'", name)
 
 
 def is_stdin_piped() -> bool:
-    """Whether something is piped in, or a file is. What programs get from other programs is often neither, and open
-    for ever."""
+    """Return whether stdin is a pipe or a file, and not a terminal or an open descriptor of another program."""
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
     except (AttributeError, OSError, ValueError):  # closed, or in the place of it something else
@@ -50,14 +49,14 @@ def read_input_stdin(name: str) -> str:
         _announce_waiting(name)
         data = sys.stdin.buffer.read(MOST_BYTES + 1)
     except (AttributeError, OSError, ValueError):
-        raise UsageError(f"There is no stdin to read '{name}' from.", hint=f"Write {name}=VALUE.") from None
-    return _decode_text(data, "What is on stdin", name)
+        raise UsageError(f"stdin is closed, so '{name}' cannot be read from it.", hint=f"Write {name}=VALUE.") from None
+    return _decode_text(data, "The text on stdin", name)
 
 
 def _announce_waiting(name: str) -> None:
-    """Whoever does not know what is waited for should be told."""
+    """Print which input is expected on stdin if no text has arrived yet."""
     if sys.stdin.isatty():
-        sys.stderr.write(f"Type the value of '{name}', then Ctrl-D on a line of its own.\n")
+        sys.stderr.write(f"Type the value of '{name}', then press Ctrl-D on an empty line.\n")
     elif hasattr(select, "poll"):
         poll = select.poll()
         poll.register(sys.stdin.fileno(), select.POLLIN)
@@ -71,11 +70,11 @@ def _decode_text(data: bytes, what: str, name: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise UsageError(f"{what} is not UTF-8 text, and '{name}' takes no other.", hint=_HINT) from None
+        raise UsageError(f"{what} is not UTF-8 text, which '{name}' requires.", hint=_HINT) from None
 
 
 def parse_inputs(document: Mapping[str, Any], given: Mapping[str, str], *, has_stdin: bool = True) -> dict[str, Any]:
-    """Return the inputs of a run, with what is piped in for the one that asks for it. Raises UsageError."""
+    """Return the inputs of a run; piped text goes to the input with `"stdin": true`. Raise UsageError."""
     declared = read_inputs(document.get("inputs"), [])
     from_stdin = [name for name, text in given.items() if text == "-"]
     if from_stdin and not has_stdin:
@@ -92,7 +91,7 @@ def parse_inputs(document: Mapping[str, Any], given: Mapping[str, str], *, has_s
     asking = next((one for one in declared.values() if one.stdin), None)
     if has_stdin and asking and asking.name not in values and not from_stdin and is_stdin_piped():
         text = read_input_stdin(asking.name)
-        if text:  # an empty pipe is what many programs are started with
+        if text:  # many programs start others with an empty pipe
             values[asking.name] = _parse_content(text, asking)
     return values
 
@@ -104,18 +103,18 @@ def _parse_input(name: str, text: str, declared: Input) -> Any:
         return text[1:]
     if text.startswith("@"):
         return _parse_content(read_input_file(name, text[1:]), declared)
-    # Text is left to whoever checks the inputs to make of it what is declared.
+    # The engine converts text to the declared type.
     return text if declared.type != "any" else infer_value(text)
 
 
 def _parse_content(text: str, declared: Input) -> Any:
-    """What a file or stdin holds is text, unless it is an object or a list as JSON."""
+    """Return the text of a file or of stdin, parsed if it is a JSON object or list."""
     is_structured = declared.type == "any" and text.lstrip().startswith(("{", "["))
     return _parse_json_or_text(text) if is_structured else text
 
 
 def infer_value(text: str) -> Any:
-    """The value that a text looks like. Numbers that would lose something, such as 007, are text."""
+    """Return the value that a text looks like. Numbers that would lose characters, such as 007, stay text."""
     lowered = text.lower()
     if lowered in ("true", "false"):
         return lowered == "true"

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
 
 
 def _refuse_unknown_command(given: str, known: Sequence[str]) -> NoReturn:
-    """Most of those who name no command mean to run a workflow."""
+    """Raise UsageError with the nearest command, or with the command to run a workflow of this name."""
     from difflib import get_close_matches
 
     near = get_close_matches(given, known, n=1)

@@ -39,7 +39,7 @@ def serve_workflows() -> None:
 @group.command(name="add")
 def add_mcp_server(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="What to call the server: its tools become nodes mcp-NAME-TOOL.")
+        str, typer.Argument(metavar="NAME", help="Name of the server: its tools become nodes mcp-NAME-TOOL.")
     ],
     command: Annotated[
         list[str] | None,
@@ -61,8 +61,8 @@ def add_mcp_server(
 ) -> None:
     """Add an MCP server, whose tools become nodes.
 
-    A command inherits PATH, HOME and the like, and no key or token; it gets what --env gives it. `${VAR}` is
-    looked up in the environment when the server is used, and not stored.
+    A command inherits PATH, HOME and similar variables, but no key or token; add others with --env. `${VAR}` is looked
+    up in the environment when the server is used, and not stored.
 
     For example: pflow mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
 
@@ -112,7 +112,7 @@ def _parse_address(scheme: str, given: list[str]) -> str:
             hint="Give the http:// or https:// address of a server with the streamable HTTP transport.",
         )
     if len(given) > 1:
-        raise UsageError("An address takes no arguments.", hint="For headers, use --header 'KEY=${VARIABLE}'.")
+        raise UsageError("An address does not take arguments.", hint="For headers, use --header 'KEY=${VARIABLE}'.")
     return f"{scheme}{given[0].strip()[len(scheme) :]}"
 
 
@@ -121,7 +121,7 @@ def _parse_pairs(option: str, given: list[str]) -> dict[str, str]:
     for one in given:
         key, sign, value = one.partition("=")
         if not sign or not key:
-            # What it is may be a secret, so it is not repeated.
+            # The value may be a secret, so the message does not repeat it.
             raise UsageError(f"{option} takes KEY=VALUE.", hint=f"For example: {option} 'KEY=${{VARIABLE}}'")
         pairs[key] = value
     return pairs
@@ -141,7 +141,7 @@ def list_mcp_servers(json: Json = False) -> None:
 
 
 def _count_tools() -> dict[str, int]:
-    """By server, from what was last synced."""
+    """Return the number of tools of each server at the last sync."""
     from collections import Counter
 
     from pflow.registry.registry import Registry
@@ -179,9 +179,9 @@ def sync_mcp_servers(
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Only these; all if left out.")] = None,
     json: Json = False,
 ) -> int:
-    """Learn the tools of MCP servers.
+    """Update the list of tools of MCP servers.
 
-    Exits with 5 if one does not answer; the tools it had are kept.
+    Exits with 5 if a server does not answer; its tools of the last sync remain.
     """
     import asyncio
 
@@ -210,6 +210,6 @@ def _print_sync_results(found: list[Any]) -> None:
             page.write_line(Painted(RED, "✗ "), Painted(BOLD, one.name), f"  {one.problem}")
             page.write_line(Painted(DIM, f"    {one.hint}"))
             if one.tools:
-                page.write_line(Painted(DIM, f"    {counted(one.tools, 'tool')} of before are kept."))
+                page.write_line(Painted(DIM, f"    {counted(one.tools, 'tool')} of the last sync remain."))
         else:
             page.write_line(Painted(GREEN, "✓ "), Painted(BOLD, one.name), f"  {counted(one.tools, 'tool')}")

@@ -1,6 +1,6 @@
-"""What the commands write: JSON for programs; for people text in columns, painted where colour is welcome.
+"""Output of the commands: JSON for programs, and text in columns and colours for people.
 
-Everything for people is cleaned here: secrets are masked, and control characters shown instead of obeyed.
+Text for people is cleaned here: secrets are masked, and control characters are escaped.
 """
 
 import contextlib
@@ -19,11 +19,11 @@ GREEN: Final = "32"
 YELLOW: Final = "33"
 CYAN: Final = "36"
 _WIDTH: Final = 100
-"""Columns where nobody says how many there are."""
+"""Columns to assume if neither COLUMNS nor a terminal gives a number."""
 _GAP: Final = 2
 _DEEPEST: Final = 16
 _BELOW: Final = 3
-"""How far what is put below a line is indented."""
+"""Indentation of text that is put below its line."""
 _LEAST: Final = 24
 """Columns that a text of several words needs."""
 _WORDY: Final = 16
@@ -51,7 +51,7 @@ def clean_text(text: str, *, keep: str = "") -> str:
 
 
 def to_json_text(value: Any, *, indented: bool = False) -> str:
-    """As JSON, whatever it is: what has no such form is told as text."""
+    """Return the value as JSON; values without a JSON form become text."""
     import orjson
 
     option = orjson.OPT_NON_STR_KEYS | (orjson.OPT_INDENT_2 if indented else 0)
@@ -64,7 +64,7 @@ def to_json_text(value: Any, *, indented: bool = False) -> str:
 
 
 def print_json(value: Any, stream: TextIO | None = None) -> None:
-    """One line, in UTF-8 whatever the terminal prefers; on stdout unless told otherwise."""
+    """Print the value as one line of UTF-8 JSON, by default on stdout."""
     out = stream or sys.stdout
     data = f"{to_json_text(value)}\n".encode("utf-8", "backslashreplace")
     if hasattr(out, "buffer"):
@@ -75,20 +75,20 @@ def print_json(value: Any, stream: TextIO | None = None) -> None:
 
 
 def write_text(stream: TextIO, text: str) -> None:
-    """Also what the stream has no letters for."""
+    """Write a text; characters that the stream cannot encode are escaped."""
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def print_message(label: str, style: str, text: str) -> None:
-    """A message on stderr, such as `warning: …`; further lines of it are indented."""
+    """Print a message on stderr, such as `warning: …`; further lines are indented."""
     with contextlib.suppress(OSError):
         Page(sys.stderr).write_labelled(label, style, text)
     flush_stderr()
 
 
 def flush_stderr() -> None:
-    """Whether anybody hears what is said there changes nothing: what it still holds may go nowhere."""
+    """Flush stderr; if it is closed, discard the rest so that the exit code stays the same."""
     try:
         sys.stderr.flush()
     except OSError:
@@ -96,7 +96,7 @@ def flush_stderr() -> None:
 
 
 class Page:
-    """Text for a person, on stdout unless told otherwise."""
+    """Text for a person, by default on stdout."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stdout
@@ -120,7 +120,7 @@ class Page:
         self.write_line(Painted(BOLD, text))
 
     def write_paragraph(self, text: str, *, indent: int = 0, style: str = "") -> None:
-        """Wrapped, with the lines that it has, each as far from the edge as it is."""
+        """Write wrapped text; each line keeps its own indentation."""
         for line in clean_text(text, keep="\n").split("\n"):
             edge = " " * (indent + min(len(line) - len(line.lstrip(" ")), _DEEPEST))
             for part in wrap_words(line, max(_LEAST, self.width - len(edge))):
@@ -134,8 +134,10 @@ class Page:
             self.write_line(f"  {line}")
 
     def write_table(self, rows: Iterable[Sequence[Piece]], *, indent: int = 2, last: Last = "cut") -> None:
-        """Columns as wide as what is in them. Where lines are bounded, all of them fit; `last` says what becomes of a
-        last cell that does not: it is cut, or goes on below, or is cut and put below as a whole."""
+        """Write rows in columns that fit the terminal.
+
+        `last` says how to shorten the last cell: cut it, wrap it beside the others, or put it below and cut it there.
+        """
         cells = [[_make_cell(piece, in_full=last == "wrapped") for piece in row] for row in rows]
         count = max(map(len, cells), default=0)
         widths = [max(measure_width(row[at].text) for row in cells if len(row) > at) for at in range(count)]
@@ -152,7 +154,7 @@ class Page:
             self._write_last_cell(line, row[-1], used, indent, last)
 
     def _write_last_cell(self, line: list[Piece], cell: Painted, used: int, indent: int, last: Last) -> None:
-        """The line with its last cell, which takes the room that is left."""
+        """Write the line with its last cell, which gets the remaining columns."""
         room = measure_width(cell.text) if self._columns is None else max(1, self._columns - used)
         if measure_width(cell.text) <= room or last == "cut":
             self.write_line(*line, Painted(cell.style, cut_to_width(cell.text, room)))
@@ -176,8 +178,10 @@ class Page:
 
 
 def _fit_widths(widths: list[int], room: int, last: Last) -> list[int]:
-    """The widths of columns so that there is room for the last: the widest others have less. What has few letters, such
-    as a name or a time, only if there is no other way."""
+    """Return widths that leave room for the last column.
+
+    The widest columns shrink first; narrow ones, such as names and times, only if nothing else helps.
+    """
     *others, wanted = widths
     wishes = [(_WORDY, 0 if last == "below" else min(wanted, _LEAST)), (_NARROWEST, min(wanted, 1))]
     for narrowest, needed in wishes:
@@ -187,7 +191,7 @@ def _fit_widths(widths: list[int], room: int, last: Last) -> list[int]:
 
 
 def format_brief(value: Any, most: int = 60) -> str:
-    """A value in one line: text as it is, everything else as JSON."""
+    """Return a value in one line: text unchanged, other values as JSON."""
     text = clean_text(value if isinstance(value, str) else to_json_text(value), keep="\n")
     return cut_to_width(text.strip("\n").replace("\n", "⏎"), most)
 
@@ -197,7 +201,7 @@ def format_minute(moment: str | None) -> str:
 
 
 def format_duration(milliseconds: float) -> str:
-    """As people say it: 12 ms, 1.2 s, 3 min 05 s."""
+    """Return a duration for people: 12 ms, 1.2 s, 3 min 05 s."""
     if milliseconds < 999.5:
         return "<1 ms" if milliseconds < 1 else f"{milliseconds:.0f} ms"
     if milliseconds < 59_950:
@@ -207,15 +211,14 @@ def format_duration(milliseconds: float) -> str:
 
 
 def _make_cell(piece: Piece, *, in_full: bool) -> Painted:
-    """Clean before it is measured: what is shown instead of a control character is longer. Without line breaks, which
-    no cell can have: of what has lines the first is shown, or if all of it is to be, its words."""
+    """Return a cleaned cell on one line: the first line of the text, or all of its words if `in_full`."""
     style, text = ("", piece) if isinstance(piece, str) else piece
     text = clean_text(text, keep="\n")
     return Painted(style, " ".join(text.split()) if in_full and "\n" in text else get_first_line(text))
 
 
 def get_terminal_columns(stream: TextIO) -> int | None:
-    """How many columns there are: as COLUMNS or the terminal says. None for what is none: nothing need be cut there."""
+    """Return the columns of COLUMNS or of the terminal, or None if the stream is not a terminal."""
     given = os.environ.get("COLUMNS", "")
     if given.isascii() and given.isdigit() and len(given) < 6 and int(given) > 0:
         return max(_LEAST_TERMINAL, int(given))
@@ -231,7 +234,7 @@ def measure_width(text: str) -> int:
 
 
 def cut_to_width(text: str, most: int, mark: str = "…") -> str:
-    """The text, or as much of it as fits with the mark that it goes on."""
+    """Return the text, cut to this width with a mark at its end if it is too long."""
     if measure_width(text) <= most:
         return text
     left = most - measure_width(mark)
@@ -243,7 +246,7 @@ def cut_to_width(text: str, most: int, mark: str = "…") -> str:
 
 
 def get_first_line(text: str) -> str:
-    """The first line that says something, with a sign if there are more."""
+    """Return the first line that is not empty, with a mark if more lines follow."""
     if "\n" not in text:
         return text
     first, _, more = text.strip().partition("\n")

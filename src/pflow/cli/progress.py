@@ -1,4 +1,4 @@
-"""What a person sees of a run while it goes on: a line for each node that ended, on a terminal also what runs now."""
+"""Progress of a run on stderr: a line for each node that ended, and on a terminal a line with the running nodes."""
 
 import os
 import threading
@@ -45,7 +45,7 @@ class Progress:
     """Writes to a stream such as stderr. One that cannot be written to is left alone: no run ends because of it."""
 
     def __init__(self, stream: TextIO, workflow: str = "") -> None:
-        """`workflow` is what to call it, if not by its name."""
+        """Report to `stream`; `workflow` replaces the name of the workflow."""
         self._stream: TextIO | None = stream
         self._workflow = workflow
         self._lock = threading.Lock()
@@ -74,7 +74,7 @@ class Progress:
     def node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
         look = _STATUS_STYLES[status]
         with self._lock:
-            self._end_counts[status] += "/" not in node_id  # of a workflow within, which is one node here
+            self._end_counts[status] += "/" not in node_id  # a node of a nested workflow, which counts as one node here
             self._running.pop(node_id, None)
             took = f" {format_duration(duration_ms)}" if status in ("completed", "failed") else ""
             shown = _clean_line(node_id)
@@ -85,7 +85,7 @@ class Progress:
             self._draw_running_line()
 
     def node_said(self, node_id: str, text: str) -> None:
-        """On a terminal it is what the last line says of the node for now; elsewhere it is a line."""
+        """Update the last line on a terminal; write a new line elsewhere."""
         with self._lock:
             if not self._is_live:
                 self._write_line(f"  {self._paint_mark(_RUNNING)} {_clean_line(node_id)}: {_clean_line(text)}")
@@ -106,7 +106,7 @@ class Progress:
             self._write_line(f"{self._paint_mark(look)} {took}  {self._paint_text(_DIM, counts)}".rstrip())
 
     def _fit_note(self, note: str, beside: int) -> str:
-        """The first line of it, on a terminal as much as fits."""
+        """Return the first line of a note, cut to the terminal."""
         said = _clean_line(get_first_line("\n".join(redact(note).splitlines())))
         room = get_terminal_columns(self._stream) if self._stream and self._is_terminal else None
         return (
@@ -114,7 +114,7 @@ class Progress:
         )
 
     def _get_stop_status(self) -> NodeStatus:
-        """What kept it from going on."""
+        """Return the status that stopped the run."""
         if self._end_counts["failed"]:
             return "failed"
         return "waiting" if self._end_counts["waiting"] else "uncertain" if self._end_counts["uncertain"] else "failed"
@@ -132,7 +132,7 @@ class Progress:
         self._write_text(f"{self._take_erase_code()}{text}\n")
 
     def _draw_running_line(self) -> None:
-        """The last line, which the next one takes the place of: how far it is, and what runs."""
+        """Draw the line that the next line replaces: the number of nodes that ended, and the running nodes."""
         if not self._is_live or not self._running:
             return
         shown = [_clean_line(f"{node}{said}") for node, said in islice(self._running.items(), _RUNNING_SHOWN)]
@@ -141,7 +141,7 @@ class Progress:
         text = f"{self._end_counts.total()}/{self._nodes}  {', '.join(shown)}"
         sign = self._select_sign(_RUNNING)
         line = cut_to_width(f"  {sign} {text}", self._get_width() - 1, sign)
-        # The cursor waits at the beginning, so that what others write does not go on where this ends.
+        # The cursor stays at the start of the line, so that other output begins there.
         self._write_text(f"{self._take_erase_code()}{self._paint_text(_DIM, line)}\r")
         self._drawn_at = time.monotonic()
 

@@ -11,39 +11,39 @@ from uraniborg.kernel.errors import InvalidInput
 HELP: Final = """\
 Usage: pflow run [OPTIONS] NAME|FILE [KEY=VALUE]...
 
-  Run a workflow. One that failed before is resumed: nodes whose type,
-  parameters and values are unchanged are not run again.
+  Run a workflow. If its last run failed, the run is resumed: nodes whose
+  type, parameters and values are unchanged are not run again.
 
 Arguments:
-  NAME|FILE          A workflow of the library or a draft; or a file: a path
-                     with a slash, or one ending in .json.
-  KEY=VALUE          An input. It is read as the type that the workflow
-                     declares; where it declares none, true, 3, 2.5, {"a": 1}
-                     and [1, 2] are what they look like, and all else is text.
+  NAME|FILE          A saved workflow or a draft; or a file: a path with a
+                     slash, or one ending in .json.
+  KEY=VALUE          An input, read as the type that the workflow declares.
+                     Without a declared type, true, 3, 2.5, {"a": 1} and
+                     [1, 2] are parsed, and other values are text.
   KEY=@FILE          An input whose value is the text of a file. KEY=@@text is
                      the text "@text".
-  KEY=-              An input whose value is read from stdin. What is piped in
-                     goes by itself to the input that says "stdin": true.
+  KEY=-              An input whose value is read from stdin. Piped text also
+                     goes to the input with "stdin": true.
 
 Options:
-  --only NODE        Run this node alone, with what it needs.
-  --dry-run          Tell what would be run and with which parameters; run
-                     nothing.
+  --only NODE        Run this node and the nodes it needs.
+  --dry-run          Print the nodes that would run, with their parameters;
+                     run nothing.
   --fresh            Discard the results of earlier runs, and start over.
   --cluster ADDRESS  Run nodes on the Dask cluster of this scheduler.
   -q, --quiet        No progress on stderr.
-  --json             Print one JSON object on stdout and nothing else: what the
-                     tool `execute` answers, with outputs of any length. What
-                     nodes themselves print goes to stderr, with or without it.
+  --json             Print one JSON object on stdout and nothing else: the
+                     reply of the tool `execute`, with outputs of any length.
+                     Text that nodes print always goes to stderr.
   -h, --help         Show this message and exit.
 
 Exit codes:
-  0    it ran well
+  0    success
   2    the workflow, its inputs or these arguments are not valid
-  3    there is no such workflow or file
+  3    the workflow or the file does not exist
   4    refused, or a person has to decide first
   5    a node failed
-  130  interrupted; running it again goes on from there
+  130  interrupted; run the workflow again to resume
 
 Examples:
   pflow run greet who=Ada
@@ -73,7 +73,7 @@ class UsageError(PflowError, InvalidInput):
 
 @dataclass
 class RunArguments:
-    """What was asked for. `inputs` are as they were typed."""
+    """The arguments of `pflow run`. `inputs` are unparsed texts."""
 
     workflow: str = ""
     inputs: dict[str, str] = field(default_factory=dict[str, str])
@@ -87,7 +87,7 @@ class RunArguments:
 
 
 def parse_run_arguments(arguments: Sequence[str]) -> RunArguments:
-    """Raises UsageError."""
+    """Return the parsed arguments. Raise UsageError."""
     asked = RunArguments()
     rest = list(arguments)
     takes_options = True
@@ -100,7 +100,7 @@ def parse_run_arguments(arguments: Sequence[str]) -> RunArguments:
         else:
             _apply_positional(asked, given)
     if not asked.workflow and not asked.help:
-        raise UsageError("Missing argument 'NAME|FILE'.", hint=f"`pflow list` lists what there is. {_SEE_HELP}")
+        raise UsageError("Missing argument 'NAME|FILE'.", hint=f"`pflow list` lists the workflows. {_SEE_HELP}")
     return asked
 
 
@@ -133,7 +133,9 @@ def _apply_positional(asked: RunArguments, given: str) -> None:
         asked.workflow = given
     else:
         shown = given[:_LONGEST_QUOTED]
-        raise UsageError(f"'{shown}' is no input: there is no '=' after a name.", hint="Write inputs as KEY=VALUE.")
+        raise UsageError(
+            f"'{shown}' is not an input: '=' is missing after the name.", hint="Write inputs as KEY=VALUE."
+        )
 
 
 def _suggest_option(name: str) -> str:

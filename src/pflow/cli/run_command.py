@@ -74,7 +74,7 @@ def _run_workflow(asked: RunArguments) -> int:
 
 
 def _use_given_name(reply: dict[str, Any], given: str) -> dict[str, Any]:
-    """The reply with all that is said in it about the workflow in the words of whoever asked."""
+    """Return the reply with the workflow named as on the command line."""
     from pflow.cli.sources import restore_given_name
 
     error: dict[str, Any] | None = reply["error"]
@@ -115,7 +115,7 @@ def _prepare_run(asked: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
 
 
 def _make_progress(asked: RunArguments) -> Any:
-    """Whoever wants JSON from a program that writes both streams to one place wants nothing else there."""
+    """Return the progress output; None with --quiet, or with --json unless stderr is a terminal."""
     if asked.quiet or (asked.json and not sys.stderr.isatty()):
         return None
     from pflow.cli.progress import Progress
@@ -125,15 +125,15 @@ def _make_progress(asked: RunArguments) -> Any:
 
 @contextlib.contextmanager
 def _cancel_on_signals(cancellation: Any) -> Generator[list[int]]:
-    """Whoever ends this process, or closes its terminal, ends the run: its processes too, and with a checkpoint.
+    """Cancel the run on SIGTERM and SIGHUP, so that its processes end and a checkpoint is written.
 
-    The engine itself sees to interrupts.
+    The engine itself handles SIGINT.
     """
     seen: list[int] = []
 
     def end(number: int, _frame: object) -> None:
         seen.append(number)
-        # Elsewhere: what it waits for may be held by what was interrupted to get here.
+        # In a thread, because the interrupted code may hold the lock that `cancel` needs.
         threading.Thread(target=cancellation.cancel).start()
 
     numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
@@ -148,10 +148,10 @@ def _cancel_on_signals(cancellation: Any) -> Generator[list[int]]:
 
 @contextlib.contextmanager
 def reserve_stdout() -> Generator[TextIO]:
-    """A stream to where stdout leads. What nodes print, and what they and their processes write to stdout's descriptor,
-    goes to stderr, from now on and to the end of the process: a thread that was given up on may write until then.
+    """Yield a stream to stdout; everything else that is written to stdout goes to stderr until the process ends.
 
-    Raises Unavailable if what was written cannot be. If anything is raised, stdout is what it was.
+    This includes prints of nodes and writes of their processes, as threads that timed out may still write. If the body
+    raises, stdout is restored. Raises Unavailable if the result cannot be written.
     """
     usual = sys.stdout
     try:
@@ -195,6 +195,6 @@ def _flush_or_raise(stream: TextIO) -> None:
 
 
 def _discard_stream(stream: TextIO) -> None:
-    """What it still holds must go nowhere, or the interpreter complains of it when it ends."""
+    """Close the stream without writing its buffer, which the interpreter would try at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     stream.close()

@@ -29,7 +29,7 @@ _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _MOST_NODES: Final = 200
 _MIDDLING: Final = 80
 _WIDE: Final = 100
-"""Columns that are enough to tell in one line of a run also what went wrong."""
+"""Columns that are enough for the error of a run in the same line."""
 _RUN_STYLES: Final = {
     "success": ("✓", GREEN),
     "failed": ("✗", RED),
@@ -96,7 +96,7 @@ def print_run(run: dict[str, Any]) -> None:
     began = f"{run['id']}, {run['source']}, began {format_minute(run['started_at'])} UTC"
     page.write_paragraph(began, indent=2, style=DIM)
     if run["resumed_from"]:
-        page.write_line(Painted(DIM, f"  went on from {run['resumed_from']}"))
+        page.write_line(Painted(DIM, f"  resumed from {run['resumed_from']}"))
     _print_values(page, "Inputs", run["inputs"])
     if run["nodes"]:
         page.write_heading("Nodes")
@@ -178,7 +178,7 @@ def print_plan(steps: list[dict[str, Any]], name: str) -> None:
 
 
 def _print_params(page: Page, params: dict[str, Any]) -> None:
-    """A line for each, also where lines may have any length: more is no help to who wants to see what would happen."""
+    """Print one line for each parameter, cut to the page even where lines are not bounded."""
     longest = max(map(len, params), default=0)
     room = max(_NARROWEST, page.width - _INDENT - longest - 2)
     page.write_table(

@@ -1,4 +1,4 @@
-"""How a run is told to a person: what it gave on stdout; warnings, what went wrong and what to do on stderr."""
+"""Printed results of a run: outputs on stdout; warnings, errors and hints on stderr."""
 
 import re
 import sys
@@ -57,7 +57,7 @@ def print_result(result: RunResult, given: str, stdout: TextIO) -> None:
 
 
 def print_error(error: UraniborgError, given: str) -> None:
-    """What is wrong, and what to do; of an invalid workflow, everything that is."""
+    """Print the error and its hint, or all diagnostics of an invalid workflow."""
     if isinstance(error, InvalidWorkflow) and error.ids.get("diagnostics"):
         from pflow.cli.diagnostics import get_diagnostics, print_diagnostics, read_source_text, summarize_severities
 
@@ -81,7 +81,7 @@ def _format_message(error: UraniborgError) -> str:
 def _choose_hint(error: UraniborgError, given: str) -> str:
     has_better = error.ids.get("nearest") or error.ids.get("node_type")
     if isinstance(error, WorkflowNotFound) and not has_better and not is_file_path(given):
-        return f"`pflow list` lists what there is; `pflow new {given}` makes a draft."
+        return f"`pflow list` lists the workflows; `pflow new {given}` creates a draft."
     if isinstance(error, TemplateUnresolved) and all(map(_NAME.fullmatch, error.missing)):
         return f"pflow run {given} {' '.join(f'{name}=…' for name in error.missing)}"
     return restore_given_name(error.hint, given)
@@ -91,12 +91,12 @@ def _summarize_progress(result: RunResult) -> str:
     done = len(result.progress.completed)
     kept = f"{counted(done, 'node')} {'is' if done == 1 else 'are'} done" if done else "No node is done"
     if not result.is_resumable:
-        return f"{kept}; what they gave could not be kept."
+        return f"{kept}; their results could not be stored."
     return f"{kept}. Run it again to resume, or with --fresh to start over."
 
 
 def print_outputs(outputs: Mapping[str, Any], stdout: TextIO) -> None:
-    """A single one plainly, several by name. What goes to another program or a file goes as it is."""
+    """Print a single output without its name, several with names. Output to a file or program is not cleaned."""
     is_seen = stdout.isatty()
     if len(outputs) == 1:
         (value,) = outputs.values()

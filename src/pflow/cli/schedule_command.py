@@ -44,13 +44,13 @@ def schedule_workflow(
         typer.Option("--as", help="Which scheduler; that of this system if left out."),
     ] = None,
     install: Annotated[bool, typer.Option("--install", help="Install it, instead of printing it.")] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Remove what was installed.")] = False,
-    listed: Annotated[bool, typer.Option("--list", help="List what is installed.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the installed schedule.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the installed schedules.")] = False,
     json: Json = False,
 ) -> None:
-    """Run a workflow at fixed times: every Monday, say.
+    """Run a workflow at fixed times, such as every Monday.
 
-    Prints the systemd timer, cron line or launchd job, or installs it. One schedule for each workflow: installing it
+    Prints the systemd timer, cron line or launchd job, or installs it. Each workflow has one schedule: installing it
     again replaces it. Times are local. Secrets are not written: a run takes them from its environment.
 
     For example: pflow schedule report topic=transits --at "mon 07:00" --install
@@ -106,7 +106,7 @@ def _print_job_files(scheduler: "Scheduler", text: Mapping[str, str]) -> None:
 
 
 def _make_job(asked: Service, name: str, inputs: list[str], timing: "Timing") -> "tuple[Job, list[str]]":
-    """Return the job, and the secrets that each run needs. Raises what `pflow run` raises before anything runs."""
+    """Return the job, and the secrets that each run needs. Raise the errors of an invalid `pflow run`."""
     from pflow.cli.input_values import parse_inputs
     from pflow.cli.run_arguments import UsageError, parse_run_arguments
     from pflow.cli.sources import is_file_path
@@ -122,7 +122,7 @@ def _make_job(asked: Service, name: str, inputs: list[str], timing: "Timing") ->
     job = Job(
         workflow=name,
         timing=timing,
-        program=(os.path.abspath(sys.executable), "-P", "-m", "pflow"),  # -P: not what lies in the folder
+        program=(os.path.abspath(sys.executable), "-P", "-m", "pflow"),  # -P: do not import from the working folder
         inputs=tuple(f"{key}={value}" for key, value in given.items()),
         folder=str(asked.folder.absolute()),
         environment={key: _make_absolute(key, os.environ[key]) for key in _PASSED_ON if os.environ.get(key)},

@@ -1,4 +1,4 @@
-"""From what the command line names, a workflow or a file, to the workflow."""
+"""Workflows that the command line can name: a saved workflow, a draft or a file; and the check of the pflow home."""
 
 import os
 import re
@@ -24,7 +24,7 @@ _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A workflow that was named. `name` is what its runs go by; `kind` is library, draft or file."""
+    """A workflow named on the command line. Runs are logged under `name`; `kind` is library, draft or file."""
 
     name: str
     found: FoundWorkflow
@@ -33,8 +33,8 @@ class Source:
 
     @property
     def log_label(self) -> str:
-        """What the log of runs keeps of where it is from: the kind, and of a file also which."""
-        # A database takes no half characters, which a path may have.
+        """The source in the log of runs: the kind, and for a file its path."""
+        # The database does not accept surrogates, which a path may have.
         return f"{self.kind} {self.file}".encode("utf-8", "replace").decode() if self.file else self.kind
 
 
@@ -43,9 +43,9 @@ def is_file_path(given: str) -> bool:
 
 
 def make_run_name(given: str) -> str:
-    """What the runs of it are called in the log: of a file, its stem, and what tells it from others of that stem.
+    """Return the name under which runs are logged: for a file, its stem and a digest of its path.
 
-    The `@` is in no name of a workflow, so that neither can go on with what the other left.
+    No name of a workflow has an `@`, so runs of a file and of a workflow never resume each other.
     """
     if not is_file_path(given):
         return given
@@ -55,12 +55,12 @@ def make_run_name(given: str) -> str:
 
 
 def restore_given_name(message: str, given: str) -> str:
-    """A message in which a file is called as it was given, and not by what its runs go by."""
+    """Return the message with the file named as on the command line, not by the name of its runs."""
     return message.replace(make_run_name(given), given) if is_file_path(given) else message
 
 
 def find_source(service: Service, given: str) -> Source:
-    """Raises WorkflowNotFound, SecurityError, InvalidWorkflow."""
+    """Return the workflow that the command line names. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
     if is_file_path(given):
         return _read_file_source(given)
     found = service.find(given)
@@ -68,7 +68,7 @@ def find_source(service: Service, given: str) -> Source:
 
 
 def locate_file(service: Service, given: str) -> tuple[Path, str]:
-    """The file itself, readable as a workflow or not, and how people are told of it. Raises as `source_of` does."""
+    """Return the path of the file, valid or not, and its display path. Raise WorkflowNotFound or SecurityError."""
     if is_file_path(given):
         path = _make_absolute(given)
         return path, shown(path)
@@ -87,7 +87,7 @@ def _read_file_source(given: str) -> Source:
     told = shown(path)
     try:
         document = read_document(path, told)
-    except (FileNotFoundError, ValueError):  # the latter for what no system takes as a path
+    except (FileNotFoundError, ValueError):  # ValueError for a path that the system does not accept
         raise WorkflowNotFound(
             f"There is no file {given[:200]!r}.",
             hint="Check the path. A workflow of the library is named without slash and suffix.",
@@ -101,13 +101,13 @@ def _read_file_source(given: str) -> Source:
 
 
 def split_logged_source(run: Mapping[str, Any]) -> dict[str, Any]:
-    """A run of the log with its source as it was before it was `noted`, and of a file its path as `file`."""
+    """Return a logged run with its source split into `source` and, for a file, `file`."""
     kind, _, path = str(run["source"]).partition(" ")
     return {**run, "source": kind, **({"file": path} if path else {})}
 
 
 def get_display_name(run: Mapping[str, Any]) -> str:
-    """What to call the workflow of a run that is told: its name, or the path from here."""
+    """Return the workflow of a logged run: its name, or the path of its file from the working folder."""
     path = run.get("file")
     if path is None:
         return run["workflow"]
@@ -116,12 +116,12 @@ def get_display_name(run: Mapping[str, Any]) -> str:
 
 
 def check_home(home: Path) -> None:
-    """Raises Unavailable for what is no folder that can be read, and cannot become one."""
+    """Raise Unavailable if the pflow home is not a readable folder and cannot be created."""
     problem = _find_home_problem(home)
     if problem:
         raise Unavailable(
             f"The pflow home {home} {problem}.",
-            hint="Move away what is there, set its permissions right, or set PFLOW_HOME to another folder.",
+            hint="Move the file away, fix its permissions, or set PFLOW_HOME to another folder.",
             path=str(home),
         )
 
@@ -130,13 +130,13 @@ def _find_home_problem(home: Path) -> str:
     try:
         if home.exists():
             if not home.is_dir():
-                return "is no folder"
+                return "is not a folder"
             return "" if os.access(home, os.R_OK | os.X_OK) else "cannot be read: Permission denied"
         above = next(folder for folder in home.absolute().parents if folder.exists())
     except (OSError, ValueError) as exc:
-        return f"cannot be read: {exc.strerror if isinstance(exc, OSError) else 'this is no path'}"
+        return f"cannot be read: {exc.strerror if isinstance(exc, OSError) else 'this is not a valid path'}"
     if not above.is_dir():
-        return f"cannot be made: {above} is no folder"
+        return f"cannot be created: {above} is not a folder"
     return "" if os.access(above, os.W_OK | os.X_OK) else f"cannot be made: {above} cannot be written"
 
 
@@ -162,7 +162,7 @@ def list_named_workflows(service: Service, pattern: str | None) -> dict[str, Any
 
 
 def _remove_shadowed(local: Iterable[Summary], others: Iterable[Summary]) -> list[Summary]:
-    """A draft of the home hides one of the project that has its name."""
+    """Return the drafts of the project that no draft of the home hides."""
     taken = {one.name for one in others}
     return [one for one in local if one.name not in taken]
 

@@ -1,4 +1,4 @@
-"""`pflow --version`, which loads nothing to tell it."""
+"""`pflow --version`, which imports almost nothing."""
 
 import sys
 
@@ -10,7 +10,7 @@ def print_version(*, as_json: bool) -> None:
     text = f'{{"version": "{number}"}}\n' if as_json else f"pflow {number}\n"
     try:
         _write_and_flush(text)
-    except (OSError, AttributeError):  # nobody reads it, or it cannot be written, or it is closed
+    except (OSError, AttributeError):  # the reader is gone, the disk is full, or stdout is closed
         from uraniborg.kernel.terminal import run
 
         run(lambda: _write_and_flush(text))

@@ -16,9 +16,11 @@ from uraniborg.kernel.wording import counted
 
 @app.command(name="check")
 def check_workflow(workflow: Workflow, json: Json = False) -> int:
-    """Check a workflow: all that is wrong with it, and where.
+    """Check a workflow: list its errors and warnings with their positions.
 
-    Nothing is run. Exits with 0 if it can be run, also if there are warnings, and with 2 if it has errors.
+    Nothing is run. Exits with 0 if the workflow can run, also with warnings, and with 2 if it has errors.
+
+    For example: pflow check ./report.json
     """
     from pflow.cli.sources import find_source
     from uraniborg.kernel.logging import redact
@@ -87,7 +89,7 @@ def draw_graph(
     checked = asked.check(source.found.stored.ir)
     drawable = checked.workflow or sound(checked, workflow)
     if checked.errors:
-        print_message("warning", YELLOW, f"'{workflow}' is not valid: `pflow check {workflow}` tells why.")
+        print_message("warning", YELLOW, f"'{workflow}' is not valid: `pflow check {workflow}` lists the errors.")
     if svg is None:
         flowchart = draw_mermaid(drawable)
         print_json({"name": source.name, "graph": flowchart}) if json else write_text(sys.stdout, flowchart)
@@ -110,7 +112,7 @@ def _write_svg(path: Path, picture: str) -> None:
         write_atomic(path, picture, access="kept")
     except OSError as exc:
         raise InvalidInput(
-            f"'{path.name}' cannot be written: {exc.strerror}.", hint="Name a file in a folder that there is."
+            f"'{path.name}' cannot be written: {exc.strerror}.", hint="Name a file in an existing folder."
         ) from None
 
 
@@ -132,9 +134,11 @@ def list_workflows(
 
 @app.command(name="describe")
 def describe_workflow(workflow: Workflow, json: Json = False) -> None:
-    """Tell all of a workflow, and how to run it.
+    """Describe a workflow, and how to run it.
 
-    What it takes and gives, its nodes, how its runs went, and what is wrong with it.
+    Prints its inputs, outputs, nodes, runs and problems.
+
+    For example: pflow describe report
     """
     from pflow.cli.sources import find_source
     from pflow.cli.workflow_pages import print_description
@@ -151,14 +155,16 @@ def describe_workflow(workflow: Workflow, json: Json = False) -> None:
 def browse_components(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="WORDS", help="What you need, in a few words; everything if none."),
+        typer.Argument(metavar="WORDS", help="A few words for your task; lists everything if left out."),
     ] = None,
     no_workflows: Annotated[bool, typer.Option("--no-workflows", help="Node types only.")] = False,
     json: Json = False,
 ) -> None:
     """Find nodes and workflows to build with.
 
-    The best come first. A node type that is named exactly is told in full: parameters, outputs, an example.
+    The best matches come first. The exact name of a node type prints its parameters, outputs and an example.
+
+    For example: pflow browse http
     """
     from pflow.cli.workflow_pages import print_components
 

@@ -1,4 +1,4 @@
-"""How workflows are shown to a person: the list of them, and all there is to say of one."""
+"""Pages about workflows and node types: lists and descriptions."""
 
 from inspect import cleandoc
 from typing import Any, Final

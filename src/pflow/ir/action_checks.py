@@ -17,10 +17,10 @@ _BRANCH: Final = "branch"
 def check_actions(
     node: Node, interface: Interface, leaving: Iterable[Edge], index_of: Callable[[Edge], int]
 ) -> list[Diagnostic]:
-    """Return a diagnostic for each action of an edge that the node never answers with.
+    """Return a diagnostic for each action of an edge that the node never returns.
 
-    After an approval it is an error: what a person decides would be ignored. After other nodes it is a warning.
-    `index_of` gives the position of an edge in the file.
+    After an approval it is an error, because the decision of a person would be ignored. After other nodes it is a
+    warning. `index_of` gives the index of an edge in the file.
     """
     is_approval = node.type == APPROVAL
     if interface.open_actions or (node.batch is not None and not is_approval):

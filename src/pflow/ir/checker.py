@@ -1,4 +1,4 @@
-"""The one checker: everything that can be known to be wrong before anything runs, told at once."""
+"""The checker: finds all errors and warnings of a workflow before anything runs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -33,11 +33,11 @@ _MCP_TOOLS_HINT: Final = (
 )
 
 Loader = Callable[[str], Any]
-"""Gives the document of another workflow, by its name. Raises a kernel error if there is none."""
+"""Returns the document of another workflow, by its name. Raises a kernel error if there is no such workflow."""
 
 
 class Interfaces(Protocol):
-    """What the checker asks of a registry."""
+    """The methods of a registry that the checker uses."""
 
     def get(self, type: str, /) -> Interface | None: ...  # noqa: A002 - what it is called everywhere
 
@@ -50,7 +50,7 @@ class Interfaces(Protocol):
 
 @dataclass(frozen=True)
 class CheckResult:
-    """A workflow and all that there is to say of it. `workflow` is None if it cannot even be drawn."""
+    """A workflow and its diagnostics. `workflow` is None if it cannot even be drawn."""
 
     workflow: Workflow | None
     diagnostics: list[Diagnostic]
@@ -125,7 +125,7 @@ class _Checker:
         return CheckResult(workflow, found)
 
     def _report_unknown_type(self, node: Node, path: str) -> list[Diagnostic]:
-        if not (kind := node.type[:80]):  # that there is none was told when it was read
+        if not (kind := node.type[:80]):  # the parser has already reported the missing type
             return []
         if self._types is None:
             self._types = self._interfaces.list_types()
@@ -160,12 +160,12 @@ class _Checker:
         return meant, near
 
     def _check_nested(self, node: Node, path: str, depth: int) -> list[Diagnostic]:
-        """A workflow within is checked as if it were run alone."""
+        """Return the errors of a nested workflow, and of the inputs given to it."""
         if (refused := _refuse_retry_of_nested(node, path)) is not None:
             return [refused]
         ways = [key for key in ("workflow_name", "workflow_ref", "workflow_ir") if node.params.get(key) is not None]
         if len(ways) != 1:
-            message = "Exactly one of `workflow_name`, `workflow_ref` and `workflow_ir` says what is run."
+            message = "Give exactly one of `workflow_name`, `workflow_ref` and `workflow_ir`."
             example = {"workflow_name": "greeter", "inputs": {"who": "world"}}
             return [error("bad_nested", f"{path}.params", message, example=example, node=node.id)]
         path = f"{path}.params.{ways[0]}"
@@ -214,12 +214,12 @@ class _Checker:
 
 
 def _refuse_retry_of_nested(node: Node, path: str) -> Diagnostic | None:
-    """A workflow within is not tried again as a whole: what it did would be done again, too."""
+    """Return an error for `retry` or `resume` on a nested workflow, whose effects would happen again."""
     is_tried_again = node.retry is not None or (node.batch is not None and node.batch.retry.attempts > 1)
     if not is_tried_again and node.reuse:
         return None
     what = "`retry`" if is_tried_again else '`"resume": "never"`'
-    message = f"{what} is for single nodes, not for a workflow as a whole."
+    message = f"{what} applies to single nodes, not to a nested workflow."
     hint = "Give it to the nodes of that workflow that need it."
     return error("bad_retry" if is_tried_again else "bad_resume", path, message, hint=hint, node=node.id)
 
@@ -229,7 +229,7 @@ def _report_too_deep(node: Node, path: str) -> Diagnostic:
 
 
 def _lift_nested_errors(node: Node, path: str, inner: CheckResult) -> list[Diagnostic]:
-    """What is wrong with a workflow, as told of the node that runs it."""
+    """Return the errors of a nested workflow as errors of the node that runs it."""
     return [
         replace(one, path=f"{path}/{one.path}", message=f"In '{node.id}': {one.message}", node=node.id)
         for one in inner.errors
@@ -237,7 +237,7 @@ def _lift_nested_errors(node: Node, path: str, inner: CheckResult) -> list[Diagn
 
 
 def _check_nested_inputs(node: Node, path: str, inner: CheckResult) -> list[Diagnostic]:
-    """Whether a workflow within is given what it needs."""
+    """Return errors for missing inputs of a nested workflow, and warnings for unknown ones."""
     given: Any = node.params.get("inputs") or node.params.get("param_mapping") or {}
     if inner.workflow is None or not isinstance(given, dict):
         return []
@@ -288,14 +288,14 @@ def _check_graph(workflow: Workflow, graph: Graph, places: Mapping[str, int], ed
 
 
 def _find_closing_edge(circle: list[str], graph: Graph, edges: _EdgeIndexes) -> str:
-    """The path of the edge of a circle that comes last in the file: the others were there before it."""
+    """Return the path of the edge of a cycle that comes last in the file, which probably closed it."""
     after = dict(zip(circle, [*circle[1:], circle[0]], strict=True))
     ours = (edge for node in circle for edge in graph.leaving[node] if edge.target == after[node])
     return f"edges[{max(edges.indexes[edge] for edge in ours)}]"
 
 
 def _find_preceding_node(workflow: Workflow, node: str) -> str:
-    """The node after which one was probably meant to run: the one before it in the file."""
+    """Return the node after which this one was probably meant to run: its predecessor in the file."""
     order = list(workflow.nodes)
     place = order.index(node)
     return order[place - 1] if place else workflow.start

@@ -56,10 +56,12 @@ def check_shell_command(node: Node, path: str) -> list[Diagnostic]:
 
 
 def _check_environment(node: Node, path: str) -> tuple[list[Diagnostic], frozenset[str]]:
-    """Return what is wrong with the variables of a command, and the names of those that hold values."""
+    """Return errors in the variables of a command, and the names of variables that hold values."""
     env: Any = node.params.get("env")
     if has_template(env):
-        message = "The names of the variables would be values, and variables such as PATH decide what runs."
+        message = (
+            "Templates would choose the names of variables, and variables such as PATH select the programs that run."
+        )
         example = {"env": {"NAME": env}}
         return [
             error("template_in_environment", path, message, hint=_NAMES, example=example, node=node.id)
@@ -72,7 +74,7 @@ def _check_environment(node: Node, path: str) -> tuple[list[Diagnostic], frozens
         error(
             "template_in_environment",
             f"{path}.{name[:80]}",
-            f"The variable {name[:80]} decides what runs, so its value cannot be a template.",
+            f"The variable {name[:80]} selects the programs that run, so its value cannot be a template.",
             hint=_NAMES,
             node=node.id,
         )

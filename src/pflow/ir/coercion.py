@@ -31,8 +31,10 @@ _WHOLE: Final = re.compile(r"\s*[+-]?\d{1,300}\s*")
 
 
 def coerce_value(value: Any, kind: str) -> tuple[Any, bool]:
-    """The value as one of this type (`string`, `number`, `integer`, `boolean`, `object`, `array`, `any`), and whether
-    it can be. Null fits every type."""
+    """Convert a value to a type (`string`, `number`, `integer`, `boolean`, `object`, `array` or `any`).
+
+    Return the value, and whether it could be converted. Null fits every type.
+    """
     if value is None or kind == "any":
         return value, True
     if kind == "string":
@@ -76,12 +78,15 @@ def _coerce_container(value: Any, kind: type) -> tuple[Any, bool]:
 
 
 def can_coerce_param(value: Any, kind: str) -> bool:
-    """Whether a value is of a parameter's type, or can be made to be."""
+    """Return whether a value is of a parameter's type, or can be made to be."""
     return coerce_param(value, kind)[1]
 
 
 def coerce_param(value: Any, kind: str) -> tuple[Any, bool]:
-    """The value as a parameter of this type takes it, and whether it can be; as it is if it is of one of several."""
+    """Convert a value to the type of a parameter, which may be a union.
+
+    Return the value, and whether it could be converted.
+    """
     exact = _get_exact_types(kind)
     if value is None or exact is None or type(value) in exact:
         return value, True
@@ -94,6 +99,6 @@ def coerce_param(value: Any, kind: str) -> tuple[Any, bool]:
 
 @lru_cache(maxsize=256)
 def _get_exact_types(kind: str) -> frozenset[type] | None:
-    """The types of values that are of this type as they are; None if all are."""
+    """Return the Python types that fit this type unchanged, or None for any."""
     kinds = kind.split("|")
     return None if "any" in kinds else frozenset(exact for one in kinds for exact in _EXACT_TYPES[one])

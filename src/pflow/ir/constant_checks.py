@@ -26,13 +26,13 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,19}(?=://)")
 
 
 class ConstantChecker:
-    """Looks at the nodes of one workflow, and no longer at their code than it is worth."""
+    """Checks constants of the nodes of one workflow, and parses a bounded amount of code."""
 
     def __init__(self) -> None:
         self._code_left = _MOST_CODE
 
     def check_node(self, node: Node, interface: Interface, path: str) -> list[Diagnostic]:
-        """What is wrong with a node at `path` whatever its templates will stand for."""
+        """Return the errors and warnings in the constants of a node at `path`."""
         found: Diagnostic | None = None
         if node.type in _PYTHON:
             found = self._check_python(node, f"{path}.params.{_PYTHON[node.type]}")
@@ -44,7 +44,7 @@ class ConstantChecker:
 
     def _check_python(self, node: Node, path: str) -> Diagnostic | None:
         code: Any = node.params.get(_PYTHON[node.type])
-        # A `${` that is not escaped is told of anyway.
+        # `check_code_templates` reports a `${` that is not escaped.
         if not isinstance(code, str) or has_template(code.replace("$${", "")):
             return None
         if len(code) > min(_LONGEST_CODE, self._code_left):
@@ -58,7 +58,7 @@ class ConstantChecker:
             return warning("no_result", path, f"'{node.id}': {NO_RESULT}", node=node.id) if is_without else None
         line = f" (line {wrong.lineno})" if wrong.lineno else ""
         text = mask_param("line", (wrong.text or "").strip()[:_LINE])
-        message = f"The code of '{node.id}' is no Python: {wrong.msg}{line}."
+        message = f"The code of '{node.id}' is not valid Python: {wrong.msg}{line}."
         return error("bad_code", path, message, hint=f"It reads: {text}" if text else "", node=node.id)
 
 
@@ -90,5 +90,5 @@ def _check_url(node: Node, path: str) -> Diagnostic | None:
 
 
 def _can_become_http_url(head: str) -> bool:
-    """Whether what comes after it can make it an address."""
+    """Return whether the text before a template can become an http address."""
     return any(head.lower().startswith(one) or one.startswith(head.lower()) for one in _SCHEMES)

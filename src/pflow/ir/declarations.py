@@ -1,4 +1,4 @@
-"""What a workflow says of its inputs and outputs."""
+"""Declared inputs and outputs of a workflow."""
 
 import re
 from collections.abc import Mapping
@@ -30,14 +30,14 @@ _TYPES: Final = {
 TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "any")
 _INPUT_KEYS: Final = ("type", "required", "default", "description", "stdin", "secret")
 _OUTPUT_KEYS: Final = ("source", "type", "description", "stdout")
-_INPUT_EXAMPLE: Final = {"type": "string", "required": True, "description": "What it is for"}
-_OUTPUT_EXAMPLE: Final = {"source": "${node.output}", "description": "What it is"}
+_INPUT_EXAMPLE: Final = {"type": "string", "required": True, "description": "The purpose of this input"}
+_OUTPUT_EXAMPLE: Final = {"source": "${node.output}", "description": "A description of this output"}
 
 Plain = dict[str, Any]
 
 
 def is_valid_name(text: str) -> bool:
-    """Whether a template can refer to it."""
+    """Return whether a template can refer to it."""
     return _NAME.fullmatch(text) is not None
 
 
@@ -82,13 +82,13 @@ def read_outputs(plain: Any, found: list[Diagnostic]) -> dict[str, Output]:
         path = f"outputs.{name}"
         wrong = next((key for key in ("value", "from") if key in told and "source" not in told), None)
         if wrong:
-            message = f"An output says `source`, not `{wrong}`."
+            message = f"An output uses `source`, not `{wrong}`."
             found.append(error("no_source", f"{path}.{wrong}", message, example={name: _suggest_output(told[wrong])}))
             continue
         found += report_unknown_keys(told, _OUTPUT_KEYS, "An output", path, _OUTPUT_EXAMPLE)
         source = told.get("source")
         if not isinstance(source, str) or not source:
-            message = "An output needs a `source`: the template of what it gives."
+            message = "An output needs a `source`: a template with its value."
             found.append(error("no_source", f"{path}.source", message, example={name: _OUTPUT_EXAMPLE}))
             continue
         outputs[name] = Output(
@@ -107,26 +107,26 @@ def _to_template(source: str) -> str:
 
 
 def _suggest_output(source: Any) -> Plain:
-    """An output for which only its source was said, or under another key."""
+    """Return an output for a source that was given alone or under another key."""
     return {"source": _to_template(source)} if isinstance(source, str) and source else _OUTPUT_EXAMPLE
 
 
 def _read_declarations(plain: Any, where: str, example: Plain, found: list[Diagnostic]) -> dict[str, Plain]:
-    """The declarations that are objects under a good name; the others are told of."""
+    """Return the declarations that are objects with valid names, and report the others."""
     if plain is None:
         return {}
     if not isinstance(plain, dict):
-        message = f"`{where}` is an object of names and what they are."
+        message = f"`{where}` is an object of names and declarations."
         found.append(error("bad_declaration", where, message, example={"name": example}))
         return {}
     kept: dict[str, Plain] = {}
     for name, told in cast("Plain", plain).items():
         if not is_valid_name(name):
-            message = f"'{name[:80]}' is no name that templates can use: {NAME_RULE}."
+            message = f"'{name[:80]}' is not a valid name for templates. Use {NAME_RULE}."
             found.append(error("bad_name", f"{where}.{name[:80]}", message, example={"repo_name": example}))
         elif not isinstance(told, dict):
             right = {name: _suggest_output(told)} if where == "outputs" else {name: example}
-            message = f"'{name}' must be an object that says what it is."
+            message = f"'{name}' must be an object with its declaration."
             found.append(error("bad_declaration", f"{where}.{name}", message, example=right))
         else:
             kept[name] = cast("Plain", told)
@@ -137,7 +137,7 @@ def _read_type(told: Mapping[str, Any], path: str, found: list[Diagnostic]) -> s
     given = told.get("type", "any")
     kind = _TYPES.get(given.lower()) if isinstance(given, str) else None
     if kind is None:
-        message = f"'{str(given)[:40]}' is no type."
+        message = f"'{str(given)[:40]}' is not a type."
         meant = nearest(str(given)[:40].lower(), TYPES)
         found.append(error("bad_type", f"{path}.type", message, available=TYPES, nearest=meant, example="string"))
     return kind or "any"

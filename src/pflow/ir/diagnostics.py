@@ -1,4 +1,4 @@
-"""What the checker tells: how grave, what, where, what there is instead, and how it would be right."""
+"""Diagnostics of the checker: severity, code, path, message, and how to fix the problem."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Diagnostic:
     """How many more values there are than `available` lists."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it. What there is nothing to say of is left out."""
+        """Return the diagnostic as JSON, without empty fields."""
         told: dict[str, Any] = {
             "severity": self.severity,
             "code": self.code,
@@ -60,7 +60,7 @@ def warning(code: str, path: str, message: str, **more: Any) -> Diagnostic:
 def report_unknown_keys(
     told: Iterable[str], known: tuple[str, ...], what: str, path: str, example: Any, *, hint: str = ""
 ) -> list[Diagnostic]:
-    """An error for each key that `what`, which is at `path`, cannot have."""
+    """Return an error for each unknown key of the object at `path`, which messages call `what`."""
     return [
         error(
             "unknown_key",
@@ -77,7 +77,7 @@ def report_unknown_keys(
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was probably meant."""
+    """Return the known word that was probably meant, or None."""
     from rapidfuzz import fuzz, process  # most workflows have nothing misspelt
 
     words = known if isinstance(known, (list, tuple)) else list(known)
@@ -92,7 +92,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def _is_slip(word: str, other: str) -> bool:
-    """Whether one may have been written for the other: with few wrong letters, or short for it, as `cmd` is."""
+    """Return whether one may have been written for the other: with few wrong letters, or short for it, as `cmd` is."""
     from rapidfuzz.distance import OSA
 
     short, long = sorted((word[:_LONGEST], other), key=len)
@@ -103,6 +103,6 @@ def _is_slip(word: str, other: str) -> bool:
 
 
 def _is_subsequence(short: str, long: str) -> bool:
-    """Whether `short` is what is left of `long` without some of its letters."""
+    """Return whether `short` is `long` without some of its letters."""
     letters = iter(long)
     return all(letter in letters for letter in short)

@@ -1,4 +1,4 @@
-"""A workflow as a picture: Mermaid for what can render it, SVG for everything else. Pure."""
+"""Drawings of a workflow: Mermaid text and SVG. Pure."""
 
 import re
 import unicodedata
@@ -26,7 +26,7 @@ _RESERVED: Final = re.compile(
     "|subgraph|constructor|hasownproperty|isprototypeof|propertyisenumerable|tolocalestring|tostring|valueof",
     re.IGNORECASE,
 )
-"""What Mermaid gives a meaning, and what every object of its language has."""
+"""Keywords of Mermaid, and properties of every JavaScript object."""
 
 
 _BOX_HEIGHT: Final = 46.0
@@ -54,7 +54,7 @@ class TooLargeToDraw(InvalidInput):
 
 
 def draw_mermaid(workflow: Workflow) -> str:
-    """A flowchart from top to bottom. What ids, types and actions hold is shown, and never obeyed."""
+    """Return a Mermaid flowchart from top to bottom. Ids, types and actions are escaped."""
     names = _make_mermaid_names(workflow.nodes)
     lines = ["flowchart TD"]
     for node in workflow.nodes.values():
@@ -69,7 +69,7 @@ def draw_mermaid(workflow: Workflow) -> str:
 
 
 def _make_mermaid_names(ids: Iterable[str]) -> dict[str, str]:
-    """A name like the id where Mermaid takes it and no other node has it, else a number, which no id is."""
+    """Return a Mermaid name for each id: the id itself if Mermaid accepts it and it is unique, else a number."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for number, node in enumerate(ids, start=1):
@@ -103,7 +103,7 @@ def draw_svg(workflow: Workflow) -> str:
 
 @dataclass(slots=True, eq=False)
 class _Item:
-    """What takes a place in a layer: the box of a node, the label of an edge, or a bend in it."""
+    """An item of a layer: the box of a node, the label of an edge, or a bend of an edge."""
 
     layer: int
     width: float
@@ -115,7 +115,7 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class _Route:
-    """An edge, and what it passes on its way down. An edge within a circle may lead up."""
+    """An edge, and the items on its path. An edge of a cycle may lead up."""
 
     edge: Edge
     items: list[_Item]
@@ -147,7 +147,7 @@ class _Layout:
         return self._place_in_order[edge.source] > self._place_in_order[edge.target]
 
     def _assign_layers(self, order: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
-        """As high as can be. A label takes a layer of its own."""
+        """Return the layer of each node, as high as possible. A label takes a layer, too."""
         following: dict[str, list[tuple[str, int]]] = defaultdict(list)
         for edge in edges:
             upper, lower = (edge.target, edge.source) if self._is_upward(edge) else (edge.source, edge.target)
@@ -285,7 +285,7 @@ def _measure_text(text: str, size: float) -> float:
 
 
 def _clean_label(text: str, longest: int = _LONGEST_LABEL) -> str:
-    """Cut, and without what is to be obeyed instead of read; nor has XML the characters U+FFFE and U+FFFF."""
+    """Return a label, cut, without control characters and the characters U+FFFE and U+FFFF, which XML forbids."""
     text = printable(text[: longest + 1], keep="").replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
     return text if len(text) <= longest else text[: longest - 1] + "…"
 

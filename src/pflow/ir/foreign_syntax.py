@@ -101,7 +101,7 @@ class _Checker:
                     yield _Placeholder(form, found[0], root, root + dot + rest)
 
     def _choose_severity(self, use: Use, one: _Placeholder) -> Severity | None:
-        """Return how grave it is, or None for what is probably right as it is."""
+        """Return the severity, or None for text that is probably right."""
         root = one.root
         if root in self._used.get(use.node and use.node.id, ()) or _is_legitimate(use, one):
             return None

@@ -1,4 +1,4 @@
-"""The shape of a workflow: who follows whom, what is reached, and what came before. Pure."""
+"""The graph of a workflow: edges, reachable nodes, order, cycles and ancestors. Pure."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ class Graph:
         )
 
     def find_reachable(self) -> set[str]:
-        """The nodes that a way leads to from the start."""
+        """Return the nodes that can be reached from the start."""
         seen = {self.start}
         waiting = deque(seen)
         while waiting:
@@ -92,7 +92,7 @@ class Graph:
                         ready.append(edge.target)
 
     def compute_ancestors(self) -> dict[str, int]:
-        """The nodes from which a way leads to each node, as a number with one bit for each, by its place in `order`."""
+        """Return the ancestors of each node as a bit mask; the bits follow the order of `sort_nodes`."""
         ordered = self.sort_nodes()
         bits = {node: 1 << place for place, node in enumerate(ordered)}
         above: dict[str, int] = {}
@@ -105,7 +105,7 @@ class Graph:
 
 
 def extract_part(workflow: Workflow, node: str) -> Workflow:
-    """The part of a workflow that a node needs: itself, and all that leads to it. Raises InvalidWorkflow."""
+    """Return the part of a workflow that a node needs: the node and its ancestors. Raise InvalidWorkflow."""
     if node not in workflow.nodes:
         meant = nearest(node, workflow.nodes)
         raise InvalidWorkflow(

@@ -1,4 +1,4 @@
-"""What a node may say of how it is run: for each item of a list, how often, and for how long."""
+"""Settings of a node that control its runs: batch, retry and timeout."""
 
 from typing import Any, Final, cast
 

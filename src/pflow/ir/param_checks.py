@@ -1,4 +1,4 @@
-"""The parameters of a node, held against the interface of its type. Mistakes are shown mended, in the node's own."""
+"""Checks of the parameters of a node against the interface of its type, with the corrected parameters as example."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _SAMPLES: Final[dict[str, Any]] = {"int": 1, "float": 1.0, "bool": True, "dict":
 
 
 def check_params(node: Node, interface: Interface, path: str) -> list[Diagnostic]:
-    """What is wrong with the parameters of a node that is at `path`."""
+    """Return the errors and warnings in the parameters of a node at `path`."""
     declared = interface.params
     missing = [
         one.key
@@ -45,7 +45,7 @@ def check_params(node: Node, interface: Interface, path: str) -> list[Diagnostic
 
 
 def mask_param(key: str, value: Any) -> Any:
-    """A parameter as it may be told: not too long, and without secrets."""
+    """Return a parameter for a message: shortened, and without secrets."""
     if isinstance(value, str) and len(value) > _LONGEST:
         value = f"{value[:_LONGEST]}…"
     if isinstance(value, str) and _TEMPLATE.fullmatch(value):
@@ -66,18 +66,18 @@ def _is_acceptable(value: Any, param: Param) -> bool:
 
 
 def _is_allowed_choice(value: Any, param: Param) -> bool:
-    """True is no 1 here, although Python says so."""
+    """Return whether the value is a choice; True does not equal 1 here."""
     return any(one == value and isinstance(one, bool) == isinstance(value, bool) for one in param.choices)
 
 
 def _guess_param(key: str, missing: list[str], unknown: list[str], declared: Mapping[str, Param]) -> str | None:
-    """Whoever left out one and made up one meant the one that was left out."""
+    """Return the parameter that was probably meant: a single missing one, else the nearest."""
     return missing[0] if len(missing) == len(unknown) == 1 else nearest(key, tuple(declared))
 
 
 def _report_unknown(node: Node, interface: Interface, key: str, path: str, more: dict[str, Any]) -> Diagnostic:
     is_sent = interface.source == "mcp"
-    outcome = "and its server refuses what it does not know" if is_sent else "so it is ignored"
+    outcome = "and its server refuses unknown parameters" if is_sent else "so it is ignored"
     message = f"The type '{node.type}' has no parameter `{key[:80]}`, {outcome}."
     return (error if is_sent else warning)("unknown_param", path, message, available=tuple(interface.params), **more)
 
@@ -95,7 +95,7 @@ def _report_wrong(node: Node, param: Param, path: str, more: dict[str, Any]) -> 
 def _correct_params(
     node: Node, interface: Interface, missing: list[str], meant: Mapping[str, str | None], wrong: set[str]
 ) -> dict[str, Any]:
-    """The node's own parameters: misspelt ones under the right name, what is missing added, what is wrong replaced."""
+    """Return the corrected parameters of a node: misspelt names fixed, missing values added, wrong values replaced."""
     made: dict[str, Any] = {}
     for key, value in islice(node.params.items(), _SHOWN):
         name = meant.get(key, key)
@@ -110,7 +110,7 @@ def _correct_params(
 
 
 def _suggest_value(param: Param, value: Any, interface: Interface) -> Any:
-    """A value that a parameter may have, as near to the one that it has as can be told."""
+    """Return a valid value for a parameter, as near to the given value as possible."""
     if param.choices:
         meant = nearest(str(value), tuple(map(str, param.choices)))
         return next((one for one in param.choices if str(one) == meant), param.choices[0])

@@ -1,4 +1,4 @@
-"""From a JSON object to a workflow: raw or wrapped, normalised in one way; all that is wrong is told at once."""
+"""Parser of workflows: JSON objects, raw or wrapped, become a workflow and a list of all errors."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -36,14 +36,14 @@ Plain = dict[str, Any]
 
 
 def unwrap_document(document: Mapping[str, Any]) -> Plain:
-    """The IR of a document that is one, or that wraps one under `ir`."""
+    """Return the IR of a document that is an IR, or that wraps one under `ir`."""
     inner = document.get("ir")
     is_wrapped = isinstance(inner, dict) and "nodes" not in document
     return dict(cast("Plain", inner) if is_wrapped else document)
 
 
 def normalize_document(document: Mapping[str, Any]) -> Plain:
-    """The IR in one form: its version named, edges there, `params` and `from`/`to` under these names."""
+    """Return the IR in normal form: with a version, with edges, and with the keys `params`, `from` and `to`."""
     plain = unwrap_document(document)
     plain.setdefault("ir_version", IR_VERSION)
     if plain.get("edges") is None:
@@ -72,7 +72,7 @@ def _rename_parameters_key(node: Plain) -> Plain:
 
 
 def _unfold_batch_type(plain: Plain, params: Plain) -> Plain:
-    """A node of the type `batch` is the node within it, run for each item."""
+    """Return a node of the type `batch` as the node inside it, with its `batch` setting."""
     inner = params.get("node")
     if not isinstance(inner, dict):
         return plain
@@ -92,7 +92,7 @@ def _normalize_edge(edge: Any) -> Any:
 
 
 def parse_workflow(document: Any) -> tuple[Workflow | None, list[Diagnostic]]:
-    """The workflow that a JSON object is, and all that is wrong with its structure; no workflow if that is too much."""
+    """Return the workflow and the errors of its structure; None instead of the workflow if it has too many."""
     if not isinstance(document, dict):
         return None, [error("not_an_object", "", "A workflow is a JSON object.", example=_EXAMPLE)]
     found: list[Diagnostic] = []
@@ -114,7 +114,7 @@ def parse_workflow(document: Any) -> tuple[Workflow | None, list[Diagnostic]]:
 
 
 def index_nodes(document: Mapping[str, Any]) -> dict[str, int]:
-    """The place of each node in the list that it was read from."""
+    """Return the index of each node in the list of the file."""
     places: dict[str, int] = {}
     for index, node in enumerate(cast("list[Any]", normalize_document(document)["nodes"])):
         if isinstance(node, dict) and isinstance(name := cast("Plain", node).get("id"), str):
@@ -123,7 +123,7 @@ def index_nodes(document: Mapping[str, Any]) -> dict[str, int]:
 
 
 def index_edges(document: Mapping[str, Any]) -> dict[Edge, int]:
-    """The first place of each edge in the list that it was read from."""
+    """Return the first index of each edge in the list of the file."""
     places: dict[Edge, int] = {}
     listed: Any = unwrap_document(document).get("edges")
     for index, one in enumerate(cast("list[Any]", listed) if isinstance(listed, list) else []):
@@ -136,10 +136,10 @@ def index_edges(document: Mapping[str, Any]) -> dict[Edge, int]:
 
 
 def _check_keys(plain: Plain, found: list[Diagnostic]) -> None:
-    told_elsewhere = "`{}` has no effect here: name and description are given when the workflow is saved."
+    told_elsewhere = "`{}` has no effect here: the name and description are set when the workflow is saved."
     for keys, message in (
         (_WRAPPER_ONLY_KEYS, told_elsewhere),
-        (_KEYS_WITHOUT_EFFECT, "`{}` is known, and has no effect."),
+        (_KEYS_WITHOUT_EFFECT, "`{}` has no effect."),
     ):
         found += [warning("ignored_key", key, message.format(key)) for key in keys if key in plain]
     others = (key for key in plain if key not in _WRAPPER_ONLY_KEYS and key not in _KEYS_WITHOUT_EFFECT)
@@ -242,10 +242,10 @@ def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Dia
     if not isinstance(plain, dict) or set(told) - {"from", "to", "action"}:
         unknown = ", ".join(f"`{key[:40]}`" for key in told if key not in ("from", "to", "action"))
         message = "An edge is an object with `from`, `to` and perhaps `action`" + (
-            f"; it has no {unknown}." if unknown else "."
+            f"; it does not take {unknown}." if unknown else "."
         )
         example = {"from": "fetch", "to": "save", "action": "default"}
-        hint = "Which edge is followed is for the node to say: a `python` node sets `action`, and a failure is `error`."
+        hint = "The node selects the edge to follow: a `python` node sets `action`, and a failure is `error`."
         found.append(error("bad_edge", path, message, hint=hint, available=("from", "to", "action"), example=example))
         return None
     ends: list[str] = []
@@ -288,7 +288,7 @@ def _read_start(given: Any, nodes: Mapping[str, Node], found: list[Diagnostic]) 
 
 
 def _drop_deep_values(plain: Plain, path: str, found: list[Diagnostic], *, but: str = "") -> Plain:
-    """What is nested too deep is told of, and left out: nobody could walk through it."""
+    """Remove and report values that are nested too deep to be walked."""
     kept: Plain = {}
     for key, value in plain.items():
         if key != but and isinstance(value, (dict, list)) and _measure_depth(value) > _DEEPEST:
@@ -300,7 +300,7 @@ def _drop_deep_values(plain: Plain, path: str, found: list[Diagnostic], *, but: 
 
 
 def _measure_depth(value: Any) -> int:
-    """How deep it is nested, counted level by level: what is too deep must not be walked into."""
+    """Return the depth of nesting, counted level by level without recursion."""
     level: list[Any] = [value]
     depth = 0
     while level and depth <= _DEEPEST:

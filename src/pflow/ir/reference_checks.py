@@ -1,4 +1,4 @@
-"""Whether what templates refer to is there when they are resolved."""
+"""Checks of the references in templates: inputs, nodes, outputs and fields must exist when they are resolved."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -20,7 +20,7 @@ BATCH_OUTPUTS: Final = ("results", "count", "success_count", "error_count", "err
 def check_references(
     workflow: Workflow, graph: Graph, places: Mapping[str, int], known: Mapping[str, Interface | None]
 ) -> list[Diagnostic]:
-    """What is wrong with the templates of a workflow whose node types are `known`, and whose nodes are at `places`."""
+    """Return diagnostics for the templates. `known` are interfaces by type, `places` indexes of nodes by id."""
     found: list[Diagnostic] = []
     checker = _References(workflow, graph, known)
     for use in iter_template_uses(workflow):
@@ -28,7 +28,7 @@ def check_references(
         found += _check_malformed(use, path)
         found += check_code_templates(use, path)
         told: set[Reference] = set()
-        # Templates that say the same share their choices: one of them is enough.
+        # Equal templates share their choices, so one of them is enough.
         for template in {id(one.choices): one for one in use.templates}.values():
             for reference in iter_references(template):
                 if reference not in told:
@@ -44,7 +44,7 @@ def _check_malformed(use: Use, path: str) -> list[Diagnostic]:
     places = use.find_malformed()
     found: list[Diagnostic] = []
     for at in places[:_NAMED]:
-        message = f"This begins a template and is none: `{use.text[at : at + 30]}`"
+        message = f"This is not a complete template: `{use.text[at : at + 30]}`"
         found.append(error("malformed_template", path, message, hint=hint, node=node))
     if len(places) > _NAMED:
         message = f"There are {len(places) - _NAMED:,} more `${{` that begin no template."
@@ -61,7 +61,7 @@ def get_use_path(use: Use, places: Mapping[str, int]) -> str:
 
 
 class _References:
-    """Whether what templates refer to is there by then."""
+    """Checks references against the inputs and the earlier nodes of a workflow."""
 
     def __init__(self, workflow: Workflow, graph: Graph, known: Mapping[str, Interface | None]) -> None:
         self._workflow = workflow
@@ -105,7 +105,7 @@ class _References:
 
     def report_unused_inputs(self) -> list[Diagnostic]:
         return [
-            warning("unused_input", f"inputs.{name}", f"The input '{name}' is used nowhere.")
+            warning("unused_input", f"inputs.{name}", f"The input '{name}' is not used.")
             for name in self._workflow.inputs
             if name not in self._used
         ]
@@ -125,13 +125,13 @@ class _References:
         return self._check_output(use, reference, path)
 
     def _is_before(self, earlier: str, later: str) -> bool:
-        """Of nodes in a circle, and behind one, nothing is known: what is wrong with them is told already."""
+        """Return whether one node runs before another; True for nodes of a cycle, which is reported separately."""
         if earlier not in self._bits or later not in self._bits:
             return earlier != later
         return bool(self._above[later] & self._bits[earlier])
 
     def _list_earlier_nodes(self, later: str) -> tuple[str, ...]:
-        """The nodes that lead to one, the last of them first."""
+        """Return the nodes that lead to a node, the last first."""
         mask = self._above.get(later, 0)
         names: list[str] = []
         while mask and len(names) < _SHOWN:

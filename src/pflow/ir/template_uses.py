@@ -61,14 +61,14 @@ def iter_resolvable_texts(workflow: Workflow) -> Iterator[Use]:
 
 
 def get_resolvable_params(node: Node) -> dict[str, Any]:
-    """The parameters in which templates are ours to resolve."""
+    """Return the parameters whose templates belong to this workflow, not to a nested one."""
     if node.type != NESTED:
         return dict(node.params)
     return {key: value for key, value in node.params.items() if key not in _OPAQUE}
 
 
 def has_template(value: Any) -> bool:
-    """Whether what a parameter is given may be another value when it runs."""
+    """Return whether a parameter contains a template, so that its value is known only at run time."""
     return isinstance(value, str) and "${" in value
 
 
@@ -77,7 +77,7 @@ def get_batch_aliases(use: Use) -> tuple[str, ...]:
 
 
 def list_variables(workflow: Workflow) -> list[dict[str, Any]]:
-    """The names that templates use and no node gives, with where; declared inputs that are not used are there, too."""
+    """Return the names that templates use and no node provides, with their uses; unused inputs are included."""
     found: dict[str, dict[str, Any]] = {}
     for use in iter_template_uses(workflow):
         aliases = get_batch_aliases(use)

@@ -1,4 +1,4 @@
-"""What a workflow's file says, read and written: the IR alone, or wrapped with what people want to know of it."""
+"""The file of a workflow: the IR alone, or wrapped with a name and a description."""
 
 import json
 import re
@@ -30,7 +30,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One that is not wrapped has no description, and was last updated when its file was."""
+    """A workflow file. An unwrapped one has no description; its update time is that of the file."""
 
     ir: Plain
     is_wrapped: bool
@@ -40,7 +40,7 @@ class Document:
 
 
 def read_document(path: Path, told: str) -> Document:
-    """`told` is how messages call the file. Raises InvalidWorkflow, and FileNotFoundError when there is none."""
+    """Return the document. Messages use `told` as its path. Raise InvalidWorkflow, or FileNotFoundError."""
     try:
         status = path.stat()
         is_file = stat.S_ISREG(status.st_mode)
@@ -50,12 +50,12 @@ def read_document(path: Path, told: str) -> Document:
     except OSError as exc:
         raise make_invalid_file_error(told, "unreadable_file", f"it cannot be read ({exc.strerror})") from None
     if not is_file:
-        raise make_invalid_file_error(told, "not_a_file", "what is there is no file")
+        raise make_invalid_file_error(told, "not_a_file", "it is not a regular file")
     return _make_document(parse_object(data, told), status.st_mtime)
 
 
 def wrap_workflow(name: str, ir: Mapping[str, Any], description: str) -> bytes:
-    """The content of a new file of the library. Raises InvalidInputs, InvalidWorkflow."""
+    """Return the content of a new file of the library. Raise InvalidInputs or InvalidWorkflow."""
     now = iso(SystemClock().now())
     plain = {
         "name": name,
@@ -77,14 +77,14 @@ def wrap_workflow(name: str, ir: Mapping[str, Any], description: str) -> bytes:
 
 
 def validate_description(description: str) -> str:
-    """The description, trimmed. Raises InvalidInputs when it is too long."""
-    from uraniborg.kernel.text import whole_text  # whoever only reads must start fast
+    """Return the trimmed description. Raise InvalidInputs if it is too long."""
+    from uraniborg.kernel.text import whole_text  # slow to import, and not needed to read
 
     trimmed = whole_text(description.strip())
     if len(trimmed) > LONGEST_DESCRIPTION:
         raise InvalidInputs(
             f"A description has at most {LONGEST_DESCRIPTION} characters; this one has {len(trimmed):,}.",
-            hint="Say in a sentence or two what the workflow does.",
+            hint="Describe the workflow in a sentence or two.",
             argument="description",
             allowed=f"at most {LONGEST_DESCRIPTION} characters",
         )
@@ -112,7 +112,7 @@ def _make_document(plain: Plain, modified: float) -> Document:
 
 
 def _parse_moment(value: Any) -> str | None:
-    """A time that another program or a person wrote there, if it can be read as one."""
+    """Return a time as ISO text, or None if the value is not a time."""
     try:
         return iso(datetime.fromisoformat(value))
     except (TypeError, ValueError, OverflowError):
@@ -124,7 +124,7 @@ class _RepeatedKey(ValueError):
 
 
 def parse_object(data: bytes, told: str) -> Plain:
-    """The object; `told` is how messages call the file. Raises InvalidWorkflow."""
+    """Return the JSON object in the data. Messages use `told` as its path. Raise InvalidWorkflow."""
     text = _decode_text(data, told)
     try:
         # Strict where the standard library is lenient (NaN, half characters), but it rounds large integers.
@@ -152,12 +152,12 @@ def parse_object(data: bytes, told: str) -> Plain:
 def make_invalid_file_error(
     told: str, code: str, problem: str, place: Place | None = None, hint: str = ""
 ) -> InvalidWorkflow:
-    """The error for a file that holds no workflow, with its one diagnostic."""
+    """Return the error for a file that is not a valid workflow, with one diagnostic."""
     where = f"at line {place[0]}, column {place[1]}: " if place else ""
     hint = hint or ("Correct it there and try again." if place else "Correct it and try again.")
     found = error(code, "", f"{told}: {where}{problem}.", hint=hint)
     position = {"line": place[0], "column": place[1]} if place else {}
-    message = f"{told} is no workflow: {where}{problem}."
+    message = f"{told} is not a valid workflow: {where}{problem}."
     return InvalidWorkflow(message, hint=hint, diagnostics=[found.to_dict()], path=told, **position)
 
 
@@ -184,7 +184,7 @@ def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> Plain:
 
 
 def _find_repeated_key(text: str) -> tuple[str, Place]:
-    """The first key that its object has already, and where. Only for texts that are known to have one."""
+    """Return the first repeated key of an object, and its position. The text must have one."""
     seen: list[set[str]] = []
     for token in _TOKEN.finditer(text):
         literal, colon, opening = token.groups()

@@ -1,4 +1,4 @@
-"""Which workflows there are, in brief: what each is called, is for, takes, and whether it is saved or a draft."""
+"""Lists of the workflows on disk: name, description, inputs and kind, with an index of the files read."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ _LONGEST_PATTERN: Final = 500
 _LONGEST_TYPE: Final = 100
 _MOST_TYPES: Final = 50
 Entry = dict[str, Any]
-"""What is known of one file: its `stamp`, and either a `problem` or what a summary says."""
+"""The index entry of one file: its `stamp`, and either a `problem` or the fields of a summary."""
 _FORMAT: Final = 2
 _SETTLED_NS: Final = 100_000_000
 """A file is remembered once it has been left alone this long: a clock tick may hide a second change."""
@@ -67,7 +67,7 @@ def list_workflows(home: Path) -> Listing:
 
 
 def list_folders(root: Path, kinds: Mapping[Path, Source], index: Path | None) -> Listing:
-    """The workflows in the folders, which lie under `root`. What the index knows of other folders stays in it."""
+    """Return the workflows in the folders under `root`. Index entries of other folders stay."""
     started_ns = time.time_ns()
     known = read_index(index) if index else {}
     prefixes: dict[str, Path] = {f"{folder.relative_to(root).as_posix()}/": folder for folder in kinds}
@@ -82,7 +82,7 @@ def list_folders(root: Path, kinds: Mapping[Path, Source], index: Path | None) -
                 problems.append(Problem(_replace_unprintable(path), exc.message))
             except FileNotFoundError:
                 if file.is_symlink():
-                    problems.append(Problem(_replace_unprintable(path), "The link leads nowhere."))
+                    problems.append(Problem(_replace_unprintable(path), "The target of the link does not exist."))
             except OSError as exc:
                 problems.append(Problem(_replace_unprintable(path), f"It cannot be read ({exc.strerror})."))
             else:
@@ -168,7 +168,7 @@ def _collect_node_types(nodes: Any) -> list[str]:
 
 
 def classify_source(kind: Source, document: Document) -> Source:
-    """The IR alone counts as a draft wherever it lies."""
+    """Return the kind of a document: an IR that is not wrapped is a draft in every folder."""
     return kind if document.is_wrapped else "draft"
 
 
@@ -191,17 +191,17 @@ def _replace_unprintable(text: str) -> str:
 
 
 def make_stamp(status: os.stat_result) -> list[int]:
-    """What differs whenever the file is another or has changed."""
+    """Return numbers that change whenever the file is replaced or changed."""
     return [status.st_mtime_ns, status.st_size, status.st_ctime_ns, status.st_ino]
 
 
 def is_settled(entry: Entry, read_at_ns: int) -> bool:
-    """Whether whatever is written to the file after it was read will show in its stamp."""
+    """Return whether every later write to the file will change its stamp."""
     return max(entry["stamp"][0], entry["stamp"][2]) < read_at_ns - _SETTLED_NS
 
 
 def read_index(index: Path) -> dict[str, Entry]:
-    """The entries by path; none when there is no index or it is not as it was written."""
+    """Return the entries by path; empty if there is no index or it is damaged."""
     try:
         plain = orjson.loads(index.read_bytes())
         entries = plain["files"]
@@ -212,7 +212,7 @@ def read_index(index: Path) -> dict[str, Entry]:
 
 
 def write_index(index: Path, entries: Mapping[str, Entry]) -> None:
-    """Put them in the place of what was there. Whoever cannot write there lists as well, and slower."""
+    """Replace the index. If it cannot be written, later listings are only slower."""
     content = orjson.dumps({"format": _FORMAT, "digest": _digest_entries(entries), "files": entries})
     with contextlib.suppress(OSError):
         make_private_folder(index.parent)

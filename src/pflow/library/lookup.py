@@ -1,4 +1,4 @@
-"""From a name to its workflow: the library first, then drafts; who finds nothing is told what there is and where."""
+"""Lookup of a workflow by name: the library first, then drafts."""
 
 import contextlib
 import os
@@ -25,9 +25,9 @@ class FoundWorkflow:
 
 
 def find_workflow(home: Path, name: str, folder: Path | None = None) -> FoundWorkflow:
-    """The workflow of the name; `folder`, by default the working folder, may have drafts of its own in `.pflow`.
+    """Return the workflow; the `.pflow` folder in `folder`, by default the working folder, may have drafts.
 
-    Raises SecurityError, InvalidWorkflow, and WorkflowNotFound with what is `available`, nearest first.
+    Raises SecurityError, InvalidWorkflow, or WorkflowNotFound with the `available` names, nearest first.
     """
     places = [WorkflowManager.for_library(home), *list_draft_managers(home, folder)]
     # Twice: a draft that is saved meanwhile is in the library after we looked there, and gone before we look here.
@@ -39,7 +39,7 @@ def find_workflow(home: Path, name: str, folder: Path | None = None) -> FoundWor
 
 
 def find_draft(home: Path, name: str, folder: Path | None = None) -> tuple[WorkflowManager, StoredWorkflow]:
-    """The draft of the name, and where it is. Raises as `find` does."""
+    """Return the draft and its manager. Raise the errors of `find_workflow`."""
     places = list_draft_managers(home, folder)
     for place in places:
         with contextlib.suppress(WorkflowNotFound):
@@ -61,7 +61,7 @@ def list_draft_managers(home: Path, folder: Path | None = None) -> list[Workflow
 def make_not_found_error(
     home: Path, name: str, places: Sequence[WorkflowManager], folder: Path | None = None
 ) -> WorkflowNotFound:
-    """The error for a name that none of the places has, with what there is in any."""
+    """Return the error for a name that no manager has, with the names that exist."""
     local = [one for place in list_draft_managers(home, folder) if place.is_read_only for one in place.list_all()]
     names = sorted({one.name for one in (*list_workflows(home).workflows, *local)})
     searched = list(dict.fromkeys(place.display_path(name) for place in places))
@@ -85,7 +85,7 @@ def make_not_found_error(
 
 
 def _rank_by_similarity(name: str, names: list[str]) -> list[str]:
-    from rapidfuzz import fuzz, process  # only who has missed pays for it
+    from rapidfuzz import fuzz, process  # only needed for an error
 
     return [one[0] for one in process.extract(name.lower(), names, scorer=fuzz.WRatio, limit=_SHOWN)]
 

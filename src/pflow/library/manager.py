@@ -1,4 +1,4 @@
-"""A folder of workflows: what is in it can be loaded, saved, listed, searched and deleted by name."""
+"""A folder of workflows: load, save, list, search and delete them by name."""
 
 import contextlib
 import os
@@ -37,10 +37,11 @@ class StoredWorkflow:
 
 
 class WorkflowManager:
-    """The workflows of one kind in one folder. Every method raises SecurityError for what is no name.
+    """The workflows of one kind in one folder. Every method raises SecurityError for an invalid name.
 
-    The library's folder has both kinds: files that hold an IR alone are drafts. `within` says whose folder it is when
-    it is not that of the kind; `root` is from where paths are told; one that `is_read_only` is left as it is.
+    The library's folder has both kinds: a file with an IR alone is a draft. `folder_kind` is the kind of the folder if
+    it differs from `kind`. Displayed paths are relative to `root`. Files of a manager that `is_read_only` are never
+    changed.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class WorkflowManager:
         return cls(home / LIBRARY, "draft", folder_kind="library", root=home, index=home / INDEX)
 
     def load(self, name: str) -> StoredWorkflow:
-        """Raises WorkflowNotFound, InvalidWorkflow."""
+        """Return the workflow. Raise WorkflowNotFound or InvalidWorkflow."""
         shown_path = self.display_path(name)
         try:
             document = read_document(self.get_path(name), shown_path)
@@ -101,7 +102,7 @@ class WorkflowManager:
         return path
 
     def list_all(self) -> list[Summary]:
-        """In the order of their names. Files that cannot be read are left out; `list_workflows` tells of them."""
+        """Return the workflows sorted by name. `list_workflows` reports files that cannot be read."""
         listing = list_folders(self._root, {self.folder: self._folder_kind}, self._index)
         return [one for one in listing.workflows if one.source == self.kind]
 
@@ -110,7 +111,7 @@ class WorkflowManager:
         return filter_workflows(self.list_all(), pattern)
 
     def exists(self, name: str) -> bool:
-        """Whether there is one of this kind, readable or not."""
+        """Return whether there is one of this kind, readable or not."""
         try:
             self.load(name)
         except WorkflowNotFound:
@@ -120,7 +121,7 @@ class WorkflowManager:
         return True
 
     def delete(self, name: str) -> None:
-        """Raises WorkflowNotFound, LibraryUnwritable."""
+        """Delete the workflow. Raise WorkflowNotFound or LibraryUnwritable."""
         path = self._get_writable_path(name)
         if not self.exists(name):
             raise self._make_not_found_error(name)
@@ -162,7 +163,7 @@ class WorkflowManager:
 
 
 def _remove_unsynced_file(path: Path, content: bytes) -> None:
-    """A file that stands there, but perhaps not after a power cut, must not be met by whoever tries again."""
+    """Remove a file that was written but perhaps not synced, so that a second attempt does not find it."""
     with contextlib.suppress(OSError):
         if path.read_bytes() == content:
             os.unlink(path)

@@ -16,14 +16,14 @@ RULE: Final = (
 _HINT: Final = "Give the name alone, such as 'daily-report': no folder, no '~', no '.json'."
 _ALLOWED: Final = re.compile(r"[A-Za-z0-9._-]*")
 _RESERVED_SUFFIX: Final = re.compile(r".*\.(?:json|tmp|lock)", re.IGNORECASE)
-# Windows opens the device, whatever follows the dot.
+# Windows opens the device for any suffix.
 _DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 _HARMLESS: Final = re.compile(r"(?!.*\.\.)[ -.0-9;-\[\]-}]*")
 _SHOWN: Final = 20
 
 
 def validate_name(name: str) -> str:
-    """The name itself if it is one. Raises SecurityError."""
+    """Return the name if it is valid. Raise SecurityError."""
     allowed = _ALLOWED.match(name)
     kept = allowed[0] if allowed else ""
     if problem := _find_name_problem(name, kept):
@@ -32,7 +32,7 @@ def validate_name(name: str) -> str:
 
 
 def locate_workflow_file(folder: Path, name: str) -> Path:
-    """The file of the workflow in the folder. It need not exist. Raises SecurityError, also for links that lead out."""
+    """Return the path of the file, which may not exist. Raise SecurityError, also for links out of the folder."""
     path = folder / f"{validate_name(name)}{SUFFIX}"
     try:
         confine(folder, path.name)
@@ -59,7 +59,7 @@ def _find_name_problem(name: str, kept: str) -> str:
 
 
 def _make_name_error(name: str, start: str, problem: str) -> SecurityError:
-    """Repeats nothing of what may be a path or forge a line, and of the rest no more than its start."""
+    """Return the error for an invalid name. The message quotes at most the start of a harmless name."""
     is_shown = start and _HARMLESS.fullmatch(name)
     shown = f"'{start}{'…' if len(name) > len(start) else ''}'" if is_shown else "This"
-    return SecurityError(f"{shown} is no name of a workflow: {problem}. {RULE}", hint=_HINT)
+    return SecurityError(f"{shown} is not a valid workflow name: {problem}. {RULE}", hint=_HINT)

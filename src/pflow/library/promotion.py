@@ -38,7 +38,7 @@ def save_to_library(
     library = WorkflowManager.for_library(home)
     try:
         make_private_folder(library.folder)
-        # One at a time: whoever wraps a draft in its place replaces a file, which must not be one saved meanwhile.
+        # One at a time: wrapping a draft in its place must not replace a workflow saved in the meantime.
         with locked(library.folder / _LOCK, _PATIENCE_S):
             place, draft = find_draft(home, draft_name, folder)
             return _move_draft(place, draft, library, final_name, description)

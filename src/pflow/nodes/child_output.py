@@ -1,4 +1,4 @@
-"""What a child process prints: the first of it kept in memory, all of it in a file once it is more."""
+"""Output of a child process: its start in memory, and all of it in a file if it is long."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ _TAIL: Final = 1 << 16  # more than is shown of it: a secret is known only as a 
 
 @dataclass(frozen=True, slots=True)
 class ChildOutput:
-    """`kept` is the first of `size` bytes, `tail` the last of them. Where `kept` is not all, `file` holds all."""
+    """`kept` are the first of `size` bytes, `tail` the last. If `kept` is not everything, `file` has everything."""
 
     kept: bytes
     tail: bytes
@@ -31,16 +31,16 @@ class ChildOutput:
     file: Path | None = None
 
     def decode_text(self) -> tuple[str, bool]:
-        """What was kept as text; or in base64, and True, where it is no UTF-8."""
+        """Return the start as text; or in base64, and True, if it is not UTF-8."""
         try:
             return self.kept.decode(), False
         except UnicodeDecodeError as exc:
             if self.file and len(self.kept) - exc.start < 4 and exc.reason == "unexpected end of data":
-                return self.kept[: exc.start].decode(), False  # it was cut within a character
+                return self.kept[: exc.start].decode(), False  # cut inside a character
             return b64encode(self.kept).decode(), True
 
     def to_outputs(self, name: str, *, strip_newline: bool = False) -> dict[str, Any]:
-        """As outputs of a node. What is said of the file is there only if there is one."""
+        """Return the outputs of a node. The keys about the file are there only if it exists."""
         text, is_binary = self.decode_text()
         if strip_newline and not is_binary and not self.file:
             text = text.rstrip("\n")
@@ -64,8 +64,8 @@ class OutputBudget:
         self._left -= count
         if self._left < 0:
             raise NodeFailed(
-                f"It printed more than the {format_size(self._most)} that are kept, and was ended.",
-                hint="Have it write to a file of its own, or print less.",
+                f"The process was ended because it printed more than {format_size(self._most)}.",
+                hint="Let it write to a file, or print less.",
             )
 
 
@@ -90,13 +90,13 @@ class OutputStream:
         self._left = _PIPE
 
     async def read(self) -> None:
-        """Read to the end, or until told to stop. Raises NodeFailed for too much, or when the disk refuses."""
+        """Read to the end, or until `stop`. Raise NodeFailed for too much output or an error of the disk."""
         try:
             while piece := await self._read_piece():
                 await self._store_piece(piece)
         except OSError as exc:
             raise NodeFailed(
-                f"Its {self._name} could not be kept: {exc.strerror or exc}.",
+                f"Its {self._name} could not be stored: {exc.strerror or exc}.",
                 hint="Make room on the disk, or have it print less.",
             ) from exc
         finally:
@@ -107,7 +107,7 @@ class OutputStream:
                 self._writer.shutdown(wait=False)
 
     def stop(self) -> None:
-        """Read only what is in the pipe by now."""
+        """Read only the rest that is in the pipe now."""
         self._stopped = True
         self._wake()
 
@@ -117,7 +117,7 @@ class OutputStream:
         return ChildOutput(kept, tail, self._size, self._file)
 
     def discard(self) -> None:
-        """Remove the file. What was kept in memory stays."""
+        """Remove the file. The start stays in memory."""
         if self._file:
             self._file.unlink(missing_ok=True)
             self._file = None
@@ -131,7 +131,7 @@ class OutputStream:
                     return b""
                 await self._wait_until_readable()
             else:
-                if self._stopped:  # whoever still holds the other end may print for ever
+                if self._stopped:  # a process that still holds the other end may print for ever
                     self._left -= len(piece)
                 return piece
         return b""
@@ -192,7 +192,7 @@ def _cut_before_secret(data: bytes) -> bytes:
 
 
 def format_size(size: int) -> str:
-    """A number of bytes as people say it."""
+    """Return a number of bytes with its unit."""
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= unit:
             return f"{f'{size / unit:.1f}'.removesuffix('.0')} {name}"

@@ -31,7 +31,7 @@ def start_process(
     with_input: bool = False,
     pass_fds: Sequence[int] = (),
 ) -> StartedProcess:
-    """Start a program as the leader of a session of its own, with this environment alone. Raises NodeFailed."""
+    """Start a program as the leader of a new session, with exactly this environment. Raise NodeFailed."""
     opened: list[int] = []
 
     def pipe() -> tuple[int, int]:
@@ -66,10 +66,10 @@ def start_process(
 
 
 class ExitWatch:
-    """Calls `ended` on the loop when the process has ended.
+    """Calls a function on the event loop when the process has exited.
 
-    It does not reap the process where the system can do without: until it is reaped nobody else gets its number, so
-    that a signal to its group reaches nobody else.
+    The process is not reaped if the system allows it: until then its id is not reused, so a signal to its group reaches
+    no other process.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], ended: Callable[[], None]) -> None:

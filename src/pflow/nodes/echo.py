@@ -1,4 +1,4 @@
-"""The echo node: gives back what it is given. What the engine itself costs is measured with it."""
+"""The echo node, which returns its message. Benchmarks use it to measure the engine."""
 
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ _MOST_CHARACTERS: Final = 10_000_000
 
 
 async def echo(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """The message as it is; as text, once it is to be changed. Raises NodeFailed for more of it than fits a value."""
+    """Return the message, as text if it is changed. Raise NodeFailed if the result is too long."""
     message, data = params.get("message"), params.get("data")
     prefix, suffix = params.get("prefix"), params.get("suffix")
     uppercase, count = params.get("uppercase"), params.get("count")

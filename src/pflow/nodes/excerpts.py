@@ -5,11 +5,11 @@ from typing import Any, Final
 from pflow.node import Context
 from uraniborg.kernel.logging import redact
 
-_LOOKED_AT: Final = 1 << 20  # whatever is shown is far shorter
+_LOOKED_AT: Final = 1 << 20  # far more than any excerpt shows
 
 
 def mask_secrets(value: Any, context: Context) -> Any:
-    """The value without the secrets of the run, nor those that this process knows of otherwise."""
+    """Return the value without the secrets of the run and other known secrets."""
     return redact(context.mask(value))
 
 
@@ -18,6 +18,6 @@ def excerpt_start(text: str, most: int, context: Context) -> str:
 
 
 def excerpt_end(text: str, context: Context, *, count: int, length: int) -> str:
-    """The last lines that say something."""
+    """Return the last lines that are not empty."""
     lines = mask_secrets(text[-_LOOKED_AT:], context).split("\n")
     return "\n".join([line.rstrip() for line in lines if line.strip()][-count:])[-length:]

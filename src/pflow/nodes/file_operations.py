@@ -1,4 +1,4 @@
-"""Files put in place whole, and what the disk refuses told so that it can be mended."""
+"""Atomic file operations, and errors of the file system with hints."""
 
 import errno
 import fcntl
@@ -23,8 +23,8 @@ _HINTS: Final = {
     errno.EACCES: "Choose a path that may be used, or change its permissions.",
     errno.EPERM: "Choose a path that may be used, or change its permissions.",
     errno.EROFS: "Choose a path that can be written to.",
-    errno.ENOSPC: "Make room on the disk. What was there before is unchanged.",
-    errno.EDQUOT: "Make room on the disk. What was there before is unchanged.",
+    errno.ENOSPC: "Free some disk space. The earlier content is unchanged.",
+    errno.EDQUOT: "Free some disk space. The earlier content is unchanged.",
     errno.ENAMETOOLONG: "Choose a shorter name.",
     errno.ELOOP: "The path goes round in links.",
 }
@@ -36,7 +36,7 @@ TEMPORARY: Final = ".tmp"
 
 @contextmanager
 def convert_os_errors(doing: str, path: Path) -> Generator[None]:
-    """Turns what the system refuses within into a NodeFailed. `doing` is what was tried: "read", "write"."""
+    """Convert errors of the system in the body to NodeFailed. `doing` is the attempted operation: "read", "write"."""
     try:
         yield
     except OSError as exc:
@@ -49,19 +49,19 @@ def convert_os_errors(doing: str, path: Path) -> Generator[None]:
         raise NodeFailed(
             f"Could not {doing} {quote_path(about)}: {reason}.", hint=hint, path=redact(str(about))[:500]
         ) from exc
-    except RuntimeError as exc:  # as `resolve` tells of links that go round
+    except RuntimeError as exc:  # `resolve` raises it for circular links
         raise NodeFailed(f"Could not {doing} {quote_path(path)}: {exc}.", hint=_HINTS[errno.ELOOP]) from exc
 
 
 def stat_ordinary_file(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
-    """What the system knows of an ordinary file, or of a link if none is to be followed. Raises OSError, NodeFailed."""
+    """Return the status of an ordinary file, or of a link that is not followed. Raise OSError or NodeFailed."""
     found = path.stat(follow_symlinks=follow_symlinks)
     _require_ordinary(path, found)
     return found
 
 
 def open_ordinary_file(path: Path) -> int:
-    """A descriptor to read an ordinary file from; opening another kind does not wait, and fails."""
+    """Return a descriptor to read an ordinary file; opening a pipe or a device fails at once."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         _require_ordinary(path, os.fstat(descriptor))
@@ -84,7 +84,7 @@ def prepare_target(path: Path) -> None:
 
 
 def append_bytes(path: Path, data: bytes) -> None:
-    """Add all of `data` to the file, or nothing. Those who append at the same time wait for one another."""
+    """Append all of `data` to the file, or nothing. Concurrent appends wait for each other."""
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -102,9 +102,9 @@ def append_bytes(path: Path, data: bytes) -> None:
 
 
 def copy_contents(source: Path, target: Path, *, overwrite: bool) -> int:
-    """Copy an ordinary file and its permissions; whoever looks at `target` sees all of it or what was there before.
+    """Copy an ordinary file and its permissions; readers of `target` see the old content or all of the new one.
 
-    Returns its size. Raises FileExistsError if something is there and may not be overwritten.
+    Return its size. Raise FileExistsError if the target exists and may not be overwritten.
     """
     target = target.resolve() if overwrite else target
     temporary = target.with_name(f".{secrets.token_hex(8)}{TEMPORARY}")
@@ -135,7 +135,7 @@ def move_into_place(source: Path, target: Path, *, overwrite: bool) -> None:
         if exc.errno not in _NO_LINKS:
             raise
         linked = False
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))  # first the name is ours, then what it holds
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))  # reserve the name first, then fill it
     try:
         if linked:
             source.unlink()
@@ -147,7 +147,7 @@ def move_into_place(source: Path, target: Path, *, overwrite: bool) -> None:
 
 
 def quote_path(path: Path) -> str:
-    """A path within a message: quoted, so that no name can be taken for something else."""
+    """Return a path quoted for a message."""
     text = str(path)
     return repr(text if len(text) <= 300 else f"{redact(text)[:300]}…")
 
@@ -157,7 +157,7 @@ def _require_ordinary(path: Path, found: os.stat_result) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)):
         raise NodeFailed(
-            f"{quote_path(path)} is no ordinary file but a device, a pipe or a socket.",
+            f"{quote_path(path)} is not an ordinary file but a device, a pipe or a socket.",
             hint="Use the shell node for those.",
         )
 
@@ -167,7 +167,7 @@ def _suggest_path(path: Path) -> str:
         with os.scandir(path.parent) as entries:
             names = [entry.name for entry in islice(entries, _LOOKED_AT)]
     except OSError:
-        return f"There is no folder {quote_path(path.parent)} either."
+        return f"The folder {quote_path(path.parent)} does not exist either."
     if meant := nearest(path.name, names):
         return f"Did you mean {quote_path(path.with_name(meant))}?"
     return "Relative paths begin at the folder the workflow runs in."

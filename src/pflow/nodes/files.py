@@ -21,7 +21,7 @@ READ_BYTES: Final = 64 << 20
 
 
 def read_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """The content of a file, as text, or in base64 where it is none."""
+    """Return the content of a file as text, or in base64 if it is not text."""
     path, encoding = get_path(params, "file_path", context), _get_encoding(params, context)
     with disk.convert_os_errors("read", path):
         data = _read_bounded(path)
@@ -33,7 +33,7 @@ def read_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
 
 
 def write_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Put content into a file, in the place of what it held or at its end: all of it, or none."""
+    """Write content to a file, replacing or appending: all of it, or nothing."""
     path, data = get_path(params, "file_path", context), _encode_content(params, context)
     with disk.convert_os_errors("write", path):
         target = path.resolve()
@@ -46,7 +46,7 @@ def write_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
 
 
 def copy_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Copy a file. What is at the place it goes to stays, unless it may be overwritten."""
+    """Copy a file. An existing target stays unless it may be overwritten."""
     source, target = _get_both_paths(params, context)
     overwrite = bool(params.get("overwrite"))
     with disk.convert_os_errors("copy", target):
@@ -57,7 +57,7 @@ def copy_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
 
 
 def move_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Move a file, to another disk too. What is at the place it goes to stays, unless it may be overwritten."""
+    """Move a file, also to another disk. An existing target stays unless it may be overwritten."""
     source, target = _get_both_paths(params, context)
     overwrite = bool(params.get("overwrite"))
     with disk.convert_os_errors("move", target):
@@ -90,11 +90,11 @@ def delete_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
 def _read_bounded(path: Path) -> bytes:
     with open(disk.open_ordinary_file(path), "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
-        data = b"" if size > READ_BYTES else stream.read(READ_BYTES + 1)  # some files say 0 and hold more
+        data = b"" if size > READ_BYTES else stream.read(READ_BYTES + 1)  # some files report size 0 and have more
     if max(size, len(data)) > READ_BYTES:
         raise NodeFailed(
             f"{disk.quote_path(path)} is too large to be read into a value: more than {format_size(READ_BYTES)}.",
-            hint="Let a shell or python node work on the file itself and give back what is needed of it.",
+            hint="Let a shell or python node process the file and return only the part you need.",
             size=size,
         )
     return data
@@ -110,14 +110,14 @@ def _encode_content(params: Mapping[str, Any], context: Context) -> bytes:
             return b64decode("".join(text.split()), validate=True)
         except (binascii.Error, ValueError):
             raise NodeFailed(
-                "`content` is no base64, though `content_is_binary` says so.",
+                "`content` is not base64, but `content_is_binary` is true.",
                 hint="Leave `content_is_binary` out to write text.",
             ) from None
     try:
         return text.encode(encoding)
     except UnicodeEncodeError as exc:
         raise NodeFailed(
-            f"`content` cannot be written as {encoding}: it has no {text[exc.start]!r} (character {exc.start + 1}).",
+            f"`content` cannot be encoded as {encoding}: character {exc.start + 1} is {text[exc.start]!r}.",
             hint="Leave `encoding` out to write UTF-8.",
         ) from None
 

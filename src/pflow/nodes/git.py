@@ -1,4 +1,4 @@
-"""The git nodes: what a repository holds, and the few ways in which a workflow changes it."""
+"""The git nodes: status, log, commit, checkout, push and the latest tag."""
 
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ from pflow.nodes.git_program import get_git_context, require_success, run_git, t
 from uraniborg.kernel.errors import InvalidInput
 
 DETACHED: Final = "HEAD"
-"""What stands for the branch where none is checked out."""
+"""Stands for the branch if none is checked out."""
 
 _COMMIT: Final = "tformat:%H%x00%h%x00%an%x00%ae%x00%aI%x00%at%x00%s%x00%B%x00%b"
 _COMMIT_FIELDS: Final = 9
@@ -20,7 +20,7 @@ _TAG: Final = (
 
 
 async def get_status(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """What is changed, staged and new, and where the branch stands to the one it follows."""
+    """Return changed, staged and new files, and how far the branch is from its upstream."""
     out = await run_git(
         get_git_context(params, context), "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal"
     )
@@ -62,7 +62,7 @@ def _parse_branch_line(facts: dict[str, Any], line: str) -> None:
 
 
 async def list_commits(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """The latest commits, newest first."""
+    """Return the latest commits, newest first."""
     limit = params.get("limit", 20)
     if limit < 1:
         raise InvalidInput(
@@ -97,10 +97,10 @@ def _parse_commit(fields: list[str]) -> dict[str, Any]:
 
 
 async def create_commit(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Stages files and commits what is staged."""
+    """Stage files and commit the staged changes."""
     place, message = get_git_context(params, context), params["message"]
     if not message.strip():
-        raise InvalidInput("The message is empty.", hint="Say what the commit does.", argument="message")
+        raise InvalidInput("The message is empty.", hint="Describe the commit.", argument="message")
     files = params.get("files") or ["."]
     await run_git(place, "add", "--", *map(str, [files] if isinstance(files, str) else files))
     done = await try_git(place, "commit", "--quiet", f"--message={message}")
@@ -113,7 +113,7 @@ async def create_commit(params: dict[str, Any], context: Context) -> dict[str, A
 
 
 async def check_out(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Goes to a branch, tag or commit; `create` makes the branch if it is not there."""
+    """Check out a branch, tag or commit; `create` creates a missing branch."""
     place, wanted = get_git_context(params, context), _get_ref(params, "branch", context)
     previous = await _get_current_branch(place)
     makes = bool(params.get("create")) and not await _is_branch(place, wanted)
@@ -134,7 +134,7 @@ async def check_out(params: dict[str, Any], context: Context) -> dict[str, Any]:
 
 
 async def push_branch(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Sends a branch to the branch of the same name at a remote, and never by force."""
+    """Push a branch to the branch of the same name at a remote, never by force."""
     place, remote = get_git_context(params, context), params.get("remote") or "origin"
     known = (await run_git(place, "remote")).split()
     if remote not in known:
@@ -152,7 +152,7 @@ async def push_branch(params: dict[str, Any], context: Context) -> dict[str, Any
 
 
 async def get_latest_tag(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """The newest tag; an empty object where there is none."""
+    """Return the newest tag; an empty object if there is no tag."""
     pattern = f"refs/tags/{params.get('pattern') or '**'}"
     out = await run_git(
         get_git_context(params, context),
@@ -188,7 +188,7 @@ async def _check_branch(place: Context, name: str) -> None:
 
 
 async def _stash_changes(place: Context) -> bool:
-    """Whether there was anything to put aside."""
+    """Return whether there was anything to put aside."""
     before = (await try_git(place, "rev-parse", "--verify", "--quiet", "refs/stash")).out
     await run_git(place, "stash", "push", "--quiet", "--include-untracked")
     return (await try_git(place, "rev-parse", "--verify", "--quiet", "refs/stash")).out != before
@@ -204,6 +204,6 @@ def _get_ref(params: dict[str, Any], key: str, context: Context) -> str:
 def _make_name_error(key: str, value: str, context: Context) -> InvalidInput:
     return InvalidInput(
         f"'{excerpt_start(value, 80, context)}' cannot be the name of a branch.",
-        hint="A name does not begin with '-' and holds no blanks, colons, '..', '~', '^', '*', '?' or '['.",
+        hint="A name does not begin with '-' and has no blanks, colons, '..', '~', '^', '*', '?' or '['.",
         argument=key,
     )

@@ -1,4 +1,4 @@
-"""The program git, as the git nodes run it: nobody is asked anything, and every failure comes with a hint."""
+"""The program git, run without prompts; every failure has a hint."""
 
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
@@ -20,15 +20,15 @@ _SETTINGS: Final = (
 )
 _ALONE: Final = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 _INHERITED: Final = ("GIT_*", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "GNUPGHOME", "GPG_TTY", "EMAIL")
-"""What git inherits beside what every child does: settings, who commits, and how to ask for a password."""
+"""Variables that git inherits in addition to those of every child: settings, author, and password prompts."""
 _PINNED: Final = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
 """Inside a hook these lead git to the repository of the hook, wherever it is called."""
 _MOST: Final = processes.ProcessLimits(kept=32 << 20, spooled=32 << 20)
 _SAID: Final = 300
 _HINTS: Final = (
     ("not a git repository", "Set working_directory to a folder inside a repository."),
-    ("tell me who you are", "Set who commits: git config user.name and user.email."),
-    ("auto-detect email address", "Set who commits: git config user.name and user.email."),
+    ("tell me who you are", "Set the author: git config user.name and user.email."),
+    ("auto-detect email address", "Set the author: git config user.name and user.email."),
     ("did not match any file", "Name files that exist, as seen from working_directory."),
     ("invalid reference", "Name a branch, tag or commit that exists, or set create to make the branch."),
     ("not a commit", "Name a branch, tag or commit that exists."),
@@ -44,7 +44,7 @@ _HINTS: Final = (
 
 
 class GitResult(NamedTuple):
-    """`complaint` is all that was printed, without secrets; only where the code is not 0."""
+    """The result of git. `complaint` is its output without secrets, if the exit code is not 0."""
 
     code: int
     out: str
@@ -53,7 +53,7 @@ class GitResult(NamedTuple):
 
 
 def get_git_context(params: dict[str, Any], context: Context) -> Context:
-    """Where git is to run, as the context of a node there. Raises NodeFailed for a folder that is none."""
+    """Return the context in which git runs. Raise NodeFailed if the folder does not exist."""
     if not params.get("working_directory"):
         return context
     folder = get_path(params, "working_directory", context)
@@ -63,7 +63,7 @@ def get_git_context(params: dict[str, Any], context: Context) -> Context:
 
 
 async def run_git(place: Context, *arguments: str) -> str:
-    """What git prints. Raises NodeFailed when it fails."""
+    """Return the output of git. Raise NodeFailed if it fails."""
     return require_success(arguments[0], await try_git(place, *arguments))
 
 
@@ -75,14 +75,14 @@ async def try_git(place: Context, *arguments: str) -> GitResult:
             ["git", *_SETTINGS, *arguments], place, environment=inherited | _ALONE, limits=_MOST
         )
     except NodeFailed as exc:
-        exc.outputs.clear()  # git's own words are no outputs of these nodes
+        exc.outputs.clear()  # the output of git is not an output of the node
         raise
     out, err = (one.kept.decode(errors="replace") for one in (done.stdout, done.stderr))
     return GitResult(done.exit_code, out, err, mask_secrets(f"{err}\n{out}", place) if done.exit_code else "")
 
 
 def require_success(verb: str, done: GitResult) -> str:
-    """What git printed. Raises NodeFailed when it failed."""
+    """Return the output of git. Raise NodeFailed if it failed."""
     if not done.code:
         return done.out
     said = done.complaint.lower()
@@ -93,7 +93,7 @@ def require_success(verb: str, done: GitResult) -> str:
 
 
 async def get_remote_url(place: Context, remote: str = "origin") -> str | None:
-    """Where a remote of the repository around the folder of the run is; None if there is no such remote, or no git."""
+    """Return the address of a remote of the run's folder; None without such a remote or without git."""
     try:
         done = await try_git(place, "remote", "get-url", "--", remote)
     except NodeFailed:
@@ -102,7 +102,7 @@ async def get_remote_url(place: Context, remote: str = "origin") -> str | None:
 
 
 def _extract_reason(said: str) -> str:
-    """The line that says most: which reference was refused, else what was fatal, else the first."""
+    """Return the most informative line: a refused reference, else a fatal error, else the first line."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     signs = ("!\t", "fatal: ", "error: ", "")
     telling = next((line.removeprefix(sign) for sign in signs for line in lines if line.startswith(sign)), "")

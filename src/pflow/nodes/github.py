@@ -15,7 +15,7 @@ _PAGE: Final = 100
 
 
 async def run_operation(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Does what `operation` names."""
+    """Run the operation that `operation` names."""
     operation = str(params.get("operation"))
     if operation not in _OPERATIONS:
         raise _make_not_allowed_error("operation", operation, _OPERATIONS, context)
@@ -64,7 +64,7 @@ async def list_prs(params: dict[str, Any], context: Context) -> dict[str, Any]:
 
 
 async def create_pr(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Opens a pull request."""
+    """Open a pull request."""
     body = {
         "title": params["title"],
         "body": params.get("body") or "",
@@ -121,7 +121,7 @@ def _format_common_fields(item: Item) -> Item:
 
 
 def _get_field(part: Any, key: str) -> Any:
-    """What a part of an item says; None where there is no such part, as for who has no account any more."""
+    """Return a field of a part of an item, or None if the part is missing, as for deleted accounts."""
     return part.get(key) if part else None
 
 
@@ -144,7 +144,7 @@ def _parse_moment(text: str, context: Context) -> str:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput(
-            f"'{excerpt_start(text, 40, context)}' is no time.",
+            f"'{excerpt_start(text, 40, context)}' is not a time.",
             hint="Write it as 2026-11-15 or 2026-11-15T12:00:00Z.",
             argument="since",
         ) from None

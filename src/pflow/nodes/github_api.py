@@ -1,4 +1,4 @@
-"""A repository at GitHub, asked over the REST API: pages followed, refusals told with what to do about them."""
+"""Client of one GitHub repository over the REST API: follows pages, and explains refusals."""
 
 import os
 import re
@@ -29,7 +29,7 @@ Item = dict[str, Any]
 
 
 class Repository:
-    """Whatever goes wrong is raised as NodeFailed."""
+    """A repository at GitHub. Every failure is raised as NodeFailed."""
 
     def __init__(self, client: "httpx.AsyncClient", repo: str, has_token: bool, context: Context) -> None:
         self._client = client
@@ -38,7 +38,7 @@ class Repository:
         self._repo = repo
 
     async def request_item(self, method: str, path: str, *, what: str, body: Item | None = None) -> Item:
-        """The one thing at `path`, or made there. `what` is what there might be none of."""
+        """Return the item at `path`, or create it there. Messages call it `what`."""
         response = await self._send_request(method, f"repos/{self._repo}{path}", what, json=body)
         item = self._parse_json(response)
         if not isinstance(item, dict):
@@ -48,7 +48,7 @@ class Repository:
     async def list_items(
         self, path: str, query: Mapping[str, str], limit: int, is_wanted: Callable[[Item], bool] = lambda _: True
     ) -> list[Item]:
-        """The first `limit` wanted items, from as many pages as that takes."""
+        """Return the first `limit` wanted items, from as many pages as needed."""
         found: list[Item] = []
         response = await self._send_request("GET", f"repos/{self._repo}{path}", "list of these", params=query)
         seen = {str(response.url)}
@@ -77,7 +77,7 @@ class Repository:
         return response
 
     def _get_next_page(self, response: "httpx.Response") -> str | None:
-        """The address of the next page, if it is one of the same server: what is asked goes with the token."""
+        """Return the address of the next page if it is on the same server, as requests carry the token."""
         address = response.links.get("next", {}).get("url")
         if address is None:
             return None
@@ -97,9 +97,7 @@ class Repository:
             raise self._make_unexpected_reply_error() from None
 
     def _make_unexpected_reply_error(self) -> NodeFailed:
-        return NodeFailed(
-            "GitHub answered with something that is no such answer.", hint="Check GITHUB_API_URL.", repo=self._repo
-        )
+        return NodeFailed("GitHub sent an unexpected reply.", hint="Check GITHUB_API_URL.", repo=self._repo)
 
     def _make_failure(self, response: "httpx.Response", what: str) -> NodeFailed:
         status, said = response.status_code, excerpt_start(_extract_message(response), _SAID, self._context)
@@ -114,10 +112,10 @@ class Repository:
         elif status == 403:
             hint = f"{with_token} that has the rights for this."
         elif status in (404, 410):
-            message = f"GitHub has no {what} in {self._repo}, or does not show it."
+            message = f"GitHub does not have {what} in {self._repo}, or does not show it."
             hint = f"Check repo and number. {with_token} that may read it, if it is private."
         elif status == 422:
-            hint = "See that the branches exist and differ, and that there is no such pull request yet."
+            hint = "Check that both branches exist and differ, and that the pull request does not exist yet."
         elif response.is_redirect:
             message, hint = f"The repository {self._repo} has moved.", "Give its new name as repo."
         elif status >= 500:
@@ -127,12 +125,12 @@ class Repository:
 
 @asynccontextmanager
 async def open_repository(params: dict[str, Any], context: Context) -> AsyncGenerator[Repository]:
-    """The repository that `repo` names, or that the folder of the run is a copy of. Raises InvalidInput."""
+    """Yield the repository of `repo`, or that of the run's folder. Raise InvalidInput."""
     import httpx
 
     base = os.environ.get("GITHUB_API_URL") or API
     if not re.match(r"https?://[\w\[]", base):
-        raise InvalidInput("GITHUB_API_URL is no address.", hint=f"Leave it unset, or write it like {API}.")
+        raise InvalidInput("GITHUB_API_URL is not a valid address.", hint=f"Leave it unset, or write it like {API}.")
     token = params.get("token") or os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
     headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
     if token:
@@ -141,7 +139,7 @@ async def open_repository(params: dict[str, Any], context: Context) -> AsyncGene
     repo = params.get("repo") or await _find_repo_of_folder(context, base)
     if not _REPO.fullmatch(repo):
         raise InvalidInput(
-            f"'{excerpt_start(repo, 80, context)}' is no repository.",
+            f"'{excerpt_start(repo, 80, context)}' is not a repository.",
             hint="Write it as owner/name.",
             argument="repo",
             allowed="owner/name",
@@ -155,7 +153,7 @@ async def _find_repo_of_folder(context: Context, base: str) -> str:
     host = urlsplit(base).hostname or ""
     if found is None or found["host"] not in (host, host.removeprefix("api.")):
         raise InvalidInput(
-            "No repository is named, and the folder of the run has no remote `origin` at GitHub.",
+            "No repository is given, and the folder of the run does not have a remote `origin` at GitHub.",
             hint="Give repo as owner/name.",
             argument="repo",
         )

@@ -22,8 +22,8 @@ _HARMLESS: Final = {
     *("content-type", "host", "range", "transfer-encoding", "user-agent"),
 }
 _HINTS: Final = {
-    401: "It wants to know who asks: give `auth_token`, `api_key` or `headers`.",
-    403: "Who asks may not do this: look at `auth_token`, `api_key` or `headers`.",
+    401: "The server requires authentication: give `auth_token`, `api_key` or `headers`.",
+    403: "The server denies access: check `auth_token`, `api_key` or `headers`.",
     404: "Look at the `url`.",
     405: "Look at the `method`.",
     429: "It was asked too often: give the node a `retry` with a `wait`.",
@@ -44,7 +44,7 @@ async def send_request(params: dict[str, Any], context: Context) -> dict[str, An
             return await _exchange(kept.client, request, context, began)
     except TimeoutError:
         raise NodeTimedOut(
-            f"No answer came within {timeout or 0:g} s.",
+            f"No response after {timeout or 0:g} s.",
             hint="Give it more time with `timeout`, or try again later.",
         ) from None
     finally:
@@ -120,7 +120,7 @@ async def _follow_redirects(client: httpx.AsyncClient, request: httpx.Request) -
 
 
 def _strip_private_headers(request: httpx.Request, following: httpx.Request) -> httpx.Request:
-    """The request that follows, without what only the server asked first may know if it goes to another."""
+    """Return the next request, without private headers if it goes to another server."""
     ours, theirs = _get_origin(request.url), _get_origin(following.url)
     if ours == theirs or (ours[1] == theirs[1] and (ours[0], ours[2], theirs[0], theirs[2]) == _MADE_SAFE):
         if "cookie" in request.headers:
@@ -143,4 +143,4 @@ def _quote_response(outputs: Mapping[str, Any], context: Context) -> str:
     if outputs["response_is_binary"] or not said:
         return ""
     told = str(mask_secrets(said, context))
-    return f" It says: {' '.join(told.split())[:300]}"
+    return f" Response: {' '.join(told.split())[:300]}"

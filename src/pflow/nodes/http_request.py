@@ -17,7 +17,7 @@ _FORM: Final = "application/x-www-form-urlencoded"
 
 
 def build_request(client: httpx.AsyncClient, params: Mapping[str, Any], context: Context) -> httpx.Request:
-    """Raises NodeFailed for parameters that make no request."""
+    """Return the request. Raise NodeFailed for invalid parameters."""
     body = params.get("body")
     given = str(params.get("method") or ("GET" if body is None else "POST"))
     method = given.upper()
@@ -37,7 +37,7 @@ def build_request(client: httpx.AsyncClient, params: Mapping[str, Any], context:
 
 
 def strip_url_secrets(url: httpx.URL) -> str:
-    """An address as it may be told: without user, query or fragment."""
+    """Return an address for messages: without user, query and fragment."""
     return str(url.copy_with(username=None, password=None, query=None, fragment=None))
 
 
@@ -46,7 +46,9 @@ def _build_url(params: Mapping[str, Any], context: Context) -> httpx.URL:
     try:
         url = httpx.URL(given)
     except (httpx.InvalidURL, ValueError) as exc:
-        raise NodeFailed(f"`url` is no address: {exc}.", hint="Use one such as https://example.org/data") from None
+        raise NodeFailed(
+            f"`url` is not a valid address: {exc}.", hint="Use one such as https://example.org/data"
+        ) from None
     if url.scheme not in ("http", "https") or not url.host:
         raise NodeFailed(
             f"`url` must begin with http:// or https:// and a host, got {excerpt_start(given, 12, context)!r}.",
@@ -64,7 +66,7 @@ def _format_query_value(value: Any, what: str) -> Any:
         return [_format_query_value(item, what) for item in cast("list[Any]", value)]
     if isinstance(value, str | int | float):
         return value
-    raise NodeFailed(f"`{what}` is no text or number.", hint="Give text, a number, or a list of those.")
+    raise NodeFailed(f"`{what}` is neither text nor a number.", hint="Give text, a number, or a list of those.")
 
 
 def _build_headers(params: Mapping[str, Any]) -> httpx.Headers:

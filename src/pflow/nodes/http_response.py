@@ -21,7 +21,7 @@ _ANY_HEADER: Final = 32 + zlib.MAX_WBITS
 
 
 async def read_body(response: httpx.Response) -> bytes:
-    """The body; only the beginning of one that tells of a failure. Raises NodeFailed for one that is too large."""
+    """Return the body, or the start of an error body. Raise NodeFailed if it is too large."""
     most = BODY_BYTES if response.is_success else _COMPLAINT_BYTES
     declared = response.headers.get("content-length", "")
     if response.is_success and response.request.method != "HEAD" and declared.isdigit() and int(declared) > most:
@@ -32,8 +32,8 @@ async def read_body(response: httpx.Response) -> bytes:
         try:
             body += unpacking.decompress(piece, most + 1 - len(body)) if unpacking else piece
         except zlib.error:
-            raise _make_damaged_error(response, "The answer is not packed as it says.") from None
-        # What unfolds into nothing must end, too.
+            raise _make_damaged_error(response, "The response is not compressed as its header states.") from None
+        # Data that decompresses to nothing must end, too.
         if len(body) > most or response.num_bytes_downloaded > 2 * most:
             if response.is_success:
                 raise _make_too_large_error(response)
@@ -44,7 +44,7 @@ async def read_body(response: httpx.Response) -> bytes:
 
 
 class _Decompressor:
-    """Unpacks what gzip or deflate has packed, be it of one part or of several, one after another."""
+    """Decompresses gzip or deflate, of one member or several."""
 
     def __init__(self) -> None:
         self._part = zlib.decompressobj(_ANY_HEADER)
@@ -82,7 +82,7 @@ def _decode_body(response: httpx.Response, body: bytes) -> tuple[Any, bool]:
     if body and (kind == "application/json" or kind.endswith("+json")):
         try:
             return orjson.loads(body), False
-        except orjson.JSONDecodeError:  # it only says that it is
+        except orjson.JSONDecodeError:  # the header was wrong
             pass
     try:
         return body.decode(response.charset_encoding or "utf-8"), False
@@ -90,7 +90,7 @@ def _decode_body(response: httpx.Response, body: bytes) -> tuple[Any, bool]:
         return body.decode(errors="replace"), False
     except UnicodeDecodeError as exc:
         if len(body) == _COMPLAINT_BYTES and exc.reason == "unexpected end of data":
-            return body[: exc.start].decode(), False  # it was cut within a character
+            return body[: exc.start].decode(), False  # cut inside a character
         return b64encode(body).decode(), True
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from uraniborg.kernel.mcp.client import Connection, ToolReply
 
 TARGET: Final = "__target__"
-"""The parameter in which the engine says which tool a type such as `mcp-github-create_issue` stands for."""
+"""The parameter with the tool of a type such as `mcp-github-create_issue`; the engine sets it."""
 _PATIENCE_S: Final = 300.0
 _SHOWN: Final = 500
 _LISTED: Final = 50
@@ -35,7 +35,7 @@ async def call_named_tool(params: dict[str, Any], context: Context) -> Mapping[s
 
 
 async def call_tool(params: dict[str, Any], context: Context) -> Mapping[str, Any]:
-    """The tool has its own defaults: what nobody gave is not sent."""
+    """Call the tool of a node type. Parameters that were not given are not sent, so the tool's defaults apply."""
     server, _, tool = params[TARGET].partition("/")
     arguments = {key: value for key, value in params.items() if key != TARGET and value is not None}
     return await _call_server_tool(context, server, tool, arguments)
@@ -71,7 +71,7 @@ async def _call_server_tool(
     line = await make() if context.keeper is None else await context.keeper.keep(f"mcp server {server}", make)
     try:
         connection = await line.connect()
-        # The engine gives up first, and says so in its own words.
+        # The timeout of the engine comes first, with a better message.
         patience = _PATIENCE_S if context.timeout is None else context.timeout + 1
         try:
             reply = await connection.call_tool(tool, arguments, patience)
@@ -87,7 +87,7 @@ async def _call_server_tool(
     if reply.is_error:
         raise NodeFailed(
             f"The tool {tool} of MCP server '{server}' failed: {_extract_message(outputs['result'], context)}",
-            hint="Check its arguments; the server says what was wrong.",
+            hint="Check its arguments; the error of the server tells the reason.",
             outputs=outputs,
             server=server,
             tool=tool,
@@ -96,7 +96,7 @@ async def _call_server_tool(
 
 
 async def _require_known_tool(connection: "Connection", tool: str, message: str) -> None:
-    """Raises NodeFailed, with what the server said, if it has no such tool: each tells that in another way."""
+    """Raise NodeFailed, with the message of the server, if the server does not list the tool."""
     try:
         known = [str(one["name"]) for one in await connection.list_tools(_LISTING_S)]
     except UraniborgError:
@@ -105,7 +105,7 @@ async def _require_known_tool(connection: "Connection", tool: str, message: str)
         return
     meant = nearest(tool, known)
     raise NodeFailed(
-        f"MCP server '{connection.name}' lists no tool '{printable(tool[:80])}', and says: {message}",
+        f"MCP server '{connection.name}' does not list a tool '{printable(tool[:80])}'. Its message: {message}",
         hint=f"Did you mean {meant}?" if meant else f"It has: {', '.join(known[:_LISTED])}.",
         server=connection.name,
         tool=tool,
@@ -114,7 +114,7 @@ async def _require_known_tool(connection: "Connection", tool: str, message: str)
 
 
 def _extract_result(reply: "ToolReply") -> Any:
-    """The structured content, out of the object that servers wrap around what is none; else what the blocks say."""
+    """Return the structured content, unwrapped from a `result` key; else the content blocks."""
     if reply.structured is not None:
         return reply.structured["result"] if list(reply.structured) == ["result"] else reply.structured
     said = [_parse_block(block) for block in reply.content]
@@ -134,9 +134,9 @@ def _parse_block(block: Mapping[str, Any]) -> Any:
 
 
 def _extract_message(result: Any, context: Context) -> str:
-    """What a tool says of its failure, in the shapes that are usual."""
+    """Return the error message of a tool from the usual shapes of replies."""
     for key in ("error", "message"):
         if isinstance(result, dict) and key in result:
             result = cast("dict[str, Any]", result)[key]
     text = result if isinstance(result, str) else json.dumps(mask_secrets(result, context))
-    return excerpt_start(text, _SHOWN, context) or "it did not say why"
+    return excerpt_start(text, _SHOWN, context) or "no reason given"

@@ -1,4 +1,4 @@
-"""What parameters of built-in nodes mean: paths from the workflow's folder, seconds, values as text."""
+"""Parameters of built-in nodes: paths from the workflow's folder, seconds, and values as text."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from pflow.nodes.excerpts import excerpt_start
 
 
 def get_path(params: Mapping[str, Any], key: str, context: Context) -> Path:
-    """The file or folder that a parameter names; it need not exist. Raises NodeFailed for what cannot be a path."""
+    """Return the path in a parameter; the file may not exist. Raise NodeFailed for an invalid path."""
     given = str(params[key])
     if not given.strip():
         raise NodeFailed(f"`{key}` is empty.", hint="Give the path of a file, such as notes/today.md.")
@@ -24,18 +24,20 @@ def get_path(params: Mapping[str, Any], key: str, context: Context) -> Path:
     except RuntimeError:
         shown = excerpt_start(given, 100, context)
         raise NodeFailed(
-            f"`{key}` names the home of nobody here: {shown!r}.", hint="Write the whole path instead of ~."
+            f"`{key}` names the home folder of an unknown user: {shown!r}.", hint="Write the whole path instead of ~."
         ) from None
     return context.path(given)
 
 
 def get_seconds(params: Mapping[str, Any], key: str = "timeout") -> float | None:
-    """A length of time, if one is given. Raises NodeFailed for one that is none."""
+    """Return a positive number of seconds, or None if it is not given. Raise NodeFailed."""
     seconds = params.get(key)
     if seconds is None:
         return None
     if not (isinstance(seconds, int | float) and seconds > 0):
-        raise NodeFailed(f"`{key}` is {seconds!r}, which is no time.", hint="Give it in seconds, more than 0.")
+        raise NodeFailed(
+            f"`{key}` must be a positive number of seconds, got {seconds!r}.", hint="Give it in seconds, more than 0."
+        )
     return float(seconds)
 
 
@@ -46,14 +48,14 @@ def get_environment(params: Mapping[str, Any]) -> dict[str, str]:
 
 
 def format_text(value: Any, what: str, *, indented: bool = False) -> str:
-    """Text as it is, and other values as JSON. Raises NodeFailed for what is neither."""
+    """Return text unchanged, and other values as JSON. Raise NodeFailed if neither is possible."""
     if isinstance(value, str):
         return make_encodable(value)
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indented else None).decode()
     except TypeError:
         raise NodeFailed(
-            f"`{what}` has no form as text: it is, or holds, what JSON cannot say.",
+            f"`{what}` cannot be written as text: it is, or contains, a value without a JSON form.",
             hint="Give text, a number, a list or an object.",
         ) from None
 

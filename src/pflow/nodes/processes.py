@@ -1,4 +1,4 @@
-"""The one way to run a child process: a session of its own, none of our streams, bounded output, and a sure end."""
+"""Child processes: a new session, separate streams, bounded output, and a guaranteed end."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ _live_pids: set[int] = set()
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
     kept: int = 1 << 24
-    """Bytes of each output that are kept in memory."""
+    """Bytes of each output in memory."""
     spooled: int = 2 << 30
     """Bytes of both outputs together that may go to the disk."""
     grace_s: float = 2.0
@@ -36,7 +36,7 @@ LIMITS: Final = ProcessLimits()
 
 @dataclass(frozen=True, slots=True)
 class FinishedProcess:
-    """How a child ended. One that a signal ended has the exit code that a shell tells: 128 and the signal's number."""
+    """The result of a child. If a signal ended it, the exit code is 128 and the signal's number."""
 
     exit_code: int
     signal: str | None
@@ -44,7 +44,7 @@ class FinishedProcess:
     stderr: ChildOutput
 
     def describe_ending(self) -> str:
-        """As a sentence ends that tells of it."""
+        """Return the end of a sentence that describes how the child ended."""
         return f"was ended by {self.signal}" if self.signal else f"ended with exit code {self.exit_code}"
 
 
@@ -59,11 +59,11 @@ async def run_process(
     pass_fds: Sequence[int] = (),
     limits: ProcessLimits = LIMITS,
 ) -> FinishedProcess:
-    """Run a program to its end. `environment` is added to what every child inherits; `cwd` is the context's folder
-    unless given.
+    """Run a program to its end.
 
-    Raises NodeFailed when it cannot be started or its output cannot be kept, and NodeTimedOut, both with what was
-    printed until then. Whatever is raised, cancellation too: the child and all of its process group have ended.
+    `environment` is added to the variables that every child inherits; `cwd` is by default the context's folder. Raises
+    NodeFailed if the program cannot be started or its output cannot be stored, and NodeTimedOut, both with the output
+    so far. After every exception, also cancellation, the child and its process group have ended.
     """
     started = start_process(
         argv,
@@ -128,14 +128,14 @@ class _Child:
             self._over.set_exception(failure)
 
     async def wait_for_end(self, seconds: float | None) -> bool:
-        """Whether it ended in time. Raises NodeFailed as soon as an output fails."""
+        """Return whether it ended in time. Raises NodeFailed as soon as an output fails."""
         ended, _ = await asyncio.wait({self._over}, timeout=seconds)
         if ended:
             self._over.result()
         return bool(ended)
 
     async def drain_outputs(self) -> None:
-        """Read what is left of the outputs. Something that the child started may hold them open, and print on."""
+        """Read the rest of the outputs. Processes of the child may hold them open and continue to print."""
         await asyncio.wait(self._readers, timeout=self._limits.drain_s)
         await self._stop_reading()
         for reader in self._readers:
@@ -171,7 +171,7 @@ class _Child:
 
     def reap(self) -> None:
         if not self._over.cancel():
-            self._over.exception()  # or asyncio tells of one that nobody looked at
+            self._over.exception()  # or asyncio reports an exception that was never retrieved
         self._watch.close()
         if self._feeder:
             self._feeder.close()
@@ -180,19 +180,19 @@ class _Child:
 
 
 def _signal_group(pid: int, number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # gone, or no longer ours: it became another user's
+    with suppress(ProcessLookupError, PermissionError):  # gone, or owned by another user now
         os.killpg(pid, number)
 
 
 def _get_signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
-    except ValueError:  # the real-time signals have no names of their own
+    except ValueError:  # real-time signals are unnamed
         return f"signal {number}"
 
 
 async def _complete_despite_cancellation(work: Coroutine[Any, Any, None]) -> None:
-    """Do this to its end, however often whoever waits for it is cancelled meanwhile; then be cancelled."""
+    """Await the work to its end even if the caller is cancelled meanwhile; then raise the cancellation."""
     task = asyncio.create_task(work)
     cancelled = False
     while not task.done():

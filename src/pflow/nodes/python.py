@@ -1,4 +1,4 @@
-"""The python node: code in a process of its own, with limits, that gives back a JSON value."""
+"""The python node: code in a separate process with limits, which returns a JSON value."""
 
 import asyncio
 import keyword
@@ -32,7 +32,7 @@ _QUICK: Final = 1 << 20
 
 
 async def run_python(params: dict[str, Any], context: Context) -> Outcome:
-    """Run the code. Raises NodeFailed that says in which line it failed, or what JSON cannot say of its result."""
+    """Run the code. Raise NodeFailed with the line that failed, or with the value that JSON cannot represent."""
     timeout = get_seconds(params)
     job = _encode_job(params, context, timeout)
     with tempfile.TemporaryFile() as report:
@@ -78,13 +78,13 @@ def _encode_job(params: Mapping[str, Any], context: Context, timeout: float | No
         "code": make_encodable(str(params["code"])),
         "inputs": inputs,
         "memory_mb": memory,
-        # The clock ends the code; this ends it also when nobody is left to look at the clock.
+        # The timeout ends the code; this limit ends it also if pflow is gone.
         "cpu_s": timeout and math.ceil(timeout * (os.cpu_count() or 1)) + 1,
     }
     try:
         return orjson.dumps(job)
     except TypeError:
-        raise NodeFailed("`inputs` holds something that is no JSON value.", hint=EXAMPLE) from None
+        raise NodeFailed("`inputs` contains a value without a JSON form.", hint=EXAMPLE) from None
 
 
 def _read_report(report: IO[bytes]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Runs the code of a python node in a process of its own. Started as a script: it knows nothing of pflow.
+"""Run the code of a python node in a separate process. Started as a script, without pflow.
 
-On stdin comes a job: the code, its inputs and its limits. The report goes to the descriptor that the argument names, so
-that what the code prints is not mixed with it.
+Stdin has a job: the code, its inputs and its limits. The report goes to the descriptor in the argument, so that it does
+not mix with the output of the code.
 """
 
 import json
@@ -18,8 +18,8 @@ from typing import Any, cast
 NAME = "<code>"
 _DEEPEST = 200
 _DEEPEST_SHOWN = 8
-_MOST_TOLD = 1 << 18  # whoever reads it masks secrets, which takes all of them, and then shows far less
-_RESERVE = 4 << 20  # so that there is memory to tell that there is none
+_MOST_TOLD = 1 << 18  # the parent masks secrets in all of it, and then shows far less
+_RESERVE = 4 << 20  # memory to report that memory is exhausted
 _INSTEAD = {
     "set": "sorted(…) or list(…)",
     "frozenset": "sorted(…) or list(…)",
@@ -39,7 +39,7 @@ Place = tuple[Any, Any] | None
 
 
 class _NotJsonError(Exception):
-    """What is wrong, in pieces each of which may be shortened, and how it could be said in JSON instead."""
+    """The error, in pieces each of which may be shortened, and an alternative that JSON can represent."""
 
     def __init__(self, *pieces: str, instead: str = "") -> None:
         super().__init__("".join(pieces))
@@ -85,7 +85,7 @@ def _make_report(names: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_json_value(value: Any, place: Place, depth: int) -> None:
-    """See that a value survives the way through JSON. Raises _NotJsonError with the place of what does not."""
+    """Raise _NotJsonError with the path of a value that JSON cannot represent."""
     if depth > _DEEPEST:
         raise _NotJsonError(f"`result` nests more than {_DEEPEST} deep, or holds itself")
     is_shown = depth < _DEEPEST_SHOWN
@@ -111,10 +111,10 @@ def _check_scalar(value: Any, place: Place) -> None:
             raise _NotJsonError(*_format_path(place), " is a number of more than 64 bits", instead="str(…)")
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise _NotJsonError(*_format_path(place), f" is {value}, which JSON cannot say", instead="None")
+            raise _NotJsonError(*_format_path(place), f" is {value}, which JSON cannot represent", instead="None")
     elif value is not None:
         kind = type(value).__name__
-        pieces = (*_format_path(place), " is of the kind ", kind, ", which JSON cannot say")
+        pieces = (*_format_path(place), " is of the kind ", kind, ", which JSON cannot represent")
         raise _NotJsonError(*pieces, instead=_INSTEAD.get(kind, ""))
 
 

@@ -1,4 +1,4 @@
-"""What is told of a python node's code that did not do what it was to do: where, why, and what to do about it."""
+"""Errors of a python node: the line, the reason, and how to fix it."""
 
 import io
 import os
@@ -23,7 +23,7 @@ _ENDED: Final = {
 }
 _RAISED: Final = {
     "MemoryError": "It needs more than `memory_mb` allows.",
-    "ModuleNotFoundError": "The code has what is installed beside pflow: install the module there, or do without it.",
+    "ModuleNotFoundError": "The code can import modules that are installed beside pflow: install this one there.",
     "RecursionError": "It calls itself without end, or too deep.",
     "SystemExit": "Let the code run to its end; to choose an edge, set `action`.",
 }
@@ -48,7 +48,7 @@ def make_failure(
     context: Context,
     printed: dict[str, Any],
 ) -> NodeFailed:
-    """What became of code that gave no result. `told` is what the process reported of it, if it came to that."""
+    """Return the error for code without a result. `told` is the report of the process, if it wrote one."""
     if "refused" in told:
         problem = "".join(excerpt_start(piece, _LONGEST_PIECE, context) for piece in told["refused"])
         instead = told.get("instead")
@@ -84,13 +84,13 @@ def _suggest_pass_env(message: str, context: Context) -> str:
 
 def _suggest_fix(raised: str, line: int | None, params: Mapping[str, Any], context: Context) -> str:
     text = _quote_code_line(line, str(params["code"]), context)
-    where = f"Line {line} of the code is `{text}`." if text else "What it printed to stderr tells more."
+    where = f"Line {line} of the code is `{text}`." if text else "See its stderr for details."
     advice = _RAISED.get(raised) or (_describe_inputs(params, context) if raised in _MISSING else "")
     return f"{advice} {where}" if advice else where
 
 
 def _quote_code_line(line: int | None, code: str, context: Context) -> str:
-    """A line of the code; none of it where a secret goes over several lines, of which one alone would be shown."""
+    """Return a line of the code; empty if a secret spans several lines, as a part of it would not be masked."""
     lines, shown = (io.StringIO(text, newline=None).readlines() for text in (code, mask_secrets(code, context)))
     if line is None or len(lines) != len(shown) or not 0 < line <= len(shown):
         return ""
@@ -99,5 +99,5 @@ def _quote_code_line(line: int | None, code: str, context: Context) -> str:
 
 def _describe_inputs(params: Mapping[str, Any], context: Context) -> str:
     names = ", ".join(params.get("inputs") or ())
-    there = f"here: {excerpt_start(names, _LONGEST_LINE, context)}" if names else "here there are none"
-    return f"Values reach the code as `inputs`, each as a variable of its own name; {there}."
+    there = f"here: {excerpt_start(names, _LONGEST_LINE, context)}" if names else "this node has none"
+    return f"Values reach the code as `inputs`, each as a variable of the same name; {there}."

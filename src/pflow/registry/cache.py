@@ -1,8 +1,8 @@
-"""Keeps what was discovered in a file, so that the next process need not look again.
+"""Cache of the discovered nodes in a file, so that the next process does not discover them again.
 
-The first line is a checksum of the others. The second says what the rest follows from; then each line is a component,
-and the last has what searches look at. Components are found by their place and parsed when they are asked for: most
-runs need few.
+The first line is a checksum of the others. The second has the stamps on which the cache depends; then each line is a
+component, and the last has the texts for searches. Components are located by their span and parsed on demand: most runs
+need few.
 """
 
 import contextlib
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 FILE: Final = "cache/registry.json"
 _FORMAT: Final = "pflow registry 1"
-"""To be counted up when what the lines hold changes its shape."""
+"""Increase the number when the format of the lines changes."""
 _CODE: Final = [
     str(Path(__file__).with_name(f"{name}.py")) for name in ("discovery", "entry_points", "interface", "node_files")
 ]
-"""What is kept follows from this code too."""
+"""The modules on which the content of the cache depends."""
 
 
 class DamagedCache(Exception):
-    """What is in the file was not written by us, or not all of it is there."""
+    """The file was not written by pflow, or is incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedNodes:
-    """What was discovered, as lines: `places` says from where to where in `data` a type is declared."""
+    """Discovered nodes as lines of JSON: `spans` has the start and end of each type in `data`."""
 
     data: bytes | memoryview
     spans: dict[str, tuple[int, int]]
@@ -49,7 +49,7 @@ class CachedNodes:
         return orjson.loads(self.data[start:end])
 
     def list_search_texts(self) -> dict[str, tuple[str, str, str]]:
-        """Description, parameters and outputs, and tags of each type."""
+        """Return the description, the parameters and outputs, and the tags of each type."""
         start, end = self.search_span
         return dict(zip(self.spans, orjson.loads(self.data[start:end]), strict=True))
 
@@ -66,7 +66,7 @@ def build_cache(found: "DiscoveredNodes") -> CachedNodes:
 
 
 def read_cache(home: Path) -> tuple[CachedNodes | None, Folders]:
-    """What is kept, if it still holds, and what is known of the import path. Raises DamagedCache."""
+    """Return the cached nodes, None if outdated, and the known import folders. Raise DamagedCache."""
     for path in ((home / FILE).parent, home / FILE):
         make_private(path)
     try:
@@ -93,7 +93,7 @@ def write_cache(home: Path, found: "DiscoveredNodes", kept: CachedNodes) -> None
     }
     path = home / FILE
     temporary = path.with_name(f".{os.urandom(8).hex()}.tmp")
-    # A folder whose name is no text cannot be written down either.
+    # A folder name that is not valid text cannot be stored either.
     with contextlib.suppress(OSError, TypeError):
         make_private_folder(path.parent)
         try:
@@ -106,7 +106,7 @@ def write_cache(home: Path, found: "DiscoveredNodes", kept: CachedNodes) -> None
 
 
 def delete_cache(home: Path) -> None:
-    """Have the next process look again: something changed that no stamp told of."""
+    """Delete the cache, after a change that no stamp detects."""
     with contextlib.suppress(OSError):
         (home / FILE).unlink(missing_ok=True)
 

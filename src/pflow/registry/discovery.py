@@ -1,6 +1,6 @@
-"""Finds all nodes there are: built in, the user's own, of installed packages, and tools of MCP servers.
+"""Discovery of all nodes: built in, user-defined, of installed packages, and tools of MCP servers.
 
-Only declarations are read. No module of a node is imported, and what cannot be read is told and left out.
+Only declarations are read. No module of a node is imported, and unreadable declarations are reported and skipped.
 """
 
 import os
@@ -28,7 +28,7 @@ _SYNC: Final = "Have it written again: pflow mcp sync"
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A declared node: its interface in JSON, with where it comes from, and what searches look at beside its type."""
+    """A declared node: its interface as JSON, its source, and the texts for searches."""
 
     line: bytes
     about: tuple[str, str, str]
@@ -37,7 +37,7 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredNodes:
-    """All components by type, and all that they follow from."""
+    """All components by type, and the stamps on which they depend."""
 
     components: dict[str, Component]
     problems: list[Problem]
@@ -46,7 +46,7 @@ class DiscoveredNodes:
 
 
 def discover_nodes(home: Path, known: Folders | None = None) -> DiscoveredNodes:
-    """Everything there is. `known` is what an earlier look found in the folders of the import path."""
+    """Return all nodes. `known` are the folders of the import path from an earlier discovery."""
     look = _Discovery(home)
     look.add_built_in_nodes()
     look.add_user_nodes()
@@ -56,14 +56,14 @@ def discover_nodes(home: Path, known: Folders | None = None) -> DiscoveredNodes:
 
 
 def digest_source(source: bytes) -> str:
-    """What tells one text of a user's node file from another."""
-    from uraniborg.kernel.ids import content_id  # few have nodes of their own
+    """Return a digest of a user's node file."""
+    from uraniborg.kernel.ids import content_id  # few users define nodes
 
     return content_id(source)[:16]
 
 
 class _Discovery:
-    """One look around. What is declared first has the type: built-in nodes cannot be replaced by others."""
+    """One discovery. The first declaration of a type wins, so built-in nodes cannot be replaced."""
 
     def __init__(self, home: Path) -> None:
         self.reader = NodeFileReader()
@@ -93,7 +93,7 @@ class _Discovery:
                 self.reader.add_problem(
                     where, f"There is no JSON file beside the module {module}.", "Install it again."
                 )
-            # A package that is not there cannot be watched either: with this stamp the next look is a new one.
+            # A missing package cannot be watched: this stamp never matches, so the next process discovers again.
             if path is None:
                 self.reader.stamps[f"module {module}"] = []
             else:
@@ -104,7 +104,7 @@ class _Discovery:
     def add_mcp_tools(self) -> None:
         plain = self.reader.read_json(f"{self._home}/{TOOLS_FILE}", TOOLS_FILE)
         if plain is not None and not isinstance(_as_mapping(plain).get("servers"), dict):
-            self.reader.add_problem(TOOLS_FILE, "It holds no `servers`.", _SYNC)
+            self.reader.add_problem(TOOLS_FILE, "It does not have an object `servers`.", _SYNC)
         for server, listed in _as_mapping(_as_mapping(plain).get("servers")).items():
             for node in _as_list(_as_mapping(listed).get("nodes")):
                 self._add_node(node, "mcp", TOOLS_FILE, file=f"{server}/{_as_mapping(node).get('tool', '')}")
@@ -113,7 +113,7 @@ class _Discovery:
         plain = self.reader.read_json(path, where)
         nodes = _as_mapping(plain).get("nodes")
         if plain is not None and not isinstance(nodes, list):
-            self.reader.add_problem(where, "It holds no list `nodes`.")
+            self.reader.add_problem(where, "It does not have a list `nodes`.")
         return _as_list(nodes)
 
     def _add_node(self, plain: Any, source: Source, where: str, *, file: str = "") -> None:
@@ -147,7 +147,7 @@ class _Discovery:
         self.components[kind] = Component(line, about, where)
 
     def _make_user_version(self, plain: Mapping[str, Any]) -> str:
-        """What is declared and a digest of the code: whoever edits it has another node."""
+        """Return the declared version with a digest of the code, so that edited code is a new version."""
         run = OWN_RUN.fullmatch(plain["run"])
         if run is None:
             raise ValueError("`run` must be `file.py:function`, of a file beside it")

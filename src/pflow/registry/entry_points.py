@@ -17,7 +17,7 @@ GROUP: Final = "pflow.nodes"
 Offer = list[str]
 """The distribution, the name of the entry point, and the module that it names."""
 Folders = dict[str, tuple[Stamp, list[Offer]]]
-"""For each folder that modules are imported from its stamp and what is offered there."""
+"""The stamp and the offers of each folder of the import path."""
 
 
 def scan_import_path(known: Mapping[str, tuple[Stamp, list[Offer]]]) -> Folders:
@@ -33,7 +33,7 @@ def scan_import_path(known: Mapping[str, tuple[Stamp, list[Offer]]]) -> Folders:
 
 
 def list_offers(folders: Folders) -> list[Offer]:
-    """What is offered in all of them. Of two installations of one distribution the first is the one that counts."""
+    """Return the offers of all folders. If a distribution is installed twice, the first counts."""
     first: dict[str, str] = {}
     return [
         offer
@@ -44,7 +44,7 @@ def list_offers(folders: Folders) -> list[Offer]:
 
 
 def find_interface_file(module: str) -> Path | None:
-    """The JSON file beside a module, which is only located: nothing of its package is run."""
+    """Return the JSON file beside a module, located without importing its package."""
     top, *inner = module.split(".")
     try:
         spec = importlib.util.find_spec(top)

@@ -1,4 +1,4 @@
-"""The interface of a node type, as data: what it takes, what it gives, and what it does to the world."""
+"""The interface of a node type as data: parameters, outputs, actions and effect."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ TYPES: Final = ("str", "int", "float", "bool", "dict", "list", "any")
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """`type` is one of TYPES, or several joined by `|`. `choices` are all the values it may have, if not any will do.
+    """A parameter. `type` is one of TYPES, or several joined by `|`; `choices` are the allowed values, if bounded.
 
-    The checker holds constants against them; what a template stands for is the node's to look at.
+    The checker compares constants with them; the node checks values of templates.
     """
 
     key: str
@@ -39,7 +39,7 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Out:
-    """`structure` is what a dict or the items of a list hold, by key; None where that is not known."""
+    """An output. `structure` has the fields of a dict, or of the items of a list; None if unknown."""
 
     key: str
     type: str = "any"
@@ -55,7 +55,7 @@ class Out:
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """`run` names the function: `package.module:function`, or `file.py:function` beside the file that says so."""
+    """A node type. `run` is `package.module:function`, or `file.py:function` beside the declaring file."""
 
     type: str
     description: str
@@ -74,15 +74,15 @@ class Interface:
     example: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tags: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
-    """Parameters that name files. Size and time of change of those are part of what a result follows from."""
+    """Parameters that name input files. A result depends on their size and modification time."""
     writes: tuple[str, ...] = ()
     """Parameters that name files it writes: where one is gone, an earlier result does not stand for it."""
     takes: tuple[str, ...] = ()
-    """Parameters that name files it takes away: who wrote them need not write them again."""
+    """Parameters that name files it removes: earlier nodes that wrote them need not write them again."""
     reads_world: bool = False
-    """Whether it may read what nodes before it wrote without being given it."""
+    """Whether it may read files that earlier nodes wrote, without a parameter that names them."""
     is_volatile: bool = False
-    """Whether what it reads changes by itself, so that an earlier result is never used."""
+    """Whether its input changes by itself, so that an earlier result is never reused."""
     volatile_by: tuple[str, frozenset[str]] | None = None
     """A parameter on whose value that depends, and the values for which it is so: ask `is_volatile_for`."""
     limits: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ class Interface:
         return str(value).upper() in values
 
     def to_dict(self) -> dict[str, Any]:
-        """As `browse_components` tells of it."""
+        """Return the description in `browse_components`."""
         return {
             "type": self.type,
             "description": self.description,
@@ -134,13 +134,13 @@ class Interface:
 
 
 def parse_interface(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
-    """The interface that a JSON object declares. Raises ValueError that says what is wrong with it."""
+    """Return the interface that a JSON object declares. Raise ValueError with the problem."""
     check_interface(plain)
     return build_interface(plain, source=source, file=file)
 
 
 def build_interface(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
-    """The same for an object that `check_interface` has nothing against."""
+    """Return the interface of an object that `check_interface` accepts."""
     effect = plain.get("effect", "effectful")
     by: tuple[str, Mapping[str, Effect]] | None = None
     unless: tuple[str, ...] = ()
@@ -182,7 +182,7 @@ def build_interface(plain: Mapping[str, Any], *, source: Source, file: str = "")
 
 
 def check_interface(plain: Mapping[str, Any]) -> None:
-    """Raises ValueError that says what is wrong with the JSON object as an interface."""
+    """Raise ValueError if the JSON object is not a valid interface."""
     for key in ("type", "description", "run"):
         if not isinstance(plain.get(key), str) or not plain[key]:
             raise ValueError(f"`{key}` must be text")
@@ -196,7 +196,7 @@ def check_interface(plain: Mapping[str, Any]) -> None:
         if key in plain and not _are_texts(plain[key]):
             raise ValueError(f"`{key}` must be a list of texts")
     if unknown := [one for one in plain.get("limits", ()) if one not in params]:
-        raise ValueError(f"`limits` names `{unknown[0]}`, which is none of `params`")
+        raise ValueError(f"`limits` names `{unknown[0]}`, which is not one of `params`")
     timeout = plain.get("timeout")
     if timeout is not None and (type(timeout) not in {int, float} or timeout <= 0):
         raise ValueError("`timeout` must be a number of seconds")

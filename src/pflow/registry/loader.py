@@ -21,7 +21,7 @@ _load_lock: Final = threading.RLock()
 
 
 def load_function(interface: Interface, home: Path) -> Function:
-    """The function that the interface names. Raises NodeFailed that says why it cannot be had."""
+    """Return the function of the interface. Raise NodeNotLoaded with the reason."""
     module, _, name = interface.run.partition(":")
     try:
         found = _load_user_module(interface, home) if interface.source == "user" else importlib.import_module(module)
@@ -30,7 +30,7 @@ def load_function(interface: Interface, home: Path) -> Function:
     except (Exception, SystemExit) as wrong:
         raise NodeNotLoaded(
             f"The code of the node type '{interface.type}' cannot be loaded: {type(wrong).__name__}: {wrong}",
-            hint=f"Look at {module}, or install what it needs.",
+            hint=f"Check {module}, or install its dependencies.",
             node_type=interface.type,
         ) from wrong
     function = getattr(found, name, None)
@@ -44,7 +44,7 @@ def load_function(interface: Interface, home: Path) -> Function:
 
 
 def _load_user_module(interface: Interface, home: Path) -> ModuleType:
-    """The module of a user's node, as it was when the interface was read: what was edited since is another node."""
+    """Return the module of a user's node. Raise NodeChanged if the file was edited after the interface was read."""
     run = OWN_RUN.fullmatch(interface.run)
     if run is None:
         raise ValueError("`run` must be `file.py:function`")

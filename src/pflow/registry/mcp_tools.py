@@ -1,4 +1,4 @@
-"""The interface of an MCP server's tool, made from what the server lists of it."""
+"""Interfaces of MCP tools, made from the tool lists of servers."""
 
 from collections.abc import Mapping
 from typing import Any, Final, cast
@@ -26,7 +26,7 @@ Schema = dict[str, Any]
 
 
 def make_tool_interface(server: str, tool: Mapping[str, Any], *, version: str = "") -> dict[str, Any]:
-    """The JSON object that declares the tool as a node; `version` is the server's. Raises ValueError for no tool."""
+    """Return the JSON object that declares the tool as a node; `version` is the server's. Raise ValueError."""
     name = tool.get("name")
     if not isinstance(name, str) or not name:
         raise ValueError("a tool must have a name")
@@ -43,7 +43,7 @@ def make_tool_interface(server: str, tool: Mapping[str, Any], *, version: str = 
         "params": params,
         "outputs": {
             "result": {
-                "description": "What the tool answered.",
+                "description": "The reply of the tool.",
                 **_make_output(_get_result_schema(tool.get("outputSchema"))),
             },
             "is_error": {"type": "bool", "description": "Whether the tool called its answer an error."},
@@ -88,7 +88,7 @@ def _make_param(value: Any, root: Schema, required: bool) -> dict[str, Any]:
 
 
 def _list_choices(schema: Schema, root: Schema) -> list[Any]:
-    """The values that there are to choose from, but for null; none if any will do."""
+    """Return the allowed values without null; empty if any value is allowed."""
     if isinstance(listed := schema.get("enum"), list):
         return [one for one in cast("list[Any]", listed) if one is not None]
     if schema.get("const") is not None:
@@ -102,7 +102,7 @@ def _list_choices(schema: Schema, root: Schema) -> list[Any]:
 
 
 def _get_result_schema(value: Any) -> Schema:
-    """The schema of what the node gives: servers wrap what is no object in one with the only key `result`."""
+    """Return the schema of the node's result: servers wrap values that are not objects under the key `result`."""
     schema = _as_schema(value)
     wrapped = _get_properties(schema)
     if list(wrapped) == ["result"]:
@@ -118,7 +118,7 @@ def _make_output(schema: Schema) -> dict[str, Any]:
 
 
 def _make_structure(value: Any, root: Schema, depth: int) -> dict[str, Any] | None:
-    """What a dict or the items of a list hold, as far down as anybody would look."""
+    """Return the fields of a dict, or of the items of a list, to a bounded depth."""
     schema = _resolve_schema(value, root)
     if "items" in schema:
         schema = _resolve_schema(schema["items"], root)
@@ -166,7 +166,7 @@ def _make_sample(schema: Schema, param: Mapping[str, Any]) -> Any:
 
 
 def _resolve_schema(value: Any, root: Schema) -> Schema:
-    """The schema itself, or the one of this document that it refers to."""
+    """Return the schema, or the schema of this document that it refers to."""
     schema = _as_schema(value)
     for _ in range(_DEEPEST):
         reference = schema.get("$ref")

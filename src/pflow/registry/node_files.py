@@ -11,10 +11,10 @@ import orjson
 
 _LARGEST: Final = 64 * 1024 * 1024
 _READING: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""Opening a pipe must not wait for somebody who writes to it."""
+"""Opening a pipe must not wait for a writer."""
 _SHAPE: Final = 'A file of nodes is {"nodes": [{"type": …, "description": …, "run": …}, …]}.'
 Stamp = list[int] | None
-"""None for what is not there."""
+"""None for a missing file."""
 
 
 class NodeFileReader:
@@ -26,7 +26,7 @@ class NodeFileReader:
         self.problems.append(Problem(where, problem, hint))
 
     def list_json_files(self, folder: Path) -> list[str]:
-        """The names of the JSON files of a folder in their order; none if it is not there."""
+        """Return the sorted names of the JSON files in a folder; empty if there is no folder."""
         self.stamps[str(folder)] = stamp_path(str(folder))
         try:
             names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
@@ -37,11 +37,11 @@ class NodeFileReader:
             return []
         readable = [name for name in names if _is_encodable(name)]
         if len(readable) < len(names):
-            self.add_problem(folder.name, "It has files whose names are no text.", "Rename them.")
+            self.add_problem(folder.name, "It has files whose names are not valid text.", "Rename them.")
         return readable
 
     def read_json(self, path: str, where: str) -> Any:
-        """What a file holds; None where there is no file, or none that can be read."""
+        """Return the value in a JSON file, or None if the file is missing or unreadable."""
         try:
             data = self.read_bytes(path)
             return None if data is None else orjson.loads(data)
@@ -54,7 +54,7 @@ class NodeFileReader:
         return None
 
     def read_bytes(self, path: str) -> bytes | None:
-        """What is in a file; None where there is none. Raises OSError for what is no file, or cannot be read."""
+        """Return the content of a file, or None if it is missing. Raise OSError for other problems."""
         self.stamps[path] = None
         try:
             opened = os.open(path, _READING)
@@ -64,23 +64,23 @@ class NodeFileReader:
             self.stamps[path] = stamp_path(path)
             raise
         try:
-            # The stamp is older than what is read, never younger.
+            # Stamp before reading, so that a later change is detected.
             seen = os.fstat(opened)
             self.stamps[path] = stamp_status(seen)
             if not stat.S_ISREG(seen.st_mode) or seen.st_size > _LARGEST:
-                raise OSError(0, "it is no file, or larger than such a file may be")
+                raise OSError(0, "it is not a regular file, or it is too large")
             return os.read(opened, seen.st_size + 1)
         finally:
             os.close(opened)
 
 
 def _is_encodable(name: str) -> bool:
-    """Whether a file name can be told to others: the system allows bytes that are no characters."""
+    """Return whether a file name is valid text: the system allows other bytes, too."""
     return not any("\ud800" <= char <= "\udfff" for char in name)
 
 
 def describe_error(wrong: Exception) -> str:
-    """What an error says, without a path of this machine."""
+    """Return the message of an error, without a path of this machine."""
     said = wrong.strerror if isinstance(wrong, OSError) else str(wrong)
     return (said or type(wrong).__name__).rstrip(".")
 
@@ -97,13 +97,13 @@ def stamp_status(seen: os.stat_result) -> list[int]:
 
 
 def are_unchanged(stamps: Mapping[str, Stamp]) -> bool:
-    """Whether all of them are as they were."""
+    """Return whether all of them are as they were."""
     return all(stamp_path(path) == stamp for path, stamp in stamps.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`where` is a file as seen from the pflow home, or what else declares nodes."""
+    """A problem with a declaration. `where` is a file relative to the pflow home, or another source of nodes."""
 
     where: str
     problem: str

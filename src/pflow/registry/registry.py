@@ -54,14 +54,14 @@ class Match:
 
 
 class Registry:
-    """The node types of one home, as they are when they are first asked for. Made anew for each request."""
+    """The node types of one home, as of the first access. Each request creates a new registry."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
         self._cache_problems: list[Problem] = []
 
     def load(self) -> Mapping[str, Interface]:
-        """All interfaces by type. Never fails because of what a file holds: see `problems`."""
+        """Return all interfaces by type. Invalid files never raise: see `problems`."""
         return self._interfaces
 
     def get(self, type: str) -> Interface | None:  # noqa: A002 - what the IR calls it
@@ -72,11 +72,11 @@ class Registry:
 
     @property
     def problems(self) -> list[Problem]:
-        """What could not be read, and why."""
+        """The declarations that could not be read, with reasons."""
         return [*self._cached.problems, *self._cache_problems]
 
     def search(self, query: str, limit: int | None = None, *, uses: Mapping[str, int] | None = None) -> list[Match]:
-        """The types that fit, best first; `uses` says how often each was used. All types for an empty query."""
+        """Return the matching types, best first; `uses` counts uses by type. An empty query matches all."""
         from pflow.registry.search import make_document, rank_documents  # a run searches for nothing
 
         used = uses or {}
@@ -92,7 +92,7 @@ class Registry:
         return [match.type for match in self.search(type) if match.score > 0]
 
     def load_function(self, interface: Interface) -> "Function":
-        """The function of a node type, whose module is imported now. Raises NodeFailed if it cannot be."""
+        """Import and return the function of a node type. Raise NodeNotLoaded."""
         from pflow.registry.loader import load_function  # only runs need it
 
         return load_function(interface, self.home)
@@ -106,7 +106,7 @@ class Registry:
         try:
             kept, known = cache.read_cache(self.home)
         except DamagedCache:
-            told = "It was damaged or of another version, and has been made anew."
+            told = "It was damaged or of another version, and has been rebuilt."
             self._cache_problems.append(Problem(cache.FILE, told, "Nothing need be done."))
             kept, known = None, {}
         return self._discover_and_cache(known) if kept is None else kept

@@ -1,9 +1,9 @@
-"""Ranks nodes and workflows by what was asked for. Documents in, an order out: nothing here reads a file.
+"""Ranking of nodes and workflows for a query. Pure: no file is read.
 
-Every word of the query counts, rare ones more. Best is a word in the name, then in the description, then among
-parameters and outputs, then among tags; how often a thing was used only decides between equals. A document that has
-more of the words comes first. Words are compared by their stems; the beginning of a word, another word for the same
-thing, and (where no document has anything else) a word spelt nearly the same count for less.
+Every word of the query counts, rare words more. A word in the name counts most, then in the description, then in
+parameters and outputs, then in tags; the number of uses decides only between equals. A document that has more of the
+words comes first. Words are compared by their stems. The start of a word, a synonym, and (if no document has anything
+else) a similar spelling count less.
 """
 
 import math
@@ -24,7 +24,7 @@ _NEARLY: Final = 0.4
 _SAME_NAME: Final = 20.0
 _USED: Final = 0.05
 _FLOOR: Final = 0.05
-"""What has less than this part of the best score is left out: it shares a common word with a long query."""
+"""Documents below this share of the best score are left out: they share a common word with a long query."""
 _LONGEST_FIELD: Final = 2_000
 _LONGEST_QUERY: Final = 1_000
 _MOST_WORDS: Final = 24
@@ -92,7 +92,7 @@ class Hit:
 def make_document(
     key: str, *, description: str = "", keys: Iterable[str] = (), tags: Iterable[str] = (), uses: int = 0
 ) -> Document:
-    """A node or a workflow by its name; `keys` are the names of its parameters and outputs, or what else it uses."""
+    """Return the document of a node or workflow; `keys` are names of parameters, outputs or node types."""
     fields = (
         f"{_split_camel_case(key)} {_squeeze_name(key)}",
         description,
@@ -103,7 +103,7 @@ def make_document(
 
 
 def rank_documents(query: str, documents: Sequence[Document], *, limit: int | None = None) -> list[Hit]:
-    """The documents that fit, best first; all of them, the most used first, if the query says nothing."""
+    """Return the matching documents, best first; all of them, the most used first, for an empty query."""
     query = query[:_LONGEST_QUERY]
     asked = _parse_query_terms(query)
     if not asked:
@@ -121,7 +121,7 @@ def rank_documents(query: str, documents: Sequence[Document], *, limit: int | No
 
 
 def _parse_query_terms(query: str) -> dict[str, str]:
-    """The stems that are asked for, each with the word as it was written."""
+    """Return the stems of the query, each with its word."""
     asked: dict[str, str] = {}
     for word in words(_split_camel_case(query)):
         if term := stem(word):
@@ -148,7 +148,7 @@ def _score_term(term: str, texts: Sequence[str], synonyms: Iterable[Fits]) -> Fi
 
 
 def _score_stem(term: str, texts: Sequence[str], *, beginning: float = 0.0) -> Fits:
-    """The texts with a word of this stem, or, for a part `beginning` of the weight, with one that begins with it."""
+    """Return the texts with a word of this stem, or, at the weight `beginning`, with a word that starts with it."""
     # A stem is the beginning of each of its words, but for a last `y` that became `i`.
     start = term[:-1] if term.endswith("i") and len(term) > _SHORTEST_BEGINNING else term
     found: Fits = {}
@@ -169,9 +169,9 @@ def _weigh_text(term: str, start: str, text: str, beginning: float) -> float:
 
 
 def _rate_match(term: str, text: str, at: int, beginning: float) -> float:
-    """What the word at this place is worth: all, the part for a beginning, or nothing."""
+    """Return the quality of the match at this position: 1 for a word, less for a start of a word, else 0."""
     if not term.isascii():
-        return 1.0  # scripts without spaces have no words to begin
+        return 1.0  # scripts without spaces do not separate words
     if at and text[at - 1].isalnum():
         return 0.0
     word = _WORD.match(text, at)
@@ -181,7 +181,7 @@ def _rate_match(term: str, text: str, at: int, beginning: float) -> float:
 
 
 def _score_misspelt(lost: Mapping[str, str], texts: Sequence[str]) -> dict[str, Fits]:
-    """The texts with what may have been meant by words that no text has."""
+    """Return the texts with words that are similar to words that no text has."""
     doubtful = {term: word for term, word in lost.items() if len(word) >= _SHORTEST_MISSPELT}
     if not doubtful:
         return {}
@@ -225,7 +225,7 @@ def _order_hits(
 
 
 def _compute_name_bonus(key: str, asked: str, alike: Sequence[str]) -> float:
-    """Return what a document gains whose whole name is the query, or another word for it: for `bash`, `shell`."""
+    """Return the bonus of a document whose full name is the query or a synonym: `shell` for `bash`."""
     if key == asked:
         return _SAME_NAME
     return _SAME_NAME * _SYNONYM if alike and stem(key) in alike else 0.0
@@ -236,7 +236,7 @@ def _rate_usage(uses: int) -> float:
 
 
 def find_synonyms(term: str) -> tuple[str, ...]:
-    """The stems of other words for the word with this stem; none for most."""
+    """Return the stems of the synonyms of a stem; most words have none."""
     if not _by_stem:
         _by_stem.update(_build_synonym_table())
     return _by_stem.get(term, ())

@@ -50,9 +50,9 @@ class Cron(Scheduler):
 
 
 def format_cron_line(job: Job) -> str:
-    """Return the line, without a line break. Raises InvalidInputs for what cron cannot carry."""
+    """Return the line, without a line break. Raise InvalidInputs for inputs that cron cannot store."""
     for given in job.inputs:
-        # What a backslash means differs from cron to cron.
+        # Versions of cron treat a backslash differently.
         if "\\" in given or CONTROL.search(given):
             name = given.partition("=")[0]
             message = f"The input '{name}' has a line break, control character or backslash, which cron cannot carry."

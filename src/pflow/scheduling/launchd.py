@@ -83,5 +83,5 @@ def _read_timing(path: Path) -> str:
     try:
         plain: Any = plistlib.loads(path.read_bytes())
         return str(plain["EnvironmentVariables"][_AT])
-    except Exception:  # a damaged file, for which the parser raises whatever it meets
+    except Exception:  # for a damaged file, the parser raises many kinds of errors
         return ""

@@ -1,6 +1,6 @@
-"""What the schedulers of the system share: their programs, and files that are written whole or not at all.
+"""Base class of the schedulers, and files that are written with a rollback.
 
-A scheduler is given the environment of the command, which says where its folders and programs are.
+A scheduler gets the environment of the command, which locates its folders and programs.
 """
 
 import os
@@ -51,14 +51,15 @@ class Scheduler(ABC):
 
     @abstractmethod
     def install(self, job: Job) -> None:
-        """Install the job in the place of an earlier one of its workflow.
+        """Install the job, replacing an earlier job of the same workflow.
 
-        Raises InvalidInputs, WorkflowExists for files of somebody else, LibraryUnwritable, SchedulerUnavailable.
+        Raises InvalidInputs, WorkflowExists for files that pflow did not write, LibraryUnwritable,
+        SchedulerUnavailable.
         """
 
     @abstractmethod
     def remove(self, name: str) -> bool:
-        """Remove the job of the workflow; return False if there is none. Raises as `install` does."""
+        """Remove the job of the workflow; return False if it is not installed. Raise the errors of `install`."""
 
     @abstractmethod
     def list_schedules(self) -> list[Schedule]:
@@ -68,7 +69,7 @@ class Scheduler(ABC):
         return Path(self.env.get("HOME") or "~").expanduser().joinpath(*parts)
 
     def run_tool(self, *arguments: str, stdin: str = "") -> CompletedProcess[str]:
-        """Run the tool. Raises SchedulerUnavailable if it is not there or does not end."""
+        """Run the tool. Raise SchedulerUnavailable if it is missing or does not end."""
         program = shutil.which(self.tool, path=self.env.get("PATH"))
         if program is None:
             raise SchedulerUnavailable(f"The program {self.tool} is not on PATH.", hint=self._alternative)
@@ -82,7 +83,7 @@ class Scheduler(ABC):
                 env={**self.env, "LC_ALL": "C"},
             )
         except (OSError, subprocess.TimeoutExpired) as exc:
-            reason = exc.strerror if isinstance(exc, OSError) else f"it did not end within {_PATIENCE_S} s"
+            reason = exc.strerror if isinstance(exc, OSError) else f"it did not end after {_PATIENCE_S} s"
             raise SchedulerUnavailable(f"{self.tool} cannot be run: {reason}.", hint=self._alternative) from None
         # Not in text mode, which would change line ends of a crontab.
         stdout, stderr = (stream.decode("utf-8", "surrogateescape") for stream in (done.stdout, done.stderr))
@@ -106,7 +107,7 @@ class Scheduler(ABC):
 
 @contextmanager
 def write_with_rollback(files: Mapping[str, str], *, mark: str) -> Generator[None]:
-    """Write the files; put back what was there if the body raises SchedulerUnavailable.
+    """Write the files; restore the earlier content if the body raises SchedulerUnavailable.
 
     Raises WorkflowExists for a file without the mark, and LibraryUnwritable.
     """
@@ -128,7 +129,7 @@ def write_with_rollback(files: Mapping[str, str], *, mark: str) -> Generator[Non
 
 
 def remove_files(*files: Path) -> None:
-    """Remove the files that there are. Raises LibraryUnwritable."""
+    """Remove the files that exist. Raise LibraryUnwritable."""
     for path in files:
         _write_or_remove(path, None)
 

@@ -28,7 +28,7 @@ class Timing:
     minute: int
 
     def __str__(self) -> str:
-        """The form that `parse_timing` reads."""
+        """Return the form that `parse_timing` reads."""
         if self.hour is None:
             return "hourly"
         days = "daily" if self.days == _ALL else ",".join(DAYS[day] for day in self.days)
@@ -64,7 +64,7 @@ def parse_timing(text: str) -> Timing:
 
 
 def _parse_days(word: str) -> tuple[int, ...]:
-    """Return the days that a word names: none for what names no day."""
+    """Return the days that a word names; empty if it does not name a day."""
     if word in _GROUPS:
         return _GROUPS[word]
     first, is_range, last = word.partition("-")

@@ -30,7 +30,7 @@ _QUOTE: Final = (
 )
 _SAME_SHELL: Final = ("eval", "trap")
 _PROGRAM: Final = "Write the program into the command itself, and pass only its arguments as templates."
-_OPTION: Final = "Write the template itself as a word of its own, behind `--` if it is not the argument of an option."
+_OPTION: Final = "Write the template itself as a separate word, behind `--` if it is not the argument of an option."
 _MAGIC: Final = "Let perl read the file from its input: perl -ne '…' < ${file}. It runs operands such as 'date |'."
 _IN_WORD: Final = ("attached", "bundled")
 _LOOKED_AT: Final = 20

@@ -108,7 +108,7 @@ def _inspect_test(arguments: "Arguments", name: str, words: Sequence[Word], _: b
 
 
 def _inspect_comparison(arguments: "Arguments", name: str, operand: Word) -> None:
-    """`[[` computes what it compares as numbers, and so does `[` in some shells."""
+    """Inspect an operand of a numeric comparison, which `[[` and in some shells `[` evaluate as arithmetic."""
     if name == "[[":
         arguments.walk.check_computed(operand, "[[ ]]")
     else:

@@ -15,7 +15,7 @@ from pflow.templates.syntax import Template, find_templates, parse_pieces
 
 VARIABLE: Final = "PFLOW_"
 _LONGEST: Final = 100_000
-"""In bytes: systems take no longer variables."""
+"""In bytes: systems do not accept longer variables."""
 _WRITTEN: Final = {"bare": '"${{{name}}}"', "double": "${{{name}}}", "single": "'\"${{{name}}}\"'"}
 _LONGEST_CACHED: Final = 10_000
 

@@ -118,7 +118,7 @@ class _Inspector:
         self.inspection.numbers.add(mark)
 
     def inspect_nested_program(self, text: str, *, has_values: bool, is_fed: bool) -> None:
-        """Inspect a constant program for a shell of its own."""
+        """Inspect a constant program for another shell."""
         if not self.is_last:
             return
         inspector = _Inspector((self.names - {"@"}) | ({"@"} if has_values else set()), Inspection())
@@ -132,7 +132,7 @@ class _Inspector:
             self.report_finding(finding.program, finding.hint)
 
     def inspect_script(self, script: Script, is_fed: bool) -> bool:
-        """Return whether values may be in what the script prints. `is_fed` if they may be in what it reads."""
+        """Return whether the output of the script may contain values. `is_fed` if its input may contain them."""
         carries = False
         for pipeline in script.pipelines:
             flows = is_fed
@@ -228,7 +228,7 @@ class _Inspector:
             self.report_finding(program, _CONSTANT, word)
 
     def may_hold_value(self, word: Word, is_fed: bool = False) -> bool:
-        """Return whether there may be a value in a word, and inspect the commands within it."""
+        """Return whether a word may contain a value, and inspect the commands in it."""
         held = [self._may_part_hold_value(part, is_fed) for part in word]
         return any(held)
 

@@ -19,7 +19,7 @@ class Program:
     code: str = ""
     """Options whose argument is the program; operands are data behind them."""
     runs: str = ""
-    """Options whose argument is run, or decides what is run, beside the operands."""
+    """Options whose argument is run, or selects the program, beside the operands."""
     takes: str = ""
     """Other options with an argument."""
     takes_two: str = ""

@@ -1,4 +1,4 @@
-"""Programs whose arguments have a form of their own: `find`, `git`, `make`, `xargs`, `parallel` and those that copy."""
+"""Inspections of programs with special arguments: `find`, `git`, `make`, `xargs`, `parallel` and those that copy."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -64,7 +64,7 @@ class Words(ABC):
         self._depth -= 1
 
     def read_word(self) -> Word:
-        """Read the word at the present position; an empty one if there is none."""
+        """Read the word at the present position; return an empty word if there is none."""
         parts: list[Part] = []
         while self.at < self.end:
             char = self.text[self.at]
@@ -190,7 +190,7 @@ class Words(ABC):
         self.at = min(self.at + 1, self.end)
 
     def _find_span_over(self, place: int) -> Span | None:
-        """Return the template that a position is within."""
+        """Return the template around a position, or None."""
         before = bisect_left(self._starts, place) - 1
         span = self._marks[self._starts[before]] if before >= 0 else None
         return span if span and place < span.end else None
@@ -222,7 +222,7 @@ class Words(ABC):
             parts.append(Text("$"))
 
     def _check_ansi(self) -> None:
-        """Raise Undecided for `$'\\''`, which ends at the second quote in one shell and at the third in the other."""
+        """Raise Undecided for an ANSI-C string with an escaped quote, whose end shells disagree about."""
         end = self.text.find("'", self.at + 1, self.end)
         if end > 0 and self.text[end - 1] == "\\":
             raise Undecided("shells disagree where $'…' with \\' in it ends")

@@ -1,4 +1,4 @@
-"""Templates and values: what a text with templates stands for."""
+"""Resolution of templates: text with templates becomes text or values."""
 
 import json
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ from pflow.templates.truncation import refuse_truncated
 _ITEM_CHARACTERS: Final = 32
 """For how many characters an item of a list or an object counts: it takes about as much room."""
 MOST_CHARACTERS: Final = 64 * 1024 * 1024
-"""How many characters and items there may be in what templates are put into."""
+"""The most characters and items that templates may insert."""
 
 
 class Resolution:
-    """Resolves value after value, and remembers every reference that led nowhere."""
+    """Resolves values and records every reference without a value."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -28,7 +28,7 @@ class Resolution:
         self._put_before: list[Any] = []
 
     def resolve_value(self, value: Any) -> Any:
-        """The same value with each template in it replaced by what it stands for."""
+        """Return the value with each template replaced by its value."""
         if isinstance(value, str):
             return self.resolve_text(value) if "${" in value else value
         if isinstance(value, dict):
@@ -38,7 +38,7 @@ class Resolution:
         return value
 
     def resolve_text(self, text: str) -> Any:
-        """What a text stands for: a value of any type if it is one template and nothing else, else a text."""
+        """Return the value of a text: of any type if the text is a single template, else text."""
         pieces = parse_pieces(text)
         if len(pieces) == 1 and isinstance(only := pieces[0], Template) and (only.start, only.end) == (0, len(text)):
             return self._resolve_bounded(only)
@@ -57,7 +57,7 @@ class Resolution:
         return "".join(parts)
 
     def resolve_template(self, template: Template) -> Any:
-        """The first of its choices that is there and not null; null if the last is. Missing ones are remembered."""
+        """Return the first choice that exists and is not null, else null. Record missing references."""
         found: Any = ABSENT
         absent: list[Reference] = []
         for choice in template.choices:
@@ -72,12 +72,12 @@ class Resolution:
         return found
 
     def resolve_reference(self, reference: Reference) -> Any:
-        """What one reference refers to; null if there is nothing."""
+        """Return the value of a reference, or None."""
         found = self._follow_reference(reference)
         return None if found is ABSENT else found
 
     def raise_if_missing(self, **ids: Any) -> None:
-        """Raises TemplateUnresolved if anything was missing."""
+        """Raise TemplateUnresolved if a reference was missing."""
         if not self.missing:
             return
         from pflow.templates.unresolved import explain_missing
@@ -87,13 +87,13 @@ class Resolution:
         raise TemplateUnresolved(texts, available=told.available, hint=told.hint, **ids)
 
     def _resolve_bounded(self, template: Template) -> Any:
-        """The value of a template. Values may hold each other many times over: what is made of them is bounded."""
+        """Return the value of a template, and bound the total size of all inserted values."""
         value = self.resolve_template(template)
         if not isinstance(value, (str, dict, list)):
             return value
         kept = cast("Any", value)
         self._put_before.append(kept)
-        if len(self._put_before) == 2:  # one alone is no larger than it was
+        if len(self._put_before) == 2:  # a single value is as large as before
             self._size = _count_characters(self._put_before[0], self._sizes)
         if len(self._put_before) > 1:
             self._size += _count_characters(kept, self._sizes)
@@ -116,7 +116,7 @@ class Resolution:
 
 
 def _count_characters(value: Any, sizes: dict[int, int]) -> int:
-    """The characters and items of a value, each counted as often as it is there. `sizes` are those known."""
+    """Return the number of characters and items of a value, counting repeated parts each time. `sizes` caches parts."""
     if isinstance(value, str):
         return len(value)
     waiting = [value]
@@ -133,7 +133,7 @@ def _count_characters(value: Any, sizes: dict[int, int]) -> int:
 
 
 def format_as_text(value: Any) -> str:
-    """A value within a text: nothing for null, JSON for all but text."""
+    """Return a value as part of a text: empty for null, JSON for other types than text."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -145,7 +145,7 @@ def format_as_text(value: Any) -> str:
 
 
 def _format_unusual_value(value: Any) -> str:
-    """JSON of what the fast way refuses: integers beyond 64 bits, half characters, keys that are no text."""
+    """Return JSON of values that orjson refuses: integers beyond 64 bits, surrogates, keys that are not text."""
     try:
         return json.dumps(value, default=str, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):

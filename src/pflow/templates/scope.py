@@ -13,7 +13,7 @@ ABSENT: Final = object()
 
 
 class Scope:
-    """Names and their values: those of a run, and within them those of one item of a batch."""
+    """Names and their values: those of a run, with those of one batch item on top."""
 
     __slots__ = ("_above", "values")
 
@@ -22,7 +22,7 @@ class Scope:
         self._above = above
 
     def get(self, name: str) -> Any:
-        """The value of a name, or ABSENT."""
+        """Return the value of a name, or ABSENT."""
         if name in self.values:
             return self.values[name]
         return self._above.get(name) if self._above is not None else ABSENT
@@ -33,7 +33,7 @@ class Scope:
 
 
 def get_item(value: Any, place: Any) -> Any:
-    """What is in a value at a key or an index, or ABSENT. A text that holds JSON is read."""
+    """Return the item of a value at a key or an index, or ABSENT. JSON in a text is parsed."""
     if isinstance(value, str):
         value = parse_embedded_json(value)
     if isinstance(value, dict):
@@ -46,7 +46,7 @@ def get_item(value: Any, place: Any) -> Any:
 
 
 def parse_embedded_json(text: str) -> Any:
-    """What a text holds that is the JSON of an object or a list, as the output of many commands is."""
+    """Return the JSON object or list that a text contains, as the output of many commands does, or ABSENT."""
     if len(text) > _JSON_CHARS or text.lstrip()[:1] not in ("{", "["):
         return ABSENT
     try:

@@ -1,4 +1,4 @@
-"""Templates in text: where they are, and what they refer to. Pure, and blind to values."""
+"""Syntax of templates in text: positions and references. Pure: values are not needed."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _REFERENCE: Final = rf"(?!{_CONSTANT}){_NAME}(?:\.[\w-]+|\[(?:{_INDEX}|\$\{{{_PL
 _LITERAL: Final = rf'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?{_ENDS}|{_CONSTANT}'
 # Atomic, so that no text makes the search try one way after the other.
 _CHOICE: Final = rf"(?>{_LITERAL}|{_REFERENCE})"
-# The first choice is a reference: `${1}` and `${"x"}` are none of ours.
+# The first choice is a reference: `${1}` and `${"x"}` are not templates.
 _TEMPLATE: Final = re.compile(rf"\$\$\{{|\$\{{\s*((?>{_REFERENCE})(?:\s*\?\?\s*{_CHOICE})*)\s*\}}")
 _CHOICES: Final = re.compile(rf"({_LITERAL})|({_REFERENCE})")
 _STEP: Final = re.compile(rf"\.([\w-]+)|\[({_INDEX})\]|\[\$\{{({_PLAIN})\}}\]")
@@ -27,7 +27,7 @@ _LONGEST_CACHED: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A name, and the way from its value to what is meant; a step may itself be a reference, to an index."""
+    """A name, and the steps from its value to the referenced value; a step may be a reference to an index."""
 
     root: str
     steps: "tuple[str | int | Reference, ...]"
@@ -51,7 +51,7 @@ class Template(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What it refers to, in the words of who wrote it."""
+        """The text of the template, without `${` and `}`."""
         return " ?? ".join(one.text if isinstance(one, Reference) else _format_literal(one) for one in self.choices)
 
 
@@ -73,7 +73,7 @@ def _parse_pieces_cached(text: str) -> tuple[Template | int, ...]:
 
 @lru_cache(maxsize=16_384)
 def _parse_choices(inner: str) -> tuple[Choice, ...]:
-    """What is between `${` and `}`. The same is often there many times, and then parsed once."""
+    """Return the choices between `${` and `}`, cached because the same text often repeats."""
     return tuple(_parse_choice(one) for one in _CHOICES.finditer(inner))
 
 
@@ -86,7 +86,7 @@ def _format_literal(literal: Literal) -> str:
 
 
 def parse_reference(text: str) -> Reference:
-    """The reference that `text`, without `${` and `}`, is."""
+    """Return the reference in `text`, without `${` and `}`."""
     end = min((at for at in (text.find("."), text.find("[")) if at >= 0), default=len(text))
     steps: list[str | int | Reference] = []
     for key, index, inner in _STEP.findall(text[end:]):
@@ -95,7 +95,7 @@ def parse_reference(text: str) -> Reference:
 
 
 def format_reference_prefix(reference: Reference, count: int) -> str:
-    """The name and the first `count` steps of a reference, as they are written."""
+    """Return the text of a name and the first `count` steps of a reference."""
     return reference.root + "".join(map(_format_step, reference.steps[:count]))
 
 

@@ -1,4 +1,4 @@
-"""Outputs of which only the beginning was kept: it must not pass for all of it."""
+"""Outputs that were truncated: using the start as if it were complete is an error."""
 
 from pathlib import PurePath
 from typing import Any, Final, cast
@@ -12,16 +12,15 @@ _PREVIEW: Final = 2_000
 
 
 class TruncatedOutput(NodeFailed):
-    """`told` is what can be said of it where nobody goes on with it."""
+    """A reference to a truncated output. `summary` describes it where the value is only displayed."""
 
     summary: dict[str, Any]
 
 
 def refuse_truncated(value: Any, place: Any, reference: Reference, depth: int) -> None:
-    """Raises NodeFailed if `place`, to which step number `depth` of a reference leads, is a beginning of more.
+    """Raise TruncatedOutput if step number `depth` of a reference leads to a truncated output.
 
-    Only what a node gives by itself is, or what it gives for an item of a batch: deeper down are data, whatever
-    their keys are.
+    Only direct outputs of a node, or of a batch item, can be truncated; deeper values are data.
     """
     if not isinstance(value, dict) or not isinstance(place, str) or not _is_direct_output(reference, depth):
         return
@@ -31,7 +30,7 @@ def refuse_truncated(value: Any, place: Any, reference: Reference, depth: int) -
         return
     whole = f"${{{format_reference_prefix(reference, depth)}.{place}_file}}"
     cut = TruncatedOutput(
-        f"`${{{reference.text}}}` is {size:,} bytes long, and only its beginning was kept.",
+        f"`${{{reference.text}}}` is {size:,} bytes long, and only its start is available.",
         hint=f"All of it is in the file `{whole}`: read it there, for example with `< {whole}` in a command.",
     )
     cut.summary = {"truncated": True, "bytes": size, "preview": str(outputs.get(place))[:_PREVIEW], "file": file}
@@ -43,6 +42,6 @@ def _is_direct_output(reference: Reference, depth: int) -> bool:
 
 
 def _is_spooled(file: str, place: str) -> bool:
-    """Whether it lies where long outputs are put: `spool/RUN/stdout-…`."""
+    """Return whether it lies where long outputs are put: `spool/RUN/stdout-…`."""
     path = PurePath(file)
     return path.name.startswith(f"{place}-") and path.parent.parent.name == _SPOOL

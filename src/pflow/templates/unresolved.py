@@ -1,4 +1,4 @@
-"""What is said of references that lead nowhere: how far they lead, and what there is instead."""
+"""Explanations of references without a value: how far they lead, and which names exist."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class _Miss:
-    """`way` is the deepest place that exists, `value` is what is there, and `step` is what is not in it."""
+    """`way` is the deepest existing path, `value` the value there, and `step` the missing key or index."""
 
     reference: Reference
     way: str
@@ -35,7 +35,7 @@ class _Miss:
 
 
 def explain_missing(missing: Iterable[Reference], scope: Scope) -> Explanation:
-    """What to say of references that are not there, the first of them first."""
+    """Return the available references and a hint for missing references."""
     names = scope.list_names()
     misses: dict[str, _Miss] = {}
     for reference in islice(dict.fromkeys(missing), _SHOWN):
@@ -51,7 +51,7 @@ def explain_missing(missing: Iterable[Reference], scope: Scope) -> Explanation:
 
 
 def _follow_to_miss(reference: Reference, scope: Scope) -> Any:
-    """What it leads to, or the miss that it ends in: its own, or that of a reference in one of its indexes."""
+    """Return the value of a reference, or the miss: its own, or that of a reference in an index."""
     value = scope.get(reference.root)
     if value is ABSENT:
         return _Miss(reference, "", None, reference.root)
@@ -77,7 +77,7 @@ def _describe_miss(miss: _Miss) -> str:
         count = len(cast("list[Any]", value))
         return f"{way} is a list of {count:,}: its first is `{_shorten(miss.way)}[0]`." if count else f"{way} is empty."
     if not isinstance(value, dict):
-        return f"{way} is {_KINDS.get(type(cast('object', value)), 'text that is no JSON')}, and has nothing in it."
+        return f"{way} is {_KINDS.get(type(cast('object', value)), 'text without JSON')}, and does not have items."
     keys = _list_keys(value)
     if not keys:
         return f"{way} is empty."
@@ -90,7 +90,7 @@ _KINDS: Final[dict[type, str]] = {type(None): "null", bool: "true or false", int
 
 
 def _parse_if_json(value: Any) -> Any:
-    """What is looked into: a text that holds JSON is what it holds."""
+    """Return the parsed JSON of a text, or the value itself."""
     held = parse_embedded_json(value) if isinstance(value, str) else value
     return value if held is ABSENT else held
 
