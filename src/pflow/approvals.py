@@ -13,7 +13,7 @@ def check_answer(entry: Entry, given: Decision) -> None:
     """Raise InvalidInput if the decision is neither approve nor reject."""
     if given.action not in ACTIONS:
         raise InvalidInput(
-            f"A workflow asks for a yes or a no, and '{given.action[:40]}' is neither.",
+            f"A workflow accepts approve or reject, got '{given.action[:40]}'.",
             hint="Use approve or reject; a note can give the reason.",
             argument="action",
             allowed=list(ACTIONS),

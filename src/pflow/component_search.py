@@ -41,9 +41,9 @@ def search_components(
         told["workflows"] = kept_workflows
     told |= {"total": total, "truncated": is_cut}
     if is_cut:
-        told["hint"] = "Ask with a query of a few words to see the rest."
+        told["hint"] = "Use a query of a few words to see the rest."
     elif not total:
-        told["hint"] = "Nothing fits. Ask with other words, or with none to see everything."
+        told["hint"] = "Nothing matches. Use other words, or an empty query to see everything."
     if registry.problems:
         told["problems"] = [str(one) for one in registry.problems][:20]
     return told

@@ -167,7 +167,7 @@ def build_server() -> "Server":
         execute
     )
     tool(server, title="Save a draft", read_only=False, failed=_make_error_reply)(save_to_library)
-    resource(server, "pflow://guide", title="How workflows are written", mime_type="text/markdown")(guide)
+    resource(server, "pflow://guide", title="How to write workflows", mime_type="text/markdown")(guide)
     return server
 
 

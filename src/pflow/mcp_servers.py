@@ -95,8 +95,8 @@ def add_server(home: Path, name: str, plain: Mapping[str, Any], *, replace: bool
         servers = told.setdefault("mcpServers", {})
         if name in servers and not replace:
             raise ServerExists(
-                f"There is an MCP server '{name}' already.",
-                hint="Choose another name, or put it in the place of that one with --replace.",
+                f"The MCP server '{name}' already exists.",
+                hint="Choose another name, or replace it with --replace.",
                 server=name,
             )
         servers[name] = dict(plain)
@@ -208,7 +208,7 @@ def _read_file(home: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except OSError as wrong:
-        raise InvalidServer(f"{FILE} cannot be read: {wrong.strerror}.", hint="Look at its permissions.") from None
+        raise InvalidServer(f"{FILE} cannot be read: {wrong.strerror}.", hint="Check its permissions.") from None
     try:
         told: Any = orjson.loads(data.strip() or b"{}")
     except ValueError as wrong:

@@ -14,7 +14,7 @@ from uraniborg.kernel.logging import redact
 @app.command(name="history")
 def list_runs(
     workflow: Annotated[str | None, typer.Argument(metavar="NAME|FILE", help="Runs of this workflow only.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many to show_run.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many runs to list.")] = 20,
     json: Json = False,
 ) -> None:
     """List the last runs, the newest first."""
@@ -61,7 +61,7 @@ def _require_known_workflow(asked: Service, workflow: str, known: Iterable[str])
 @app.command(name="show")
 def show_run(
     run: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="The id of a run, or its beginning; the last run if left out.")
+        str | None, typer.Argument(metavar="RUN", help="The id of a run, or its start; the last run if left out.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -77,7 +77,7 @@ def show_run(
     try:
         last: list[dict[str, Any]] = log.history(limit=1) if run is None else []
         if run is None and not last:
-            raise RunNotFound("Nothing has run yet.", hint="pflow run NAME")
+            raise RunNotFound("There are no runs yet.", hint="pflow run NAME")
         found: dict[str, Any] = redact(split_logged_source(log.run(run or last[0]["id"])))
     finally:
         log.close()

@@ -16,7 +16,7 @@ from pflow.ir.model import Input
 MOST_BYTES: Final = 10_000_000
 """Bytes of text that one input takes."""
 _PATIENCE_MS: Final = 1_000
-_HINT: Final = "Save it to a file, give its path as a value, and have the workflow read it, for example with read-file."
+_HINT: Final = "Save it to a file, give its path as a value, and let the workflow read it, for example with read-file."
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _FLOAT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,2})?")
 _UNDECLARED: Final = Input("")

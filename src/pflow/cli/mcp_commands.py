@@ -16,7 +16,7 @@ _SCHEME: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://")
 _HOST_AND_PORT: Final = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d+(?:/|$)")
 _SCHEMES: Final = ("http", "https")
 _LITERAL: Final = (
-    "The address holds a secret, which is now stored in mcp-servers.json. Write ${VARIABLE} in its place, and set the "
+    "The address contains a secret, which is now stored in mcp-servers.json. Replace it by ${VARIABLE}, and set the "
     "variable in the environment."
 )
 
@@ -46,7 +46,7 @@ def add_mcp_server(
         typer.Argument(metavar="URL | -- COMMAND ARG", help="Its address (http:// or https://), or its command."),
     ] = None,
     url: Annotated[
-        str | None, typer.Option(help="Its address, such as '${BASE}/mcp'; https://… needs no option.")
+        str | None, typer.Option(help="Its address, such as '${BASE}/mcp'; https://… works without this option.")
     ] = None,
     env: Annotated[
         list[str] | None,
@@ -56,7 +56,7 @@ def add_mcp_server(
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="A header for the address, such as 'Authorization=Bearer ${T}'."),
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="In the place of the one that has this name.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the server of this name.")] = False,
     json: Json = False,
 ) -> None:
     """Add an MCP server, whose tools become nodes.
@@ -83,7 +83,7 @@ def add_mcp_server(
         print_message("warning", YELLOW, warning)
     page = Page()
     page.write_line(Painted(GREEN, "✓ "), "Added ", Painted(BOLD, name), Painted(DIM, f"  {config.where}"))
-    page.write_line(Painted(DIM, f"  Learn its tools: pflow mcp sync {name}"))
+    page.write_line(Painted(DIM, f"  Fetch its tools: pflow mcp sync {name}"))
 
 
 def _make_entry(command: list[str], url: str | None, env: list[str], headers: list[str]) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _parse_address(scheme: str, given: list[str]) -> str:
     """Return the address that stands in the place of a command. Raises UsageError."""
     if scheme not in _SCHEMES:
         raise UsageError(
-            f"The address begins with {scheme}://, which pflow does not speak.",
+            f"The address begins with {scheme}://, which pflow does not support.",
             hint="Give the http:// or https:// address of a server with the streamable HTTP transport.",
         )
     if len(given) > 1:
@@ -176,7 +176,9 @@ def remove_mcp_server(
 
 @group.command(name="sync")
 def sync_mcp_servers(
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Only these; all if left out.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="The servers to sync; all if left out.")
+    ] = None,
     json: Json = False,
 ) -> int:
     """Update the list of tools of MCP servers.
@@ -189,7 +191,7 @@ def sync_mcp_servers(
 
     is_watched = not json and sys.stderr.isatty()
     if is_watched:
-        sys.stderr.write("Asking …")
+        sys.stderr.write("Fetching tools …")
     found = asyncio.run(ask(open_service().home, names or None))
     if is_watched:
         sys.stderr.write("\r\x1b[2K")

@@ -54,13 +54,13 @@ _PLAN_STYLES: Final = {"run": ("●", ""), "reuse": ("↺", CYAN), "fail": ("✗
 def print_history(runs: list[dict[str, Any]], workflow: str | None) -> None:
     page = Page()
     if not runs:
-        page.write_line(f"'{workflow}' has not run yet." if workflow else "Nothing has run yet.")
+        page.write_line(f"'{workflow}' does not have runs yet." if workflow else "There are no runs yet.")
         return
-    rows: list[list[Piece]] = [[Painted(DIM, word) for word in ("", "run", "began (UTC)", "took", "workflow", "")]]
+    rows: list[list[Piece]] = [[Painted(DIM, word) for word in ("", "run", "started (UTC)", "took", "workflow", "")]]
     rows += [_make_run_row(run) for run in runs]
     page.write_table(rows, indent=0, last="cut" if page.width >= _WIDE else "below")
     page.write_line()
-    page.write_line(Painted(DIM, f"All of one: pflow show {runs[0]['id'][:_ID]}"))
+    page.write_line(Painted(DIM, f"Details of a run: pflow show {runs[0]['id'][:_ID]}"))
 
 
 def _make_run_row(run: dict[str, Any]) -> list[Piece]:
@@ -93,7 +93,7 @@ def print_run(run: dict[str, Any]) -> None:
     mark, style = _RUN_STYLES[run["status"]]
     took = f" after {format_duration(run['duration_ms'])}" if run["duration_ms"] is not None else ""
     page.write_line(Painted(style, f"{mark} "), Painted(BOLD, get_display_name(run)), f"  {run['status']}{took}")
-    began = f"{run['id']}, {run['source']}, began {format_minute(run['started_at'])} UTC"
+    began = f"{run['id']}, {run['source']}, started {format_minute(run['started_at'])} UTC"
     page.write_paragraph(began, indent=2, style=DIM)
     if run["resumed_from"]:
         page.write_line(Painted(DIM, f"  resumed from {run['resumed_from']}"))

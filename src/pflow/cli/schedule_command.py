@@ -25,7 +25,7 @@ _PASSED_ON: Final = ("PATH", "PFLOW_HOME", "URANIBORG_HOME")
 _RUNS: Final = "pflow history {name} lists its runs; uraniborg inbox lists questions that wait for you."
 _NOTES: Final = {
     "systemd": "Output: journalctl --user -u pflow-{name}. To run without a login: loginctl enable-linger",
-    "cron": "Output: {log}. A time at which the machine is off is skipped.",
+    "cron": "Output: {log}. Runs are skipped while the machine is off.",
     "launchd": "Output: {log}.",
 }
 
@@ -41,9 +41,9 @@ def schedule_workflow(
     ] = None,
     kind: Annotated[
         Literal["systemd", "cron", "launchd"] | None,
-        typer.Option("--as", help="Which scheduler; that of this system if left out."),
+        typer.Option("--as", help="The scheduler; by default that of this system."),
     ] = None,
-    install: Annotated[bool, typer.Option("--install", help="Install it, instead of printing it.")] = False,
+    install: Annotated[bool, typer.Option("--install", help="Install the schedule instead of printing it.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the installed schedule.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="List the installed schedules.")] = False,
     json: Json = False,

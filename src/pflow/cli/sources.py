@@ -90,7 +90,7 @@ def _read_file_source(given: str) -> Source:
     except (FileNotFoundError, ValueError):  # ValueError for a path that the system does not accept
         raise WorkflowNotFound(
             f"There is no file {given[:200]!r}.",
-            hint="Check the path. A workflow of the library is named without slash and suffix.",
+            hint="Check the path. Name a saved workflow without slash and suffix.",
             name=given[:200],
         ) from None
     name = make_run_name(given)
@@ -137,7 +137,7 @@ def _find_home_problem(home: Path) -> str:
         return f"cannot be read: {exc.strerror if isinstance(exc, OSError) else 'this is not a valid path'}"
     if not above.is_dir():
         return f"cannot be created: {above} is not a folder"
-    return "" if os.access(above, os.W_OK | os.X_OK) else f"cannot be made: {above} cannot be written"
+    return "" if os.access(above, os.W_OK | os.X_OK) else f"cannot be created: {above} cannot be written"
 
 
 def list_named_workflows(service: Service, pattern: str | None) -> dict[str, Any]:

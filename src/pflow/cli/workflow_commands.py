@@ -74,7 +74,7 @@ def _print_check(given: str, diagnostics: list[dict[str, Any]], told: dict[str, 
 def draw_graph(
     workflow: Workflow,
     svg: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw it as SVG into this file; - for stdout.")
+        Path | None, typer.Option(metavar="FILE", help="Write an SVG drawing to this file; - for stdout.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -100,7 +100,7 @@ def draw_graph(
         return
     _write_svg(svg, picture)
     print_json({"name": source.name, "path": str(svg)}) if json else Page().write_line(
-        f"'{workflow}' is drawn in {svg}."
+        f"Wrote a drawing of '{workflow}' to {svg}."
     )
 
 

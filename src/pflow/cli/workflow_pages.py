@@ -35,11 +35,9 @@ def print_workflow_list(found: dict[str, Any], pattern: str | None) -> None:
         page.write_table([_make_workflow_row(one) for one in workflows])
     if not found["library"] and not found["drafts"]:
         if pattern:
-            page.write_line("No workflow fits this. `pflow list` lists all.")
+            page.write_line("No workflow matches. `pflow list` lists all.")
         else:
-            page.write_line(
-                "No workflows yet. `pflow new NAME` makes a draft, and `pflow examples` has some to begin with."
-            )
+            page.write_line("No workflows yet. `pflow new NAME` creates a draft, and `pflow examples` lists examples.")
     for problem in found["problems"]:
         is_named = problem["problem"].startswith(problem["path"])
         page.write_line(
@@ -80,7 +78,7 @@ def _print_inputs(page: Page, told: dict[str, Any]) -> None:
     for one in variables:
         declared = told["inputs"].get(one["name"])
         if declared is None:
-            need = "needed" if one["required"] else "optional"
+            need = "required" if one["required"] else "optional"
             rows.append([Painted(BOLD, one["name"]), Painted(DIM, "not declared"), need, _describe_uses(one)])
             continue
         need = "required" if declared["required"] else f"= {format_brief(declared.get('default'), 30)}"
@@ -128,7 +126,7 @@ def _print_statistics(page: Page, told: dict[str, Any]) -> None:
         return
     page.write_heading("Runs")
     average, last = figures["average_duration_ms"], figures["last_execution_timestamp"]
-    counts = {"well": figures["success_count"], "failed": figures["failure_count"], **figures["other_endings"]}
+    counts = {"succeeded": figures["success_count"], "failed": figures["failure_count"], **figures["other_endings"]}
     parts = [
         counted(figures["execution_count"], "run"),
         *(f"{count} {_ENDINGS.get(ending, ending)}" for ending, count in counts.items() if count),
@@ -180,7 +178,7 @@ def print_components(found: dict[str, Any], query: str) -> None:
     nodes: list[dict[str, Any]] = found["nodes"]
     workflows: list[dict[str, Any]] = found.get("workflows", [])
     if not nodes and not workflows:
-        page.write_line("Nothing fits this. `pflow browse` lists everything.")
+        page.write_line("Nothing matches. `pflow browse` lists everything.")
     is_named = bool(nodes) and nodes[0]["type"] == query.strip().lower()
     if is_named:
         _print_node(page, nodes[0])
@@ -204,10 +202,12 @@ def _print_remainder(page: Page, found: dict[str, Any], told: int, query: str) -
     left = found["total"] - told
     if left > 0:
         page.write_line()
-        page.write_line(Painted(DIM, f"{left:,} more; {'--json lists them' if query else 'ask with a few words'}."))
+        page.write_line(
+            Painted(DIM, f"{left:,} more; {'--json lists them' if query else 'narrow it down with a few words'}.")
+        )
     if not query:
         page.write_line()
-        page.write_line(Painted(DIM, "All of one type: pflow browse TYPE"))
+        page.write_line(Painted(DIM, "Details of a type: pflow browse TYPE"))
     for problem in found.get("problems", []):
         page.write_line(Painted(YELLOW, "! "), problem)
 
@@ -215,7 +215,7 @@ def _print_remainder(page: Page, found: dict[str, Any], told: int, query: str) -
 def _print_node_summary(page: Page, node: dict[str, Any]) -> None:
     needs = [one["key"] for one in node["inputs"] if one["required"]]
     page.write_table([[Painted(BOLD, node["type"]), node["description"]]])
-    parts = [("needs", needs), ("gives", [one["key"] for one in node["outputs"]])]
+    parts = [("needs", needs), ("returns", [one["key"] for one in node["outputs"]])]
     told = "; ".join(
         f"{verb} {', '.join(keys[:_KEYS])}{' …' if len(keys) > _KEYS else ''}" for verb, keys in parts if keys
     )

@@ -34,7 +34,7 @@ def check_actions(
         (error if is_approval else warning)(
             "unknown_action",
             f"edges[{index}].action",
-            f"'{node.id}' never answers with '{action[:80]}'; edges for that are never taken.",
+            f"'{node.id}' never returns the action '{action[:80]}', so these edges are never followed.",
             available=known if is_approval else interface.actions,
             nearest=nearest(action, known),
             node=node.id,

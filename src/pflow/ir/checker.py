@@ -28,8 +28,8 @@ _SEARCHED_TYPES: Final = 20
 """How many unknown types of one workflow are searched by meaning: each takes a search of the whole registry."""
 _MCP_TOOL_PREFIX: Final = "mcp-"
 _MCP_TOOLS_HINT: Final = (
-    "Tools of MCP servers are nodes `mcp-SERVER-TOOL` once `pflow mcp add SERVER` has written the server down and "
-    "`pflow mcp sync` has asked it for them; `pflow mcp list` shows the servers."
+    "Tools of MCP servers are nodes `mcp-SERVER-TOOL` after `pflow mcp add SERVER` and "
+    "`pflow mcp sync SERVER`; `pflow mcp list` lists the servers."
 )
 
 Loader = Callable[[str], Any]
@@ -181,7 +181,7 @@ class _Checker:
     def _check_named_workflow(self, node: Node, path: str, name: str, depth: int) -> list[Diagnostic]:
         if name in self._open:
             shown = " → ".join([*self._open[self._open.index(name) :], name])
-            return [error("nested_circle", path, f"Workflows run each other in a circle: {shown}.", node=node.id)]
+            return [error("nested_circle", path, f"Workflows run each other in a cycle: {shown}.", node=node.id)]
         if depth + self._heights.get(name, 1) > MOST_NESTED:
             return [_report_too_deep(node, path)]
         if name in self._heights:
@@ -220,12 +220,12 @@ def _refuse_retry_of_nested(node: Node, path: str) -> Diagnostic | None:
         return None
     what = "`retry`" if is_tried_again else '`"resume": "never"`'
     message = f"{what} applies to single nodes, not to a nested workflow."
-    hint = "Give it to the nodes of that workflow that need it."
+    hint = "Set it on the nodes of the nested workflow that need it."
     return error("bad_retry" if is_tried_again else "bad_resume", path, message, hint=hint, node=node.id)
 
 
 def _report_too_deep(node: Node, path: str) -> Diagnostic:
-    return error("nested_too_deep", path, f"Workflows run each other more than {MOST_NESTED} deep.", node=node.id)
+    return error("nested_too_deep", path, f"Workflows are nested more than {MOST_NESTED} levels deep.", node=node.id)
 
 
 def _lift_nested_errors(node: Node, path: str, inner: CheckResult) -> list[Diagnostic]:
@@ -280,7 +280,7 @@ def _check_graph(workflow: Workflow, graph: Graph, places: Mapping[str, int], ed
         path = f"nodes[{places[node]}]"
         message = f"No edge leads to '{node}', so it would never run."
         example = {"from": _find_preceding_node(workflow, node), "to": node}
-        hint = "Add an edge to it, or remove it. Edges are never implied by the order of the nodes."
+        hint = "Add an edge to it, or remove it. The order of the nodes does not create edges."
         found.append(error("unreachable_node", path, message, hint=hint, example=example, node=node))
     if len(unreached) > _NAMED:
         found.append(error("unreachable_node", "nodes", f"No edge leads to {len(unreached) - _NAMED:,} more nodes."))

@@ -27,7 +27,7 @@ def check_code_templates(use: Use, path: str) -> list[Diagnostic]:
     name = re.sub(r"\W+", "_", template.text).strip("_") or "value"
     message = f"`${{{_shorten(template.text)}}}` would become part of the code, and its value would run."
     example = {"code": f"result = {name}", "inputs": {name: f"${{{template.text}}}"}}
-    hint = "Give it as one of `inputs`, which are variables in the code. `$${` means the two characters themselves."
+    hint = "Pass it in `inputs`, which are variables in the code. Write `$${` for a literal `${`."
     return [error("template_in_code", path, message, hint=hint, example=example, node=node)]
 
 
@@ -46,7 +46,7 @@ def check_shell_command(node: Node, path: str) -> list[Diagnostic]:
         contexts = parse_command(command).contexts
         findings = inspect_command(command, names, is_fed).findings
     except Undecided as exc:
-        message = f"It cannot be known which parts of this command are programs: {exc}."
+        message = f"The checker cannot tell which parts of this command are programs: {exc}."
         hint = "Write it in a simpler form, or in several nodes, or use a `python` node with `inputs`."
         return [*found, error(_TO_INTERPRETER, path, message, hint=hint, node=node.id)]
     literal = next((one for one, context in zip(templates, contexts, strict=True) if context == "literal"), None)
@@ -84,20 +84,18 @@ def _check_environment(node: Node, path: str) -> tuple[list[Diagnostic], frozens
     return found, names
 
 
-_NAMES: Final = "Write the names of the variables into the workflow, and use names of your own for values."
+_NAMES: Final = "Write the names of the variables into the workflow, and choose other names for values."
 
 
 def _report_in_here_document(template: Template, path: str, node: str) -> Diagnostic:
-    message = (
-        f"`${{{_shorten(template.text)}}}` stands in a here-document whose word is quoted: nothing is put in there."
-    )
+    message = f"`${{{_shorten(template.text)}}}` is in a here-document with a quoted word, where nothing is replaced."
     hint = "Write <<EOF without quotes, or pass the text with the parameter `stdin`."
     return error("template_in_document", path, message, hint=hint, example="cat <<EOF", node=node)
 
 
 def _report_to_interpreter(finding: Finding, templates: list[Template], path: str, node: str) -> Diagnostic:
     name = "v" if finding.mark is None else templates[finding.mark].text
-    subject = "A value that comes by a variable, a pipe, a file or `stdin`"
+    subject = "A value from a variable, a pipe, a file or `stdin`"
     if finding.mark is not None:
         subject = f"The value of `${{{_shorten(name)}}}`"
     hint = finding.hint.replace("${v}", f"${{{_shorten(name)}}}")

@@ -50,15 +50,15 @@ def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
         has_default = "default" in told
         required = told.get("required", not has_default) is not False
         found += [
-            error("bad_declaration", f"{path}.{key}", f"`{key}` is true or false.", example=True)
+            error("bad_declaration", f"{path}.{key}", f"`{key}` must be true or false.", example=True)
             for key in ("required", "stdin", "secret")
             if not isinstance(told.get(key, False), bool)
         ]
         if required and has_default:
-            message = f"'{name}' is required and has a default, which is used when it is not given."
+            message = f"'{name}' is required but has a default, which is used if it is not given."
             found.append(warning("default_of_required", f"{path}.required", message, hint="Leave `required` out."))
         if has_default and told["default"] is not None and not coerce_value(told["default"], kind)[1]:
-            message = f"The default of '{name}' is not of its type, {kind}."
+            message = f"The default of '{name}' does not have its type, {kind}."
             found.append(error("bad_default", f"{path}.default", message))
         inputs[name] = Input(
             name=name,

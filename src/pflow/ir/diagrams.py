@@ -128,7 +128,7 @@ class _Layout:
 
     def __init__(self, workflow: Workflow) -> None:
         if len(workflow.nodes) > MOST_NODES:
-            raise _make_too_large_error(f"It has {len(workflow.nodes)} nodes, and {MOST_NODES} can be drawn.")
+            raise _make_too_large_error(f"It has {len(workflow.nodes)} nodes; at most {MOST_NODES} can be drawn.")
         graph = Graph.from_workflow(workflow)
         order = graph.sort_nodes()
         order += [node for node in workflow.nodes if node not in set(order)]
@@ -291,4 +291,6 @@ def _clean_label(text: str, longest: int = _LONGEST_LABEL) -> str:
 
 
 def _make_too_large_error(why: str) -> TooLargeToDraw:
-    return TooLargeToDraw(f"The workflow is too large for a picture. {why}", hint="Ask for Mermaid instead.")
+    return TooLargeToDraw(
+        f"The workflow is too large for a picture. {why}", hint="Print Mermaid instead: leave out --svg."
+    )

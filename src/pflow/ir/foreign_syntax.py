@@ -75,7 +75,7 @@ class _Checker:
                 continue
             seen.add(one.root)
             shown, meant = _shorten(one.text), f"${{{_shorten(one.meant)}}}"
-            message = f"`{shown}` is not a template and stays as it is. Write `{meant}`."
+            message = f"`{shown}` is not a template and is not replaced. Write `{meant}`."
             yield Diagnostic(
                 severity,
                 "foreign_placeholder",
@@ -126,9 +126,9 @@ class _Checker:
 
     def _suggest_fix(self, one: _Placeholder, severity: Severity) -> str:
         if severity == "error" and one.root in self._workflow.inputs:
-            return f"If the text is meant as it is, remove the input '{one.root}', which nothing uses."
+            return f"If the text is right, remove the unused input '{one.root}'."
         if one.root in self._workflow.nodes or one.root in self._workflow.inputs:
-            return "If the text is meant as it is, give the node or the input another name."
+            return "If the text is right, rename the node or the input."
         return f'Declare the input: "inputs": {{"{_shorten(one.root)}": {{"type": "string"}}}}'
 
 

@@ -27,17 +27,19 @@ def read_batch(plain: Any, path: str, found: list[Diagnostic]) -> Batch | None:
         return None
     told = cast("dict[str, Any]", plain) if isinstance(plain, dict) else {}
     if not isinstance(plain, dict) or "items" not in told:
-        message = "`batch` is an object with `items`: a list, or a template that stands for one."
+        message = "`batch` must be an object with `items`: a list, or a template for one."
         found.append(error("bad_batch", path, message, example=_BATCH_EXAMPLE))
         return None
     found += report_unknown_keys(told, _BATCH_KEYS, "`batch`", path, _BATCH_EXAMPLE)
     items = told["items"]
     if not isinstance(items, (list, str)) or (isinstance(items, str) and "${" not in items):
-        message = "`items` is a list, or a template that stands for one."
+        message = "`items` must be a list, or a template for one."
         found.append(error("bad_batch", f"{path}.items", message, example=_BATCH_EXAMPLE["items"]))
     alias = told.get("as", "item")
     if not isinstance(alias, str) or not is_valid_name(alias):
-        found.append(error("bad_batch", f"{path}.as", "`as` is the name of the item in templates.", example="item"))
+        found.append(
+            error("bad_batch", f"{path}.as", "`as` must be the name of the item in templates.", example="item")
+        )
         alias = "item"
     handling = told.get("error_handling", "fail_fast")
     if handling not in ("fail_fast", "continue"):
@@ -45,7 +47,7 @@ def read_batch(plain: Any, path: str, found: list[Diagnostic]) -> Batch | None:
         found.append(error("bad_batch", f"{path}.error_handling", message, available=("fail_fast", "continue")))
         handling = "fail_fast"
     if not isinstance(told.get("parallel", False), bool):
-        found.append(error("bad_batch", f"{path}.parallel", "`parallel` is true or false.", example=True))
+        found.append(error("bad_batch", f"{path}.parallel", "`parallel` must be true or false.", example=True))
     return Batch(
         items=items,
         alias=alias,
@@ -65,7 +67,7 @@ def read_retry(plain: Any, path: str, found: list[Diagnostic]) -> Retry | None:
     if plain is None:
         return None
     if not isinstance(plain, dict):
-        message = "`retry` is an object: how many attempts in all, and how long to wait in between."
+        message = "`retry` must be an object with the number of attempts and the seconds to wait between them."
         found.append(error("bad_retry", path, message, example={"attempts": 3, "wait": 1, "backoff": "exponential"}))
         return None
     told = cast("dict[str, Any]", plain)
@@ -88,19 +90,21 @@ def read_timeout(plain: Any, path: str, found: list[Diagnostic]) -> float | None
         return None
     seconds = _read_seconds(plain, path, found)
     if seconds == 0:
-        found.append(error("bad_number", path, "A timeout is more than 0 seconds.", example=30))
+        found.append(error("bad_number", path, "A timeout must be more than 0 seconds.", example=30))
     return seconds or None
 
 
 def _read_whole_number(value: Any, least: int, most: int, path: str, found: list[Diagnostic]) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        found.append(error("bad_number", path, f"This is a whole number from {least} to {most}.", example=least))
+        found.append(error("bad_number", path, f"This must be a whole number from {least} to {most}.", example=least))
         return least
     return value
 
 
 def _read_seconds(value: Any, path: str, found: list[Diagnostic]) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _LONGEST_S:
-        found.append(error("bad_number", path, f"This is a number of seconds, from 0 to {_LONGEST_S:,}.", example=30))
+        found.append(
+            error("bad_number", path, f"This must be a number of seconds from 0 to {_LONGEST_S:,}.", example=30)
+        )
         return None
     return float(value)

@@ -85,10 +85,10 @@ def _report_unknown(node: Node, interface: Interface, key: str, path: str, more:
 def _report_wrong(node: Node, param: Param, path: str, more: dict[str, Any]) -> Diagnostic:
     value = node.params[param.key]
     if not can_coerce_param(value, param.type):
-        message = f"`{param.key}` of '{node.id}' is to be {param.type.replace('|', ' or ')}."
+        message = f"`{param.key}` of '{node.id}' must be {param.type.replace('|', ' or ')}."
         return error("bad_param", path, message, **more)
     choices = tuple(map(str, param.choices))
-    message = f"`{param.key}` of '{node.id}' is to be one of {', '.join(choices[:_SHOWN])}."
+    message = f"`{param.key}` of '{node.id}' must be one of {', '.join(choices[:_SHOWN])}."
     return error("bad_choice", path, message, available=choices, nearest=nearest(str(value), choices), **more)
 
 

@@ -149,7 +149,7 @@ def _check_keys(plain: Plain, found: list[Diagnostic]) -> None:
 def _check_version(plain: Plain, found: list[Diagnostic]) -> None:
     version = plain.get("ir_version", IR_VERSION)
     if not isinstance(version, str) or not version.startswith("0."):
-        message = f"`ir_version` is not one that this version reads: {str(version)[:40]!r}."
+        message = f"This version of pflow does not support `ir_version` {str(version)[:40]!r}."
         found.append(error("unknown_version", "ir_version", message, example=IR_VERSION, hint="Leave it out."))
 
 
@@ -172,7 +172,7 @@ def _read_nodes(plain: Any, found: list[Diagnostic]) -> dict[str, Node]:
         if node.id in nodes:
             message = f"Two nodes have the id '{node.id}': this one and nodes[{places[node.id]}]."
             found.append(
-                error("duplicate_id", f"nodes[{index}].id", message, hint="Give one another id.", node=node.id)
+                error("duplicate_id", f"nodes[{index}].id", message, hint="Change one of the ids.", node=node.id)
             )
             continue
         nodes[node.id] = node
@@ -232,7 +232,7 @@ def _read_edges(plain: Any, nodes: Mapping[str, Node], found: list[Diagnostic]) 
         if (edge := _read_edge(one, f"edges[{index}]", nodes, found)) is None:
             continue
         if edge in edges:
-            found.append(warning("duplicate_edge", f"edges[{index}]", "There is this edge already."))
+            found.append(warning("duplicate_edge", f"edges[{index}]", "This edge already exists."))
         edges[edge] = None
     return list(edges)
 
@@ -241,7 +241,7 @@ def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Dia
     told = cast("Plain", plain) if isinstance(plain, dict) else {}
     if not isinstance(plain, dict) or set(told) - {"from", "to", "action"}:
         unknown = ", ".join(f"`{key[:40]}`" for key in told if key not in ("from", "to", "action"))
-        message = "An edge is an object with `from`, `to` and perhaps `action`" + (
+        message = "An edge is an object with `from`, `to` and optionally `action`" + (
             f"; it does not take {unknown}." if unknown else "."
         )
         example = {"from": "fetch", "to": "save", "action": "default"}
@@ -254,7 +254,7 @@ def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Dia
         if isinstance(end, str) and end in nodes:
             ends.append(end)
             continue
-        said = f"'{end[:80]}'" if isinstance(end, str) else "missing or no text"
+        said = f"'{end[:80]}'" if isinstance(end, str) else "missing or not text"
         message = f"`{key}` must be the id of a node; it is {said}."
         meant = nearest(end, nodes) if isinstance(end, str) else None
         found.append(

@@ -39,7 +39,7 @@ def check_references(
 
 
 def _check_malformed(use: Use, path: str) -> list[Diagnostic]:
-    hint = "Write `${name}` or `${node.output}`; `$${` means the two characters themselves."
+    hint = "Write `${name}` or `${node.output}`; write `$${` for a literal `${`."
     node = use.node.id if use.node else None
     places = use.find_malformed()
     found: list[Diagnostic] = []
@@ -47,7 +47,7 @@ def _check_malformed(use: Use, path: str) -> list[Diagnostic]:
         message = f"This is not a complete template: `{use.text[at : at + 30]}`"
         found.append(error("malformed_template", path, message, hint=hint, node=node))
     if len(places) > _NAMED:
-        message = f"There are {len(places) - _NAMED:,} more `${{` that begin no template."
+        message = f"There are {len(places) - _NAMED:,} more `${{` that do not begin a template."
         found.append(error("malformed_template", path, message, hint=hint, node=node))
     return found
 
@@ -114,9 +114,9 @@ class _References:
         root = reference.root
         if use.node is not None and not self._is_before(root, use.node.id):
             message = (
-                f"`${{{_shorten(reference.text)}}}` is of the node itself."
+                f"`${{{_shorten(reference.text)}}}` refers to the node itself."
                 if root == use.node.id
-                else f"`${{{_shorten(reference.text)}}}` is of a node that does not run before '{use.node.id}'."
+                else f"`${{{_shorten(reference.text)}}}` refers to a node that does not run before '{use.node.id}'."
             )
             before = self._list_earlier_nodes(use.node.id)
             example = {"from": root, "to": use.node.id} if root != use.node.id else None
@@ -193,7 +193,7 @@ class _References:
 def _hint_batch_only(use: Use, root: str) -> str:
     """Return a hint for the names that exist in a node with `batch` only."""
     is_item = root == INDEX or (root == "item" and (use.node is None or use.node.batch is None))
-    return "It is only there in a node with `batch`." if is_item else ""
+    return "It exists only in a node with `batch`." if is_item else ""
 
 
 def _shorten(text: str) -> str:

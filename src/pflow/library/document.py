@@ -70,7 +70,7 @@ def wrap_workflow(name: str, ir: Mapping[str, Any], description: str) -> bytes:
     except RecursionError:
         raise make_invalid_file_error(name, "too_deep", "it is nested too deep") from None
     except (TypeError, ValueError):
-        raise make_invalid_file_error(name, "not_json", "it holds values that JSON cannot carry") from None
+        raise make_invalid_file_error(name, "not_json", "it has values that JSON cannot represent") from None
     if len(data) > LARGEST_FILE:
         raise make_invalid_file_error(name, "file_too_large", TOO_LARGE)
     return data
@@ -144,7 +144,7 @@ def parse_object(data: bytes, told: str) -> Plain:
     if not isinstance(plain, dict):
         place = _get_line_and_column(text, len(text) - len(text.lstrip()))
         raise make_invalid_file_error(
-            told, "not_an_object", "a workflow is a JSON object", place, 'Begin with {"nodes": [.'
+            told, "not_an_object", "a workflow is a JSON object", place, 'Start with {"nodes": [.'
         )
     return cast("Plain", plain)
 

@@ -69,7 +69,7 @@ def make_not_found_error(
     if home.exists() and not home.is_dir():
         hint = "The pflow home is a file, and must be a folder: move it away, or set PFLOW_HOME."
     elif name in names:
-        hint = "It is in the library already, and no draft."
+        hint = "It is already saved in the library, and not a draft."
     elif meant:
         hint = f"Did you mean '{meant}'?"
     else:

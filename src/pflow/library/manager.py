@@ -144,9 +144,7 @@ class WorkflowManager:
     def _get_writable_path(self, name: str) -> Path:
         path = self.get_path(name)
         if self.is_read_only:
-            raise SecurityError(
-                f"{self.display_path(name)} is only read, never changed.", hint="Change the file there yourself."
-            )
+            raise SecurityError(f"{self.display_path(name)} is read-only for pflow.", hint="Edit the file by hand.")
         return path
 
     def _make_exists_error(self, name: str) -> WorkflowExists:

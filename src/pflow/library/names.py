@@ -13,7 +13,7 @@ RULE: Final = (
     "A name has 1 to 50 characters: letters a to z and A to Z, digits, '.', '_' and '-'. It begins with a letter or "
     "digit, has no two dots in a row, and does not end in a dot."
 )
-_HINT: Final = "Give the name alone, such as 'daily-report': no folder, no '~', no '.json'."
+_HINT: Final = "Give only the name, such as 'daily-report', without folder, '~' and '.json'."
 _ALLOWED: Final = re.compile(r"[A-Za-z0-9._-]*")
 _RESERVED_SUFFIX: Final = re.compile(r".*\.(?:json|tmp|lock)", re.IGNORECASE)
 # Windows opens the device for any suffix.
@@ -52,8 +52,8 @@ def _find_name_problem(name: str, kept: str) -> str:
         "it begins with neither a letter nor a digit": not kept[:1].isalnum(),
         "it has two dots in a row": ".." in kept,
         "it ends in a dot": kept.endswith("."),
-        "its ending is one that files get": bool(_RESERVED_SUFFIX.fullmatch(kept)),
-        "some systems keep it for a device": bool(_DEVICE.fullmatch(kept)),
+        "its ending is reserved for files": bool(_RESERVED_SUFFIX.fullmatch(kept)),
+        "some systems reserve it for a device": bool(_DEVICE.fullmatch(kept)),
     }
     return next((problem for problem, holds in problems.items() if holds), "")
 

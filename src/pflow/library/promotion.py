@@ -65,7 +65,7 @@ def _move_draft(
 def _remove_draft(place: WorkflowManager, draft: StoredWorkflow) -> str:
     """Remove the draft that was saved; return the reason if it is still there."""
     if place.is_read_only:
-        return "pflow changes no files of a project's folder"
+        return "pflow does not change files in a project's folder"
     try:
         if place.load(draft.name) != draft:
             return "it was edited while it was saved"
@@ -74,7 +74,11 @@ def _remove_draft(place: WorkflowManager, draft: StoredWorkflow) -> str:
         if not os.path.lexists(place.get_path(draft.name)):
             return ""
         cause = exc.__cause__
-        return f"it cannot be removed ({cause.strerror})" if isinstance(cause, OSError) else "it is not the saved one"
+        return (
+            f"it cannot be removed ({cause.strerror})"
+            if isinstance(cause, OSError)
+            else "it differs from the saved workflow"
+        )
     return ""
 
 

@@ -97,7 +97,7 @@ class OutputStream:
         except OSError as exc:
             raise NodeFailed(
                 f"Its {self._name} could not be stored: {exc.strerror or exc}.",
-                hint="Make room on the disk, or have it print less.",
+                hint="Free some disk space, or let it print less.",
             ) from exc
         finally:
             os.close(self._descriptor)

@@ -135,12 +135,12 @@ def _make_start_error(program: str, cwd: Path, exc: OSError | ValueError) -> Nod
             f"'{program}' could not be started: {exc}.", hint="Arguments and environment are text without NUL."
         )
     if not cwd.is_dir():
-        return NodeFailed(f"There is no folder {str(cwd)!r} to run in.", hint="Make it first, or name another `cwd`.")
+        return NodeFailed(f"There is no folder {str(cwd)!r} to run in.", hint="Create it first, or set another `cwd`.")
     if isinstance(exc, FileNotFoundError):
         return NodeFailed(f"There is no program '{program}'.", hint="Install it, or put its folder into PATH.")
     if exc.errno == errno.E2BIG:
         return NodeFailed(
             f"'{program}' could not be started: its arguments or its environment are too long.",
-            hint="Pass a large value through `stdin` or a file. One argument holds at most 128 KiB here.",
+            hint="Pass a large value through `stdin` or a file. One argument has at most 128 KiB here.",
         )
     return NodeFailed(f"'{program}' could not be started: {exc.strerror or exc}.")

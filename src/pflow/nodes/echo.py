@@ -25,7 +25,7 @@ def _transform_message(message: Any, prefix: str, suffix: str, uppercase: bool, 
     times = 1 if count is None else int(count)
     if times < 0 or (len(text) + 1) * times > _MOST_CHARACTERS:
         raise NodeFailed(
-            f"`count` is {times}: the echo would not fit a value.",
-            hint=f"Repeat it so that it stays under {_MOST_CHARACTERS:,} characters.",
+            f"`count` is {times}: the echo would be too long.",
+            hint=f"Keep it under {_MOST_CHARACTERS:,} characters.",
         )
     return " ".join([text.upper() if uppercase else text] * times)

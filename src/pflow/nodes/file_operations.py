@@ -20,13 +20,13 @@ _HINTS: Final = {
     errno.EEXIST: "Choose another path, or set `overwrite` to true.",
     errno.EISDIR: "Name the file itself, not its folder.",
     errno.ENOTDIR: "A part of the path is a file, not a folder.",
-    errno.EACCES: "Choose a path that may be used, or change its permissions.",
-    errno.EPERM: "Choose a path that may be used, or change its permissions.",
-    errno.EROFS: "Choose a path that can be written to.",
+    errno.EACCES: "Choose another path, or change its permissions.",
+    errno.EPERM: "Choose another path, or change its permissions.",
+    errno.EROFS: "Choose a writable path.",
     errno.ENOSPC: "Free some disk space. The earlier content is unchanged.",
     errno.EDQUOT: "Free some disk space. The earlier content is unchanged.",
     errno.ENAMETOOLONG: "Choose a shorter name.",
-    errno.ELOOP: "The path goes round in links.",
+    errno.ELOOP: "The links of the path form a cycle.",
 }
 _NO_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 _LOOKED_AT: Final = 1000
@@ -170,4 +170,4 @@ def _suggest_path(path: Path) -> str:
         return f"The folder {quote_path(path.parent)} does not exist either."
     if meant := nearest(path.name, names):
         return f"Did you mean {quote_path(path.with_name(meant))}?"
-    return "Relative paths begin at the folder the workflow runs in."
+    return "Relative paths start at the folder in which the workflow runs."

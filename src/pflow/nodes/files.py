@@ -78,7 +78,7 @@ def delete_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
     path = get_path(params, "file_path", context)
     if params.get("confirm_delete") is not True:
         raise NodeFailed(
-            f"{disk.quote_path(path)} was not deleted: that has to be confirmed.",
+            f"{disk.quote_path(path)} was not deleted, because the deletion is not confirmed.",
             hint="Set the parameter `confirm_delete` to true.",
         )
     with disk.convert_os_errors("delete", path):
@@ -111,14 +111,14 @@ def _encode_content(params: Mapping[str, Any], context: Context) -> bytes:
         except (binascii.Error, ValueError):
             raise NodeFailed(
                 "`content` is not base64, but `content_is_binary` is true.",
-                hint="Leave `content_is_binary` out to write text.",
+                hint="Leave out `content_is_binary` to write text.",
             ) from None
     try:
         return text.encode(encoding)
     except UnicodeEncodeError as exc:
         raise NodeFailed(
             f"`content` cannot be encoded as {encoding}: character {exc.start + 1} is {text[exc.start]!r}.",
-            hint="Leave `encoding` out to write UTF-8.",
+            hint="Leave out `encoding` to write UTF-8.",
         ) from None
 
 

@@ -105,9 +105,7 @@ async def create_commit(params: dict[str, Any], context: Context) -> dict[str, A
     await run_git(place, "add", "--", *map(str, [files] if isinstance(files, str) else files))
     done = await try_git(place, "commit", "--quiet", f"--message={message}")
     if done.code and not (await try_git(place, "diff", "--cached", "--quiet")).code:
-        raise NodeFailed(
-            "There is nothing to commit.", hint="Look at git-status first, or follow the edge for `error`."
-        )
+        raise NodeFailed("There is nothing to commit.", hint="Check git-status first, or follow the edge for `error`.")
     require_success("commit", done)
     return {"commit_sha": (await run_git(place, "rev-parse", "HEAD")).strip(), "commit_message": message}
 

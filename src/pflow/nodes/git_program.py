@@ -30,16 +30,16 @@ _HINTS: Final = (
     ("tell me who you are", "Set the author: git config user.name and user.email."),
     ("auto-detect email address", "Set the author: git config user.name and user.email."),
     ("did not match any file", "Name files that exist, as seen from working_directory."),
-    ("invalid reference", "Name a branch, tag or commit that exists, or set create to make the branch."),
-    ("not a commit", "Name a branch, tag or commit that exists."),
+    ("invalid reference", "Name an existing branch, tag or commit, or set create to create the branch."),
+    ("not a commit", "Name an existing branch, tag or commit."),
     ("overwritten by checkout", "Commit the changes first, or set stash to keep or force to discard them."),
-    ("fetch first", "Others have pushed meanwhile: take over their commits first."),
-    ("non-fast-forward", "The branch there has other commits: take them over first."),
+    ("fetch first", "The remote has newer commits: pull them first."),
+    ("non-fast-forward", "The remote branch has other commits: pull them first."),
     ("does not match any", "Name a branch that exists here and has a commit."),
-    ("could not read Username", "Nobody can be asked here: set up a credential helper, a token or an ssh key."),
+    ("could not read Username", "git cannot prompt here: set up a credential helper, a token or an ssh key."),
     ("Authentication failed", "Check the credentials that git has for this remote."),
     ("Permission denied", "Check the credentials that git has for this remote, and the rights on the files."),
-    ("index.lock", "Another git is at work here, or was killed: when none runs, remove the lock file."),
+    ("index.lock", "Another git is running, or was killed: if none is running, remove the lock file."),
 )
 
 
@@ -58,7 +58,7 @@ def get_git_context(params: dict[str, Any], context: Context) -> Context:
         return context
     folder = get_path(params, "working_directory", context)
     if not folder.is_dir():
-        raise NodeFailed(f"There is no folder {shown(folder)}.", hint="Set working_directory to a folder that exists.")
+        raise NodeFailed(f"There is no folder {shown(folder)}.", hint="Set working_directory to an existing folder.")
     return replace(context, folder=folder)
 
 
@@ -86,7 +86,7 @@ def require_success(verb: str, done: GitResult) -> str:
     if not done.code:
         return done.out
     said = done.complaint.lower()
-    hint = next((hint for sign, hint in _HINTS if sign.lower() in said), "Run the same command to see more.")
+    hint = next((hint for sign, hint in _HINTS if sign.lower() in said), "Run the same command for details.")
     raise NodeFailed(
         f"git {verb} failed: {_extract_reason(done.complaint) or done.code}", hint=hint, exit_code=done.code
     )

@@ -22,9 +22,7 @@ async def run_operation(params: dict[str, Any], context: Context) -> dict[str, A
     work, needed = _OPERATIONS[operation]
     for name in needed:
         if params.get(name) in (None, ""):
-            raise InvalidInput(
-                f"The operation {operation} needs {name}.", hint=f"Give {name} among the params.", argument=name
-            )
+            raise InvalidInput(f"The operation {operation} needs {name}.", hint=f"Set {name} in params.", argument=name)
     return await work(params, context)
 
 

@@ -66,7 +66,7 @@ class Repository:
         try:
             response = await self._client.request(method, address, follow_redirects=method == "GET", **rest)
         except httpx.HTTPError as exc:
-            unsure = " Whether it was done is not known." if method != "GET" else ""
+            unsure = " It is unknown whether the request took effect." if method != "GET" else ""
             raise NodeFailed(
                 f"GitHub did not answer ({type(exc).__name__}).{unsure}",
                 hint="Check the network and GITHUB_API_URL, then try again.",
@@ -101,16 +101,16 @@ class Repository:
 
     def _make_failure(self, response: "httpx.Response", what: str) -> NodeFailed:
         status, said = response.status_code, excerpt_start(_extract_message(response), _SAID, self._context)
-        message, hint = f"GitHub refused: {said or f'HTTP status {status}'}", "Check the params."
+        message, hint = f"GitHub refused: {said or f'HTTP status {status}'}", "Check the parameters."
         with_token = "Use a token" if self._has_token else "Set GITHUB_TOKEN to a token"
         if status == 401:
-            message = "GitHub refused the token." if self._has_token else "GitHub wants a token."
+            message = "GitHub refused the token." if self._has_token else "GitHub requires a token."
             hint = f"{with_token} that is valid."
         elif _is_rate_limited(response, said):
             message = f"GitHub's rate limit is used up{_format_reset_time(response)}."
             hint = "Wait until then." if self._has_token else "Wait until then, or set GITHUB_TOKEN, which allows more."
         elif status == 403:
-            hint = f"{with_token} that has the rights for this."
+            hint = f"{with_token} with the required permissions."
         elif status in (404, 410):
             message = f"GitHub does not have {what} in {self._repo}, or does not show it."
             hint = f"Check repo and number. {with_token} that may read it, if it is private."

@@ -24,9 +24,9 @@ _HARMLESS: Final = {
 _HINTS: Final = {
     401: "The server requires authentication: give `auth_token`, `api_key` or `headers`.",
     403: "The server denies access: check `auth_token`, `api_key` or `headers`.",
-    404: "Look at the `url`.",
-    405: "Look at the `method`.",
-    429: "It was asked too often: give the node a `retry` with a `wait`.",
+    404: "Check the `url`.",
+    405: "Check the `method`.",
+    429: "Too many requests: give the node a `retry` with a `wait`.",
 }
 
 
@@ -84,21 +84,20 @@ async def _exchange(
             await response.aclose()
     except httpx.LocalProtocolError:  # its message repeats the header, which may be secret
         raise NodeFailed(
-            f"{asked} could not be sent: a header cannot be one.",
+            f"{asked} could not be sent: a header is not valid.",
             hint="Names of headers are letters, digits and -; their values are one line.",
         ) from None
     except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as exc:
         raise NodeFailed(
-            f"{asked} got no answer: {str(exc) or type(exc).__name__}.",
-            hint="See that the address is right and the server can be reached from here.",
+            f"{asked} got no response: {str(exc) or type(exc).__name__}.",
+            hint="Check that the address is right and that the server can be reached from here.",
         ) from exc
     outputs = await make_outputs(response, body) | {"response_time": round(time.monotonic() - began, 3)}
     if not response.is_success:
         status = response.status_code
         raise NodeFailed(
-            f"{asked} was answered {status} {response.reason_phrase}".rstrip()
-            + f".{_quote_response(outputs, context)}",
-            hint=_HINTS.get(status, "The server failed; it may help to `retry`." if status >= 500 else ""),
+            f"{asked} returned {status} {response.reason_phrase}".rstrip() + f".{_quote_response(outputs, context)}",
+            hint=_HINTS.get(status, "The server failed; a `retry` may help." if status >= 500 else ""),
             outputs=outputs,
             status_code=status,
         )
@@ -116,7 +115,7 @@ async def _follow_redirects(client: httpx.AsyncClient, request: httpx.Request) -
         following = _strip_private_headers(request, response.next_request)
         cookies.set_cookie_header(following)
         request = following
-    raise NodeFailed(f"It was redirected more than {_MOST_REDIRECTS} times.", hint="Look at the `url`.")
+    raise NodeFailed(f"It was redirected more than {_MOST_REDIRECTS} times.", hint="Check the `url`.")
 
 
 def _strip_private_headers(request: httpx.Request, following: httpx.Request) -> httpx.Request:

@@ -31,7 +31,7 @@ def build_request(client: httpx.AsyncClient, params: Mapping[str, Any], context:
         return client.build_request(method, _build_url(params, context), headers=headers, content=content)
     except ValueError:  # an encoding error, whose message would repeat the header
         raise NodeFailed(
-            "`headers`, `auth_token` or `api_key` hold characters that no header can carry.",
+            "`headers`, `auth_token` or `api_key` contain characters that headers do not allow.",
             hint="Use ASCII, without line breaks.",
         ) from None
 
@@ -55,7 +55,7 @@ def _build_url(params: Mapping[str, Any], context: Context) -> httpx.URL:
             hint="Use an address such as https://example.org/data",
         )
     if (url.port or 0) > 65_535:
-        raise NodeFailed(f"`url` has the port {url.port}, which cannot be.", hint="Ports go up to 65535.")
+        raise NodeFailed(f"`url` must have a port up to 65535, got {url.port}.", hint="Correct the port.")
     query = cast("Mapping[str, Any]", params.get("params") or {})
     asked = {name: _format_query_value(value, f"params.{name}") for name, value in query.items() if value is not None}
     return url.copy_merge_params(asked) if asked else url
@@ -79,7 +79,7 @@ def _build_headers(params: Mapping[str, Any]) -> httpx.Headers:
             headers[name] = value
     except ValueError:
         raise NodeFailed(
-            "`headers`, `auth_token` or `api_key` hold characters that no header can carry.",
+            "`headers`, `auth_token` or `api_key` contain characters that headers do not allow.",
             hint="Use ASCII, without line breaks.",
         ) from None
     return headers

@@ -39,7 +39,7 @@ async def read_body(response: httpx.Response) -> bytes:
                 raise _make_too_large_error(response)
             return bytes(body[:most])
     if unpacking and unpacking.is_unfinished and response.is_success:
-        raise _make_damaged_error(response, "The answer was cut off: it is packed, and its end is missing.")
+        raise _make_damaged_error(response, "The response was cut off: the end of the compressed data is missing.")
     return bytes(body)
 
 
@@ -97,7 +97,7 @@ def _decode_body(response: httpx.Response, body: bytes) -> tuple[Any, bool]:
 def _make_damaged_error(response: httpx.Response, problem: str) -> NodeFailed:
     return NodeFailed(
         problem,
-        hint="Try again; if it stays so, ask for it unpacked, with the header `Accept-Encoding: identity`.",
+        hint="Try again, or request it uncompressed with the header `Accept-Encoding: identity`.",
         outputs=_make_head_outputs(response),
         status_code=response.status_code,
     )
@@ -105,8 +105,8 @@ def _make_damaged_error(response: httpx.Response, problem: str) -> NodeFailed:
 
 def _make_too_large_error(response: httpx.Response) -> NodeFailed:
     return NodeFailed(
-        f"The answer is larger than the {format_size(BODY_BYTES)} that become a value.",
-        hint="Ask for less of it, or have a shell node fetch it into a file: curl -fsSLo FILE URL",
+        f"The response is larger than {format_size(BODY_BYTES)}.",
+        hint="Request a part of it, or let a shell node save it to a file: curl -fsSLo FILE URL",
         outputs=_make_head_outputs(response),
         status_code=response.status_code,
     )

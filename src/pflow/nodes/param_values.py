@@ -24,7 +24,7 @@ def get_path(params: Mapping[str, Any], key: str, context: Context) -> Path:
     except RuntimeError:
         shown = excerpt_start(given, 100, context)
         raise NodeFailed(
-            f"`{key}` names the home folder of an unknown user: {shown!r}.", hint="Write the whole path instead of ~."
+            f"`{key}` names the home folder of an unknown user: {shown!r}.", hint="Write the full path instead of ~."
         ) from None
     return context.path(given)
 

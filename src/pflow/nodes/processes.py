@@ -88,7 +88,7 @@ async def run_process(
         child.reap()
     raise NodeTimedOut(
         f"It was still running after {timeout_s:g} s, and was ended.",
-        hint="Give it more time with `timeout`, or less to do.",
+        hint="Increase `timeout`, or reduce the work.",
         outputs=child.get_outputs(),
     )
 

@@ -54,7 +54,7 @@ async def run_python(params: dict[str, Any], context: Context) -> Outcome:
     if size > RESULT_BYTES:
         raise NodeFailed(
             f"`result` is too large: {format_size(size)} as JSON, of {format_size(RESULT_BYTES)} at most.",
-            hint="Write it to a file, and give back its path.",
+            hint="Write it to a file, and return its path.",
             outputs=printed,
         )
     if "result" not in reported or finished.exit_code:
@@ -73,7 +73,9 @@ def _encode_job(params: Mapping[str, Any], context: Context, timeout: float | No
             )
     memory = float(params.get("memory_mb") or 1024)
     if not memory >= _LEAST_MB:
-        raise NodeFailed(f"`memory_mb` is {memory:g}, too little for Python.", hint=f"Give at least {_LEAST_MB}.")
+        raise NodeFailed(
+            f"`memory_mb` must be at least {_LEAST_MB}, got {memory:g}.", hint="Increase it, or leave it out."
+        )
     job = {
         "code": make_encodable(str(params["code"])),
         "inputs": inputs,

@@ -87,7 +87,7 @@ def _make_report(names: dict[str, Any]) -> dict[str, Any]:
 def _check_json_value(value: Any, place: Place, depth: int) -> None:
     """Raise _NotJsonError with the path of a value that JSON cannot represent."""
     if depth > _DEEPEST:
-        raise _NotJsonError(f"`result` nests more than {_DEEPEST} deep, or holds itself")
+        raise _NotJsonError(f"`result` nests more than {_DEEPEST} levels deep, or contains itself")
     is_shown = depth < _DEEPEST_SHOWN
     if isinstance(value, list | tuple):
         for index, item in enumerate(cast("list[Any]", value)):
@@ -114,14 +114,14 @@ def _check_scalar(value: Any, place: Place) -> None:
             raise _NotJsonError(*_format_path(place), f" is {value}, which JSON cannot represent", instead="None")
     elif value is not None:
         kind = type(value).__name__
-        pieces = (*_format_path(place), " is of the kind ", kind, ", which JSON cannot represent")
+        pieces = (*_format_path(place), " has the type ", kind, ", which JSON cannot represent")
         raise _NotJsonError(*pieces, instead=_INSTEAD.get(kind, ""))
 
 
 def _check_text(text: str, place: Place, what: str = "") -> None:
     if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
         instead = 'text.encode("utf-8", "replace").decode()'
-        raise _NotJsonError(what, *_format_path(place), " holds half a character", instead=instead)
+        raise _NotJsonError(what, *_format_path(place), " contains a lone surrogate", instead=instead)
 
 
 def _format_path(place: Place) -> list[str]:

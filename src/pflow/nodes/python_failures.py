@@ -12,19 +12,19 @@ from pflow.nodes.excerpts import excerpt_end, excerpt_start, mask_secrets
 from pflow.nodes.processes import FinishedProcess
 from uraniborg.kernel.child_environment import child_environment
 
-EXAMPLE: Final = "Make it of text, numbers, booleans, None, lists, and dicts with text as keys."
+EXAMPLE: Final = "Use text, numbers, booleans, None, lists, and dicts with text keys."
 _LONGEST_PIECE: Final = 62
 _LONGEST_MESSAGE: Final = 1000
 _LONGEST_LINE: Final = 200
 _ENDED: Final = {
-    "SIGXCPU": "It used up its processor time, which follows from `timeout`.",
-    "SIGKILL": "The system ends processes so when memory is short.",
-    "SIGSEGV": "A compiled library crashed; that happens when `memory_mb` is too little for it.",
+    "SIGXCPU": "It used up its processor time, which depends on `timeout`.",
+    "SIGKILL": "The system does this when memory is short.",
+    "SIGSEGV": "A compiled library crashed; `memory_mb` may be too small for it.",
 }
 _RAISED: Final = {
     "MemoryError": "It needs more than `memory_mb` allows.",
     "ModuleNotFoundError": "The code can import modules that are installed beside pflow: install this one there.",
-    "RecursionError": "It calls itself without end, or too deep.",
+    "RecursionError": "It recurses endlessly, or too deep.",
     "SystemExit": "Let the code run to its end; to choose an edge, set `action`.",
 }
 _MISSING: Final = ("NameError", "KeyError")

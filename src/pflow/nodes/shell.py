@@ -15,8 +15,8 @@ ENVIRONMENT: Final = "__environment__"
 """The parameter in which the engine passes the values of the command's templates, as variables for the child."""
 
 _HINTS: Final = {
-    126: "The file is there but cannot be executed: `chmod +x` it, or name the program that reads it.",
-    127: "The shell found no such command: install it, or name it by its whole path.",
+    126: "The file cannot be executed: `chmod +x` it, or name its interpreter.",
+    127: "The shell did not find the command: install it, or give its full path.",
 }
 _USED: Final = re.compile(r"(?<!\\)\$(?:\{[#!]?)?([A-Za-z_]\w*)")
 _SET: Final = re.compile(r"\b([A-Za-z_]\w*)\+?=|\b(?:for|read(?:\s+-\w+)*)\s+([A-Za-z_]\w*)")
@@ -75,7 +75,7 @@ def _make_failure(finished: FinishedProcess, outputs: dict[str, Any], context: C
         f"{ending}. Its {name} ends: {said}" if said else f"{ending} and printed nothing.",
         hint=_HINTS.get(finished.exit_code)
         or withheld
-        or "Fix the command, or set `ignore_errors` to take every exit code for a success.",
+        or "Fix the command, or set `ignore_errors` to accept every exit code.",
         outputs=outputs,
         exit_code=finished.exit_code,
     )

@@ -23,7 +23,7 @@ TOOLS_FILE: Final = "mcp-tools.json"
 OWN_RUN: Final = re.compile(r"(\w[\w.-]*\.py):([A-Za-z_]\w*)")
 _RUN: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _SEARCHED: Final = 2_000
-_SYNC: Final = "Have it written again: pflow mcp sync"
+_SYNC: Final = "Write it again: pflow mcp sync"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class _Discovery:
     def _store_component(self, plain: dict[str, Any], source: Source, where: str, file: str) -> None:
         kind = plain["type"]
         if first := self.components.get(kind):
-            told = f"The type '{kind}' is taken by {first.where}; this one is left out."
+            told = f"The type '{kind}' is already declared by {first.where}; this declaration is skipped."
             self.reader.add_problem(where, told, "Give it another type.")
             return
         try:
@@ -150,7 +150,7 @@ class _Discovery:
         """Return the declared version with a digest of the code, so that edited code is a new version."""
         run = OWN_RUN.fullmatch(plain["run"])
         if run is None:
-            raise ValueError("`run` must be `file.py:function`, of a file beside it")
+            raise ValueError("`run` must be `file.py:function`, with the file in the same folder")
         name = run[1]
         if name not in self._digests:
             path = f"{self._user_folder}/{name}"
@@ -160,7 +160,7 @@ class _Discovery:
                 confine(self._user_folder, name)
             source = self.reader.read_bytes(path)
             if source is None:
-                raise ValueError(f"there is no file {name} beside it")
+                raise ValueError(f"there is no file {name} in the same folder")
             self._digests[name] = digest_source(source)
         return f"{plain.get('version', '1')}+{self._digests[name]}"
 

@@ -54,8 +54,8 @@ def _load_user_module(interface: Interface, home: Path) -> ModuleType:
     if not interface.version.endswith(f"+{digest}"):
         delete_cache(home)
         raise NodeChanged(
-            f"{run[1]} changed after the nodes were looked up.",
-            hint="Run it again: the new code is taken then.",
+            f"{run[1]} changed after the nodes were discovered.",
+            hint="Run the workflow again to use the new code.",
             node_type=interface.type,
         )
     name = f"pflow_own_nodes.{path.stem.replace('.', '_')}_{digest}"

@@ -46,7 +46,7 @@ def make_tool_interface(server: str, tool: Mapping[str, Any], *, version: str = 
                 "description": "The reply of the tool.",
                 **_make_output(_get_result_schema(tool.get("outputSchema"))),
             },
-            "is_error": {"type": "bool", "description": "Whether the tool called its answer an error."},
+            "is_error": {"type": "bool", "description": "Whether the tool reported an error."},
         },
         "effect": _infer_effect(_as_schema(tool.get("annotations"))),
         "reads_world": True,

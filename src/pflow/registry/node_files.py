@@ -33,7 +33,7 @@ class NodeFileReader:
         except FileNotFoundError:
             return []
         except OSError as wrong:
-            self.add_problem(folder.name, f"It cannot be listed: {describe_error(wrong)}.", "Look at its permissions.")
+            self.add_problem(folder.name, f"It cannot be listed: {describe_error(wrong)}.", "Check its permissions.")
             return []
         readable = [name for name in names if _is_encodable(name)]
         if len(readable) < len(names):
@@ -47,7 +47,7 @@ class NodeFileReader:
             return None if data is None else orjson.loads(data)
         except OSError as wrong:
             self.add_problem(
-                where, f"It cannot be read: {describe_error(wrong)}.", "Look at the file and its permissions."
+                where, f"It cannot be read: {describe_error(wrong)}.", "Check the file and its permissions."
             )
         except ValueError as wrong:
             self.add_problem(where, f"It is not JSON: {wrong}.")

@@ -107,7 +107,7 @@ class Registry:
             kept, known = cache.read_cache(self.home)
         except DamagedCache:
             told = "It was damaged or of another version, and has been rebuilt."
-            self._cache_problems.append(Problem(cache.FILE, told, "Nothing need be done."))
+            self._cache_problems.append(Problem(cache.FILE, told, "You do not need to do anything."))
             kept, known = None, {}
         return self._discover_and_cache(known) if kept is None else kept
 

@@ -55,7 +55,7 @@ def format_cron_line(job: Job) -> str:
         # Versions of cron treat a backslash differently.
         if "\\" in given or CONTROL.search(given):
             name = given.partition("=")[0]
-            message = f"The input '{name}' has a line break, control character or backslash, which cron cannot carry."
+            message = f"The input '{name}' has a line break, control character or backslash, which cron cannot store."
             raise InvalidInputs(message, hint=f"Write it to a file, and give {name}=@FILE.")
     settings = " ".join(f"{key}={shlex.quote(value)}" for key, value in job.environment.items())
     command = f"{settings} {shlex.join(job.command)}".strip()
@@ -63,7 +63,7 @@ def format_cron_line(job: Job) -> str:
     # To cron a % ends the command, also in quotes.
     line = f"{job.timing.to_cron()} {command} {_MARK}{job.workflow} {job.timing}".replace("%", r"\%")
     if len(line.encode()) > LONGEST:
-        message = f"The cron line has {len(line.encode()):,} bytes; cron takes {LONGEST}."
+        message = f"The cron line has {len(line.encode()):,} bytes; cron accepts {LONGEST}."
         raise InvalidInputs(message, hint="Give long inputs as KEY=@FILE, or use a shorter PATH.")
     return line
 

@@ -60,7 +60,7 @@ def render_property_list(job: Job) -> str:
     for given in job.inputs:
         if _NOT_IN_XML.search(given):
             name = given.partition("=")[0]
-            message = f"The input '{name}' has a control character, which launchd cannot carry."
+            message = f"The input '{name}' has a control character, which launchd cannot store."
             raise InvalidInputs(message, hint=f"Write it to a file, and give {name}=@FILE.")
     plain = {
         "Label": f"{LABEL}{job.workflow}",

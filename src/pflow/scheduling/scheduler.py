@@ -102,7 +102,7 @@ class Scheduler(ABC):
     @property
     def _alternative(self) -> str:
         other = "systemd" if self.kind == "cron" else "cron"
-        return f"Use --as {other}; or without --install the text is printed, for you to install."
+        return f"Use --as {other}, or leave out --install to print the schedule and install it by hand."
 
 
 @contextmanager

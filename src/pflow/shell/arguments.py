@@ -25,9 +25,7 @@ from pflow.shell.tree import (
 )
 
 _STDIN: Final = re.compile(r"-|/dev/stdin|/dev/fd/\d+|/proc/self/fd/\d+")
-_QUOTE: Final = (
-    "Put double quotes around the variables of the command: the shell may make several words, or none, of them."
-)
+_QUOTE: Final = "Put double quotes around the variables of the command, or the shell may split them into words."
 _SAME_SHELL: Final = ("eval", "trap")
 _PROGRAM: Final = "Write the program into the command itself, and pass only its arguments as templates."
 _OPTION: Final = "Write the template itself as a separate word, behind `--` if it is not the argument of an option."
@@ -71,7 +69,7 @@ class Arguments:
         text = get_constant_text(words[0]) if words else None
         self._depth += 1
         if self._depth > _MOST_NESTED:
-            self.walk.report_finding("sh", "Start the program itself, and not one program by another so often.")
+            self.walk.report_finding("sh", "Start the program directly, with fewer wrappers.")
         elif name is None:
             held = next(filter(self.walk.may_hold_value, words), None)
             if held or (words and self.walk.is_written(words[0])):

@@ -91,7 +91,7 @@ def rewrite_command(command: str, value_of: Callable[[Template], Any]) -> tuple[
             parts.append(read.text[start:end])
         elif context == "literal":
             raise NodeFailed(
-                f"${{{template.text}}} stands in a here-document whose word is quoted: the shell puts nothing there.",
+                f"${{{template.text}}} is in a here-document with a quoted word, where nothing is replaced.",
                 hint="Write <<EOF without quotes, or pass the text with the parameter `stdin`.",
             )
         elif context == "arithmetic":
@@ -120,7 +120,7 @@ def _check_value(text: str, index: int, inspection: Inspection, template: Templa
     program, refused = inspection.guards.get(index, ("", ""))
     if text[:1] in tuple(refused) and text != "-":
         raise NodeFailed(
-            f"The value of ${{{template.text}}} begins with '{text[0]}', so `{program}` would not take it as data.",
+            f"The value of ${{{template.text}}} begins with '{text[0]}', so `{program}` would not treat it as data.",
             hint="Write `--` before the template, or `./` before the name of a file.",
         )
     if index in inspection.numbers:
@@ -133,7 +133,7 @@ def _format_number(value: Any, template: Template) -> str:
             value = int(str(value))
         except ValueError:
             raise NodeFailed(
-                f"${{{template.text}}} stands in arithmetic, as $((…)) or -gt, and is not a whole number.",
+                f"${{{template.text}}} is in arithmetic, such as $((…)) or -gt, and is not a whole number.",
                 hint="Compute it in a `python` node, or make it a number.",
             ) from None
     return str(value) if value >= 0 else f"({value})"

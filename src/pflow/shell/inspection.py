@@ -38,9 +38,9 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
 _INPUTS: Final = ("<", "<<", "<<-", "<<<", "<>", "<&")
 _OUTPUTS: Final = (">", ">>", ">|", "&>", "&>>", "<>", ">&")
 ARITHMETIC: Final = (
-    "Write the template itself in $((…)), where only whole numbers are taken, or compare with [ ${v} -gt 1 ]."
+    "Write the template itself in $((…)), which accepts only whole numbers, or compare with [ ${v} -gt 1 ]."
 )
-_FOREIGN: Final = "Give the variable a constant value, or pass the value under a name of your own."
+_FOREIGN: Final = "Give the variable a constant value, or pass the value in a variable with another name."
 _CONSTANT: Final = "Write the name itself into the command: a value can name other variables, and code in a subscript."
 
 

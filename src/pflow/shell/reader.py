@@ -269,7 +269,7 @@ class Reader(Words):
                     and get_constant_text(command.words[0]) is not None
                 ):
                     return self._read_redirects(self._read_function_body(command.words[0]))
-                raise Undecided("it has a parenthesis where shells expect none")
+                raise Undecided("it has an unexpected parenthesis")
             word = self.read_word()
             assigned = parse_assignment(word)
             if self.text.startswith("(", self.at) and assigned and not get_constant_text(assigned.value):

@@ -100,7 +100,7 @@ class Resolution:
         if self._size > MOST_CHARACTERS:
             raise NodeFailed(
                 f"These templates put together more than {MOST_CHARACTERS:,} characters and items.",
-                hint="Use each value once, or only the part of it that is needed, or write it to a file.",
+                hint="Use each value once, use only a part of it, or write it to a file.",
             )
         return kept
 

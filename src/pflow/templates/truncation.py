@@ -31,7 +31,7 @@ def refuse_truncated(value: Any, place: Any, reference: Reference, depth: int) -
     whole = f"${{{format_reference_prefix(reference, depth)}.{place}_file}}"
     cut = TruncatedOutput(
         f"`${{{reference.text}}}` is {size:,} bytes long, and only its start is available.",
-        hint=f"All of it is in the file `{whole}`: read it there, for example with `< {whole}` in a command.",
+        hint=f"The file `{whole}` has all of it: read it, for example with `< {whole}` in a command.",
     )
     cut.summary = {"truncated": True, "bytes": size, "preview": str(outputs.get(place))[:_PREVIEW], "file": file}
     raise cut

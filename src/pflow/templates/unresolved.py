@@ -13,7 +13,7 @@ _SHOWN: Final = 20
 _TOLD: Final = 3
 _COMPARED: Final = 1_000
 _LONGEST: Final = 120
-_ELSEWHERE: Final = "Give it as an input, or take it from a node that ran before. `$${x}` means the text itself."
+_ELSEWHERE: Final = "Give it as an input, or use an output of an earlier node. Write `$${x}` for the literal text."
 
 
 @dataclass(frozen=True, slots=True)

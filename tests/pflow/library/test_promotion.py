@@ -72,7 +72,7 @@ def test_a_projects_own_draft_is_saved_and_left_where_it_is(home: Path, tmp_path
     file = put(tmp_path / "project", ".pflow/workflows/x.json")
     outcome = save_to_library(home, "x", "x", "")
     assert outcome.warnings == (
-        "The draft stays at .pflow/workflows/x.json: pflow changes no files of a project's folder. "
+        "The draft stays at .pflow/workflows/x.json: pflow does not change files in a project's folder. "
         "Delete it unless you want both workflows.",
     )
     assert said(file) == IR
@@ -100,7 +100,7 @@ def test_a_saved_workflow_is_no_draft(home: Path) -> None:
         save_to_library(home, "x", "y", "")
     with pytest.raises(WorkflowNotFound, match="Workflow not found: 'x'") as caught:
         save_to_library(home, "x", "x", "")
-    assert caught.value.hint == "It is in the library already, and no draft."
+    assert caught.value.hint == "It is already saved in the library, and not a draft."
     assert set(files(home)) == {"workflows/x.json"}
 
 
@@ -258,7 +258,7 @@ def test_a_draft_that_was_broken_while_it_was_saved_stays_with_a_warning(
 
     monkeypatch.setattr(os, "link", link_and_edit)
     outcome = save_to_library(home, "x", "y", "")
-    assert "workflows/drafts/x.json: it is not the saved one." in outcome.warnings[0]
+    assert "workflows/drafts/x.json: it differs from the saved workflow." in outcome.warnings[0]
     assert WorkflowManager.for_library(home).load("y").ir == IR
 
 

@@ -115,7 +115,7 @@ def test_every_json_value_goes_in_and_comes_back_the_same(context: Context, valu
         ("result = [1e999]", "result[0] is inf", "None"),
         ("result = 2**64", "more than 64 bits", "str"),
         ("result = 'a\\ud800'", "half a character", "utf-8"),
-        ("result = {'a\\ud800': 1}", "a key of result holds half a character", "utf-8"),
+        ("result = {'a\\ud800': 1}", "a key of result contains a lone surrogate", "utf-8"),
         ("result = b'x'", "kind bytes", "base64"),
         ("import datetime\nresult = datetime.date(2020, 1, 1)", "kind date", "isoformat"),
         ("result = object()", "kind object", "dicts with text as keys"),
@@ -347,7 +347,7 @@ async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(context: Con
         ("result = price * 2", "Values reach the code as `inputs`, each as a variable of its own name; here: a, b."),
         ("result = a['x']", "here: a, b. Line 1 of the code is `result = a['x']`."),
         ("import no_such_module", "install the module there, or do without it. Line 1"),
-        ("def f():\n    f()\nf()", "It calls itself without end, or too deep. Line 2"),
+        ("def f():\n    f()\nf()", "It recurses endlessly, or too deep. Line 2"),
         ("import sys\nsys.exit(3)", "to choose an edge, set `action`. Line 2"),
         ("exec('1 / 0')", "Line 1 of the code is `exec('1 / 0')`."),
     ],
@@ -357,12 +357,12 @@ async def test_a_failure_of_the_code_says_where_it_is_and_what_may_help(context:
 
 
 async def test_code_that_misses_a_value_and_has_no_inputs_is_told_of_them(context: Context) -> None:
-    assert "`inputs`, each as a variable of its own name; here there are none." in (await failure(context, "x")).hint
+    assert "`inputs`, each as a variable of its own name; this node has none." in (await failure(context, "x")).hint
 
 
 async def test_a_line_of_a_secret_within_the_code_is_not_told(context: Context) -> None:
     failed = await failure(knowing(context), f"text = '''{KEY_FILE}'''\nraise ValueError")
-    assert failed.hint == "What it printed to stderr tells more."
+    assert failed.hint == "See its stderr for details."
     failed = await failure(knowing(context), f"{{}}['{TOKEN}']")
     assert "Line 1 of the code is `{}['***']`." in failed.hint
 
