@@ -10,7 +10,7 @@ import tarfile
 import tempfile
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from tests.fixtures.data import HERE
 from tests.uraniborg.old_data.folder import OldData
@@ -32,11 +32,8 @@ def collect_answers(old: OldData) -> dict[str, Any]:
         "shelf": ("paper-library", "stats", str(old.shelf)),
         "papers": ("paper-library", "search", str(old.shelf), "tidal heating"),
     }
-    commands |= {
-        f"run {name}": ("pflow", "show", run_id)
-        for name, run_id in old.ids["runs"].items()
-        if run_id.startswith("run_")
-    }
+    runs = {name: run_id for name, run_id in old.ids["runs"].items() if run_id.startswith("run_")}
+    commands |= {f"run {name}": ("pflow", "show", run_id) for name, run_id in runs.items()}
     commands |= {f"universe {name}": ("universe", "export", name) for name in old.ids["universes"].values()}
     commands |= {f"log {name}": ("universe", "history", name) for name in old.ids["universes"].values()}
     commands |= {f"sources {name}": ("universe", "cite", name) for name in ("trappist", "solar")}
@@ -45,16 +42,17 @@ def collect_answers(old: OldData) -> dict[str, Any]:
         for name, session_id in old.ids["sessions"].items():
             if name not in ("cut_off", "cut_off_later", "decided_at_terminal"):  # their search continues at once
                 answers[f"session {name}"] = server.state(session_id)
-    return {name: _without_wording(json.loads(json.dumps(answer)), str(old.folder)) for name, answer in answers.items()}
+    return json.loads(json.dumps(remove_wording(answers)).replace(str(old.folder), "FOLDER"))
 
 
-def _without_wording(value: Any, folder: str) -> Any:
+def remove_wording(value: Any) -> Any:
+    """Return `value` without the keys that hold messages, times of reading or paths."""
     if isinstance(value, dict):
-        left_out = _WORDING | _TIMES
-        return {key: _without_wording(one, folder) for key, one in value.items() if key not in left_out}
+        items = cast("dict[str, Any]", value).items()
+        return {key: remove_wording(item) for key, item in items if key not in _WORDING | _TIMES}
     if isinstance(value, list):
-        return [_without_wording(one, folder) for one in value]
-    return value.replace(folder, "FOLDER") if isinstance(value, str) else value
+        return [remove_wording(item) for item in cast("list[Any]", value)]
+    return value
 
 
 def main() -> None:
