@@ -19,7 +19,7 @@ from ratios import record_ratio
 
 from pflow.engine.engine import Engine
 from pflow.engine.runlog import RunLog
-from pflow.ir.checking import check
+from pflow.ir.checker import check
 from pflow.registry.registry import Registry
 from pflow.service import sound
 

@@ -11,8 +11,8 @@ from time import perf_counter, sleep
 import orjson
 from ratios import record_ratio
 
-from pflow.library.finding import find
 from pflow.library.listing import INDEX, LIBRARY, list_workflows, matching
+from pflow.library.lookup import find
 from pflow.library.manager import WorkflowManager
 
 WORKFLOWS = 1_000

@@ -16,9 +16,9 @@ import orjson
 from ratios import record_ratio
 
 from pflow.registry.cache import FILE
+from pflow.registry.mcp_tools import tool_interface
 from pflow.registry.registry import Registry
 from pflow.registry.search import Document, document, ranked
-from pflow.registry.tools import tool_interface
 
 COMPONENTS = 1_000
 ROUNDS = 15

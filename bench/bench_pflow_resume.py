@@ -14,7 +14,7 @@ from ratios import record_ratio
 
 from pflow.engine.engine import Engine
 from pflow.engine.runlog import RunLog
-from pflow.ir.reading import read_workflow
+from pflow.ir.parser import read_workflow
 from pflow.registry.registry import Registry
 
 NODES: Final = 1_000
