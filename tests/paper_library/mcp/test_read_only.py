@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.paper_library.mcp import material
-from tests.paper_library.mcp.processes import serve
-from tests.paper_library.mcp.speaking import Caller
-from tests.paper_library.mcp.tours import tour
+from tests.paper_library.mcp import shelf_contents
+from tests.paper_library.mcp.all_requests import tour
+from tests.paper_library.mcp.http_client import Caller
+from tests.paper_library.mcp.server_process import serve
 from tests.requirements import requirement
 
 _MOUNT_READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
@@ -78,7 +78,8 @@ def test_a_shelf_that_cannot_be_written_is_served(shelf_copy: Path, tmp_path: Pa
         take_the_tour(process.caller)
         assert process.caller.answer("search_papers", query="rain radar")["total"] == 2
         assert (
-            process.caller.text("get_paper_source", paper_id=material.LONG, max_chars=1_000_000) == material.long_text()
+            process.caller.text("get_paper_source", paper_id=shelf_contents.LONG, max_chars=1_000_000)
+            == shelf_contents.long_text()
         )
 
 
