@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from typing import Final
 
 from bench_server_start import OURS, PEER, StdioServer
+from ratios import record_ratio
 
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -64,6 +65,7 @@ def main() -> None:
     for number, ((name, *_), size) in enumerate(zip(calls, sizes, strict=True)):
         cost = statistics.median(measured[number] for measured in rounds)
         ratio = statistics.median(measured[number] / measured[0] for measured in rounds)
+        record_ratio(f"{name} to a quiet FastMCP server", ratio)
         print(f"  {name:<26} {cost * 1000:6.3f} ms  {ratio:5.2f}x  {size:6,} bytes of text")
 
 

@@ -17,6 +17,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, Final
 
+from ratios import record_ratio
+
 CALLS: Final = 600
 """In one measurement; the server's clock is read before the first and after the last."""
 CONNECTIONS: Final = 8
@@ -218,6 +220,8 @@ def main() -> None:
 
     print(f"the SDK's transport costs      {ratio('sdk', 'ours'):7.1f}x of ours  (target: at least 12x)")
     print(f"ours costs                     {ratio('ours', 'bare'):7.2f}x of the bare route  (target: at most 2x)")
+    record_ratio("the SDK's transport to ours", ratio("sdk", "ours"))
+    record_ratio("ours to the bare route", ratio("ours", "bare"))
     print(f"ours costs                     {ratio('ours', 'ready'):7.2f}x of the route with ready-made bytes")
 
 
