@@ -151,7 +151,7 @@ def _strip_for_key(doi: str) -> str:
 
 
 def make_meta_key(title: str, authors: Sequence[str], year: int | None, venue: str) -> str:
-    """Return the fingerprint of a paper without identifiers, computed from normalised title, authors, year and venue."""
+    """Return the fingerprint of title, authors, year and venue that identifies a paper without identifiers."""
     facts = {
         "authors": sorted(map(_normalise_name, authors)),
         "title": title,

@@ -69,7 +69,7 @@ _BIBCODE: Final = re.compile(
     re.ASCII,
 )
 _ISBN: Final = re.compile(
-    r"(?:(?:urn:)?isbn(?:-?1[03])?\s*:?\s*)?(?P<id>[0-9][0-9\s\u2010\u2011\u2013-]*[0-9xX])", re.I
+    r"(?:(?:urn:)?isbn(?:-?1[03])?\s*:?\s*)?(?P<id>[0-9][0-9\s\u2010\u2011\u2013-]*[0-9xX])", re.IGNORECASE
 )
 
 
