@@ -45,7 +45,7 @@ def main() -> None:
         )
         for session_id in (reviewed, complete, complete):
             decided = json.loads(ours.call("decide", {"session_id": session_id, "action": "approve"}))
-            assert decided["is_complete"] or decided["checkpoint_payload"]["shown"] == 20, decided
+            assert decided["is_complete"] or decided["checkpoint"]["payload"]["shown"] == 20, decided
 
         calls: list[tuple[str, StdioServer, str, dict[str, str]]] = [
             ("echo, quiet FastMCP", quiet, "echo", {"text": proposed}),

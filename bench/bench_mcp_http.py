@@ -124,7 +124,9 @@ def serve(app: Any) -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         print(listener.getsockname()[1], flush=True)
-        config = uvicorn.Config(app, loop="uvloop", http="httptools", log_level="warning", access_log=False)
+        config = uvicorn.Config(
+            app, loop="uvloop", http="httptools", log_level="warning", access_log=False, timeout_keep_alive=600
+        )
         uvicorn.Server(config).run(sockets=[listener])
 
 
