@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tests.paper_library.mcp import shelf_contents
+from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp.http_client import initialize, request
 
 PAPERS = [
-    shelf_contents.ATTENTION_DOI,
-    shelf_contents.SOURCELESS,
-    shelf_contents.LONG,
+    inputs.ATTENTION_DOI,
+    inputs.SOURCELESS,
+    inputs.LONG,
     "nobody",
     "../..",
     "10.5555/bcarotene.9",
@@ -43,6 +43,6 @@ def tour() -> Iterator[dict[str, Any]]:
         ]
     for name, arguments in calls:
         yield request("tools/call", {"name": name, "arguments": arguments})
-    for paper in ("oztuerk2021attention", shelf_contents.SOURCELESS, shelf_contents.LONG, "nobody"):
+    for paper in ("oztuerk2021attention", inputs.SOURCELESS, inputs.LONG, "nobody"):
         for kind in KINDS:
             yield request("resources/read", {"uri": f"paper://{paper}/{kind}"})

@@ -6,16 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.paper_library.build.readers.files import entries, read_made
-from tests.paper_library.mcp import shelf_contents
+from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp.http_client import Caller
 
-PAPERS = [shelf_contents.ATTENTION_DOI, "preprint2301", "10.5555/bcarotene.9", "clang", shelf_contents.LONG]
+PAPERS = [inputs.ATTENTION_DOI, "preprint2301", "10.5555/bcarotene.9", "clang", inputs.LONG]
 
 
 def test_bibtex_is_the_default_and_as_its_owner_wrote_it(library: Caller) -> None:
-    text = library.text(
-        "export_citations", paper_ids=["silent1999", "oztuerk2021attention", shelf_contents.ATTENTION_DOI]
-    )
+    text = library.text("export_citations", paper_ids=["silent1999", "oztuerk2021attention", inputs.ATTENTION_DOI])
     assert text.count("@") == 2, "the same paper by two names is cited once"
     assert text.startswith("@article{silent1999,")
     assert r"{\"O}zt{\"u}rk, Ada" in text

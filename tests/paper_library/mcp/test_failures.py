@@ -14,7 +14,7 @@ from paper_library.app import make_app
 from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
 from paper_library.store.manifest import read_manifest
-from tests.paper_library.mcp import shelf_contents
+from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp.http_client import Caller, request, served
 from tests.requirements import requirement
 from uraniborg.kernel.errors import UraniborgError
@@ -50,10 +50,7 @@ def test_a_shelf_that_is_replaced_is_served_without_a_restart(shelf_copy: Path, 
         swap(shelf_copy, newer)
         until(lambda: caller.answer("search_papers", query="aardvarks arrive")["total"] == 1)
         assert caller.answer("get_paper_metadata", paper_id="news2026")["title"] == "Aardvarks Arrive"
-        assert (
-            caller.text("get_paper_source", paper_id=shelf_contents.LONG, max_chars=1_000_000)
-            == shelf_contents.long_text()
-        )
+        assert caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.long_text()
         assert caller.http.get("/healthz").json()["build_id"] == read_manifest(shelf_copy).build_id
 
 
@@ -123,9 +120,9 @@ def test_connections_and_files_do_not_pile_up(library: Caller) -> None:
     def opened() -> int:
         return len(os.listdir("/proc/self/fd"))
 
-    library.call("get_paper_source", paper_id=shelf_contents.LONG)
+    library.call("get_paper_source", paper_id=inputs.LONG)
     before = opened()
     for _ in range(60):
-        library.call("get_paper_source", paper_id=shelf_contents.LONG)
+        library.call("get_paper_source", paper_id=inputs.LONG)
         library.call("search_papers", query="rain")
     assert opened() <= before + 5

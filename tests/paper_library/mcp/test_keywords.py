@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.paper_library.mcp import shelf_contents
+from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp.http_client import Caller
 from tests.requirements import requirement
 
@@ -55,13 +55,13 @@ def test_ten_come_unless_told_otherwise_newest_first(library: Caller) -> None:
     assert (len(page["results"]), page["limit"], page["total"], page["next_offset"]) == (
         10,
         10,
-        shelf_contents.FILLERS,
+        inputs.FILLERS,
         10,
     )
     years = [row["year"] for row in page["results"]]
     assert years == sorted(years, reverse=True)
     rest = library.answer("search_papers_by_keyword", keyword="gravel", offset=10, page_size=100)
-    assert len(rest["results"]) == shelf_contents.FILLERS - 10
+    assert len(rest["results"]) == inputs.FILLERS - 10
     assert rest["next_offset"] is None
 
 

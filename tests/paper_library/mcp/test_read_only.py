@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.paper_library.mcp import shelf_contents
+from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp.all_requests import tour
 from tests.paper_library.mcp.http_client import Caller
 from tests.paper_library.mcp.server_process import serve
@@ -77,10 +77,7 @@ def test_a_shelf_that_cannot_be_written_is_served(shelf_copy: Path, tmp_path: Pa
     with protected(shelf_copy) as prefix, serve(shelf_copy, tmp_path, before=prefix) as process:
         take_the_tour(process.caller)
         assert process.caller.answer("search_papers", query="rain radar")["total"] == 2
-        assert (
-            process.caller.text("get_paper_source", paper_id=shelf_contents.LONG, max_chars=1_000_000)
-            == shelf_contents.long_text()
-        )
+        assert process.caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.long_text()
 
 
 @requirement("PL-17")

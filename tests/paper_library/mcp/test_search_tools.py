@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.paper_library.mcp import shelf_contents
+from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp.http_client import Caller
 from tests.requirements import requirement
 
@@ -54,11 +54,11 @@ def test_ten_results_come_unless_told_otherwise_and_the_rest_is_a_page_away(libr
     offset: int | None = 0
     while offset is not None:
         page = library.answer("search_papers", query="gravel", offset=offset)
-        assert (page["total"], page["limit"], page["offset"]) == (shelf_contents.FILLERS, 10, offset)
-        assert len(page["results"]) == min(10, shelf_contents.FILLERS - offset)
+        assert (page["total"], page["limit"], page["offset"]) == (inputs.FILLERS, 10, offset)
+        assert len(page["results"]) == min(10, inputs.FILLERS - offset)
         seen += [row["paper_id"] for row in page["results"]]
         offset = page["next_offset"]
-    assert len(seen) == len(set(seen)) == shelf_contents.FILLERS
+    assert len(seen) == len(set(seen)) == inputs.FILLERS
 
 
 @requirement("PL-8", "PL-18")
@@ -67,7 +67,7 @@ def test_ten_results_come_unless_told_otherwise_and_the_rest_is_a_page_away(libr
 def test_limit_and_page_size_are_two_names_of_one_thing(library: Caller, name: str, size: int) -> None:
     page = library.answer("search_papers", query="gravel", **{name: size})
     assert page["limit"] == size
-    assert len(page["results"]) == min(size, shelf_contents.FILLERS)
+    assert len(page["results"]) == min(size, inputs.FILLERS)
 
 
 @requirement("PL-8")
@@ -85,7 +85,7 @@ def test_words_are_found_whatever_their_case_accents_and_field(library: Caller, 
         (".NET", PORTING),
         ("β-carotene", CAROTENE),
         ("O(n²)", PORTING),
-        (shelf_contents.ATTENTION_DOI, ATTENTION),
+        (inputs.ATTENTION_DOI, ATTENTION),
         ("10.5555/BCAROTENE.9", CAROTENE),
         ("doi:10.5555/bcarotene.9", CAROTENE),
         ("天气预报", CHINESE),
