@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
 
+from ratios import record_ratio
 from shelves import DATA, collection, corpus, corpus_shelf, need_data, workshop
 
 from paper_library.build.building import build_shelf
@@ -38,10 +39,12 @@ def main() -> None:
         dropped = _dropped(name)
         ours, plain = (_mean_ndcg(rank, queries, judged, dropped) for rank in (_tool(shelf), _bm25(documents)))
         print(f"  {name:<12} nDCG@10 {ours:.3f} (claim {target}); plain BM25 {plain:.3f}; {ours / plain:.2f}x")
+        record_ratio(f"{name} nDCG@10 to plain BM25", ours / plain)
     _, queries, judged = collection("autoscholar_acl")
     papers = list(corpus())
     ours, plain = (_mean_recall(rank, queries, judged) for rank in (_tool(corpus_shelf()[0]), _bm25(papers)))
     print(f"  {'acl':<12} Recall@100 {ours:.3f} (claim {RECALL_TARGET}); plain BM25 {plain:.3f}; {ours / plain:.2f}x")
+    record_ratio("acl Recall@100 to plain BM25", ours / plain)
 
 
 def _tool(shelf: Path) -> Rank:

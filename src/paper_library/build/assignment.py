@@ -14,7 +14,7 @@ from paper_library.build.entry import origin_file
 from paper_library.build.evidence import Likeness, Record
 from paper_library.build.matching import Facts
 from paper_library.build.register import Register
-from paper_library.identity import paper_id
+from paper_library.identity import make_paper_id
 
 _MOST_COMPARED: Final = 20_000
 """Pairs of titles, in one file: more new papers and more lost ones than that are not corrected entries."""
@@ -69,7 +69,7 @@ def assign_ids(clusters: Sequence[Cluster], register: Register) -> Assignment:
 def free_id(keys: Iterable[str], origins: Iterable[str], taken: set[str]) -> str:
     """Return the id that follows from the strongest key, unless another paper has it: then that of the next key."""
     others = (*keys, *(f"origin:{origin}" for origin in origins), f"again:{len(taken)}")
-    return next(one for key in others if (one := paper_id(key)) not in taken)
+    return next(one for key in others if (one := make_paper_id(key)) not in taken)
 
 
 def _match_corrected(clusters: Sequence[Cluster], register: Register, result: Assignment, taken: set[str]) -> None:

@@ -11,7 +11,7 @@ from rapidfuzz import fuzz
 
 from paper_library.build.entry import Entry, origin_file
 from paper_library.build.matching import Facts, is_preprint, surnames_of
-from paper_library.identity import Keys, normalised_title
+from paper_library.identity import Keys, normalise_title
 from uraniborg.kernel.bibliography.citation_keys import is_made_key
 
 ID: Final = 1 << 0
@@ -110,7 +110,7 @@ def evidence_of(entry: Entry, keys: Keys) -> dict[str, int]:
     for key in (*(f"id:{one}" for one in (entry.identifiers.get("paper_id"), entry.was) if one), *entry.keys):
         if kind := _SCHEMES.get(_scheme(key)):
             found[key] = kind
-    for key in keys.all():
+    for key in keys.list_keys():
         if kind := _SCHEMES.get(_scheme(key)):
             found[key] = MADE_KEY if kind == BIBKEY and is_made_key(key[4:]) else kind
     if entry.title:
@@ -178,7 +178,7 @@ class Likeness:
 
     @cached_property
     def _title(self) -> str:
-        return normalised_title(self.record.title)
+        return normalise_title(self.record.title)
 
     @cached_property
     def _titles(self) -> set[str]:

@@ -18,12 +18,11 @@ from rapidfuzz import fuzz
 from paper_library.build.entry import Entry, origin_file
 from paper_library.identity import (
     Keys,
-    meta_key,
-    normalised_arxiv,
-    normalised_doi,
-    normalised_title,
-    other_keys,
-    without_subject_class,
+    list_other_keys,
+    make_meta_key,
+    normalise_title,
+    spell_arxiv_for_id,
+    spell_doi_for_id,
 )
 from uraniborg.kernel.bibliography.citation_keys import is_made_key
 from uraniborg.kernel.text import fold
@@ -49,11 +48,11 @@ _SURNAME: Final = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*")
 def keys_of(entry: Entry) -> Keys:
     """The keys that an entry has by itself."""
     ids = entry.identifiers
-    doi = normalised_doi(ids.get("doi"))
-    arxiv = normalised_arxiv(ids.get("arxiv")) or (normalised_arxiv(doi) if doi else None)
-    title = normalised_title(entry.title)
-    meta = meta_key(title, entry.authors, entry.year, entry.venue)
-    return Keys(doi, arxiv, ids.get("bibkey") or None, meta, title, other_keys(ids, arxiv))
+    doi = spell_doi_for_id(ids.get("doi"))
+    arxiv = spell_arxiv_for_id(ids.get("arxiv")) or spell_arxiv_for_id(doi)
+    title = normalise_title(entry.title)
+    meta = make_meta_key(title, entry.authors, entry.year, entry.venue)
+    return Keys(doi, arxiv, ids.get("bibkey") or None, meta, title, list_other_keys(ids, doi, arxiv))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +118,10 @@ class Matcher:
         number = len(self._parent)
         self._parent.append(number)
         ids = entry.identifiers
+        doi, arxiv = keys.canonical_doi, keys.canonical_arxiv
         self._facts.append(
             Facts(
-                keys.doi or "",
+                doi or "",
                 entry.year or 0,
                 surnames_of(entry.authors),
                 keys.title,
@@ -130,8 +130,7 @@ class Matcher:
                 ids.get("paper_id", ""),
             )
         )
-        arxiv = without_subject_class(keys.arxiv) if keys.arxiv else None
-        strong = [("id", ids.get("paper_id")), ("doi", keys.doi), ("arxiv", arxiv)]
+        strong = [("id", ids.get("paper_id")), ("doi", doi), ("arxiv", arxiv)]
         if entry.authors and entry.year and not ids.get("id") and not ids.get("paper_id"):
             strong.append(("meta", keys.meta))
         further = ((key.partition(":")[0], key.partition(":")[2]) for key in (*entry.keys, *keys.others))

@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 from paper_library.build.entry import Entry, origin_file
 from paper_library.build.matching import keys_of
-from paper_library.identity import Keys, is_paper_id, paper_id
+from paper_library.identity import Keys, is_paper_id, make_paper_id
 from paper_library.retraction import merge_notices
 from uraniborg.kernel.text import fold
 
@@ -51,12 +51,12 @@ def merged(found: Sequence[tuple[Entry, Keys]]) -> Paper:
 
 
 def _paper(entry: Entry, all_keys: Sequence[Keys], entries: list[Entry]) -> Paper:
-    keys = _keys(all_keys) if len(all_keys) > 1 else all_keys[0].all()
+    keys = _keys(all_keys) if len(all_keys) > 1 else all_keys[0].list_keys()
     given = next((one for each in entries if is_paper_id(one := each.identifiers.get("paper_id", ""))), None)
     _spell_identifiers(entry, all_keys)
     keys += [key for each in entries for key in each.keys if key not in keys]
     origins = {origin for each in entries for origin in (each.origins or [each.origin]) if origin}
-    return Paper(given or paper_id(keys[0]), list(dict.fromkeys(keys)), entry, sorted(origins), entries)
+    return Paper(given or make_paper_id(keys[0]), list(dict.fromkeys(keys)), entry, sorted(origins), entries)
 
 
 def precedence(entry: Entry) -> tuple[int, bool, str, str]:
@@ -126,7 +126,7 @@ def _keys(all_keys: Sequence[Keys]) -> list[str]:
     """Every key of every entry, strongest first."""
     by_scheme: dict[str, list[str]] = {scheme: [] for scheme in ("doi", "arxiv", "bib", "meta", "pmid", "pmcid")}
     for keys in all_keys:
-        for key in keys.all():
+        for key in keys.list_keys():
             known = by_scheme[key.partition(":")[0]]
             if key not in known:
                 known.append(key)

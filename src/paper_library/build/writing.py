@@ -16,6 +16,7 @@ from paper_library.build.entry import Entry
 from paper_library.build.entry_rows import dump_entry
 from paper_library.build.index_files import rename_segments
 from paper_library.build.metadata import Asset, Described
+from paper_library.identity import list_search_terms
 from paper_library.retraction import find_retraction
 from paper_library.search.fields import create_index, document
 from paper_library.store.layout import DATABASE, INDEX, INDEXES, STATIC, TABLES, asset_path
@@ -100,8 +101,7 @@ class ShelfWriter:
             year=entry.year,
             venue=entry.venue,
             lists=lists,
-            # A bare number stands for too many things to be found by.
-            identifiers=[*(one for one in entry.identifiers.values() if not one.isdecimal()), paper.paper_id],
+            identifiers=[*list_search_terms(entry.identifiers), paper.paper_id],
             texts=described.texts,
             facets=facets,
             flags=["retracted"] if find_retraction(entry.notices) else [],

@@ -15,11 +15,12 @@ import tantivy
 from tantivy import Occur
 from tantivy import Query as IndexQuery
 
-from paper_library.identity import normalised_arxiv, normalised_doi
+from paper_library.identity import spell_arxiv_for_id, spell_doi_for_id
 from paper_library.limits import QUERY_WORDS
 from paper_library.search import fields
 from paper_library.search.index_terms import IndexTerms, any_of, boost, is_character
 from paper_library.search.query import Query, Unit, telling_parts
+from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
 from uraniborg.kernel.text import stem, words
 
 _STEM_WEIGHTS: Final = ((fields.ABOUT, 1.0), (fields.TITLE, 0.35), (fields.FULL, 0.4))
@@ -241,8 +242,7 @@ class Compiler:
 
     def _field(self, unit: Unit) -> IndexQuery:
         if unit.field in ("doi", "arxiv"):
-            known = normalised_doi(unit.text) if unit.field == "doi" else normalised_arxiv(unit.text)
-            return self.terms.phrase(fields.IDENTIFIER, [known or unit.text.lower()])
+            return any_of([self.terms.phrase(fields.IDENTIFIER, [text]) for text in _spell_identifier(unit)])
         if unit.field == fields.FLAG and not self.terms.has_flags:
             return IndexQuery.empty_query()
         return any_of([self._field_value(unit, text.split()) for text in _texts(unit)])
@@ -281,3 +281,12 @@ class Compiler:
 
 def _texts(unit: Unit) -> tuple[str, ...]:
     return (unit.text, *unit.spellings)
+
+
+def _spell_identifier(unit: Unit) -> list[str]:
+    """Return the spellings under which an identifier can be indexed: that of paper ids and the canonical one."""
+    spell, normalise = (
+        (spell_doi_for_id, normalise_doi) if unit.field == "doi" else (spell_arxiv_for_id, normalise_arxiv)
+    )
+    found = filter(None, (spell(unit.text), normalise(unit.text)))
+    return list(dict.fromkeys(found)) or [unit.text.lower()]

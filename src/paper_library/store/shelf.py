@@ -20,7 +20,7 @@ import orjson
 import tantivy
 
 from paper_library.errors import PaperAmbiguous, PaperNotFound, QueryTooSlow
-from paper_library.identity import is_paper_id, lookup_keys
+from paper_library.identity import is_paper_id, list_lookup_keys
 from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
 from paper_library.regular_files import open_regular
 from paper_library.search.fields import open_index
@@ -167,7 +167,7 @@ class Shelf:
         given = whole_text(given).strip(_BLANKS)
         if given and len(given) <= VALUE_CHARS and "\0" not in given:
             connection = self.connection()
-            keys = lookup_keys(given)
+            keys = list_lookup_keys(given)
             if is_paper_id(known := given.lower()):
                 found = connection.execute("SELECT no FROM paper WHERE paper_id = ?", (known,)).fetchone()
                 if found:

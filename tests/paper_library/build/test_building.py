@@ -12,7 +12,7 @@ from paper_library.build import building
 from paper_library.build.building import build_shelf
 from paper_library.build.spool import Spool
 from paper_library.errors import InputNotFound, NothingToShelve, ShelfExists, ShelfNotFound, ShelfUnwritable
-from paper_library.identity import paper_id
+from paper_library.identity import make_paper_id
 from paper_library.library import Library
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.files import Locked
@@ -58,7 +58,7 @@ def test_files_of_every_kind_become_papers_and_the_report_tells_all(folder: Path
     assert (report.papers, report.entries, report.merged, report.with_source) == (2, 4, 2, 1)
     assert (report.skipped, report.broken) == (1, 1)
     assert {problem.origin for problem in report.problems} == {"notes.docx", "broken.json"}
-    said = papers_on(target)[paper_id("doi:10.1000/xyz")]
+    said = papers_on(target)[make_paper_id("doi:10.1000/xyz")]
     assert said["authors"] == ["Ada Lovelace", "Kurt Gödel"]
     assert said["has_source"]
     assert len(report.merges) == 2
@@ -118,7 +118,7 @@ def test_two_papers_that_claim_one_bibtex_key_have_two_ids_and_none_is_lost(tmp_
     report = build_shelf([tmp_path / "a.bib", tmp_path / "b.bib"], tmp_path / "shelf")
     said = papers_on(tmp_path / "shelf")
     assert (report.papers, len(said)) == (2, 2)
-    assert paper_id("bib:k") in said
+    assert make_paper_id("bib:k") in said
 
 
 def test_a_translation_that_belongs_to_nobody_is_told_of_and_makes_no_paper(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from paper_library.build.matching import keys_of
 from paper_library.build.merging import Paper, merged, precedence, unique
-from paper_library.identity import meta_key, normalised_title, paper_id
+from paper_library.identity import make_meta_key, make_paper_id, normalise_title
 from tests.paper_library.build.entries import an_entry
 
 
@@ -68,14 +68,14 @@ def test_the_strongest_key_of_any_entry_makes_the_id() -> None:
     ]
     for order in permutations(known):
         paper = one_paper(*order)
-        assert paper.paper_id == paper_id("doi:10.1000/xyz")
+        assert paper.paper_id == make_paper_id("doi:10.1000/xyz")
         assert paper.keys[:3] == ["doi:10.1000/xyz", "arxiv:2301.00001", "bib:fish2019"]
 
 
 def test_the_id_of_a_paper_without_identifiers_follows_from_its_facts() -> None:
     paper = one_paper(an_entry("a.md", "Deep Fish!", authors=["Ada Lovelace"], year=2019, venue="Sea"))
-    meta = meta_key(normalised_title("Deep Fish!"), ["Ada Lovelace"], 2019, "Sea")
-    assert paper.paper_id == paper_id(f"meta:{meta}")
+    meta = make_meta_key(normalise_title("Deep Fish!"), ["Ada Lovelace"], 2019, "Sea")
+    assert paper.paper_id == make_paper_id(f"meta:{meta}")
 
 
 def test_an_id_given_out_before_is_kept_when_a_stronger_key_comes() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from paper_library.build.building import build_shelf
-from paper_library.identity import is_paper_id, normalised_arxiv, normalised_doi
+from paper_library.identity import is_paper_id, spell_arxiv_for_id, spell_doi_for_id
 from paper_library.library import Library
 from paper_library.search import engine, hits
 from paper_library.source import ShelfSource
@@ -47,8 +47,8 @@ def test_a_hundred_and_fifty_copies_of_one_entry_are_one_paper(tmp_path: Path) -
 
 @pytest.mark.parametrize("hostile", ["10.1000/" + "%25" * 100_000, "10.1000/x" + ")" * 300_000, "doi:" * 100_000])
 def test_an_identifier_of_endless_length_is_none(hostile: str) -> None:
-    assert normalised_doi(hostile) is None
-    assert normalised_arxiv(hostile) is None
+    assert spell_doi_for_id(hostile) is None
+    assert spell_arxiv_for_id(hostile) is None
 
 
 def test_counts_are_whole_over_an_index_in_several_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,6 +91,11 @@ def test_a_paper_known_without_its_subject_class_is_found_with_it(tmp_path: Path
     assert Library.open(tmp_path / "shelf").metadata("math.GT/0309136v1")["title"] == "Knots of the North"
 
 
+@pytest.mark.parametrize("written", ["arxiv:math.GT/0309136", "arxiv:math/0309136v2", "arxiv:MATH/0309136"])
+def test_an_old_arxiv_id_is_searched_for_with_and_without_its_subject_class(library: Library, written: str) -> None:
+    assert [hit["title"] for hit in library.search(written)["results"]] == ["Knots of the North"]
+
+
 def test_one_paper_under_both_spellings_of_an_old_arxiv_id_is_one_paper(tmp_path: Path) -> None:
     for name, written in (("a", "math.GT/0309136"), ("b", "math/0309136")):
         entry = f"@misc{{{name}, title={{Title {name}}}, eprint={{{written}}}, archiveprefix={{arXiv}}}}"
