@@ -57,7 +57,7 @@ class Checkpoint(BaseModel):
     @model_validator(mode="after")
     def _check_payload(self) -> "Checkpoint":
         expected = StrategyPayload if self.kind is CheckpointKind.STRATEGY_CONFIRMATION else ResultPayload
-        if not isinstance(self.payload, expected):
+        if type(self.payload) is not expected:
             raise ValueError(f"a {self.kind.value} checkpoint carries a {expected.__name__}")
         return self
 
