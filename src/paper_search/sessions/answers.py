@@ -7,7 +7,7 @@ from paper_search.limits import check_decision_size
 from paper_search.sessions.edits import EXAMPLE, completed_edit
 from paper_search.sessions.state import Waiting
 from paper_search.workflow.checkpoints import Decision, DecisionAction, StrategyPayload
-from paper_search.workflow.decisions import check_decision, add_reviewer
+from paper_search.workflow.decisions import add_reviewer, check_decision
 from uraniborg.kernel.inbox import Decision as InboxDecision
 
 
