@@ -8,8 +8,8 @@ import pytest
 from paper_search.models import PartOrigin, SearchConstraints, SearchQuery, SearchStrategy
 from paper_search.testing import FakeSource, ScriptedDecisions
 from paper_search.workflow import Decision, DecisionAction
-from paper_search.workflow.inheritance import REMOVED, build_on, mark_edit, queries_by_person
 from paper_search.workflow.journal import MemoryJournal
+from paper_search.workflow.strategy_origins import REMOVED, inherit_parts, record_edit, select_person_queries
 from tests.paper_search.workflow.runs import (
     APPROVE,
     MOONS,
@@ -232,27 +232,27 @@ def a_strategy(*queries: str, **filters: Any) -> SearchStrategy:
 
 
 def test_a_list_of_queries_that_was_changed_is_the_persons_as_a_whole() -> None:
-    proposed = build_on(None, a_strategy("a", "b"))
-    edited = mark_edit(proposed, a_strategy("a", "c"), 0)
-    assert [query.boolean_query for query in queries_by_person(edited)] == ["a", "c"]
-    assert queries_by_person(proposed) == []
-    assert queries_by_person(None) == []
+    proposed = inherit_parts(None, a_strategy("a", "b"))
+    edited = record_edit(proposed, a_strategy("a", "c"), 0)
+    assert [query.boolean_query for query in select_person_queries(edited)] == ["a", "c"]
+    assert select_person_queries(proposed) == []
+    assert select_person_queries(None) == []
 
 
 def test_a_removed_query_that_a_person_adds_again_is_no_longer_removed() -> None:
-    edited = mark_edit(build_on(None, a_strategy("a", "b")), a_strategy("a"), 0)
-    again = mark_edit(build_on(edited, a_strategy("b", "c")), a_strategy("a", "b"), 1)
+    edited = record_edit(inherit_parts(None, a_strategy("a", "b")), a_strategy("a"), 0)
+    again = record_edit(inherit_parts(edited, a_strategy("b", "c")), a_strategy("a", "b"), 1)
     assert [found.value for found in again.origins if found.part == REMOVED] == ["c"]
 
 
 def test_years_of_a_proposal_that_contradict_a_persons_go() -> None:
-    edited = mark_edit(build_on(None, a_strategy("a")), a_strategy("a", year_from=2015), 0)
-    built = build_on(edited, a_strategy("b", year_to=2010))
+    edited = record_edit(inherit_parts(None, a_strategy("a")), a_strategy("a", year_from=2015), 0)
+    built = inherit_parts(edited, a_strategy("b", year_to=2010))
     assert (built.filters.year_from, built.filters.year_to) == (2015, None)
 
 
 def test_long_queries_are_clipped_in_the_list_of_origins_only() -> None:
     long = " AND ".join(f"word{number}" for number in range(40))
-    built = build_on(None, a_strategy(long))
+    built = inherit_parts(None, a_strategy(long))
     assert built.queries[0].boolean_query == long
     assert len(origin(built, "queries[0]").value) == 80
