@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from paper_search.identifiers import normalise_arxiv, normalise_doi
 from paper_search.intent.amounts import read_amount
 from paper_search.intent.authors import read_authors
 from paper_search.intent.cleaning import (
@@ -33,6 +32,7 @@ from paper_search.lookups import Identifier, read_identifiers
 from paper_search.models import IntentType, ParsedIntent, SearchConstraints
 from paper_search.sources.boolean import Node, all_of, parse
 from paper_search.text import STOP_WORDS
+from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
 
 _IDENTIFIER = re.compile(
     r"(?<![\w\"“/.])(?:(?P<doi>(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?10\.[0-9]{4,9}/[^\s\"“”]+)"
