@@ -25,33 +25,39 @@ _ENTRY_START = re.compile(r"@\s*\w*\s*[{(]")
 _PUBLISHED_BY_THE_VENUE = ("thesis", "report")
 
 
-def write_bibtex(references: Iterable[Reference], *, unknown_author: str = "Unknown") -> str:
+def write_bibtex(
+    references: Iterable[Reference], *, unknown_author: str = "Unknown", names_have_commas: bool = False
+) -> str:
     """Return one BibTeX entry per reference, separated by blank lines; no references give an empty string.
 
     Text is LaTeX-escaped, `doi` and `url` are not. Titles are in double braces so that no style changes their
     capitals. A reference without authors has its editors, else `unknown_author`; empty fields are left out. A
-    retraction is in `note`. Does not raise.
+    retraction is in `note`. With `names_have_commas` a name without a comma is an institution. Does not raise.
     """
-    return "\n\n".join(_format_entry(reference, unknown_author) for reference in references)
+    entries = (_format_entry(reference, unknown_author, names_have_commas) for reference in references)
+    return "\n\n".join(entries)
 
 
-def _format_entry(reference: Reference, unknown_author: str) -> str:
+def _format_entry(reference: Reference, unknown_author: str, names_have_commas: bool) -> str:
     entry_type, venue_field = _ENTRY_AND_VENUE_FIELD[reference.kind]
-    lines = [
-        f"  {field} = {{{value}}}" for field, value in _list_fields(reference, venue_field, unknown_author) if value
-    ]
+    people = _format_people(reference, unknown_author, names_have_commas)
+    fields = (people, *_list_fields(reference, venue_field))
+    lines = [f"  {field} = {{{value}}}" for field, value in fields if value]
     return f"@{entry_type}{{{reference.key},\n" + ",\n".join(lines) + "\n}"
 
 
-def _list_fields(reference: Reference, venue_field: str, unknown_author: str) -> Iterator[tuple[str, str]]:
+def _format_people(reference: Reference, unknown_author: str, names_have_commas: bool) -> tuple[str, str]:
+    """Return the field `editor` or `author` and its value."""
+    names = [_format_name(name, needs_comma=names_have_commas) for name in reference.editors or reference.authors]
+    if reference.editors:
+        return "editor", " and ".join(names)
+    return "author", " and ".join([*names, *(["others"] if reference.has_more_authors else [])]) or unknown_author
+
+
+def _list_fields(reference: Reference, venue_field: str) -> Iterator[tuple[str, str]]:
     venue, publisher = reference.venue, reference.publisher
     if reference.kind in _PUBLISHED_BY_THE_VENUE:
         venue, publisher = publisher or venue, ""
-    if reference.editors:
-        yield "editor", " and ".join(map(_format_name, reference.editors))
-    else:
-        names = [*map(_format_name, reference.authors), *(["others"] if reference.has_more_authors else [])]
-        yield "author", " and ".join(names) or unknown_author
     yield "title", reference.title and f"{{{encode_latex(reference.title)}}}"
     yield "year", "" if reference.year is None else str(reference.year)
     yield venue_field, encode_latex(venue)
@@ -69,10 +75,11 @@ def _list_fields(reference: Reference, venue_field: str, unknown_author: str) ->
 
 
 @lru_cache(maxsize=16_384)
-def _format_name(name: str) -> str:
-    """Return the name as LaTeX, in braces unless BibTeX splits it as `split_name` does."""
+def _format_name(name: str, *, needs_comma: bool) -> str:
+    """Return the name as LaTeX, in braces unless it is a person's and BibTeX splits it as `split_name` does."""
     latex = encode_latex(name)
-    return latex if _is_split_alike(name, latex) else f"{{{latex}}}"
+    is_person = "," in name or not needs_comma
+    return latex if is_person and _is_split_alike(name, latex) else f"{{{latex}}}"
 
 
 def _is_split_alike(name: str, latex: str) -> bool:

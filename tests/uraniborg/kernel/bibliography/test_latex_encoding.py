@@ -9,7 +9,7 @@ from pylatexenc.latexencode import get_builtin_uni2latex_dict  # pyright: ignore
 from tests.paper_search.export.reading import decode
 from tests.paper_search.export.samples import composed, hostile_text, untimed
 from tests.requirements import requirement
-from uraniborg.kernel.bibliography.latex import encode_latex, has_balanced_braces
+from uraniborg.kernel.bibliography.latex import decode_latex, encode_latex, has_balanced_braces
 from uraniborg.kernel.bibliography.text import one_line
 
 
