@@ -12,8 +12,8 @@ from paper_search.errors import LLMError
 from paper_search.llm.base import LLMProvider
 from paper_search.lookups import missing_notes, read_identifiers
 from paper_search.models import PaperTag, ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
-from paper_search.relevance.feedback import marks
-from paper_search.relevance.judge import judge
+from paper_search.relevance.feedback import read_marks
+from paper_search.relevance.scores import score_papers
 from uraniborg.kernel.clock import Clock, SystemClock
 
 _AT_ONCE = 20
@@ -76,7 +76,7 @@ class RelevanceScorer:
         if self._llm is None or identifiers:
             return ScoringOutcome(papers=by_rule, notes=notes)
         pinned = {
-            scored.paper.id for scored, mark in zip(by_rule, marks(papers, known), strict=True) if mark is not None
+            scored.paper.id for scored, mark in zip(by_rule, read_marks(papers, known), strict=True) if mark is not None
         }
         batches = [by_rule[at : at + self._batch_size] for at in range(0, len(by_rule), self._batch_size)]
         turn = asyncio.Semaphore(self._max_concurrency)
@@ -87,8 +87,8 @@ class RelevanceScorer:
     async def _judge(self, papers: list[RawPaper], intent: ParsedIntent, hints: RelevanceHints) -> list[ScoredPaper]:
         year = self._clock.now().year
         if len(papers) <= _AT_ONCE:
-            return judge(papers, intent, hints, year)
-        return await asyncio.to_thread(judge, papers, intent, hints, year)
+            return score_papers(papers, intent, hints, year)
+        return await asyncio.to_thread(score_papers, papers, intent, hints, year)
 
     async def _ask(
         self,

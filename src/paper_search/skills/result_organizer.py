@@ -14,7 +14,7 @@ from paper_search.models import (
     SearchStrategy,
     Work,
 )
-from paper_search.relevance.common_words import common_terms
+from paper_search.relevance.query import list_common_terms
 from paper_search.text import stem, words
 from uraniborg.kernel.clock import Clock, SystemClock
 
@@ -122,7 +122,7 @@ def _themes(papers: Sequence[Paper]) -> list[str]:
         for word in theme:
             if counted.get((word,)) == counted[theme]:
                 del counted[(word,)]
-    telling = [theme for theme in counted if not common_terms().issuperset(theme)]
+    telling = [theme for theme in counted if not list_common_terms().issuperset(theme)]
     best = sorted(telling, key=lambda theme: (-counted[theme], theme))[:_KEY_THEMES]
     return [_commonest(forms[theme]) for theme in best]
 

@@ -14,7 +14,7 @@ from paper_search.errors import NonRetryableError, RetryableError, SearchSourceE
 from paper_search.identifiers import normalise_identifiers
 from paper_search.models import Author, RawPaper, SourceRecord, WorkType
 from paper_search.notices import EditorialNotice
-from paper_search.sources.base import Request, Response
+from paper_search.sources.interfaces import Request, Response
 
 Record = TypeVar("Record")
 

@@ -16,7 +16,7 @@ from paper_search.models import (
 )
 from paper_search.skills.relevance_scorer import ScoringOutcome
 from paper_search.skills.searcher import SearchOutcome
-from paper_search.sources.base import SourceResult
+from paper_search.sources.interfaces import SourceResult
 
 ProgressReporter = Callable[[str, dict[str, Any]], None]
 """Told of each phase as it begins, with a few facts. One that raises is logged and otherwise ignored."""

@@ -25,7 +25,7 @@ from paper_search.review import ReviewStatus
 from paper_search.skills.relevance_scorer import ScoringOutcome
 from paper_search.skills.result_organizer import facets_of
 from paper_search.skills.searcher import SearchOutcome
-from paper_search.sources.base import SourceResult
+from paper_search.sources.interfaces import SourceResult
 from paper_search.workflow.checkpoints import (
     Checkpoint,
     CheckpointHandler,

@@ -19,7 +19,7 @@ from paper_search.models import (
     SourceStatus,
 )
 from paper_search.skills.searcher import Searcher, SearchOutcome
-from paper_search.sources.base import SearchSource, SourceResult
+from paper_search.sources.interfaces import SearchSource, SourceResult
 from paper_search.testing import FakeSource
 from uraniborg.kernel.errors import InvalidInput, NotFound
 

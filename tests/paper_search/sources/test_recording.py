@@ -11,12 +11,11 @@ from pydantic import SecretStr
 
 from paper_search.errors import CreditsExhaustedError, NonRetryableError, NotRecordedError, RetryableError
 from paper_search.skills.searcher import Searcher
-from paper_search.sources.base import Request, Response, Transport
+from paper_search.sources.answer_store import DamagedEntry
 from paper_search.sources.http_source import HttpSource
-from paper_search.sources.keys import Auth
-from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.interfaces import Request, Response, Transport
+from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.recording import MANIFEST, InvalidRecording, RecordedOptions, Recording
-from paper_search.sources.store import DamagedEntry
 from paper_search.sources.transport import HttpTransport
 from paper_search.testing import FakeTransport, FrozenClock
 from tests.paper_search.sources.loopback import loopback, reply
