@@ -251,7 +251,7 @@ def test_nothing_that_lies_in_a_folder_is_recorded_over(tmp_path: Path) -> None:
         start(tmp_path / "thesis.tex")
 
 
-@pytest.mark.parametrize("writer", ["store", "recording"])
+@pytest.mark.parametrize("writer", ["answer_store", "recording"])
 async def test_a_disk_that_refuses_leaves_the_search_whole_and_the_recording_incomplete(
     writer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
