@@ -13,6 +13,8 @@ from statistics import mean, median
 from time import process_time
 from typing import Any
 
+from ratios import record_ratio
+
 from paper_search.models import Author, IntentType, ParsedIntent, RawPaper
 from paper_search.relevance.bm25 import weigh_terms
 from paper_search.relevance.pool import Candidate, Pool
@@ -164,6 +166,8 @@ def compare_speed(pool: list[RawPaper]) -> None:
     print(f"{len(pool)} candidates, median CPU ms of {ROUNDS} interleaved runs")
     print(f"  from tokens:  ours {mine:6.1f}   bm25s {peer:6.1f}   ratio {mine / peer:.2f}  (target <= 1)")
     print(f"  from text:    ours {mine_text:6.1f}   bm25s {peer_text:6.1f}   ratio {mine_text / peer_text:.2f}")
+    record_ratio("from tokens: ours to bm25s", mine / peer)
+    record_ratio("from text: ours to bm25s", mine_text / peer_text)
     print("  (from text no target: ours also writes a reason and tags for each paper)")
 
 
@@ -177,6 +181,7 @@ def main() -> None:
     for name in COLLECTIONS:
         before, after = asyncio.run(rerank(Collection.read(folder / name)))
         print(f"  {name:10} {before:.4f} -> {after:.4f}   {after / before - 1:+.1%}")
+        record_ratio(f"{name} nDCG to plain BM25", after / before)
 
 
 if __name__ == "__main__":

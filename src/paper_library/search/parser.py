@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from paper_library.search.query import FIELDS, SORTS, Kind, Query, Unit, telling_parts
-from paper_library.search.spellings import spell_words
-from paper_library.search.sql import rewrite_sql
-from paper_library.search.vocabulary import SORT_FIELD, rename_fields, sort_of
+from paper_library.search.sql_queries import rewrite_sql
+from paper_library.search.vocabulary import SORT_FIELD, rename_fields, sort_of, spell_words
 from paper_library.search.year_bounds import extract_year_bounds
 from uraniborg.kernel.text import fold, stem, whole_text, words
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from paper_search.dedup.authors import merge_authors
 from paper_search.dedup.records import PREPRINT_DOI, Record, is_preprint_venue
-from paper_search.identifiers import SCHEMES
 from paper_search.models import RawPaper, SourceRecord, WorkType, paper_id
 from paper_search.notices import merge_notices, unmark_title
+from uraniborg.kernel.bibliography.identifiers import SCHEMES
 
 _FIRST_RECORD: str = SourceRecord.model_fields["reason"].default
 _LONGEST_ABSTRACT = 10_000

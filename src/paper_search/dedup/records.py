@@ -8,9 +8,9 @@ from pydantic_core import PydanticSerializationError
 
 from paper_search.dedup.names import Name, people
 from paper_search.dedup.titles import parse_title
-from paper_search.identifiers import normalise_doi, normalise_identifiers
 from paper_search.models import RawPaper, WorkType
 from paper_search.text import words
+from uraniborg.kernel.bibliography.identifiers import normalise_doi, normalise_identifiers
 
 PREPRINT_DOI = "preprint_doi"
 """The identifier scheme for the DOI of a preprint in a merged paper, beside the DOI of the journal."""

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from paper_search.identifiers import normalise_arxiv, normalise_doi
 from paper_search.intent.authors import read_authors
 from paper_search.intent.cleanup import (
     BREAK,
@@ -34,6 +33,7 @@ from paper_search.models import IntentType, ParsedIntent, SearchConstraints
 from paper_search.query.boolean_query import Node, join_all, parse_query
 from paper_search.query.rendering import format_query, normalise_query, parse_phrase
 from paper_search.text import STOP_WORDS
+from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
 
 _IDENTIFIER = re.compile(
     r"(?<![\w\"“/.])(?:(?P<doi>(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?10\.[0-9]{4,9}/[^\s\"“”]+)"

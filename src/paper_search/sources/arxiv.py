@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from paper_search.errors import NonRetryableError, RetryableError
-from paper_search.identifiers import normalise_arxiv
 from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.query.boolean_query import Node, parse_search_query
@@ -23,6 +22,7 @@ from paper_search.sources.parsing import (
     xml_root,
     year_of,
 )
+from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 
 NAME = "arxiv"
 _URL = "https://export.arxiv.org/api/query"

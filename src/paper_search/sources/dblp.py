@@ -4,7 +4,6 @@ import re
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from paper_search.identifiers import normalise_arxiv
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.query.boolean_query import AllOf, Node, parse_search_query
 from paper_search.query.rendering import list_word_clauses, render_within_limit
@@ -28,6 +27,7 @@ from paper_search.sources.parsing import (
     xml_root,
     year_of,
 )
+from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 
 NAME = "dblp"
 _URL = "https://dblp.org/search/publ/api"

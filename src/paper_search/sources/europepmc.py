@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from paper_search.identifiers import normalise_pmcid
 from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.query.boolean_query import parse_search_query
@@ -34,6 +33,7 @@ from paper_search.sources.parsing import (
     xml_root,
     year_of,
 )
+from uraniborg.kernel.bibliography.identifiers import normalise_pmcid
 
 NAME = "europepmc"
 _URL = "https://www.ebi.ac.uk/europepmc/webservices/rest/search"

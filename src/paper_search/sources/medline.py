@@ -3,11 +3,11 @@
 import re
 from xml.etree.ElementTree import Element
 
-from paper_search.identifiers import normalise_pmcid
 from paper_search.models import RawPaper, WorkType
 from paper_search.query.languages import parse_language
 from paper_search.sources.notices import medline_notices
 from paper_search.sources.parsing import element_text, first_text, page_range, paper, papers_of, year_of
+from uraniborg.kernel.bibliography.identifiers import normalise_pmcid
 
 NAME = "pubmed"
 _RECORDS = ("PubmedArticle", "PubmedBookArticle", "article")

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from paper_search.errors import CreditsExhaustedError, RetryableError
-from paper_search.identifiers import arxiv_doi, normalise_arxiv, normalise_openalex
 from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.notices import EditorialNotice, NoticeStatus
@@ -32,6 +31,7 @@ from paper_search.sources.parsing import (
     unreadable,
     year_of,
 )
+from uraniborg.kernel.bibliography.identifiers import arxiv_to_doi, normalise_arxiv, normalise_openalex
 
 NAME = "openalex"
 _URL = "https://api.openalex.org/works"
@@ -79,7 +79,7 @@ class OpenAlex:
 
     def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
         dois = [one.value for one in identifiers if one.scheme == "doi" and not {",", "|"} & set(one.value)]
-        dois += [arxiv_doi(one.value) for one in identifiers if one.scheme == "arxiv"]
+        dois += [arxiv_to_doi(one.value) for one in identifiers if one.scheme == "arxiv"]
         pmids = [one.value for one in identifiers if one.scheme == "pmid"]
         wanted = [(name, batch) for name, ids in (("doi", dois), ("pmid", pmids)) for batch in batches(ids, _BATCH)]
         return [

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from paper_search.errors import SearchSourceError
-from paper_search.identifiers import normalise_pmid
 from paper_search.lookups import Identifier
 from paper_search.models import SearchConstraints, SearchQuery
 from paper_search.query.boolean_query import parse_search_query
@@ -27,6 +26,7 @@ from paper_search.sources.parsing import (
     unreadable,
     xml_root,
 )
+from uraniborg.kernel.bibliography.identifiers import normalise_pmid
 
 NAME = "pubmed"
 _SEARCH = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/esearch.fcgi"

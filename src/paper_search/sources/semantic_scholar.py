@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any, cast
 from urllib.parse import quote
 
-from paper_search.identifiers import normalise_arxiv
 from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.query.boolean_query import Node, parse_search_query
@@ -30,6 +29,7 @@ from paper_search.sources.parsing import (
     unreadable,
     year_of,
 )
+from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 
 NAME = "semantic_scholar"
 _URL = "https://api.semanticscholar.org/graph/v1/paper/search/bulk"

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 from paper_search.errors import NonRetryableError, SearchSourceError
-from paper_search.identifiers import doi_in_link, normalise_arxiv
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.query.boolean_query import AllOf, AnyOf, Node, Term, parse_search_query
 from paper_search.query.languages import parse_language
@@ -27,6 +26,7 @@ from paper_search.sources.parsing import (
     unreadable,
     year_of,
 )
+from uraniborg.kernel.bibliography.identifiers import find_doi_in_url, normalise_arxiv
 
 NAME = "serpapi_scholar"
 _URL = "https://serpapi.com/search.json"
@@ -131,7 +131,7 @@ def _paper(result: dict[str, Any]) -> RawPaper | None:
         result.get("result_id"),
         _LABEL.sub("", text(result.get("title"))),
         authors=[(name, ids.get(name)) for name in names or list(ids)],
-        identifiers={"doi": doi_in_link(link), "arxiv": normalise_arxiv(link), "scholar": result.get("result_id")},
+        identifiers={"doi": find_doi_in_url(link), "arxiv": normalise_arxiv(link), "scholar": result.get("result_id")},
         links=(*(resource.get("link") for resource in objects(result.get("resources"))), link),
         year=year,
         venue=venue,
