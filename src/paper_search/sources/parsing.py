@@ -13,7 +13,7 @@ from xml.parsers import expat
 from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
 from paper_search.models import Author, RawPaper, SourceRecord, WorkType
 from paper_search.notices import EditorialNotice
-from paper_search.sources.base import Request, Response
+from paper_search.sources.interfaces import Request, Response
 from uraniborg.kernel.bibliography.identifiers import normalise_identifiers
 
 Record = TypeVar("Record")

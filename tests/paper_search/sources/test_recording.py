@@ -11,12 +11,11 @@ from pydantic import SecretStr
 
 from paper_search.errors import CreditsExhaustedError, NonRetryableError, NotRecordedError, RetryableError
 from paper_search.skills.searcher import Searcher
-from paper_search.sources.base import Request, Response, Transport
+from paper_search.sources.answer_store import DamagedEntry
 from paper_search.sources.http_source import HttpSource
-from paper_search.sources.keys import Auth
-from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.interfaces import Request, Response, Transport
+from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.recording import MANIFEST, InvalidRecording, RecordedOptions, Recording
-from paper_search.sources.store import DamagedEntry
 from paper_search.sources.transport import HttpTransport
 from paper_search.testing import FakeTransport, FrozenClock
 from paper_search.workflow.ports import SearchOutcome
@@ -253,7 +252,7 @@ def test_nothing_that_lies_in_a_folder_is_recorded_over(tmp_path: Path) -> None:
         start(tmp_path / "thesis.tex")
 
 
-@pytest.mark.parametrize("writer", ["store", "recording"])
+@pytest.mark.parametrize("writer", ["answer_store", "recording"])
 async def test_a_disk_that_refuses_leaves_the_search_whole_and_the_recording_incomplete(
     writer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
