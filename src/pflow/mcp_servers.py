@@ -70,9 +70,9 @@ def get_server(home: Path, name: str) -> ServerConfig:
     """Return the server of this name. Raise UnknownServer or InvalidServer."""
     told = _read_entries(home)
     if name not in told:
-        from pflow.ir.diagnostics import nearest
+        from pflow.suggestions import find_nearest
 
-        meant = nearest(name, sorted(told))
+        meant = find_nearest(name, sorted(told))
         others = f"There are: {', '.join(sorted(told)[:_NAMED])}." if told else "`pflow mcp add` adds one."
         raise UnknownServer(
             f"There is no MCP server '{name}'.",

@@ -184,9 +184,9 @@ def read_example(name: str) -> str:
     """Return the text of an example. Raise WorkflowNotFound."""
     names = [path.stem for path in sorted(EXAMPLES_FOLDER.glob("*.json"))]
     if name not in names:
-        from pflow.ir.diagnostics import nearest
+        from pflow.suggestions import find_nearest
 
-        meant = nearest(name[:80], names)
+        meant = find_nearest(name[:80], names)
         raise WorkflowNotFound(
             f"There is no example '{name[:80]}'.",
             hint=f"Did you mean '{meant}'?" if meant else f"There are: {', '.join(names)}.",

@@ -37,7 +37,7 @@ def _require_known_workflow(asked: Service, workflow: str, known: Iterable[str])
     """Raise WorkflowNotFound if neither a workflow nor a run has this name, and SecurityError for an invalid name."""
     from pflow.cli.sources import find_source, is_file_path, locate_file
     from pflow.errors import InvalidWorkflow, WorkflowNotFound
-    from pflow.ir.diagnostics import nearest
+    from pflow.suggestions import find_nearest
 
     try:
         if is_file_path(workflow):
@@ -49,7 +49,7 @@ def _require_known_workflow(asked: Service, workflow: str, known: Iterable[str])
     except WorkflowNotFound as missing:
         if is_file_path(workflow):
             raise
-        meant = missing.ids.get("nearest") or nearest(workflow, sorted(known))
+        meant = missing.ids.get("nearest") or find_nearest(workflow, sorted(known))
         raise WorkflowNotFound(
             f"There is no workflow '{workflow[:80]}', and no run of that name.",
             hint=f"Did you mean '{meant}'?" if meant else "`pflow history` lists the runs of all workflows.",

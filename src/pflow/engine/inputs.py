@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.coercion import coerce_value
-from pflow.ir.diagnostics import nearest
 from pflow.ir.model import Workflow
 from pflow.ir.template_uses import list_variables
 from pflow.redaction import is_sensitive
+from pflow.suggestions import find_nearest
 
 _MISFITS: Final = "Give values of the types that are declared, and none for a node."
 
@@ -61,7 +61,7 @@ def unknown_inputs(workflow: Workflow, given: Mapping[str, Any]) -> list[str]:
     warnings: list[str] = []
     for name in given:
         if name not in known:
-            meant = nearest(name[:80], known)
+            meant = find_nearest(name[:80], known)
             warnings.append(f"Nothing uses the input '{name[:80]}'." + (f" Did you mean '{meant}'?" if meant else ""))
     return warnings
 

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
+from pflow.ir.diagnostics import Diagnostic, error, warning
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION, Edge, Node
 from pflow.ir.template_uses import has_template
 from pflow.registry.interface import Interface
+from pflow.suggestions import find_nearest
 
 APPROVAL: Final = "approval"
 REJECTED: Final = "rejected"
@@ -36,7 +37,7 @@ def check_actions(
             f"edges[{index}].action",
             f"'{node.id}' never returns the action '{action[:80]}', so these edges are never followed.",
             available=known if is_approval else interface.actions,
-            nearest=nearest(action, known),
+            nearest=find_nearest(action, known),
             node=node.id,
             **(_suggest_fix(node, action) if is_approval else {}),
         )

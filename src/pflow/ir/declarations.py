@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from pflow.ir.coercion import coerce_value
-from pflow.ir.diagnostics import Diagnostic, error, nearest, report_unknown_keys, warning
+from pflow.ir.diagnostics import Diagnostic, error, report_unknown_keys, warning
 from pflow.ir.model import Input, Output
 from pflow.redaction import is_sensitive
+from pflow.suggestions import find_nearest
 
 NAME_RULE: Final = "a letter or `_`, then letters, digits, `_` or `-`, at most 100 characters"
 _NAME: Final = re.compile(r"[^\W\d][\w-]{0,99}")
@@ -138,6 +139,6 @@ def _read_type(told: Mapping[str, Any], path: str, found: list[Diagnostic]) -> s
     kind = _TYPES.get(given.lower()) if isinstance(given, str) else None
     if kind is None:
         message = f"'{str(given)[:40]}' is not a type."
-        meant = nearest(str(given)[:40].lower(), TYPES)
+        meant = find_nearest(str(given)[:40].lower(), TYPES)
         found.append(error("bad_type", f"{path}.type", message, available=TYPES, nearest=meant, example="string"))
     return kind or "any"

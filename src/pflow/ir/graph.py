@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pflow.errors import InvalidWorkflow
-from pflow.ir.diagnostics import nearest
 from pflow.ir.model import Edge, Workflow
+from pflow.suggestions import find_nearest
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Graph:
 def extract_part(workflow: Workflow, node: str) -> Workflow:
     """Return the part of a workflow that a node needs: the node and its ancestors. Raise InvalidWorkflow."""
     if node not in workflow.nodes:
-        meant = nearest(node, workflow.nodes)
+        meant = find_nearest(node, workflow.nodes)
         raise InvalidWorkflow(
             f"There is no node '{node}' in this workflow.",
             hint=f"Did you mean '{meant}'?" if meant else f"There are: {', '.join(list(workflow.nodes)[:20])}.",

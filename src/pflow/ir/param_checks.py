@@ -6,10 +6,11 @@ from itertools import islice
 from typing import Any, Final, cast
 
 from pflow.ir.coercion import can_coerce_param, coerce_param
-from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
+from pflow.ir.diagnostics import Diagnostic, error, warning
 from pflow.ir.model import Node
 from pflow.ir.template_uses import has_template
 from pflow.registry.interface import Interface, Param
+from pflow.suggestions import find_nearest
 
 _SHOWN: Final = 20
 _LONGEST: Final = 200
@@ -72,7 +73,7 @@ def _is_allowed_choice(value: Any, param: Param) -> bool:
 
 def _guess_param(key: str, missing: list[str], unknown: list[str], declared: Mapping[str, Param]) -> str | None:
     """Return the parameter that was probably meant: a single missing one, else the nearest."""
-    return missing[0] if len(missing) == len(unknown) == 1 else nearest(key, tuple(declared))
+    return missing[0] if len(missing) == len(unknown) == 1 else find_nearest(key, tuple(declared))
 
 
 def _report_unknown(node: Node, interface: Interface, key: str, path: str, more: dict[str, Any]) -> Diagnostic:
@@ -89,7 +90,7 @@ def _report_wrong(node: Node, param: Param, path: str, more: dict[str, Any]) -> 
         return error("bad_param", path, message, **more)
     choices = tuple(map(str, param.choices))
     message = f"`{param.key}` of '{node.id}' must be one of {', '.join(choices[:_SHOWN])}."
-    return error("bad_choice", path, message, available=choices, nearest=nearest(str(value), choices), **more)
+    return error("bad_choice", path, message, available=choices, nearest=find_nearest(str(value), choices), **more)
 
 
 def _correct_params(
@@ -112,7 +113,7 @@ def _correct_params(
 def _suggest_value(param: Param, value: Any, interface: Interface) -> Any:
     """Return a valid value for a parameter, as near to the given value as possible."""
     if param.choices:
-        meant = nearest(str(value), tuple(map(str, param.choices)))
+        meant = find_nearest(str(value), tuple(map(str, param.choices)))
         return next((one for one in param.choices if str(one) == meant), param.choices[0])
     if param.key in interface.example:
         return interface.example[param.key]

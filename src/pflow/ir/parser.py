@@ -5,9 +5,10 @@ from itertools import islice
 from typing import Any, Final, cast
 
 from pflow.ir.declarations import NAME_RULE, is_valid_name, read_inputs, read_outputs
-from pflow.ir.diagnostics import Diagnostic, error, nearest, report_unknown_keys, warning
+from pflow.ir.diagnostics import Diagnostic, error, report_unknown_keys, warning
 from pflow.ir.model import DEFAULT_ACTION, IR_VERSION, Edge, Node, Workflow
 from pflow.ir.node_settings import read_batch, read_retry, read_timeout
+from pflow.suggestions import find_nearest
 
 MOST_NODES: Final = 20_000
 _KEYS: Final = (
@@ -256,7 +257,7 @@ def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Dia
             continue
         said = f"'{end[:80]}'" if isinstance(end, str) else "missing or not text"
         message = f"`{key}` must be the id of a node; it is {said}."
-        meant = nearest(end, nodes) if isinstance(end, str) else None
+        meant = find_nearest(end, nodes) if isinstance(end, str) else None
         found.append(
             error(
                 "unknown_node",
@@ -281,7 +282,7 @@ def _read_start(given: Any, nodes: Mapping[str, Node], found: list[Diagnostic]) 
         return given
     first = next(iter(nodes), None)
     message = f"`start_node` must be the id of a node; it is {str(given)[:80]!r}."
-    meant = nearest(str(given), nodes)
+    meant = find_nearest(str(given), nodes)
     more = {"available": tuple(islice(nodes, 20)), "nearest": meant, "example": meant or first}
     found.append(error("unknown_node", "start_node", message, **more))
     return first

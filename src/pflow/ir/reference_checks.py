@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pflow.ir.code_templates import check_code_templates
-from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
+from pflow.ir.diagnostics import Diagnostic, error, warning
 from pflow.ir.graph import Graph
 from pflow.ir.model import Workflow
 from pflow.ir.template_uses import INDEX, NESTED, Use, get_batch_aliases, iter_template_uses
 from pflow.registry.interface import Interface
+from pflow.suggestions import find_nearest
 from pflow.templates.syntax import Reference, iter_references
 
 _NAMED: Final = 12
@@ -82,7 +83,7 @@ class _References:
         if root in self._workflow.inputs:
             return []
         names = (*aliases, *self._names) if (aliases := get_batch_aliases(use)) else self._names
-        meant = nearest(root, names)
+        meant = find_nearest(root, names)
         example = f"${{{_shorten(reference.text.replace(root, meant, 1))}}}" if meant else None
         more: dict[str, Any] = {"available": names[:_SHOWN], "nearest": meant, "example": example}
         node = use.node.id if use.node else None
@@ -154,7 +155,7 @@ class _References:
         if key in outputs or key == "error":
             return self._check_fields(use, reference, path, outputs.get(str(key)))
         names = tuple(f"${{{source.id}.{name}}}" for name in outputs)
-        meant = nearest(str(key), outputs)
+        meant = find_nearest(str(key), outputs)
         kind = f"{source.type}, as a batch" if source.batch else source.type
         return [
             error(
@@ -179,7 +180,7 @@ class _References:
                 continue
             if step not in out.structure:
                 names = tuple(f"${{{way}.{name}}}" for name in out.structure)
-                meant = nearest(step, out.structure)
+                meant = find_nearest(step, out.structure)
                 message = f"There is no `{_shorten(step)}` in `{way}`."
                 example = f"${{{way}.{meant}}}" if meant else None
                 node = use.node.id if use.node else None

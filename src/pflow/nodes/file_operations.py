@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from pflow.errors import NodeFailed
-from pflow.ir.diagnostics import nearest
+from pflow.suggestions import find_nearest
 from uraniborg.kernel.logging import redact
 
 _HINTS: Final = {
@@ -168,6 +168,6 @@ def _suggest_path(path: Path) -> str:
             names = [entry.name for entry in islice(entries, _LOOKED_AT)]
     except OSError:
         return f"The folder {quote_path(path.parent)} does not exist either."
-    if meant := nearest(path.name, names):
+    if meant := find_nearest(path.name, names):
         return f"Did you mean {quote_path(path.with_name(meant))}?"
     return "Relative paths start at the folder in which the workflow runs."

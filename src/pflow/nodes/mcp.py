@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.errors import NodeFailed
-from pflow.ir.diagnostics import nearest
 from pflow.mcp_servers import connect_to_server
 from pflow.node import Context
 from pflow.nodes.excerpts import excerpt_start, mask_secrets
+from pflow.suggestions import find_nearest
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import printable
 
@@ -103,7 +103,7 @@ async def _require_known_tool(connection: "Connection", tool: str, message: str)
         return
     if tool in known:
         return
-    meant = nearest(tool, known)
+    meant = find_nearest(tool, known)
     raise NodeFailed(
         f"MCP server '{connection.name}' does not list a tool '{printable(tool[:80])}'. Its message: {message}",
         hint=f"Did you mean {meant}?" if meant else f"It has: {', '.join(known[:_LISTED])}.",

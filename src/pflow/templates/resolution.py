@@ -10,6 +10,7 @@ from pflow.errors import NodeFailed, TemplateUnresolved
 from pflow.templates.scope import ABSENT, Scope, get_item
 from pflow.templates.syntax import Literal, Reference, Template, parse_pieces
 from pflow.templates.truncation import refuse_truncated
+from pflow.templates.unresolved import explain_missing
 
 _ITEM_CHARACTERS: Final = 32
 """For how many characters an item of a list or an object counts: it takes about as much room."""
@@ -80,8 +81,6 @@ class Resolution:
         """Raise TemplateUnresolved if a reference was missing."""
         if not self.missing:
             return
-        from pflow.templates.unresolved import explain_missing
-
         texts = list(dict.fromkeys(one.text for one in self.missing))
         told = explain_missing(self.missing, self._scope)
         raise TemplateUnresolved(texts, available=told.available, hint=told.hint, **ids)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, cast
 
-from pflow.ir.diagnostics import nearest
+from pflow.suggestions import find_nearest
 from pflow.templates.scope import ABSENT, Scope, get_item, parse_embedded_json
 from pflow.templates.syntax import Reference, format_reference_prefix
 
@@ -67,7 +67,7 @@ def _follow_to_miss(reference: Reference, scope: Scope) -> Any:
 
 
 def _suggest_name(miss: _Miss, names: list[str]) -> str:
-    meant = nearest(miss.reference.root, names)
+    meant = find_nearest(miss.reference.root, names)
     return f"Did you mean ${{{_shorten(miss.reference.text.replace(miss.reference.root, meant, 1))}}}?" if meant else ""
 
 
@@ -81,7 +81,7 @@ def _describe_miss(miss: _Miss) -> str:
     keys = _list_keys(value)
     if not keys:
         return f"{way} is empty."
-    meant = nearest(str(miss.step), keys)
+    meant = find_nearest(str(miss.step), keys)
     told = f" Did you mean ${{{_shorten(f'{miss.way}.{meant}')}}}?" if meant else ""
     return f"{way} has: {', '.join(_shorten(key) for key in keys[:_SHOWN])}{', …' if len(keys) > _SHOWN else ''}.{told}"
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.ir.diagnostics import error, nearest, warning
+from pflow.ir.diagnostics import error, warning
+from pflow.suggestions import find_nearest
 
 
 def test_a_diagnostic_says_how_grave_what_where_and_how_it_would_be_right() -> None:
@@ -69,7 +70,7 @@ def test_no_more_names_are_told_than_can_be_read() -> None:
     ],
 )
 def test_the_word_that_was_probably_meant_is_found(word: str, known: list[str], meant: str) -> None:
-    assert nearest(word, known) == meant
+    assert find_nearest(word, known) == meant
 
 
 @pytest.mark.parametrize(
@@ -86,18 +87,18 @@ def test_the_word_that_was_probably_meant_is_found(word: str, known: list[str], 
     ],
 )
 def test_a_word_that_is_like_no_other_has_no_nearest(word: str, known: list[str]) -> None:
-    assert nearest(word, known) is None
+    assert find_nearest(word, known) is None
 
 
 def test_a_word_of_a_million_characters_is_compared_in_time() -> None:
     known = [f"node_{number}" for number in range(900)]
     for _ in range(20):
-        assert nearest("x" * 1_000_000, known) is None
+        assert find_nearest("x" * 1_000_000, known) is None
 
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=30), max_size=10))
 def test_the_nearest_is_one_of_those_known(word: str, known: list[str]) -> None:
-    meant = nearest(word, known)
+    meant = find_nearest(word, known)
     assert meant is None or meant in known
 
 
