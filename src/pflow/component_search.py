@@ -36,17 +36,17 @@ def search_components(
     kept_nodes = _take_fitting(nodes, most_bytes - spent)
     total = len(matches) + len(workflows)
     is_cut = len(kept_nodes) + len(kept_workflows) < total
-    told: dict[str, Any] = {"nodes": kept_nodes}
+    reply: dict[str, Any] = {"nodes": kept_nodes}
     if include_workflows:
-        told["workflows"] = kept_workflows
-    told |= {"total": total, "truncated": is_cut}
+        reply["workflows"] = kept_workflows
+    reply |= {"total": total, "truncated": is_cut}
     if is_cut:
-        told["hint"] = "Use a query of a few words to see the rest."
+        reply["hint"] = "Use a query of a few words to see the rest."
     elif not total:
-        told["hint"] = "Nothing matches. Use other words, or an empty query to see everything."
+        reply["hint"] = "Nothing matches. Use other words, or an empty query to see everything."
     if registry.problems:
-        told["problems"] = [str(one) for one in registry.problems][:20]
-    return told
+        reply["problems"] = [str(one) for one in registry.problems][:20]
+    return reply
 
 
 def _describe_node(match: Match, *, is_brief: bool) -> dict[str, Any]:
@@ -73,10 +73,10 @@ def _rank_workflows(home: Path, query: str, counts: Mapping[str, int]) -> list[d
         )
         for one in summaries.values()
     ]
-    told: list[dict[str, Any]] = []
+    ranked: list[dict[str, Any]] = []
     for hit in rank_documents(query, documents):
         one = summaries[hit.key]
-        told.append(
+        ranked.append(
             {
                 "name": one.name,
                 "description": one.description,
@@ -84,7 +84,7 @@ def _rank_workflows(home: Path, query: str, counts: Mapping[str, int]) -> list[d
                 "inputs": shortened(list(one.inputs)),
             }
         )
-    return told
+    return ranked
 
 
 def _count_uses(home: Path) -> tuple[dict[str, int], dict[str, int]]:
@@ -100,11 +100,11 @@ def _count_uses(home: Path) -> tuple[dict[str, int], dict[str, int]]:
 
 def _take_fitting(items: Iterable[dict[str, Any]], most_bytes: int) -> list[dict[str, Any]]:
     """As many of the first as fit, and at least one."""
-    kept: list[dict[str, Any]] = []
+    taken: list[dict[str, Any]] = []
     spent = 2
     for item in items:
         spent += len(orjson.dumps(item)) + 1
-        if spent > most_bytes and kept:
+        if spent > most_bytes and taken:
             break
-        kept.append(item)
-    return kept
+        taken.append(item)
+    return taken

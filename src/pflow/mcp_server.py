@@ -159,10 +159,10 @@ def build_server() -> "Server":
         interrupted=_stop_runs,
         failed=_make_error_reply,
     )
-    looks = partial(tool, server, read_only=True, idempotent=True, failed=_make_error_reply)
-    looks(title="Browse components")(browse_components)
-    looks(title="List saved workflows")(list_library)
-    looks(title="Describe a workflow")(describe_workflow)
+    read_only_tool = partial(tool, server, read_only=True, idempotent=True, failed=_make_error_reply)
+    read_only_tool(title="Browse components")(browse_components)
+    read_only_tool(title="List saved workflows")(list_library)
+    read_only_tool(title="Describe a workflow")(describe_workflow)
     tool(server, title="Run a workflow", read_only=False, destructive=True, open_world=True, failed=_make_refusal)(
         execute
     )

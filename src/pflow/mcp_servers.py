@@ -53,34 +53,34 @@ class SyncResult:
 def read_servers(home: Path) -> tuple[dict[str, ServerConfig], list[Problem]]:
     """Return the servers by name, and the problems of invalid entries."""
     try:
-        told = _read_entries(home)
-    except InvalidServer as wrong:
-        return {}, [Problem(FILE, wrong.message, wrong.hint)]
+        entries = _read_entries(home)
+    except InvalidServer as error:
+        return {}, [Problem(FILE, error.message, error.hint)]
     known: dict[str, ServerConfig] = {}
     problems: list[Problem] = []
-    for name, plain in told.items():
+    for name, plain in entries.items():
         try:
             known[name] = parse_server(name, plain)
-        except InvalidServer as wrong:
-            problems.append(Problem(FILE, wrong.message, wrong.hint))
+        except InvalidServer as error:
+            problems.append(Problem(FILE, error.message, error.hint))
     return known, problems
 
 
 def get_server(home: Path, name: str) -> ServerConfig:
     """Return the server of this name. Raise UnknownServer or InvalidServer."""
-    told = _read_entries(home)
-    if name not in told:
+    entries = _read_entries(home)
+    if name not in entries:
         from pflow.suggestions import find_nearest
 
-        meant = find_nearest(name, sorted(told))
-        others = f"There are: {', '.join(sorted(told)[:_NAMED])}." if told else "`pflow mcp add` adds one."
+        nearest = find_nearest(name, sorted(entries))
+        others = f"There are: {', '.join(sorted(entries)[:_NAMED])}." if entries else "`pflow mcp add` adds one."
         raise UnknownServer(
             f"There is no MCP server '{name}'.",
-            hint=f"Did you mean '{meant}'?" if meant else others,
+            hint=f"Did you mean '{nearest}'?" if nearest else others,
             server=name,
-            available=sorted(told),
+            available=sorted(entries),
         )
-    return parse_server(name, told[name])
+    return parse_server(name, entries[name])
 
 
 def add_server(home: Path, name: str, plain: Mapping[str, Any], *, replace: bool = False) -> ServerConfig:
@@ -88,11 +88,11 @@ def add_server(home: Path, name: str, plain: Mapping[str, Any], *, replace: bool
     config = parse_server(name, dict(plain))
     try:
         make_private_folder(home)
-    except OSError as wrong:
-        raise LibraryUnwritable(FILE, wrong) from None
+    except OSError as error:
+        raise LibraryUnwritable(FILE, error) from None
     with locked(home / _LOCK, _LOCK_S):
-        told = _read_file(home)
-        servers = told.setdefault("mcpServers", {})
+        document = _read_file(home)
+        servers = document.setdefault("mcpServers", {})
         if name in servers and not replace:
             raise ServerExists(
                 f"The MCP server '{name}' already exists.",
@@ -100,7 +100,7 @@ def add_server(home: Path, name: str, plain: Mapping[str, Any], *, replace: bool
                 server=name,
             )
         servers[name] = dict(plain)
-        _write_json(home / FILE, told)
+        _write_json(home / FILE, document)
     return config
 
 
@@ -109,9 +109,9 @@ def remove_server(home: Path, name: str) -> None:
     if name not in _read_entries(home):
         get_server(home, name)
     with locked(home / _LOCK, _LOCK_S):
-        told = _read_file(home)
-        told.get("mcpServers", {}).pop(name, None)
-        _write_json(home / FILE, told)
+        document = _read_file(home)
+        document.get("mcpServers", {}).pop(name, None)
+        _write_json(home / FILE, document)
         tools = _read_tools(home)
         if tools.pop(name, None) is not None:
             _write_tools(home, tools)
@@ -125,10 +125,10 @@ async def connect_to_server(home: Path, name: str) -> "Connection":
     try:
         return await Connection.open(resolve_address(config), name=name, timeout_s=config.timeout_s)
     except ServerUnavailable as lost:
-        told = _ENDED.sub("ended before it was ready", lost.message)
-        if told == lost.message or "command" not in config.plain:
+        message = _ENDED.sub("ended before it was ready", lost.message)
+        if message == lost.message or "command" not in config.plain:
             raise
-        raise ServerUnavailable(told, hint=_MAY_LACK, **lost.ids) from None
+        raise ServerUnavailable(message, hint=_MAY_LACK, **lost.ids) from None
 
 
 async def sync_servers(home: Path, names: Iterable[str] | None = None) -> list[SyncResult]:
@@ -145,8 +145,8 @@ async def sync_servers(home: Path, names: Iterable[str] | None = None) -> list[S
     return [_make_sync_result(name, answer, tools.get(name, {})) for name, answer in zip(wanted, answers, strict=True)]
 
 
-def _make_sync_result(name: str, answer: dict[str, Any] | UraniborgError, kept: Mapping[str, Any]) -> SyncResult:
-    count = len(kept.get("nodes", ()))
+def _make_sync_result(name: str, answer: dict[str, Any] | UraniborgError, stored: Mapping[str, Any]) -> SyncResult:
+    count = len(stored.get("nodes", ()))
     if isinstance(answer, UraniborgError):
         return SyncResult(name, count, answer.message, answer.hint)
     return SyncResult(name, count, left_out=answer["left_out"])
@@ -157,12 +157,12 @@ async def _list_tools(home: Path, name: str, limit: asyncio.Semaphore) -> dict[s
     async with limit:
         try:
             connection = await connect_to_server(home, name)
-        except UraniborgError as wrong:
-            return wrong
+        except UraniborgError as error:
+            return error
         try:
             tools = await connection.list_tools()
-        except UraniborgError as wrong:
-            return wrong
+        except UraniborgError as error:
+            return error
         finally:
             await connection.close()
     nodes = [node for tool in tools if (node := _make_node(name, tool, connection.server_version))]
@@ -207,24 +207,24 @@ def _read_file(home: Path) -> dict[str, Any]:
         data = (home / FILE).read_bytes()
     except FileNotFoundError:
         return {}
-    except OSError as wrong:
-        raise InvalidServer(f"{FILE} cannot be read: {wrong.strerror}.", hint="Check its permissions.") from None
+    except OSError as error:
+        raise InvalidServer(f"{FILE} cannot be read: {error.strerror}.", hint="Check its permissions.") from None
     try:
-        told: Any = orjson.loads(data.strip() or b"{}")
-    except ValueError as wrong:
-        raise InvalidServer(f"{FILE} is not JSON: {wrong}.", hint="Correct it by hand; nothing was changed.") from None
-    if not isinstance(told, dict) or not isinstance(cast("dict[str, Any]", told).get("mcpServers", {}), dict):
+        document: Any = orjson.loads(data.strip() or b"{}")
+    except ValueError as error:
+        raise InvalidServer(f"{FILE} is not JSON: {error}.", hint="Correct it by hand; nothing was changed.") from None
+    if not isinstance(document, dict) or not isinstance(cast("dict[str, Any]", document).get("mcpServers", {}), dict):
         raise InvalidServer(
             f"{FILE} does not have an object `mcpServers`.",
             hint='It should be {"mcpServers": {"NAME": {"command": …}}}.',
         )
-    return cast("dict[str, Any]", told)
+    return cast("dict[str, Any]", document)
 
 
 def _read_tools(home: Path) -> dict[str, Any]:
     try:
-        told = orjson.loads((home / TOOLS_FILE).read_bytes())
-        return {name: found for name, found in told["servers"].items() if isinstance(found, dict)}
+        document = orjson.loads((home / TOOLS_FILE).read_bytes())
+        return {name: found for name, found in document["servers"].items() if isinstance(found, dict)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 

@@ -38,7 +38,7 @@ def describe_workflow(
     `nodes_total` and `edges_total` count all of them; `truncated` is true if anything was cut.
     """
     stored, workflow = found.stored, checked.workflow
-    told: dict[str, Any] = {
+    description: dict[str, Any] = {
         "name": stored.name,
         "description": stored.description,
         "source": stored.source,
@@ -51,17 +51,19 @@ def describe_workflow(
         "example": {},
     }
     if workflow is not None:
-        told |= _describe_parts(stored.name, workflow)
-    told |= _summarize_runs(log, stored.name)
-    told["diagnostics"] = [one.to_dict() for one in checked.diagnostics]
-    told["warnings"] = list(found.warnings)
+        description |= _describe_parts(stored.name, workflow)
+    description |= _summarize_runs(log, stored.name)
+    description["diagnostics"] = [one.to_dict() for one in checked.diagnostics]
+    description["warnings"] = list(found.warnings)
     if log.notice:
-        told["warnings"].append(log.notice)
-    totals = {"nodes_total": len(told["nodes"]), "edges_total": len(told["edges"])}
+        description["warnings"].append(log.notice)
+    totals = {"nodes_total": len(description["nodes"]), "edges_total": len(description["edges"])}
     graph = draw_mermaid(workflow) if workflow and len(workflow.nodes) <= _DRAWN else ""
-    kept = told if in_full else shortened({**told, "diagnostics": told["diagnostics"][:_FINDINGS]})
+    shortened_description = (
+        description if in_full else shortened({**description, "diagnostics": description["diagnostics"][:_FINDINGS]})
+    )
     drawn = graph if len(graph) <= _GRAPH_CHARS else ""
-    return {**kept, "graph": drawn, **totals, "truncated": kept != told}
+    return {**shortened_description, "graph": drawn, **totals, "truncated": shortened_description != description}
 
 
 def _describe_parts(name: str, workflow: Workflow) -> dict[str, Any]:
@@ -89,8 +91,10 @@ def _describe_parts(name: str, workflow: Workflow) -> dict[str, Any]:
     }
 
 
-def _mask_variable(told: dict[str, Any], workflow: Workflow) -> dict[str, Any]:
-    return {**told, "default": _mask_default(workflow.inputs[told["name"]])} if "default" in told else told
+def _mask_variable(variable: dict[str, Any], workflow: Workflow) -> dict[str, Any]:
+    return (
+        {**variable, "default": _mask_default(workflow.inputs[variable["name"]])} if "default" in variable else variable
+    )
 
 
 def _describe_input(one: Input) -> dict[str, Any]:
@@ -110,13 +114,13 @@ def _summarize_runs(log: RunLog, name: str) -> dict[str, Any]:
     try:
         failure = log.last_failure(name)
         figures = log.statistics(name)
-        told: dict[str, Any] = {"statistics": {**figures, "other_endings": _count_other_endings(log, name, figures)}}
+        summary: dict[str, Any] = {"statistics": {**figures, "other_endings": _count_other_endings(log, name, figures)}}
     except UraniborgError as exc:
         return {"statistics": {"execution_count": 0}, "last_failure": None, "log_problem": exc.message}
     finally:
         log.close()
     keys = ("id", "started_at", "failed_node", "error", "duration_ms")
-    return {**told, "last_failure": {key: failure.get(key) for key in keys} if failure else None}
+    return {**summary, "last_failure": {key: failure.get(key) for key in keys} if failure else None}
 
 
 def _count_other_endings(log: RunLog, name: str, figures: dict[str, Any]) -> dict[str, int]:

@@ -32,12 +32,12 @@ class SourceText:
     text: str
 
     @classmethod
-    def read(cls, file: Path, told: str) -> "SourceText | None":
+    def read(cls, file: Path, display_path: str) -> "SourceText | None":
         """None for a file in which nothing can be shown."""
         try:
             if file.stat().st_size > _LARGEST:
                 return None
-            return cls(told, file.read_bytes().decode())
+            return cls(display_path, file.read_bytes().decode())
         except (OSError, ValueError):
             return None
 
@@ -69,17 +69,17 @@ class SourceText:
 
 def get_diagnostics(error: InvalidWorkflow) -> list[dict[str, Any]]:
     """Return the diagnostics of the error, with line and column if the file is not JSON."""
-    place = {key: error.ids[key] for key in ("line", "column") if key in error.ids}
-    return [{**one, **place} for one in error.ids["diagnostics"]]
+    position = {key: error.ids[key] for key in ("line", "column") if key in error.ids}
+    return [{**one, **position} for one in error.ids["diagnostics"]]
 
 
 def read_source_text(service: Service, given: str) -> SourceText | None:
     """Return the file of the workflow that the command line names, or None if it cannot be read."""
     try:
-        file, told = locate_file(service, given)
+        file, display_path = locate_file(service, given)
     except UraniborgError:
         return None
-    return SourceText.read(file, told)
+    return SourceText.read(file, display_path)
 
 
 def summarize_severities(diagnostics: Sequence[Plain]) -> str:
@@ -109,8 +109,8 @@ def _print_diagnostic(page: Page, one: Plain, text: SourceText | None) -> None:
         _print_excerpt(page, text.lines[position.line - 1], position, style)
     elif one["path"]:
         page.write_line(Painted(CYAN, "  --> "), one["path"])
-    for label, told in _collect_help(one):
-        page.write_line("  ", Painted(CYAN, "= "), Painted(DIM, f"{label}: "), told)
+    for label, text_line in _collect_help(one):
+        page.write_line("  ", Painted(CYAN, "= "), Painted(DIM, f"{label}: "), text_line)
 
 
 def _print_excerpt(page: Page, line: str, position: Position, style: str) -> None:
@@ -130,13 +130,13 @@ def _print_excerpt(page: Page, line: str, position: Position, style: str) -> Non
 
 def _collect_help(one: Plain) -> list[tuple[str, str]]:
     nearest, available = one.get("nearest"), one.get("available")
-    told: list[tuple[str, str]] = []
+    lines: list[tuple[str, str]] = []
     if nearest:
-        told.append(("did you mean", str(nearest)))
+        lines.append(("did you mean", str(nearest)))
     if hint := one.get("hint"):
-        told.append(("hint", str(hint)))
+        lines.append(("hint", str(hint)))
     if available and not nearest:
-        told.append(("available", ", ".join(map(str, available))))
+        lines.append(("available", ", ".join(map(str, available))))
     if one.get("example") not in (None, nearest):
-        told.append(("example", to_json_text(one["example"])))
-    return told
+        lines.append(("example", to_json_text(one["example"])))
+    return lines

@@ -81,23 +81,25 @@ def _create_draft_file(name: str, text: str) -> Path:
     from pflow.library.manager import WorkflowManager
     from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder
 
-    asked = open_service()
-    drafts = WorkflowManager.for_drafts(asked.home)
-    path, told = drafts.get_path(validate_name(name)), drafts.display_path(name)
+    service = open_service()
+    drafts = WorkflowManager.for_drafts(service.home)
+    path, display_path = drafts.get_path(validate_name(name)), drafts.display_path(name)
     try:
-        told = locate_file(asked, name)[1]
+        display_path = locate_file(service, name)[1]
     except WorkflowNotFound:
         try:
             make_private_folder(path.parent)
             create_exclusive(path, text)
         except OSError as exc:
-            raise LibraryUnwritable(told, exc) from exc
+            raise LibraryUnwritable(display_path, exc) from exc
         except AlreadyExists:  # created in the meantime
             pass
         else:
             return path
     raise WorkflowExists(
-        f"A workflow '{name}' already exists: {told}. Nothing was changed.", hint="Choose another name.", name=name
+        f"A workflow '{name}' already exists: {display_path}. Nothing was changed.",
+        hint="Choose another name.",
+        name=name,
     )
 
 
@@ -153,8 +155,8 @@ def show_examples(
         print_json({"name": name, "text": text}) if json else write_text(sys.stdout, text)
         return
     path = _create_draft_file(draft, text)
-    told = f"Created the draft {draft} from the example {name}. Run it: pflow run {draft}"
-    print_json({"name": draft, "path": str(path)}) if json else Page().write_line(Painted(GREEN, "✓ "), told)
+    message = f"Created the draft {draft} from the example {name}. Run it: pflow run {draft}"
+    print_json({"name": draft, "path": str(path)}) if json else Page().write_line(Painted(GREEN, "✓ "), message)
 
 
 def _print_examples(found: list[dict[str, Any]]) -> None:
@@ -186,10 +188,10 @@ def read_example(name: str) -> str:
     if name not in names:
         from pflow.suggestions import find_nearest
 
-        meant = find_nearest(name[:80], names)
+        nearest = find_nearest(name[:80], names)
         raise WorkflowNotFound(
             f"There is no example '{name[:80]}'.",
-            hint=f"Did you mean '{meant}'?" if meant else f"There are: {', '.join(names)}.",
+            hint=f"Did you mean '{nearest}'?" if nearest else f"There are: {', '.join(names)}.",
             name=name[:80],
             available=names,
         )

@@ -21,19 +21,19 @@ def list_runs(
     from pflow.cli.run_pages import print_history
     from pflow.cli.sources import make_run_name, split_logged_source
 
-    asked = open_service()
-    log = asked.log()
+    service = open_service()
+    log = service.log()
     try:
         found = log.history(make_run_name(workflow) if workflow else None, limit)
         if workflow and not found:
-            _require_known_workflow(asked, workflow, log.counts())
+            _require_known_workflow(service, workflow, log.counts())
     finally:
         log.close()
-    told: list[dict[str, Any]] = redact([split_logged_source(run) for run in found])
-    print_json({"runs": told}) if json else print_history(told, workflow)
+    runs: list[dict[str, Any]] = redact([split_logged_source(run) for run in found])
+    print_json({"runs": runs}) if json else print_history(runs, workflow)
 
 
-def _require_known_workflow(asked: Service, workflow: str, known: Iterable[str]) -> None:
+def _require_known_workflow(service: Service, workflow: str, known: Iterable[str]) -> None:
     """Raise WorkflowNotFound if neither a workflow nor a run has this name, and SecurityError for an invalid name."""
     from pflow.cli.sources import find_source, is_file_path, locate_file
     from pflow.errors import InvalidWorkflow, WorkflowNotFound
@@ -41,20 +41,20 @@ def _require_known_workflow(asked: Service, workflow: str, known: Iterable[str])
 
     try:
         if is_file_path(workflow):
-            find_source(asked, workflow)
+            find_source(service, workflow)
         else:
-            locate_file(asked, workflow)
+            locate_file(service, workflow)
     except InvalidWorkflow:
         return
     except WorkflowNotFound as missing:
         if is_file_path(workflow):
             raise
-        meant = missing.ids.get("nearest") or find_nearest(workflow, sorted(known))
+        nearest = missing.ids.get("nearest") or find_nearest(workflow, sorted(known))
         raise WorkflowNotFound(
             f"There is no workflow '{workflow[:80]}', and no run of that name.",
-            hint=f"Did you mean '{meant}'?" if meant else "`pflow history` lists the runs of all workflows.",
+            hint=f"Did you mean '{nearest}'?" if nearest else "`pflow history` lists the runs of all workflows.",
             name=workflow[:80],
-            nearest=meant,
+            nearest=nearest,
         ) from None
 
 

@@ -136,8 +136,8 @@ def list_mcp_servers(json: Json = False) -> None:
     servers, problems = read_servers(home)
     counts = _count_tools()
     found = [{"name": name, "where": one.where, "tools": counts.get(name)} for name, one in servers.items()]
-    told = {"servers": found, "problems": [one.to_dict() for one in problems]}
-    print_json(redact(told)) if json else _print_servers(told)
+    reply = {"servers": found, "problems": [one.to_dict() for one in problems]}
+    print_json(redact(reply)) if json else _print_servers(reply)
 
 
 def _count_tools() -> dict[str, int]:
@@ -150,16 +150,16 @@ def _count_tools() -> dict[str, int]:
     return Counter(one.tags[1] for one in known if one.source == "mcp" and len(one.tags) > 1)
 
 
-def _print_servers(told: dict[str, Any]) -> None:
+def _print_servers(reply: dict[str, Any]) -> None:
     page = Page()
-    if not told["servers"] and not told["problems"]:
+    if not reply["servers"] and not reply["problems"]:
         page.write_line("No MCP servers yet. `pflow mcp add NAME URL` or `pflow mcp add NAME -- COMMAND` adds one.")
     rows: list[list[Piece]] = []
-    for one in told["servers"]:
+    for one in reply["servers"]:
         tools = counted(one["tools"], "tool") if one["tools"] else "not synced"
         rows.append([Painted(BOLD, one["name"]), Painted(CYAN if one["tools"] else DIM, tools), one["where"]])
     page.write_table(rows, indent=0)
-    for problem in told["problems"]:
+    for problem in reply["problems"]:
         page.write_line(Painted(YELLOW, "! "), f"{problem['where']}: {problem['problem']} {problem['hint']}")
 
 
@@ -196,8 +196,8 @@ def sync_mcp_servers(
     if is_watched:
         sys.stderr.write("\r\x1b[2K")
     if json:
-        told = [{"name": one.name, "tools": one.tools, "problem": one.problem, "hint": one.hint} for one in found]
-        print_json({"servers": redact(told)})
+        results = [{"name": one.name, "tools": one.tools, "problem": one.problem, "hint": one.hint} for one in found]
+        print_json({"servers": redact(results)})
     else:
         _print_sync_results(found)
     return 5 if any(one.problem for one in found) else 0

@@ -147,9 +147,9 @@ class Page:
             line: list[Piece] = [" " * indent]
             used = indent
             for cell, width in zip(row[:-1], widths, strict=False):
-                shown = cut_to_width(cell.text, width)
+                cut_text = cut_to_width(cell.text, width)
                 taken = width + (_GAP if width else 0)
-                line += [Painted(cell.style, shown), " " * (taken - measure_width(shown))]
+                line += [Painted(cell.style, cut_text), " " * (taken - measure_width(cut_text))]
                 used += taken
             self._write_last_cell(line, row[-1], used, indent, last)
 
@@ -238,10 +238,10 @@ def cut_to_width(text: str, most: int, mark: str = "…") -> str:
     if measure_width(text) <= most:
         return text
     left = most - measure_width(mark)
-    for place, char in enumerate(text):
+    for index, char in enumerate(text):
         left -= _measure_char(char)
         if left < 0:
-            return text[:place] + mark
+            return text[:index] + mark
     return text + mark
 
 

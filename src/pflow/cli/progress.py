@@ -72,16 +72,16 @@ class Progress:
             self._draw_running_line()
 
     def node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
-        look = _STATUS_STYLES[status]
+        style = _STATUS_STYLES[status]
         with self._lock:
             self._end_counts[status] += "/" not in node_id  # a node of a nested workflow, which counts as one node here
             self._running.pop(node_id, None)
             took = f" {format_duration(duration_ms)}" if status in ("completed", "failed") else ""
-            shown = _clean_line(node_id)
-            padding = " " * (_ID_COLUMNS - measure_width(shown))
-            said = f" {shown}{padding}  {look.word}{took}  "
-            noted = self._fit_note(note, beside=measure_width(f"  {self._select_sign(look)}{said}"))
-            self._write_line(f"  {self._paint_mark(look)}{said}{self._paint_text(_DIM, noted)}".rstrip())
+            clean_id = _clean_line(node_id)
+            padding = " " * (_ID_COLUMNS - measure_width(clean_id))
+            text = f" {clean_id}{padding}  {style.word}{took}  "
+            fitted_note = self._fit_note(note, beside=measure_width(f"  {self._select_sign(style)}{text}"))
+            self._write_line(f"  {self._paint_mark(style)}{text}{self._paint_text(_DIM, fitted_note)}".rstrip())
             self._draw_running_line()
 
     def node_said(self, node_id: str, text: str) -> None:
@@ -96,21 +96,21 @@ class Progress:
 
     def run_finished(self, success: bool, duration_ms: float) -> None:
         with self._lock:
-            look = _STATUS_STYLES["completed" if success else self._get_stop_status()]
+            style = _STATUS_STYLES["completed" if success else self._get_stop_status()]
             counts = ", ".join(
                 f"{self._end_counts[status]} {each.word}"
                 for status, each in _STATUS_STYLES.items()
                 if self._end_counts[status]
             )
-            took = f"{look.word} {'in' if success else 'after'} {format_duration(duration_ms)}"
-            self._write_line(f"{self._paint_mark(look)} {took}  {self._paint_text(_DIM, counts)}".rstrip())
+            took = f"{style.word} {'in' if success else 'after'} {format_duration(duration_ms)}"
+            self._write_line(f"{self._paint_mark(style)} {took}  {self._paint_text(_DIM, counts)}".rstrip())
 
     def _fit_note(self, note: str, beside: int) -> str:
         """Return the first line of a note, cut to the terminal."""
-        said = _clean_line(get_first_line("\n".join(redact(note).splitlines())))
+        line = _clean_line(get_first_line("\n".join(redact(note).splitlines())))
         room = get_terminal_columns(self._stream) if self._stream and self._is_terminal else None
         return (
-            said if room is None else cut_to_width(said, max(_LEAST_NOTE, room - beside), self._select_sign(_RUNNING))
+            line if room is None else cut_to_width(line, max(_LEAST_NOTE, room - beside), self._select_sign(_RUNNING))
         )
 
     def _get_stop_status(self) -> NodeStatus:
@@ -119,11 +119,11 @@ class Progress:
             return "failed"
         return "waiting" if self._end_counts["waiting"] else "uncertain" if self._end_counts["uncertain"] else "failed"
 
-    def _select_sign(self, look: _StatusStyle) -> str:
-        return look.ascii_mark if self._is_poor else look.mark
+    def _select_sign(self, style: _StatusStyle) -> str:
+        return style.ascii_mark if self._is_poor else style.mark
 
-    def _paint_mark(self, look: _StatusStyle) -> str:
-        return self._paint_text(look.color, self._select_sign(look))
+    def _paint_mark(self, style: _StatusStyle) -> str:
+        return self._paint_text(style.color, self._select_sign(style))
 
     def _paint_text(self, color: str, text: str) -> str:
         return f"\x1b[{color}m{text}\x1b[0m" if self._is_colored and text else text
@@ -135,10 +135,10 @@ class Progress:
         """Draw the line that the next line replaces: the number of nodes that ended, and the running nodes."""
         if not self._is_live or not self._running:
             return
-        shown = [_clean_line(f"{node}{said}") for node, said in islice(self._running.items(), _RUNNING_SHOWN)]
-        more = len(self._running) - len(shown)
-        shown += [f"{more} more"] if more else []
-        text = f"{self._end_counts.total()}/{self._nodes}  {', '.join(shown)}"
+        parts = [_clean_line(f"{node}{said}") for node, said in islice(self._running.items(), _RUNNING_SHOWN)]
+        more = len(self._running) - len(parts)
+        parts += [f"{more} more"] if more else []
+        text = f"{self._end_counts.total()}/{self._nodes}  {', '.join(parts)}"
         sign = self._select_sign(_RUNNING)
         line = cut_to_width(f"  {sign} {text}", self._get_width() - 1, sign)
         # The cursor stays at the start of the line, so that other output begins there.

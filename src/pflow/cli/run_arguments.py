@@ -88,7 +88,7 @@ class RunArguments:
 
 def parse_run_arguments(arguments: Sequence[str]) -> RunArguments:
     """Return the parsed arguments. Raise UsageError."""
-    asked = RunArguments()
+    parsed = RunArguments()
     rest = list(arguments)
     takes_options = True
     while rest:
@@ -96,20 +96,20 @@ def parse_run_arguments(arguments: Sequence[str]) -> RunArguments:
         if takes_options and given == "--":
             takes_options = False
         elif takes_options and given.startswith("-") and given != "-":
-            _apply_option(asked, given, rest)
+            _apply_option(parsed, given, rest)
         else:
-            _apply_positional(asked, given)
-    if not asked.workflow and not asked.help:
+            _apply_positional(parsed, given)
+    if not parsed.workflow and not parsed.help:
         raise UsageError("Missing argument 'NAME|FILE'.", hint=f"`pflow list` lists the workflows. {_SEE_HELP}")
-    return asked
+    return parsed
 
 
-def _apply_option(asked: RunArguments, given: str, rest: list[str]) -> None:
+def _apply_option(parsed: RunArguments, given: str, rest: list[str]) -> None:
     name, has_value, value = given.partition("=")
     if name in _FLAGS:
         if has_value:
             raise UsageError(f"Option '{name}' does not take a value.", hint=_SEE_HELP)
-        setattr(asked, _FLAGS[name], True)
+        setattr(parsed, _FLAGS[name], True)
     elif name in _VALUE_OPTIONS:
         if not has_value:
             if not rest or rest[0].startswith("-"):
@@ -117,24 +117,24 @@ def _apply_option(asked: RunArguments, given: str, rest: list[str]) -> None:
             value = rest.pop(0)
         if not value:
             raise UsageError(f"Option '{name}' requires an argument.", hint=f"Write {name} {_METAVARS[name]}.")
-        setattr(asked, _VALUE_OPTIONS[name], value)
+        setattr(parsed, _VALUE_OPTIONS[name], value)
     else:
         raise UsageError(f"No such option: {name[:_LONGEST_QUOTED]}.", hint=_suggest_option(name))
 
 
-def _apply_positional(asked: RunArguments, given: str) -> None:
+def _apply_positional(parsed: RunArguments, given: str) -> None:
     as_input = _INPUT.fullmatch(given)
     if as_input:
         key, value = as_input.groups()
-        if key in asked.inputs:
+        if key in parsed.inputs:
             raise UsageError(f"The input '{key[:_LONGEST_QUOTED]}' is given twice.", hint="Give it once.")
-        asked.inputs[key] = value
-    elif not asked.workflow and given:
-        asked.workflow = given
+        parsed.inputs[key] = value
+    elif not parsed.workflow and given:
+        parsed.workflow = given
     else:
-        shown = given[:_LONGEST_QUOTED]
+        quoted = given[:_LONGEST_QUOTED]
         raise UsageError(
-            f"'{shown}' is not an input: '=' is missing after the name.", hint="Write inputs as KEY=VALUE."
+            f"'{quoted}' is not an input: '=' is missing after the name.", hint="Write inputs as KEY=VALUE."
         )
 
 

@@ -21,36 +21,36 @@ def main(arguments: Sequence[str]) -> NoReturn:
 
 
 def _handle_arguments(arguments: Sequence[str]) -> int:
-    asked = RunArguments(json="--json" in arguments)
+    parsed = RunArguments(json="--json" in arguments)
     try:
-        asked = parse_run_arguments(arguments)
-        if asked.help:
+        parsed = parse_run_arguments(arguments)
+        if parsed.help:
             sys.stdout.write(HELP)
             return 0
-        return _print_dry_run(asked) if asked.dry_run else _run_workflow(asked)
+        return _print_dry_run(parsed) if parsed.dry_run else _run_workflow(parsed)
     except UraniborgError as exc:
-        return _report_refusal(exc, asked)
+        return _report_refusal(exc, parsed)
 
 
-def _report_refusal(error: UraniborgError, asked: RunArguments) -> int:
+def _report_refusal(error: UraniborgError, parsed: RunArguments) -> int:
     """Nothing ran."""
-    if asked.json:
+    if parsed.json:
         from pflow.replies import refused
 
-        print_json(redact(_use_given_name(refused(error, asked.workflow), asked.workflow)))
+        print_json(redact(_use_given_name(refused(error, parsed.workflow), parsed.workflow)))
     else:
         from pflow.cli.run_results import print_error
 
-        print_error(error, asked.workflow)
+        print_error(error, parsed.workflow)
     return error.exit_code
 
 
-def _run_workflow(asked: RunArguments) -> int:
+def _run_workflow(parsed: RunArguments) -> int:
     from pflow.cli.run_command import reserve_stdout
     from pflow.cli.run_results import get_exit_code, print_result
     from pflow.engine.cancelling import Cancellation
 
-    service, source, inputs = _prepare_run(asked)
+    service, source, inputs = _prepare_run(parsed)
     cancellation = Cancellation()
     with reserve_stdout() as stdout:
         with _cancel_on_signals(cancellation) as signals:
@@ -60,16 +60,16 @@ def _run_workflow(asked: RunArguments) -> int:
                 name=source.name,
                 source=source.log_label,
                 warnings=list(source.found.warnings),
-                output=_make_progress(asked),
+                output=_make_progress(parsed),
                 cancellation=cancellation,
-                fresh=asked.fresh,
-                only=asked.only,
+                fresh=parsed.fresh,
+                only=parsed.only,
             )
         flush_stderr()
-        if asked.json:
-            print_json(_use_given_name(result.reply(), asked.workflow), stdout)
+        if parsed.json:
+            print_json(_use_given_name(result.reply(), parsed.workflow), stdout)
         else:
-            print_result(result, asked.workflow, stdout)
+            print_result(result, parsed.workflow, stdout)
     return 128 + signals[0] if signals else get_exit_code(result)
 
 
@@ -78,49 +78,49 @@ def _use_given_name(reply: dict[str, Any], given: str) -> dict[str, Any]:
     from pflow.cli.sources import restore_given_name
 
     error: dict[str, Any] | None = reply["error"]
-    said = {key: restore_given_name(error[key], given) for key in ("message", "hint")} if error else {}
+    texts = {key: restore_given_name(error[key], given) for key in ("message", "hint")} if error else {}
     return {
         **reply,
-        "error": error and {**error, **said},
+        "error": error and {**error, **texts},
         "warnings": [restore_given_name(one, given) for one in reply["warnings"]],
     }
 
 
-def _print_dry_run(asked: RunArguments) -> int:
+def _print_dry_run(parsed: RunArguments) -> int:
     from pflow.cli.run_pages import print_plan, remove_internal_params
 
-    service, source, inputs = _prepare_run(asked)
+    service, source, inputs = _prepare_run(parsed)
     document = source.found.stored.ir
-    planned = service.plan(document, inputs, name=source.name, fresh=asked.fresh, only=asked.only)
+    planned = service.plan(document, inputs, name=source.name, fresh=parsed.fresh, only=parsed.only)
     steps = [remove_internal_params(step) for step in planned]
-    if asked.json:
+    if parsed.json:
         print_json(redact({"workflow": source.name, "plan": steps, "warnings": list(source.found.warnings)}))
     else:
-        print_plan(steps, asked.workflow)
+        print_plan(steps, parsed.workflow)
     return 0
 
 
-def _prepare_run(asked: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
+def _prepare_run(parsed: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
     from pflow.cli.input_values import parse_inputs
     from pflow.cli.sources import check_home, find_source, is_file_path
     from pflow.config import load
     from pflow.service import Service
 
     settings = load()
-    service = Service(replace(settings, cluster=asked.cluster) if asked.cluster else settings)
-    if not is_file_path(asked.workflow):
+    service = Service(replace(settings, cluster=parsed.cluster) if parsed.cluster else settings)
+    if not is_file_path(parsed.workflow):
         check_home(service.home)
-    source = find_source(service, asked.workflow)
-    return service, source, parse_inputs(source.found.stored.ir, asked.inputs)
+    source = find_source(service, parsed.workflow)
+    return service, source, parse_inputs(source.found.stored.ir, parsed.inputs)
 
 
-def _make_progress(asked: RunArguments) -> Any:
+def _make_progress(parsed: RunArguments) -> Any:
     """Return the progress output; None with --quiet, or with --json unless stderr is a terminal."""
-    if asked.quiet or (asked.json and not sys.stderr.isatty()):
+    if parsed.quiet or (parsed.json and not sys.stderr.isatty()):
         return None
     from pflow.cli.progress import Progress
 
-    return Progress(sys.stderr, asked.workflow)
+    return Progress(sys.stderr, parsed.workflow)
 
 
 @contextlib.contextmanager

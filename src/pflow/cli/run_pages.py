@@ -142,8 +142,8 @@ def _describe_node_ending(node: dict[str, Any]) -> str:
     if node["error"]:
         return get_first_line(get_error_message(node["error"]))
     action = node["action"]
-    told = [f"→ {action}" if action not in (None, "default", "error") else "", node["note"] or ""]
-    return "  ".join(filter(None, told))
+    parts = [f"→ {action}" if action not in (None, "default", "error") else "", node["note"] or ""]
+    return "  ".join(filter(None, parts))
 
 
 def _draw_bar(took: float, longest: float, columns: int) -> str:

@@ -89,10 +89,10 @@ def _choose_hint(error: UraniborgError, given: str) -> str:
 
 def _summarize_progress(result: RunResult) -> str:
     done = len(result.progress.completed)
-    kept = f"{counted(done, 'node')} {'is' if done == 1 else 'are'} done" if done else "No node is done"
+    summary = f"{counted(done, 'node')} {'is' if done == 1 else 'are'} done" if done else "No node is done"
     if not result.is_resumable:
-        return f"{kept}; their results could not be stored."
-    return f"{kept}. Run it again to resume, or with --fresh to start over."
+        return f"{summary}; their results could not be stored."
+    return f"{summary}. Run it again to resume, or with --fresh to start over."
 
 
 def print_outputs(outputs: Mapping[str, Any], stdout: TextIO) -> None:

@@ -76,12 +76,12 @@ def _install_or_print(name: str, inputs: list[str], at: str, kind: "Kind | None"
     from pflow.scheduling.timing import parse_timing
 
     timing = parse_timing(at)
-    asked = open_service()
-    job, secrets = _make_job(asked, name, inputs, timing)
+    service = open_service()
+    job, secrets = _make_job(service, name, inputs, timing)
     scheduler = select_scheduler(kind, sys.platform, os.environ)
     text = scheduler.render_files(job)
     if install:
-        with _lock_schedules(asked):
+        with _lock_schedules(service):
             scheduler.install(job)
     notes = [_NOTES[scheduler.kind].format(name=name, log=job.log), _RUNS.format(name=name)]
     if secrets:
@@ -105,7 +105,7 @@ def _print_job_files(scheduler: "Scheduler", text: Mapping[str, str]) -> None:
         print_message("note", DIM, "Nothing is installed. The same command with --install installs it.")
 
 
-def _make_job(asked: Service, name: str, inputs: list[str], timing: "Timing") -> "tuple[Job, list[str]]":
+def _make_job(service: Service, name: str, inputs: list[str], timing: "Timing") -> "tuple[Job, list[str]]":
     """Return the job, and the secrets that each run needs. Raise the errors of an invalid `pflow run`."""
     from pflow.cli.input_values import parse_inputs
     from pflow.cli.run_arguments import UsageError, parse_run_arguments
@@ -116,17 +116,17 @@ def _make_job(asked: Service, name: str, inputs: list[str], timing: "Timing") ->
     if is_file_path(name):
         raise UsageError("A workflow is scheduled by its name.", hint="Save the file to the library first: pflow save.")
     given = parse_run_arguments(["--", name, *inputs]).inputs
-    stored = asked.find(name).stored
-    workflow = sound(asked.check(stored.ir), name)
+    stored = service.find(name).stored
+    workflow = sound(service.check(stored.ir), name)
     secrets = check_runnable(workflow, given, parse_inputs(stored.ir, given, has_stdin=False))
     job = Job(
         workflow=name,
         timing=timing,
         program=(os.path.abspath(sys.executable), "-P", "-m", "pflow"),  # -P: do not import from the working folder
         inputs=tuple(f"{key}={value}" for key, value in given.items()),
-        folder=str(asked.folder.absolute()),
+        folder=str(service.folder.absolute()),
         environment={key: _make_absolute(key, os.environ[key]) for key in _PASSED_ON if os.environ.get(key)},
-        log=str(asked.home.absolute() / f"schedule-{name}.log"),
+        log=str(service.home.absolute() / f"schedule-{name}.log"),
     )
     return job, secrets
 
@@ -171,14 +171,14 @@ def _print_schedules(kind: "Kind | None", json: bool) -> None:
 
 
 @contextmanager
-def _lock_schedules(asked: Service) -> Generator[None]:
+def _lock_schedules(service: Service) -> Generator[None]:
     """Change schedules one at a time: a crontab is read and written as a whole. Raises LibraryUnwritable, Locked."""
     from pflow.errors import LibraryUnwritable
     from uraniborg.kernel.files import locked
 
     try:
-        asked.home.mkdir(parents=True, exist_ok=True)
+        service.home.mkdir(parents=True, exist_ok=True)
     except OSError as exc:
         raise LibraryUnwritable(_LOCK, exc) from exc
-    with locked(asked.home / _LOCK, _LOCK_S):
+    with locked(service.home / _LOCK, _LOCK_S):
         yield

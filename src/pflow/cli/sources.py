@@ -72,9 +72,9 @@ def locate_file(service: Service, given: str) -> tuple[Path, str]:
     if is_file_path(given):
         path = _make_absolute(given)
         return path, shown(path)
-    for place in (WorkflowManager.for_library(service.home), *list_draft_managers(service.home, service.folder)):
-        if place.exists(given):
-            return place.get_path(given), place.display_path(given)
+    for manager in (WorkflowManager.for_library(service.home), *list_draft_managers(service.home, service.folder)):
+        if manager.exists(given):
+            return manager.get_path(given), manager.display_path(given)
     raise make_not_found_error(service.home, given, [], service.folder)
 
 
@@ -84,9 +84,9 @@ def _make_absolute(given: str) -> Path:
 
 def _read_file_source(given: str) -> Source:
     path = _make_absolute(given)
-    told = shown(path)
+    display_path = shown(path)
     try:
-        document = read_document(path, told)
+        document = read_document(path, display_path)
     except (FileNotFoundError, ValueError):  # ValueError for a path that the system does not accept
         raise WorkflowNotFound(
             f"There is no file {given[:200]!r}.",
@@ -95,7 +95,7 @@ def _read_file_source(given: str) -> Source:
         ) from None
     name = make_run_name(given)
     stored = StoredWorkflow(
-        name, document.description, document.ir, "draft", told, document.created_at, document.updated_at
+        name, document.description, document.ir, "draft", display_path, document.created_at, document.updated_at
     )
     return Source(name, FoundWorkflow(stored), "file", path)
 

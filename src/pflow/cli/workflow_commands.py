@@ -25,24 +25,24 @@ def check_workflow(workflow: Workflow, json: Json = False) -> int:
     from pflow.cli.sources import find_source
     from uraniborg.kernel.logging import redact
 
-    asked = open_service(workflow)
-    told: dict[str, Any] = {"name": workflow, "path": workflow}
+    service = open_service(workflow)
+    summary: dict[str, Any] = {"name": workflow, "path": workflow}
     try:
-        source = find_source(asked, workflow)
-        checked = asked.check(source.found.stored.ir)
-        told = {"name": source.name, "path": source.found.stored.path, **_count_parts(checked.workflow)}
+        source = find_source(service, workflow)
+        checked = service.check(source.found.stored.ir)
+        summary = {"name": source.name, "path": source.found.stored.path, **_count_parts(checked.workflow)}
         diagnostics = [one.to_dict() for one in checked.diagnostics]
     except InvalidWorkflow as unreadable:
         diagnostics = get_diagnostics(unreadable)
-    text = read_source_text(asked, workflow) if diagnostics else None
+    text = read_source_text(service, workflow) if diagnostics else None
     if text:
-        told["path"] = text.display_path
+        summary["path"] = text.display_path
     is_valid = all(one["severity"] != "error" for one in diagnostics)
     if json:
         located = [text.add_position(one) if text else one for one in diagnostics]
-        print_json(redact({"valid": is_valid, **told, "diagnostics": located}))
+        print_json(redact({"valid": is_valid, **summary, "diagnostics": located}))
     else:
-        _print_check(workflow, diagnostics, told, text)
+        _print_check(workflow, diagnostics, summary, text)
     return 0 if is_valid else 2
 
 
@@ -52,7 +52,7 @@ def _count_parts(workflow: Any) -> dict[str, int]:
     return {"nodes": len(workflow.nodes), "inputs": len(workflow.inputs), "outputs": len(workflow.outputs)}
 
 
-def _print_check(given: str, diagnostics: list[dict[str, Any]], told: dict[str, Any], text: Any) -> None:
+def _print_check(given: str, diagnostics: list[dict[str, Any]], summary: dict[str, Any], text: Any) -> None:
     from pflow.cli.diagnostics import print_diagnostics, summarize_severities
 
     page = Page()
@@ -60,7 +60,7 @@ def _print_check(given: str, diagnostics: list[dict[str, Any]], told: dict[str, 
     if any(one["severity"] == "error" for one in diagnostics):
         page.write_line(Painted(RED, "✗"), f" {given} is not valid: {summarize_severities(diagnostics)}.")
         return
-    about = ", ".join(counted(told[f"{kind}s"], kind) for kind in ("node", "input", "output"))
+    about = ", ".join(counted(summary[f"{kind}s"], kind) for kind in ("node", "input", "output"))
     if diagnostics:
         page.write_line(
             Painted(YELLOW, "✓"),
@@ -84,9 +84,9 @@ def draw_graph(
     from pflow.ir.diagrams import draw_svg as drawn
     from pflow.service import sound
 
-    asked = open_service(workflow)
-    source = find_source(asked, workflow)
-    checked = asked.check(source.found.stored.ir)
+    service = open_service(workflow)
+    source = find_source(service, workflow)
+    checked = service.check(source.found.stored.ir)
     drawable = checked.workflow or sound(checked, workflow)
     if checked.errors:
         print_message("warning", YELLOW, f"'{workflow}' is not valid: `pflow check {workflow}` lists the errors.")
@@ -144,11 +144,11 @@ def describe_workflow(workflow: Workflow, json: Json = False) -> None:
     from pflow.cli.workflow_pages import print_description
     from pflow.workflow_description import describe_workflow
 
-    asked = open_service(workflow)
-    source = find_source(asked, workflow)
-    checked = asked.check(source.found.stored.ir)
-    told = {**describe_workflow(source.found, checked, asked.log(), in_full=True), "source": source.kind}
-    print_json(told) if json else print_description(told, workflow)
+    service = open_service(workflow)
+    source = find_source(service, workflow)
+    checked = service.check(source.found.stored.ir)
+    description = {**describe_workflow(source.found, checked, service.log(), in_full=True), "source": source.kind}
+    print_json(description) if json else print_description(description, workflow)
 
 
 @app.command(name="browse")

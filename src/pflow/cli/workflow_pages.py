@@ -56,27 +56,29 @@ def _make_workflow_row(one: dict[str, Any]) -> list[Piece]:
     ]
 
 
-def print_description(told: dict[str, Any], given: str) -> None:
+def print_description(description: dict[str, Any], given: str) -> None:
     page = Page()
-    is_file = told["source"] == "file"
-    page.write_line(Painted(BOLD, given), Painted(DIM, "  file" if is_file else f"  {told['source']}, {told['path']}"))
-    if told["description"]:
-        page.write_paragraph(told["description"], indent=2)
-    _print_inputs(page, told)
-    if told["outputs"]:
+    is_file = description["source"] == "file"
+    page.write_line(
+        Painted(BOLD, given), Painted(DIM, "  file" if is_file else f"  {description['source']}, {description['path']}")
+    )
+    if description["description"]:
+        page.write_paragraph(description["description"], indent=2)
+    _print_inputs(page, description)
+    if description["outputs"]:
         page.write_heading("Outputs")
-        page.write_table([_make_output_row(name, one) for name, one in told["outputs"].items()], last="wrapped")
-    _print_nodes(page, told)
-    _print_statistics(page, told)
-    _print_problems(page, told, given)
-    _print_example(page, told, given)
+        page.write_table([_make_output_row(name, one) for name, one in description["outputs"].items()], last="wrapped")
+    _print_nodes(page, description)
+    _print_statistics(page, description)
+    _print_problems(page, description, given)
+    _print_example(page, description, given)
 
 
-def _print_inputs(page: Page, told: dict[str, Any]) -> None:
-    variables: list[dict[str, Any]] = told["template_variables"]
+def _print_inputs(page: Page, description: dict[str, Any]) -> None:
+    variables: list[dict[str, Any]] = description["template_variables"]
     rows: list[list[Piece]] = []
     for one in variables:
-        declared = told["inputs"].get(one["name"])
+        declared = description["inputs"].get(one["name"])
         if declared is None:
             need = "required" if one["required"] else "optional"
             rows.append([Painted(BOLD, one["name"]), Painted(DIM, "not declared"), need, _describe_uses(one)])
@@ -91,20 +93,20 @@ def _print_inputs(page: Page, told: dict[str, Any]) -> None:
 
 
 def _describe_uses(variable: dict[str, Any]) -> str:
-    places = [f"{use['node']}.{use['param']}" if "node" in use else use["output"] for use in variable["used_in"]]
-    return f"used in {', '.join(places[:3])}{' …' if len(places) > 3 else ''}"
+    positions = [f"{use['node']}.{use['param']}" if "node" in use else use["output"] for use in variable["used_in"]]
+    return f"used in {', '.join(positions[:3])}{' …' if len(positions) > 3 else ''}"
 
 
 def _make_output_row(name: str, one: dict[str, Any]) -> list[Piece]:
     return [Painted(BOLD, name), Painted(CYAN, one["type"]), format_brief(one["source"], 40), one["description"]]
 
 
-def _print_nodes(page: Page, told: dict[str, Any]) -> None:
-    nodes: list[dict[str, Any]] = told["nodes"]
+def _print_nodes(page: Page, description: dict[str, Any]) -> None:
+    nodes: list[dict[str, Any]] = description["nodes"]
     if not nodes:
         return
     following: dict[str, list[str]] = {}
-    for edge in told["edges"]:
+    for edge in description["edges"]:
         action = "" if edge["action"] == "default" else f"{edge['action']}: "
         following.setdefault(edge["from"], []).append(f"{action}{edge['to']}")
     page.write_heading("Nodes")
@@ -120,8 +122,8 @@ def _print_nodes(page: Page, told: dict[str, Any]) -> None:
         page.write_line(f"  … and {len(nodes) - _MOST_NODES:,} more; --json lists all.")
 
 
-def _print_statistics(page: Page, told: dict[str, Any]) -> None:
-    figures = told["statistics"]
+def _print_statistics(page: Page, description: dict[str, Any]) -> None:
+    figures = description["statistics"]
     if not figures["execution_count"]:
         return
     page.write_heading("Runs")
@@ -134,7 +136,7 @@ def _print_statistics(page: Page, told: dict[str, Any]) -> None:
         f"the last at {format_minute(last)} UTC" if last else "",
     ]
     page.write_paragraph(", ".join(filter(None, parts)), indent=2)
-    failure = told["last_failure"]
+    failure = description["last_failure"]
     if failure:
         about = [
             Painted(RED, "last failure"),
@@ -145,21 +147,23 @@ def _print_statistics(page: Page, told: dict[str, Any]) -> None:
         page.write_line("  ", Painted(DIM, f"pflow show {failure['id'][:12]}"))
 
 
-def _print_problems(page: Page, told: dict[str, Any], given: str) -> None:
-    for warning in told["warnings"]:
+def _print_problems(page: Page, description: dict[str, Any], given: str) -> None:
+    for warning in description["warnings"]:
         page.write_line()
         page.write_line(Painted(YELLOW, "! "), warning)
-    if told["diagnostics"]:
+    if description["diagnostics"]:
         from pflow.cli.diagnostics import summarize_severities
 
         page.write_line()
-        page.write_line(Painted(YELLOW, "! "), f"{summarize_severities(told['diagnostics'])}: `pflow check {given}`")
+        page.write_line(
+            Painted(YELLOW, "! "), f"{summarize_severities(description['diagnostics'])}: `pflow check {given}`"
+        )
 
 
-def _print_example(page: Page, told: dict[str, Any], given: str) -> None:
-    if not told["nodes"] or any(one["severity"] == "error" for one in told["diagnostics"]):
+def _print_example(page: Page, description: dict[str, Any], given: str) -> None:
+    if not description["nodes"] or any(one["severity"] == "error" for one in description["diagnostics"]):
         return
-    inputs = told["example"].get("inputs", {})
+    inputs = description["example"].get("inputs", {})
     words = [f"{name}={_quote_value(value)}" for name, value in inputs.items()]
     page.write_heading("Run it")
     page.write_line("  ", " ".join(["pflow run", _quote_value(given), *words]))
@@ -183,23 +187,23 @@ def print_components(found: dict[str, Any], query: str) -> None:
     if is_named:
         _print_node(page, nodes[0])
     others = nodes[1:] if is_named else nodes
-    shown = others[:_BRIEF] if query else others
-    if shown:
+    listed_nodes = others[:_BRIEF] if query else others
+    if listed_nodes:
         page.write_heading("Other nodes" if is_named else "Nodes")
-        for one in shown:
+        for one in listed_nodes:
             _print_node_summary(page, one)
     if workflows:
         page.write_heading("Workflows")
-        kept = workflows[:_BRIEF] if query else workflows
+        listed_workflows = workflows[:_BRIEF] if query else workflows
         page.write_table(
-            [[Painted(BOLD, one["name"]), Painted(DIM, one["source"]), one["description"]] for one in kept]
+            [[Painted(BOLD, one["name"]), Painted(DIM, one["source"]), one["description"]] for one in listed_workflows]
         )
-    told = len(shown) + is_named + min(len(workflows), _BRIEF if query else len(workflows))
-    _print_remainder(page, found, told, query)
+    printed = len(listed_nodes) + is_named + min(len(workflows), _BRIEF if query else len(workflows))
+    _print_remainder(page, found, printed, query)
 
 
-def _print_remainder(page: Page, found: dict[str, Any], told: int, query: str) -> None:
-    left = found["total"] - told
+def _print_remainder(page: Page, found: dict[str, Any], printed: int, query: str) -> None:
+    left = found["total"] - printed
     if left > 0:
         page.write_line()
         page.write_line(
@@ -216,10 +220,10 @@ def _print_node_summary(page: Page, node: dict[str, Any]) -> None:
     needs = [one["key"] for one in node["inputs"] if one["required"]]
     page.write_table([[Painted(BOLD, node["type"]), node["description"]]])
     parts = [("needs", needs), ("returns", [one["key"] for one in node["outputs"]])]
-    told = "; ".join(
+    summary = "; ".join(
         f"{verb} {', '.join(keys[:_KEYS])}{' …' if len(keys) > _KEYS else ''}" for verb, keys in parts if keys
     )
-    page.write_table([[Painted(DIM, told)]], indent=4)
+    page.write_table([[Painted(DIM, summary)]], indent=4)
 
 
 def _print_node(page: Page, node: dict[str, Any]) -> None:

@@ -105,13 +105,13 @@ class _Checker:
         if workflow is None:
             return CheckResult(None, found)
         graph = Graph.from_workflow(workflow)
-        places = index_nodes(document)
+        indexes = index_nodes(document)
         edges = _EdgeIndexes(document)
-        found += _check_graph(workflow, graph, places, edges)
+        found += _check_graph(workflow, graph, indexes, edges)
         known = {kind: self._interfaces.get(kind) for kind in {node.type for node in workflow.nodes.values()}}
         constants = ConstantChecker()
         for node in workflow.nodes.values():
-            path = f"nodes[{places[node.id]}]"
+            path = f"nodes[{indexes[node.id]}]"
             if (interface := known[node.type]) is None:
                 found += self._report_unknown_type(node, path)
                 continue
@@ -121,8 +121,8 @@ class _Checker:
             found += check_actions(node, interface, graph.leaving[node.id], edges.get_index)
             if node.type == NESTED:
                 found += self._check_nested(node, path, depth)
-        found += check_references(workflow, graph, places, known)
-        found += check_foreign_syntax(workflow, places, known)
+        found += check_references(workflow, graph, indexes, known)
+        found += check_foreign_syntax(workflow, indexes, known)
         return CheckResult(workflow, found)
 
     def _report_unknown_type(self, node: Node, path: str) -> list[Diagnostic]:
@@ -132,7 +132,7 @@ class _Checker:
             self._types = self._interfaces.list_types()
         if kind not in self._near:
             self._near[kind] = self._suggest_types(kind, self._types)
-        meant, near = self._near[kind]
+        likely, near = self._near[kind]
         listed = near or self._types[:_LISTED_TYPES]
         others = len(self._types) - len(listed)
         hint = f"`browse_components`, or `pflow browse`, lists all {len(self._types):,} node types."
@@ -146,8 +146,8 @@ class _Checker:
                 hint=_MCP_TOOLS_HINT if kind.startswith(_MCP_TOOL_PREFIX) else hint,
                 available=tuple(listed),
                 more_available=others,
-                nearest=meant,
-                example=meant,
+                nearest=likely,
+                example=likely,
                 node=node.id,
             )
         ]
@@ -157,21 +157,21 @@ class _Checker:
         spelt = find_nearest(kind, types)
         similar = self._interfaces.find_similar(kind) if len(self._near) < _SEARCHED_TYPES else []
         near = [*([spelt] if spelt else []), *(one for one in similar if one != spelt)][:_NEAR_TYPES]
-        meant = spelt if spelt or kind.startswith(_MCP_TOOL_PREFIX) else next(iter(near), None)
-        return meant, near
+        likely = spelt if spelt or kind.startswith(_MCP_TOOL_PREFIX) else next(iter(near), None)
+        return likely, near
 
     def _check_nested(self, node: Node, path: str, depth: int) -> list[Diagnostic]:
         """Return the errors of a nested workflow, and of the inputs given to it."""
         if (refused := _refuse_retry_of_nested(node, path)) is not None:
             return [refused]
-        ways = [key for key in ("workflow_name", "workflow_ref", "workflow_ir") if node.params.get(key) is not None]
-        if len(ways) != 1:
+        keys = [key for key in ("workflow_name", "workflow_ref", "workflow_ir") if node.params.get(key) is not None]
+        if len(keys) != 1:
             message = "Give exactly one of `workflow_name`, `workflow_ref` and `workflow_ir`."
             example = {"workflow_name": "greeter", "inputs": {"who": "world"}}
             return [error("bad_nested", f"{path}.params", message, example=example, node=node.id)]
-        path = f"{path}.params.{ways[0]}"
-        given: Any = node.params[ways[0]]
-        if ways[0] != "workflow_ir":
+        path = f"{path}.params.{keys[0]}"
+        given: Any = node.params[keys[0]]
+        if keys[0] != "workflow_ir":
             is_known = self._load is not None and isinstance(given, str) and not has_template(given)
             return self._check_named_workflow(node, path, given, depth) if is_known else []
         if depth >= MOST_NESTED:
@@ -181,8 +181,8 @@ class _Checker:
 
     def _check_named_workflow(self, node: Node, path: str, name: str, depth: int) -> list[Diagnostic]:
         if name in self._open:
-            shown = " → ".join([*self._open[self._open.index(name) :], name])
-            return [error("nested_circle", path, f"Workflows run each other in a cycle: {shown}.", node=node.id)]
+            cycle = " → ".join([*self._open[self._open.index(name) :], name])
+            return [error("nested_circle", path, f"Workflows run each other in a cycle: {cycle}.", node=node.id)]
         if depth + self._heights.get(name, 1) > MOST_NESTED:
             return [_report_too_deep(node, path)]
         if name in self._heights:
@@ -243,13 +243,13 @@ def _check_nested_inputs(node: Node, path: str, inner: CheckResult) -> list[Diag
     if inner.workflow is None or not isinstance(given, dict):
         return []
     named = cast("dict[str, Any]", given)
-    place = f"{path.rpartition('.')[0]}.inputs"
+    inputs_path = f"{path.rpartition('.')[0]}.inputs"
     inputs = inner.workflow.inputs
     missing = [one.name for one in inputs.values() if one.required and one.name not in named and not one.secret]
     found = [
         error(
             "missing_nested_input",
-            f"{place}.{name}",
+            f"{inputs_path}.{name}",
             f"The workflow that '{node.id}' runs needs the input '{name}'.",
             available=tuple(inputs),
             example={"inputs": {name: f"${{{name}}}"}},
@@ -262,23 +262,23 @@ def _check_nested_inputs(node: Node, path: str, inner: CheckResult) -> list[Diag
         if name not in known:
             message = f"Nothing in the workflow that '{node.id}' runs uses the input '{name[:80]}'."
             more = {"available": tuple(inputs), "nearest": find_nearest(name, inputs), "node": node.id}
-            found.append(warning("unknown_nested_input", f"{place}.{name[:80]}", message, **more))
+            found.append(warning("unknown_nested_input", f"{inputs_path}.{name[:80]}", message, **more))
     return found
 
 
-def _check_graph(workflow: Workflow, graph: Graph, places: Mapping[str, int], edges: _EdgeIndexes) -> list[Diagnostic]:
+def _check_graph(workflow: Workflow, graph: Graph, indexes: Mapping[str, int], edges: _EdgeIndexes) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     for circle in islice(graph.find_cycles(), _NAMED):
         named = circle if len(circle) <= _NAMED else [*circle[:_NAMED], "…"]
-        shown = " → ".join([*named, circle[0]])
-        message = f"These nodes wait for each other: {shown}."
+        chain = " → ".join([*named, circle[0]])
+        message = f"These nodes wait for each other: {chain}."
         found.append(
             error("circle", _find_closing_edge(circle, graph, edges), message, hint="Remove one of these edges.")
         )
     reached = graph.find_reachable()
     unreached = [node for node in workflow.nodes if node not in reached]
     for node in unreached[:_NAMED]:
-        path = f"nodes[{places[node]}]"
+        path = f"nodes[{indexes[node]}]"
         message = f"No edge leads to '{node}', so it would never run."
         example = {"from": _find_preceding_node(workflow, node), "to": node}
         hint = "Add an edge to it, or remove it. The order of the nodes does not create edges."
@@ -298,5 +298,5 @@ def _find_closing_edge(circle: list[str], graph: Graph, edges: _EdgeIndexes) -> 
 def _find_preceding_node(workflow: Workflow, node: str) -> str:
     """Return the node after which this one was probably meant to run: its predecessor in the file."""
     order = list(workflow.nodes)
-    place = order.index(node)
-    return order[place - 1] if place else workflow.start
+    index = order.index(node)
+    return order[index - 1] if index else workflow.start

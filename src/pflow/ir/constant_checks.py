@@ -51,14 +51,14 @@ class ConstantChecker:
             return None
         self._code_left -= len(code)
         code = code.replace("$${", "${")
-        wrong = syntax_error_of(code)
-        if wrong is None:
+        syntax_error = syntax_error_of(code)
+        if syntax_error is None:
             # Code that only chooses an edge has its answer in `action`.
             is_without = never_assigns(code, "result", "action")
             return warning("no_result", path, f"'{node.id}': {NO_RESULT}", node=node.id) if is_without else None
-        line = f" (line {wrong.lineno})" if wrong.lineno else ""
-        text = mask_param("line", (wrong.text or "").strip()[:_LINE])
-        message = f"The code of '{node.id}' is not valid Python: {wrong.msg}{line}."
+        line = f" (line {syntax_error.lineno})" if syntax_error.lineno else ""
+        text = mask_param("line", (syntax_error.text or "").strip()[:_LINE])
+        message = f"The code of '{node.id}' is not valid Python: {syntax_error.msg}{line}."
         return error("bad_code", path, message, hint=f"It reads: {text}" if text else "", node=node.id)
 
 
@@ -84,8 +84,8 @@ def _check_url(node: Node, path: str) -> Diagnostic | None:
     if "${" in head or (_can_become_http_url(head) if templates else _URL.match(head)):
         return None
     scheme = _SCHEME.match(head)
-    said = f"; it begins with {scheme[0]}://" if scheme and not _can_become_http_url(head) else ""
-    message = f"`url` of '{node.id}' must begin with http:// or https:// and a host{said}."
+    found_scheme = f"; it begins with {scheme[0]}://" if scheme and not _can_become_http_url(head) else ""
+    message = f"`url` of '{node.id}' must begin with http:// or https:// and a host{found_scheme}."
     return error("bad_url", path, message, example="https://example.org/data", node=node.id)
 
 

@@ -44,32 +44,32 @@ def is_valid_name(text: str) -> bool:
 
 def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
     inputs: dict[str, Input] = {}
-    for name, told in _read_declarations(plain, "inputs", _INPUT_EXAMPLE, found).items():
+    for name, declaration in _read_declarations(plain, "inputs", _INPUT_EXAMPLE, found).items():
         path = f"inputs.{name}"
-        found += report_unknown_keys(told, _INPUT_KEYS, "An input", path, _INPUT_EXAMPLE)
-        kind = _read_type(told, path, found)
-        has_default = "default" in told
-        required = told.get("required", not has_default) is not False
+        found += report_unknown_keys(declaration, _INPUT_KEYS, "An input", path, _INPUT_EXAMPLE)
+        kind = _read_type(declaration, path, found)
+        has_default = "default" in declaration
+        required = declaration.get("required", not has_default) is not False
         found += [
             error("bad_declaration", f"{path}.{key}", f"`{key}` must be true or false.", example=True)
             for key in ("required", "stdin", "secret")
-            if not isinstance(told.get(key, False), bool)
+            if not isinstance(declaration.get(key, False), bool)
         ]
         if required and has_default:
             message = f"'{name}' is required but has a default, which is used if it is not given."
             found.append(warning("default_of_required", f"{path}.required", message, hint="Leave `required` out."))
-        if has_default and told["default"] is not None and not coerce_value(told["default"], kind)[1]:
+        if has_default and declaration["default"] is not None and not coerce_value(declaration["default"], kind)[1]:
             message = f"The default of '{name}' does not have its type, {kind}."
             found.append(error("bad_default", f"{path}.default", message))
         inputs[name] = Input(
             name=name,
             type=kind,
             required=required and not has_default,
-            default=told.get("default"),
+            default=declaration.get("default"),
             has_default=has_default,
-            description=str(told.get("description") or ""),
-            stdin=told.get("stdin") is True,
-            secret=told.get("secret") is True or (told.get("secret") is not False and is_sensitive(name)),
+            description=str(declaration.get("description") or ""),
+            stdin=declaration.get("stdin") is True,
+            secret=declaration.get("secret") is True or (declaration.get("secret") is not False and is_sensitive(name)),
         )
     if len(asking := [name for name, one in inputs.items() if one.stdin]) > 1:
         message = f"Only one input can be read from stdin; these ask for it: {', '.join(asking)}."
@@ -79,15 +79,19 @@ def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
 
 def read_outputs(plain: Any, found: list[Diagnostic]) -> dict[str, Output]:
     outputs: dict[str, Output] = {}
-    for name, told in _read_declarations(plain, "outputs", _OUTPUT_EXAMPLE, found).items():
+    for name, declaration in _read_declarations(plain, "outputs", _OUTPUT_EXAMPLE, found).items():
         path = f"outputs.{name}"
-        wrong = next((key for key in ("value", "from") if key in told and "source" not in told), None)
-        if wrong:
-            message = f"An output uses `source`, not `{wrong}`."
-            found.append(error("no_source", f"{path}.{wrong}", message, example={name: _suggest_output(told[wrong])}))
+        wrong_key = next((key for key in ("value", "from") if key in declaration and "source" not in declaration), None)
+        if wrong_key:
+            message = f"An output uses `source`, not `{wrong_key}`."
+            found.append(
+                error(
+                    "no_source", f"{path}.{wrong_key}", message, example={name: _suggest_output(declaration[wrong_key])}
+                )
+            )
             continue
-        found += report_unknown_keys(told, _OUTPUT_KEYS, "An output", path, _OUTPUT_EXAMPLE)
-        source = told.get("source")
+        found += report_unknown_keys(declaration, _OUTPUT_KEYS, "An output", path, _OUTPUT_EXAMPLE)
+        source = declaration.get("source")
         if not isinstance(source, str) or not source:
             message = "An output needs a `source`: a template with its value."
             found.append(error("no_source", f"{path}.source", message, example={name: _OUTPUT_EXAMPLE}))
@@ -95,8 +99,8 @@ def read_outputs(plain: Any, found: list[Diagnostic]) -> dict[str, Output]:
         outputs[name] = Output(
             name=name,
             source=_to_template(source),
-            type=_read_type(told, path, found),
-            description=str(told.get("description") or ""),
+            type=_read_type(declaration, path, found),
+            description=str(declaration.get("description") or ""),
         )
     return outputs
 
@@ -120,25 +124,25 @@ def _read_declarations(plain: Any, where: str, example: Plain, found: list[Diagn
         message = f"`{where}` is an object of names and declarations."
         found.append(error("bad_declaration", where, message, example={"name": example}))
         return {}
-    kept: dict[str, Plain] = {}
-    for name, told in cast("Plain", plain).items():
+    declarations: dict[str, Plain] = {}
+    for name, declaration in cast("Plain", plain).items():
         if not is_valid_name(name):
             message = f"'{name[:80]}' is not a valid name for templates. Use {NAME_RULE}."
             found.append(error("bad_name", f"{where}.{name[:80]}", message, example={"repo_name": example}))
-        elif not isinstance(told, dict):
-            right = {name: _suggest_output(told)} if where == "outputs" else {name: example}
+        elif not isinstance(declaration, dict):
+            right = {name: _suggest_output(declaration)} if where == "outputs" else {name: example}
             message = f"'{name}' must be an object with its declaration."
             found.append(error("bad_declaration", f"{where}.{name}", message, example=right))
         else:
-            kept[name] = cast("Plain", told)
-    return kept
+            declarations[name] = cast("Plain", declaration)
+    return declarations
 
 
-def _read_type(told: Mapping[str, Any], path: str, found: list[Diagnostic]) -> str:
-    given = told.get("type", "any")
+def _read_type(declaration: Mapping[str, Any], path: str, found: list[Diagnostic]) -> str:
+    given = declaration.get("type", "any")
     kind = _TYPES.get(given.lower()) if isinstance(given, str) else None
     if kind is None:
         message = f"'{str(given)[:40]}' is not a type."
-        meant = find_nearest(str(given)[:40].lower(), TYPES)
-        found.append(error("bad_type", f"{path}.type", message, available=TYPES, nearest=meant, example="string"))
+        nearest = find_nearest(str(given)[:40].lower(), TYPES)
+        found.append(error("bad_type", f"{path}.type", message, available=TYPES, nearest=nearest, example="string"))
     return kind or "any"

@@ -28,7 +28,7 @@ class Diagnostic:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnostic as JSON, without empty fields."""
-        told: dict[str, Any] = {
+        required: dict[str, Any] = {
             "severity": self.severity,
             "code": self.code,
             "path": self.path,
@@ -42,7 +42,7 @@ class Diagnostic:
             "nearest": self.nearest,
             "example": self.example,
         }
-        return told | {name: value for name, value in optional.items() if value not in (None, "", [])}
+        return required | {name: value for name, value in optional.items() if value not in (None, "", [])}
 
 
 def error(code: str, path: str, message: str, **more: Any) -> Diagnostic:
@@ -54,7 +54,7 @@ def warning(code: str, path: str, message: str, **more: Any) -> Diagnostic:
 
 
 def report_unknown_keys(
-    told: Iterable[str], known: tuple[str, ...], what: str, path: str, example: Any, *, hint: str = ""
+    keys: Iterable[str], known: tuple[str, ...], what: str, path: str, example: Any, *, hint: str = ""
 ) -> list[Diagnostic]:
     """Return an error for each unknown key of the object at `path`, which messages call `what`."""
     return [
@@ -67,6 +67,6 @@ def report_unknown_keys(
             nearest=find_nearest(key, known),
             example=example,
         )
-        for key in told
+        for key in keys
         if key not in known
     ]

@@ -260,8 +260,8 @@ def _draw_node(node: Node, box: _Item, layers: Sequence[tuple[float, float]], *,
     yield f"<g><title>{escape(_clean_label(about, 500))}</title>"
     for away in (4.0, 0.0) if node.batch else (0.0,):
         kind = "box start" if is_start else "box"
-        place = f'x="{box.x - box.width / 2 + away:.1f}" y="{y + away:.1f}"'
-        yield f'<rect class="{kind}" {place} width="{box.width:.1f}" height="{_BOX_HEIGHT}" rx="10"/>'
+        position = f'x="{box.x - box.width / 2 + away:.1f}" y="{y + away:.1f}"'
+        yield f'<rect class="{kind}" {position} width="{box.width:.1f}" height="{_BOX_HEIGHT}" rx="10"/>'
     yield _draw_text("id", box.x, y + 20, _clean_label(node.id))
     yield _draw_text("type", box.x, y + 36, _format_type(node)) + "</g>"
 

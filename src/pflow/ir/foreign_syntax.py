@@ -43,12 +43,12 @@ class _Placeholder(NamedTuple):
 
 
 def check_foreign_syntax(
-    workflow: Workflow, places: Mapping[str, int], known: Mapping[str, Interface | None]
+    workflow: Workflow, indexes: Mapping[str, int], known: Mapping[str, Interface | None]
 ) -> list[Diagnostic]:
     """Return a diagnostic for each placeholder that was probably meant as a template."""
     checker = _Checker(workflow, known)
     return [
-        one for use in iter_resolvable_texts(workflow) for one in checker.check_text(use, get_use_path(use, places))
+        one for use in iter_resolvable_texts(workflow) for one in checker.check_text(use, get_use_path(use, indexes))
     ]
 
 
@@ -74,15 +74,15 @@ class _Checker:
             if severity is None:
                 continue
             seen.add(one.root)
-            shown, meant = _shorten(one.text), f"${{{_shorten(one.meant)}}}"
-            message = f"`{shown}` is not a template and is not replaced. Write `{meant}`."
+            placeholder, template = _shorten(one.text), f"${{{_shorten(one.meant)}}}"
+            message = f"`{placeholder}` is not a template and is not replaced. Write `{template}`."
             yield Diagnostic(
                 severity,
                 "foreign_placeholder",
                 path,
                 message,
                 hint=self._suggest_fix(one, severity),
-                example=meant,
+                example=template,
                 node=use.node.id if use.node else None,
             )
             if len(seen) == _MOST:

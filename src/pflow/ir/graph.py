@@ -69,14 +69,14 @@ class Graph:
 
     def _find_cycle(self, inside: Mapping[str, None]) -> list[str]:
         # Each of them has one of them before it: going back must come round.
-        way = [next(iter(inside))]
-        places = {way[0]: 0}
+        path = [next(iter(inside))]
+        indexes = {path[0]: 0}
         while True:
-            before = next(edge.source for edge in self.entering[way[-1]] if edge.source in inside)
-            if before in places:
-                return way[places[before] :][::-1]
-            places[before] = len(way)
-            way.append(before)
+            before = next(edge.source for edge in self.entering[path[-1]] if edge.source in inside)
+            if before in indexes:
+                return path[indexes[before] :][::-1]
+            indexes[before] = len(path)
+            path.append(before)
 
     def _remove_nodes_without_predecessor(self, inside: dict[str, None]) -> None:
         """Leaves only nodes that have one of them before them."""
@@ -107,18 +107,18 @@ class Graph:
 def extract_part(workflow: Workflow, node: str) -> Workflow:
     """Return the part of a workflow that a node needs: the node and its ancestors. Raise InvalidWorkflow."""
     if node not in workflow.nodes:
-        meant = find_nearest(node, workflow.nodes)
+        nearest = find_nearest(node, workflow.nodes)
         raise InvalidWorkflow(
             f"There is no node '{node}' in this workflow.",
-            hint=f"Did you mean '{meant}'?" if meant else f"There are: {', '.join(list(workflow.nodes)[:20])}.",
+            hint=f"Did you mean '{nearest}'?" if nearest else f"There are: {', '.join(list(workflow.nodes)[:20])}.",
         )
     graph = Graph.from_workflow(workflow)
     order = graph.sort_nodes()
     above = graph.compute_ancestors()[node]
-    kept = {one for place, one in enumerate(order) if above >> place & 1} | {node}
+    needed = {one for place, one in enumerate(order) if above >> place & 1} | {node}
     return replace(
         workflow,
-        nodes={name: one for name, one in workflow.nodes.items() if name in kept},
-        edges=tuple(edge for edge in workflow.edges if edge.source in kept and edge.target in kept),
+        nodes={name: one for name, one in workflow.nodes.items() if name in needed},
+        edges=tuple(edge for edge in workflow.edges if edge.source in needed and edge.target in needed),
         outputs={},
     )

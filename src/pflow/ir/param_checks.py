@@ -27,21 +27,23 @@ def check_params(node: Node, interface: Interface, path: str) -> list[Diagnostic
         if one.required and node.params.get(one.key) is None and not one.key.startswith("__")
     ]
     unknown = [] if interface.open_params else [key for key in node.params if key not in declared]
-    wrong = {key for key, value in node.params.items() if key in declared and not _is_acceptable(value, declared[key])}
-    if not (missing or unknown or wrong):
+    wrong_keys = {
+        key for key, value in node.params.items() if key in declared and not _is_acceptable(value, declared[key])
+    }
+    if not (missing or unknown or wrong_keys):
         return []
-    meant = {key: _guess_param(key, missing, unknown, declared) for key in unknown}
-    more = {"example": _correct_params(node, interface, missing, meant, wrong), "node": node.id}
+    guesses = {key: _guess_param(key, missing, unknown, declared) for key in unknown}
+    more = {"example": _correct_params(node, interface, missing, guesses, wrong_keys), "node": node.id}
     found: list[Diagnostic] = []
     for key in missing:
         message = f"'{node.id}' needs the parameter `{key}`: {declared[key].description or declared[key].type}"
         found.append(error("missing_param", f"{path}.params.{key}", message, **more))
     for key in node.params:
-        place = f"{path}.params.{key[:80]}"
-        if key in meant:
-            found.append(_report_unknown(node, interface, key, place, {"nearest": meant[key], **more}))
-        elif key in wrong:
-            found.append(_report_wrong(node, declared[key], place, more))
+        param_path = f"{path}.params.{key[:80]}"
+        if key in guesses:
+            found.append(_report_unknown(node, interface, key, param_path, {"nearest": guesses[key], **more}))
+        elif key in wrong_keys:
+            found.append(_report_wrong(node, declared[key], param_path, more))
     return found
 
 
@@ -94,13 +96,13 @@ def _report_wrong(node: Node, param: Param, path: str, more: dict[str, Any]) -> 
 
 
 def _correct_params(
-    node: Node, interface: Interface, missing: list[str], meant: Mapping[str, str | None], wrong: set[str]
+    node: Node, interface: Interface, missing: list[str], guesses: Mapping[str, str | None], wrong_keys: set[str]
 ) -> dict[str, Any]:
     """Return the corrected parameters of a node: misspelt names fixed, missing values added, wrong values replaced."""
     made: dict[str, Any] = {}
     for key, value in islice(node.params.items(), _SHOWN):
-        name = meant.get(key, key)
-        if key in wrong:
+        name = guesses.get(key, key)
+        if key in wrong_keys:
             made[key] = _suggest_value(interface.params[key], value, interface)
         elif name is not None and (name == key or (node.params.get(name) is None and name not in made)):
             made[name] = mask_param(name, value)
@@ -113,8 +115,8 @@ def _correct_params(
 def _suggest_value(param: Param, value: Any, interface: Interface) -> Any:
     """Return a valid value for a parameter, as near to the given value as possible."""
     if param.choices:
-        meant = find_nearest(str(value), tuple(map(str, param.choices)))
-        return next((one for one in param.choices if str(one) == meant), param.choices[0])
+        nearest = find_nearest(str(value), tuple(map(str, param.choices)))
+        return next((one for one in param.choices if str(one) == nearest), param.choices[0])
     if param.key in interface.example:
         return interface.example[param.key]
     return param.default if param.default is not None else _SAMPLES.get(param.type.partition("|")[0], "text")

@@ -78,8 +78,8 @@ def _unfold_batch_type(plain: Plain, params: Plain) -> Plain:
     if not isinstance(inner, dict):
         return plain
     batch = {key: value for key, value in params.items() if key != "node"}
-    kept = {key: value for key, value in plain.items() if key not in ("type", "params")}
-    return {"type": None, **_rename_parameters_key(cast("Plain", inner)), **kept, "batch": batch}
+    others = {key: value for key, value in plain.items() if key not in ("type", "params")}
+    return {"type": None, **_rename_parameters_key(cast("Plain", inner)), **others, "batch": batch}
 
 
 def _normalize_edge(edge: Any) -> Any:
@@ -116,30 +116,30 @@ def parse_workflow(document: Any) -> tuple[Workflow | None, list[Diagnostic]]:
 
 def index_nodes(document: Mapping[str, Any]) -> dict[str, int]:
     """Return the index of each node in the list of the file."""
-    places: dict[str, int] = {}
+    indexes: dict[str, int] = {}
     for index, node in enumerate(cast("list[Any]", normalize_document(document)["nodes"])):
         if isinstance(node, dict) and isinstance(name := cast("Plain", node).get("id"), str):
-            places.setdefault(name, index)
-    return places
+            indexes.setdefault(name, index)
+    return indexes
 
 
 def index_edges(document: Mapping[str, Any]) -> dict[Edge, int]:
     """Return the first index of each edge in the list of the file."""
-    places: dict[Edge, int] = {}
+    indexes: dict[Edge, int] = {}
     listed: Any = unwrap_document(document).get("edges")
     for index, one in enumerate(cast("list[Any]", listed) if isinstance(listed, list) else []):
         if isinstance(edge := _normalize_edge(one), dict):
-            told = cast("Plain", edge)
-            ends = told.get("from"), told.get("to"), told.get("action", DEFAULT_ACTION)
+            normal_edge = cast("Plain", edge)
+            ends = normal_edge.get("from"), normal_edge.get("to"), normal_edge.get("action", DEFAULT_ACTION)
             if all(isinstance(end, str) for end in ends):
-                places.setdefault(Edge(*cast("tuple[str, str, str]", ends)), index)
-    return places
+                indexes.setdefault(Edge(*cast("tuple[str, str, str]", ends)), index)
+    return indexes
 
 
 def _check_keys(plain: Plain, found: list[Diagnostic]) -> None:
-    told_elsewhere = "`{}` has no effect here: the name and description are set when the workflow is saved."
+    wrapper_message = "`{}` has no effect here: the name and description are set when the workflow is saved."
     for keys, message in (
-        (_WRAPPER_ONLY_KEYS, told_elsewhere),
+        (_WRAPPER_ONLY_KEYS, wrapper_message),
         (_KEYS_WITHOUT_EFFECT, "`{}` has no effect."),
     ):
         found += [warning("ignored_key", key, message.format(key)) for key in keys if key in plain]
@@ -165,19 +165,19 @@ def _read_nodes(plain: Any, found: list[Diagnostic]) -> dict[str, Node]:
         found.append(error("too_many_nodes", "nodes", message, hint="Use `batch` for the same step on many items."))
         return {}
     nodes: dict[str, Node] = {}
-    places: dict[str, int] = {}
+    indexes: dict[str, int] = {}
     for index, one in enumerate(listed):
         node = _read_node(one, f"nodes[{index}]", found)
         if node is None:
             continue
         if node.id in nodes:
-            message = f"Two nodes have the id '{node.id}': this one and nodes[{places[node.id]}]."
+            message = f"Two nodes have the id '{node.id}': this one and nodes[{indexes[node.id]}]."
             found.append(
                 error("duplicate_id", f"nodes[{index}].id", message, hint="Change one of the ids.", node=node.id)
             )
             continue
         nodes[node.id] = node
-        places[node.id] = index
+        indexes[node.id] = index
     return nodes
 
 
@@ -185,42 +185,42 @@ def _read_node(plain: Any, path: str, found: list[Diagnostic]) -> Node | None:
     if not isinstance(plain, dict):
         found.append(error("not_a_node", path, "A node is an object.", example=_NODE))
         return None
-    told = _drop_deep_values(cast("Plain", plain), f"{path}.", found)
+    declaration = _drop_deep_values(cast("Plain", plain), f"{path}.", found)
     hint = "Parameters of the node's type go into `params`."
-    found += report_unknown_keys(told, _NODE_KEYS, "A node", path, _NODE, hint=hint)
-    node_id, kind = told.get("id"), told.get("type")
+    found += report_unknown_keys(declaration, _NODE_KEYS, "A node", path, _NODE, hint=hint)
+    node_id, kind = declaration.get("id"), declaration.get("type")
     if not isinstance(node_id, str) or not is_valid_name(node_id):
         found.append(error("bad_id", f"{path}.id", f"A node needs an id: {NAME_RULE}.", example="fetch"))
         node_id = None
     if not isinstance(kind, str) or not kind:
         found.append(error("no_type", f"{path}.type", "A node needs a type.", example="shell", node=node_id))
         kind = ""
-    params = told.get("params", {})
+    params = declaration.get("params", {})
     if not isinstance(params, dict):
         found.append(error("bad_params", f"{path}.params", "`params` is an object.", example={}, node=node_id))
         params = {}
-    if told.get("resume", "auto") not in ("auto", "never"):
+    if declaration.get("resume", "auto") not in ("auto", "never"):
         message = '`resume` is "auto" or "never".'
         found.append(error("bad_resume", f"{path}.resume", message, available=("auto", "never"), example="never"))
-    if told.get("effect") not in (None, "pure", "idempotent", "effectful"):
+    if declaration.get("effect") not in (None, "pure", "idempotent", "effectful"):
         message = '`effect` is "pure", "idempotent" or "effectful".'
         available = ("pure", "idempotent", "effectful")
         found.append(error("bad_effect", f"{path}.effect", message, available=available, example="pure"))
-    batch = read_batch(told.get("batch"), f"{path}.batch", found)
-    retry = read_retry(told.get("retry"), f"{path}.retry", found)
-    timeout = read_timeout(told.get("timeout"), f"{path}.timeout", found)
+    batch = read_batch(declaration.get("batch"), f"{path}.batch", found)
+    retry = read_retry(declaration.get("retry"), f"{path}.retry", found)
+    timeout = read_timeout(declaration.get("timeout"), f"{path}.timeout", found)
     if node_id is None:
         return None
     return Node(
         id=node_id,
         type=kind,
         params=cast("Plain", params),
-        purpose=str(told.get("purpose") or ""),
+        purpose=str(declaration.get("purpose") or ""),
         batch=batch,
         retry=retry,
         timeout=timeout,
-        reuse=told.get("resume") != "never",
-        effect=told.get("effect") if told.get("effect") in ("pure", "idempotent", "effectful") else None,
+        reuse=declaration.get("resume") != "never",
+        effect=declaration.get("effect") if declaration.get("effect") in ("pure", "idempotent", "effectful") else None,
     )
 
 
@@ -239,9 +239,9 @@ def _read_edges(plain: Any, nodes: Mapping[str, Node], found: list[Diagnostic]) 
 
 
 def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Diagnostic]) -> Edge | None:
-    told = cast("Plain", plain) if isinstance(plain, dict) else {}
-    if not isinstance(plain, dict) or set(told) - {"from", "to", "action"}:
-        unknown = ", ".join(f"`{key[:40]}`" for key in told if key not in ("from", "to", "action"))
+    declaration = cast("Plain", plain) if isinstance(plain, dict) else {}
+    if not isinstance(plain, dict) or set(declaration) - {"from", "to", "action"}:
+        unknown = ", ".join(f"`{key[:40]}`" for key in declaration if key not in ("from", "to", "action"))
         message = "An edge is an object with `from`, `to` and optionally `action`" + (
             f"; it does not take {unknown}." if unknown else "."
         )
@@ -251,24 +251,24 @@ def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Dia
         return None
     ends: list[str] = []
     for key in ("from", "to"):
-        end = told.get(key)
+        end = declaration.get(key)
         if isinstance(end, str) and end in nodes:
             ends.append(end)
             continue
-        said = f"'{end[:80]}'" if isinstance(end, str) else "missing or not text"
-        message = f"`{key}` must be the id of a node; it is {said}."
-        meant = find_nearest(end, nodes) if isinstance(end, str) else None
+        quoted = f"'{end[:80]}'" if isinstance(end, str) else "missing or not text"
+        message = f"`{key}` must be the id of a node; it is {quoted}."
+        nearest = find_nearest(end, nodes) if isinstance(end, str) else None
         found.append(
             error(
                 "unknown_node",
                 f"{path}.{key}",
                 message,
                 available=tuple(islice(nodes, 20)),
-                nearest=meant,
-                example=meant,
+                nearest=nearest,
+                example=nearest,
             )
         )
-    action = told.get("action", DEFAULT_ACTION)
+    action = declaration.get("action", DEFAULT_ACTION)
     if not isinstance(action, str) or not action:
         found.append(error("bad_action", f"{path}.action", "`action` is text.", example=DEFAULT_ACTION))
         return None
@@ -282,22 +282,22 @@ def _read_start(given: Any, nodes: Mapping[str, Node], found: list[Diagnostic]) 
         return given
     first = next(iter(nodes), None)
     message = f"`start_node` must be the id of a node; it is {str(given)[:80]!r}."
-    meant = find_nearest(str(given), nodes)
-    more = {"available": tuple(islice(nodes, 20)), "nearest": meant, "example": meant or first}
+    nearest = find_nearest(str(given), nodes)
+    more = {"available": tuple(islice(nodes, 20)), "nearest": nearest, "example": nearest or first}
     found.append(error("unknown_node", "start_node", message, **more))
     return first
 
 
 def _drop_deep_values(plain: Plain, path: str, found: list[Diagnostic], *, but: str = "") -> Plain:
     """Remove and report values that are nested too deep to be walked."""
-    kept: Plain = {}
+    shallow: Plain = {}
     for key, value in plain.items():
         if key != but and isinstance(value, (dict, list)) and _measure_depth(value) > _DEEPEST:
             message = f"`{key[:80]}` is nested deeper than {_DEEPEST} levels."
             found.append(error("too_deep", f"{path}{key[:80]}", message))
         else:
-            kept[key] = value
-    return kept
+            shallow[key] = value
+    return shallow
 
 
 def _measure_depth(value: Any) -> int:

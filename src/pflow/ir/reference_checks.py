@@ -19,21 +19,21 @@ BATCH_OUTPUTS: Final = ("results", "count", "success_count", "error_count", "err
 
 
 def check_references(
-    workflow: Workflow, graph: Graph, places: Mapping[str, int], known: Mapping[str, Interface | None]
+    workflow: Workflow, graph: Graph, indexes: Mapping[str, int], known: Mapping[str, Interface | None]
 ) -> list[Diagnostic]:
     """Return diagnostics for the templates. `known` are interfaces by type, `places` indexes of nodes by id."""
     found: list[Diagnostic] = []
     checker = _References(workflow, graph, known)
     for use in iter_template_uses(workflow):
-        path = get_use_path(use, places)
+        path = get_use_path(use, indexes)
         found += _check_malformed(use, path)
         found += check_code_templates(use, path)
-        told: set[Reference] = set()
+        checked: set[Reference] = set()
         # Equal templates share their choices, so one of them is enough.
         for template in {id(one.choices): one for one in use.templates}.values():
             for reference in iter_references(template):
-                if reference not in told:
-                    told.add(reference)
+                if reference not in checked:
+                    checked.add(reference)
                     found += checker.check_reference(use, reference, path)
     found += checker.report_unused_inputs()
     return found
@@ -42,23 +42,23 @@ def check_references(
 def _check_malformed(use: Use, path: str) -> list[Diagnostic]:
     hint = "Write `${name}` or `${node.output}`; write `$${` for a literal `${`."
     node = use.node.id if use.node else None
-    places = use.find_malformed()
+    positions = use.find_malformed()
     found: list[Diagnostic] = []
-    for at in places[:_NAMED]:
+    for at in positions[:_NAMED]:
         message = f"This is not a complete template: `{use.text[at : at + 30]}`"
         found.append(error("malformed_template", path, message, hint=hint, node=node))
-    if len(places) > _NAMED:
-        message = f"There are {len(places) - _NAMED:,} more `${{` that do not begin a template."
+    if len(positions) > _NAMED:
+        message = f"There are {len(positions) - _NAMED:,} more `${{` that do not begin a template."
         found.append(error("malformed_template", path, message, hint=hint, node=node))
     return found
 
 
-def get_use_path(use: Use, places: Mapping[str, int]) -> str:
+def get_use_path(use: Use, indexes: Mapping[str, int]) -> str:
     """Return the path of a text in the document of its workflow."""
     if use.node is None:
         return f"outputs.{use.place}.source"
-    within = use.place if use.place.startswith("batch.") else f"params.{use.place}"
-    return f"nodes[{places[use.node.id]}].{within}"
+    inner_path = use.place if use.place.startswith("batch.") else f"params.{use.place}"
+    return f"nodes[{indexes[use.node.id]}].{inner_path}"
 
 
 class _References:
@@ -83,9 +83,9 @@ class _References:
         if root in self._workflow.inputs:
             return []
         names = (*aliases, *self._names) if (aliases := get_batch_aliases(use)) else self._names
-        meant = find_nearest(root, names)
-        example = f"${{{_shorten(reference.text.replace(root, meant, 1))}}}" if meant else None
-        more: dict[str, Any] = {"available": names[:_SHOWN], "nearest": meant, "example": example}
+        nearest = find_nearest(root, names)
+        example = f"${{{_shorten(reference.text.replace(root, nearest, 1))}}}" if nearest else None
+        more: dict[str, Any] = {"available": names[:_SHOWN], "nearest": nearest, "example": example}
         node = use.node.id if use.node else None
         if reference.steps and isinstance(reference.steps[0], str):
             message = (
@@ -136,9 +136,9 @@ class _References:
         mask = self._above.get(later, 0)
         names: list[str] = []
         while mask and len(names) < _SHOWN:
-            place = mask.bit_length() - 1
-            names.append(self._order[place])
-            mask ^= 1 << place
+            index = mask.bit_length() - 1
+            names.append(self._order[index])
+            mask ^= 1 << index
         return tuple(names)
 
     def _check_output(self, use: Use, reference: Reference, path: str) -> list[Diagnostic]:
@@ -155,7 +155,7 @@ class _References:
         if key in outputs or key == "error":
             return self._check_fields(use, reference, path, outputs.get(str(key)))
         names = tuple(f"${{{source.id}.{name}}}" for name in outputs)
-        meant = find_nearest(str(key), outputs)
+        nearest = find_nearest(str(key), outputs)
         kind = f"{source.type}, as a batch" if source.batch else source.type
         return [
             error(
@@ -163,31 +163,31 @@ class _References:
                 path,
                 f"'{source.id}' ({kind}) has no output `{_shorten(str(key))}`.",
                 available=names,
-                nearest=meant,
-                example=f"${{{source.id}.{meant}}}" if meant else names[0],
+                nearest=nearest,
+                example=f"${{{source.id}.{nearest}}}" if nearest else names[0],
                 node=use.node.id if use.node else None,
             )
         ]
 
     def _check_fields(self, use: Use, reference: Reference, path: str, out: Any) -> list[Diagnostic]:
         """Goes as deep as the structure of an output is known."""
-        way = f"{reference.root}.{reference.steps[0]}"
+        prefix = f"{reference.root}.{reference.steps[0]}"
         for step in reference.steps[1:]:
             if out is None or out.structure is None:
                 return []
             if isinstance(step, (int, Reference)):
-                way += f"[{step if isinstance(step, int) else f'${{{step.text}}}'}]"
+                prefix += f"[{step if isinstance(step, int) else f'${{{step.text}}}'}]"
                 continue
             if step not in out.structure:
-                names = tuple(f"${{{way}.{name}}}" for name in out.structure)
-                meant = find_nearest(step, out.structure)
-                message = f"There is no `{_shorten(step)}` in `{way}`."
-                example = f"${{{way}.{meant}}}" if meant else None
+                names = tuple(f"${{{prefix}.{name}}}" for name in out.structure)
+                nearest = find_nearest(step, out.structure)
+                message = f"There is no `{_shorten(step)}` in `{prefix}`."
+                example = f"${{{prefix}.{nearest}}}" if nearest else None
                 node = use.node.id if use.node else None
-                more = {"available": names, "nearest": meant, "example": example, "node": node}
+                more = {"available": names, "nearest": nearest, "example": example, "node": node}
                 return [warning("unknown_field", path, message, **more)]
             out = out.structure[step]
-            way += f".{step}"
+            prefix += f".{step}"
         return []
 
 

@@ -85,25 +85,25 @@ def list_variables(workflow: Workflow) -> list[dict[str, Any]]:
             for reference in iter_references(template):
                 if reference.root in workflow.nodes or reference.root in aliases:
                     continue
-                told = found.setdefault(reference.root, {"paths": {}, "used_in": {}, "optional": True})
+                variable = found.setdefault(reference.root, {"paths": {}, "used_in": {}, "optional": True})
                 # One choice of several may be missing, and an output without a value is left out.
-                told["optional"] = told["optional"] and (len(template.choices) > 1 or use.node is None)
+                variable["optional"] = variable["optional"] and (len(template.choices) > 1 or use.node is None)
                 place = {"node": use.node.id, "param": use.place} if use.node else {"output": use.place}
-                told["used_in"].setdefault(tuple(place.items()), place)
-                told["paths"][reference.text] = None
+                variable["used_in"].setdefault(tuple(place.items()), place)
+                variable["paths"][reference.text] = None
     for name in workflow.inputs:
         found.setdefault(name, {"paths": {}, "used_in": {}, "optional": False})
     return [_variable_to_dict(workflow, name, told) for name, told in found.items()]
 
 
-def _variable_to_dict(workflow: Workflow, name: str, told: dict[str, Any]) -> dict[str, Any]:
+def _variable_to_dict(workflow: Workflow, name: str, variable: dict[str, Any]) -> dict[str, Any]:
     declared = workflow.inputs.get(name)
     plain: dict[str, Any] = {
         "name": name,
         "declared": declared is not None,
-        "required": declared.required if declared else not told["optional"],
-        "paths": list(told["paths"]),
-        "used_in": list(told["used_in"].values()),
+        "required": declared.required if declared else not variable["optional"],
+        "paths": list(variable["paths"]),
+        "used_in": list(variable["used_in"].values()),
     }
     if declared and declared.has_default:
         plain["default"] = declared.default

@@ -39,7 +39,7 @@ class Document:
     updated_at: str
 
 
-def read_document(path: Path, told: str) -> Document:
+def read_document(path: Path, display_path: str) -> Document:
     """Return the document. Messages use `told` as its path. Raise InvalidWorkflow, or FileNotFoundError."""
     try:
         status = path.stat()
@@ -48,10 +48,10 @@ def read_document(path: Path, told: str) -> Document:
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError from None
     except OSError as exc:
-        raise make_invalid_file_error(told, "unreadable_file", f"it cannot be read ({exc.strerror})") from None
+        raise make_invalid_file_error(display_path, "unreadable_file", f"it cannot be read ({exc.strerror})") from None
     if not is_file:
-        raise make_invalid_file_error(told, "not_a_file", "it is not a regular file")
-    return _make_document(parse_object(data, told), status.st_mtime)
+        raise make_invalid_file_error(display_path, "not_a_file", "it is not a regular file")
+    return _make_document(parse_object(data, display_path), status.st_mtime)
 
 
 def wrap_workflow(name: str, ir: Mapping[str, Any], description: str) -> bytes:
@@ -123,57 +123,65 @@ class _RepeatedKey(ValueError):
     pass
 
 
-def parse_object(data: bytes, told: str) -> Plain:
+def parse_object(data: bytes, display_path: str) -> Plain:
     """Return the JSON object in the data. Messages use `told` as its path. Raise InvalidWorkflow."""
-    text = _decode_text(data, told)
+    text = _decode_text(data, display_path)
     try:
         # Strict where the standard library is lenient (NaN, half characters), but it rounds large integers.
         orjson.loads(text)
         plain = json.loads(text, object_pairs_hook=_reject_repeated_keys)
     except orjson.JSONDecodeError as exc:
         if "depth limit" in exc.msg:
-            raise make_invalid_file_error(told, "too_deep", "it is nested too deep", _find_too_deep(text)) from None
-        raise make_invalid_file_error(told, "invalid_json", _lower_first(exc.msg), (exc.lineno, exc.colno)) from None
-    except _RepeatedKey:
-        key, place = _find_repeated_key(text)
+            raise make_invalid_file_error(
+                display_path, "too_deep", "it is nested too deep", _find_too_deep(text)
+            ) from None
         raise make_invalid_file_error(
-            told, "duplicate_key", f"the key '{key[:80]}' is given twice in one object", place
+            display_path, "invalid_json", _lower_first(exc.msg), (exc.lineno, exc.colno)
+        ) from None
+    except _RepeatedKey:
+        key, position = _find_repeated_key(text)
+        raise make_invalid_file_error(
+            display_path, "duplicate_key", f"the key '{key[:80]}' is given twice in one object", position
         ) from None
     except RecursionError:
-        raise make_invalid_file_error(told, "too_deep", "it is nested too deep", _find_too_deep(text)) from None
+        raise make_invalid_file_error(display_path, "too_deep", "it is nested too deep", _find_too_deep(text)) from None
     if not isinstance(plain, dict):
-        place = _get_line_and_column(text, len(text) - len(text.lstrip()))
+        position = _get_line_and_column(text, len(text) - len(text.lstrip()))
         raise make_invalid_file_error(
-            told, "not_an_object", "a workflow is a JSON object", place, 'Start with {"nodes": [.'
+            display_path, "not_an_object", "a workflow is a JSON object", position, 'Start with {"nodes": [.'
         )
     return cast("Plain", plain)
 
 
 def make_invalid_file_error(
-    told: str, code: str, problem: str, place: Place | None = None, hint: str = ""
+    display_path: str, code: str, problem: str, place: Place | None = None, hint: str = ""
 ) -> InvalidWorkflow:
     """Return the error for a file that is not a valid workflow, with one diagnostic."""
     where = f"at line {place[0]}, column {place[1]}: " if place else ""
     hint = hint or ("Correct it there and try again." if place else "Correct it and try again.")
-    found = error(code, "", f"{told}: {where}{problem}.", hint=hint)
+    found = error(code, "", f"{display_path}: {where}{problem}.", hint=hint)
     position = {"line": place[0], "column": place[1]} if place else {}
-    message = f"{told} is not a valid workflow: {where}{problem}."
-    return InvalidWorkflow(message, hint=hint, diagnostics=[found.to_dict()], path=told, **position)
+    message = f"{display_path} is not a valid workflow: {where}{problem}."
+    return InvalidWorkflow(message, hint=hint, diagnostics=[found.to_dict()], path=display_path, **position)
 
 
-def _decode_text(data: bytes, told: str) -> str:
+def _decode_text(data: bytes, display_path: str) -> str:
     if len(data) > LARGEST_FILE:
-        within = data[:LARGEST_FILE].decode(errors="replace")
-        raise make_invalid_file_error(told, "file_too_large", TOO_LARGE, _get_line_and_column(within, len(within)))
+        start = data[:LARGEST_FILE].decode(errors="replace")
+        raise make_invalid_file_error(
+            display_path, "file_too_large", TOO_LARGE, _get_line_and_column(start, len(start))
+        )
     if data.startswith(_BYTE_ORDER_MARK):
         hint = "Save it as UTF-8 without a byte order mark."
-        raise make_invalid_file_error(told, "byte_order_mark", "it begins with a byte order mark", (1, 1), hint)
+        raise make_invalid_file_error(display_path, "byte_order_mark", "it begins with a byte order mark", (1, 1), hint)
     try:
         return data.decode()
     except UnicodeDecodeError as exc:
         before = data[: exc.start].decode()
-        place = _get_line_and_column(before, len(before))
-        raise make_invalid_file_error(told, "not_utf8", "this is not UTF-8", place, "Save it as UTF-8.") from None
+        position = _get_line_and_column(before, len(before))
+        raise make_invalid_file_error(
+            display_path, "not_utf8", "this is not UTF-8", position, "Save it as UTF-8."
+        ) from None
 
 
 def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> Plain:

@@ -88,10 +88,14 @@ def list_folders(root: Path, kinds: Mapping[Path, Source], index: Path | None) -
             else:
                 entries[path] = entry
     if index:
-        kept = {path: entry for path, entry in known.items() if f"{path.rpartition('/')[0]}/" not in prefixes}
-        kept |= {path: one for path, one in entries.items() if one is known.get(path) or is_settled(one, started_ns)}
-        if kept != known:
-            write_index(index, kept)
+        entries_to_store = {
+            path: entry for path, entry in known.items() if f"{path.rpartition('/')[0]}/" not in prefixes
+        }
+        entries_to_store |= {
+            path: one for path, one in entries.items() if one is known.get(path) or is_settled(one, started_ns)
+        }
+        if entries_to_store != known:
+            write_index(index, entries_to_store)
     return _build_listing(entries, problems)
 
 

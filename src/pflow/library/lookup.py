@@ -29,49 +29,49 @@ def find_workflow(home: Path, name: str, folder: Path | None = None) -> FoundWor
 
     Raises SecurityError, InvalidWorkflow, or WorkflowNotFound with the `available` names, nearest first.
     """
-    places = [WorkflowManager.for_library(home), *list_draft_managers(home, folder)]
+    managers = [WorkflowManager.for_library(home), *list_draft_managers(home, folder)]
     # Twice: a draft that is saved meanwhile is in the library after we looked there, and gone before we look here.
-    for place in places * 2:
+    for manager in managers * 2:
         with contextlib.suppress(WorkflowNotFound):
-            stored = place.load(name)
-            return FoundWorkflow(stored, tuple(_warn_of_shadowed_drafts(stored, places)))
-    raise make_not_found_error(home, name, places, folder)
+            stored = manager.load(name)
+            return FoundWorkflow(stored, tuple(_warn_of_shadowed_drafts(stored, managers)))
+    raise make_not_found_error(home, name, managers, folder)
 
 
 def find_draft(home: Path, name: str, folder: Path | None = None) -> tuple[WorkflowManager, StoredWorkflow]:
     """Return the draft and its manager. Raise the errors of `find_workflow`."""
-    places = list_draft_managers(home, folder)
-    for place in places:
+    managers = list_draft_managers(home, folder)
+    for manager in managers:
         with contextlib.suppress(WorkflowNotFound):
-            return place, place.load(name)
-    raise make_not_found_error(home, name, places, folder)
+            return manager, manager.load(name)
+    raise make_not_found_error(home, name, managers, folder)
 
 
 def list_draft_managers(home: Path, folder: Path | None = None) -> list[WorkflowManager]:
     """Where drafts are, in the order in which they count. The last, if the folder has one, is not ours to write to."""
-    places = [WorkflowManager.for_drafts(home), WorkflowManager.for_raw_drafts(home)]
+    managers = [WorkflowManager.for_drafts(home), WorkflowManager.for_raw_drafts(home)]
     with contextlib.suppress(PathRefused, OSError):
         root = folder or Path.cwd()
         local = confine(root, LOCAL_FOLDER)
         if local.is_dir() and local != (home / LIBRARY).resolve():
-            places.append(WorkflowManager(root / LOCAL_FOLDER, "draft", root=root, is_read_only=True))
-    return places
+            managers.append(WorkflowManager(root / LOCAL_FOLDER, "draft", root=root, is_read_only=True))
+    return managers
 
 
 def make_not_found_error(
-    home: Path, name: str, places: Sequence[WorkflowManager], folder: Path | None = None
+    home: Path, name: str, managers: Sequence[WorkflowManager], folder: Path | None = None
 ) -> WorkflowNotFound:
     """Return the error for a name that no manager has, with the names that exist."""
     local = [one for place in list_draft_managers(home, folder) if place.is_read_only for one in place.list_all()]
     names = sorted({one.name for one in (*list_workflows(home).workflows, *local)})
-    searched = list(dict.fromkeys(place.display_path(name) for place in places))
-    meant = find_nearest(name, names)
+    searched = list(dict.fromkeys(place.display_path(name) for place in managers))
+    nearest = find_nearest(name, names)
     if home.exists() and not home.is_dir():
         hint = "The pflow home is a file, and must be a folder: move it away, or set PFLOW_HOME."
     elif name in names:
         hint = "It is already saved in the library, and not a draft."
-    elif meant:
-        hint = f"Did you mean '{meant}'?"
+    elif nearest:
+        hint = f"Did you mean '{nearest}'?"
     else:
         hint = f"Write it to {home.absolute() / DRAFTS / name}{SUFFIX} first."
     return WorkflowNotFound(
@@ -79,7 +79,7 @@ def make_not_found_error(
         hint=hint,
         name=name,
         available=_rank_by_similarity(name, names),
-        nearest=meant,
+        nearest=nearest,
         searched=searched,
     )
 
@@ -90,14 +90,14 @@ def _rank_by_similarity(name: str, names: list[str]) -> list[str]:
     return [one[0] for one in process.extract(name.lower(), names, scorer=fuzz.WRatio, limit=_SHOWN)]
 
 
-def _warn_of_shadowed_drafts(stored: StoredWorkflow, places: Sequence[WorkflowManager]) -> list[str]:
-    others = [place for place in places if place.display_path(stored.name) != stored.path]
+def _warn_of_shadowed_drafts(stored: StoredWorkflow, managers: Sequence[WorkflowManager]) -> list[str]:
+    others = [place for place in managers if place.display_path(stored.name) != stored.path]
     warnings: list[str] = []
-    for place in others:
-        if place.kind == "draft" and os.path.lexists(place.folder / f"{stored.name}{SUFFIX}"):
+    for manager in others:
+        if manager.kind == "draft" and os.path.lexists(manager.folder / f"{stored.name}{SUFFIX}"):
             used = "the saved workflow" if stored.source == "library" else stored.path
             warnings.append(
-                f"A draft of the same name exists at {place.display_path(stored.name)}; {used} is used instead. "
+                f"A draft of the same name exists at {manager.display_path(stored.name)}; {used} is used instead. "
                 "Save the draft under another name, or remove it."
             )
     return warnings

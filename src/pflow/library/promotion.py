@@ -40,8 +40,8 @@ def save_to_library(
         make_private_folder(library.folder)
         # One at a time: wrapping a draft in its place must not replace a workflow saved in the meantime.
         with locked(library.folder / _LOCK, _PATIENCE_S):
-            place, draft = find_draft(home, draft_name, folder)
-            return _move_draft(place, draft, library, final_name, description)
+            manager, draft = find_draft(home, draft_name, folder)
+            return _move_draft(manager, draft, library, final_name, description)
     except WorkflowNotFound:  # an OSError too
         raise
     except OSError as exc:
@@ -49,29 +49,29 @@ def save_to_library(
 
 
 def _move_draft(
-    place: WorkflowManager, draft: StoredWorkflow, library: WorkflowManager, name: str, description: str
+    manager: WorkflowManager, draft: StoredWorkflow, library: WorkflowManager, name: str, description: str
 ) -> SavedWorkflow:
     path = library.get_path(name)
-    if place.get_path(draft.name) == path:
+    if manager.get_path(draft.name) == path:
         _replace_file(path, wrap_workflow(name, draft.ir, description))
         return SavedWorkflow(path)
     library.save(name, draft.ir, description)
-    if reason := _remove_draft(place, draft):
-        file = place.display_path(draft.name)
+    if reason := _remove_draft(manager, draft):
+        file = manager.display_path(draft.name)
         return SavedWorkflow(path, (f"The draft stays at {file}: {reason}. Delete it unless you want both workflows.",))
     return SavedWorkflow(path)
 
 
-def _remove_draft(place: WorkflowManager, draft: StoredWorkflow) -> str:
+def _remove_draft(manager: WorkflowManager, draft: StoredWorkflow) -> str:
     """Remove the draft that was saved; return the reason if it is still there."""
-    if place.is_read_only:
+    if manager.is_read_only:
         return "pflow does not change files in a project's folder"
     try:
-        if place.load(draft.name) != draft:
+        if manager.load(draft.name) != draft:
             return "it was edited while it was saved"
-        place.delete(draft.name)
+        manager.delete(draft.name)
     except PflowError as exc:
-        if not os.path.lexists(place.get_path(draft.name)):
+        if not os.path.lexists(manager.get_path(draft.name)):
             return ""
         cause = exc.__cause__
         return (

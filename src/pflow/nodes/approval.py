@@ -66,11 +66,11 @@ def ask_person(params: dict[str, Any], context: Context) -> Outcome:
     )
 
 
-def _withdraw_superseded(inbox: "Inbox", asked: dict[str, Any]) -> None:
+def _withdraw_superseded(inbox: "Inbox", question: dict[str, Any]) -> None:
     """Withdraw questions of the same node from runs that can no longer be resumed."""
     for entry in inbox.pending(_PART):
-        told = entry.payload
-        is_same = all(told.get(key) == asked[key] for key in ("workflow", "node"))
-        if is_same and told.get("lineage") != asked["lineage"]:
+        pending = entry.payload
+        is_same = all(pending.get(key) == question[key] for key in ("workflow", "node"))
+        if is_same and pending.get("lineage") != question["lineage"]:
             with suppress(Conflict):  # decided just now
                 inbox.withdraw(entry.id)

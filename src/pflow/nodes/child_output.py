@@ -44,10 +44,10 @@ class ChildOutput:
         text, is_binary = self.decode_text()
         if strip_newline and not is_binary and not self.file:
             text = text.rstrip("\n")
-        told: dict[str, Any] = {name: text, f"{name}_is_binary": is_binary}
+        outputs: dict[str, Any] = {name: text, f"{name}_is_binary": is_binary}
         if self.file:
-            told |= {f"{name}_file": str(self.file), f"{name}_size": self.size}
-        return told
+            outputs |= {f"{name}_file": str(self.file), f"{name}_size": self.size}
+        return outputs
 
     def excerpt_end(self, context: Context, *, count: int = 5, length: int = 600) -> str:
         """How it ended, for a message."""
@@ -72,12 +72,12 @@ class OutputBudget:
 class OutputStream:
     """One output of a child, read from its pipe. Reading never blocks the loop, nor does writing to the disk."""
 
-    def __init__(self, name: str, descriptor: int, folder: Path, kept: int, allowance: OutputBudget) -> None:
+    def __init__(self, name: str, descriptor: int, folder: Path, most_in_memory: int, allowance: OutputBudget) -> None:
         os.set_blocking(descriptor, False)
         self._name = name
         self._descriptor = descriptor
         self._folder = folder
-        self._most = kept
+        self._most = most_in_memory
         self._budget = allowance
         self._start = bytearray()
         self._tail = bytearray()
@@ -112,9 +112,9 @@ class OutputStream:
         self._wake()
 
     def get_output(self) -> ChildOutput:
-        kept = bytes(self._start)
-        tail = bytes(self._tail[-_TAIL:]) if self._file else kept[-_TAIL:]
-        return ChildOutput(kept, tail, self._size, self._file)
+        start = bytes(self._start)
+        tail = bytes(self._tail[-_TAIL:]) if self._file else start[-_TAIL:]
+        return ChildOutput(start, tail, self._size, self._file)
 
     def discard(self) -> None:
         """Remove the file. The start stays in memory."""

@@ -168,6 +168,6 @@ def _suggest_path(path: Path) -> str:
             names = [entry.name for entry in islice(entries, _LOOKED_AT)]
     except OSError:
         return f"The folder {quote_path(path.parent)} does not exist either."
-    if meant := find_nearest(path.name, names):
-        return f"Did you mean {quote_path(path.with_name(meant))}?"
+    if nearest := find_nearest(path.name, names):
+        return f"Did you mean {quote_path(path.with_name(nearest))}?"
     return "Relative paths start at the folder in which the workflow runs."

@@ -98,33 +98,35 @@ def _parse_commit(fields: list[str]) -> dict[str, Any]:
 
 async def create_commit(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Stage files and commit the staged changes."""
-    place, message = get_git_context(params, context), params["message"]
+    git_context, message = get_git_context(params, context), params["message"]
     if not message.strip():
         raise InvalidInput("The message is empty.", hint="Describe the commit.", argument="message")
     files = params.get("files") or ["."]
-    await run_git(place, "add", "--", *map(str, [files] if isinstance(files, str) else files))
-    done = await try_git(place, "commit", "--quiet", f"--message={message}")
-    if done.code and not (await try_git(place, "diff", "--cached", "--quiet")).code:
+    await run_git(git_context, "add", "--", *map(str, [files] if isinstance(files, str) else files))
+    done = await try_git(git_context, "commit", "--quiet", f"--message={message}")
+    if done.code and not (await try_git(git_context, "diff", "--cached", "--quiet")).code:
         raise NodeFailed("There is nothing to commit.", hint="Check git-status first, or follow the edge for `error`.")
     require_success("commit", done)
-    return {"commit_sha": (await run_git(place, "rev-parse", "HEAD")).strip(), "commit_message": message}
+    return {"commit_sha": (await run_git(git_context, "rev-parse", "HEAD")).strip(), "commit_message": message}
 
 
 async def check_out(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Check out a branch, tag or commit; `create` creates a missing branch."""
-    place, wanted = get_git_context(params, context), _get_ref(params, "branch", context)
-    previous = await _get_current_branch(place)
-    makes = bool(params.get("create")) and not await _is_branch(place, wanted)
+    git_context, wanted = get_git_context(params, context), _get_ref(params, "branch", context)
+    previous = await _get_current_branch(git_context)
+    makes = bool(params.get("create")) and not await _is_branch(git_context, wanted)
     if makes:
-        await _check_branch(place, wanted)
+        await _check_branch(git_context, wanted)
     target = ["-b", wanted, *([_get_ref(params, "base", context)] if params.get("base") else [])] if makes else [wanted]
-    stashed = bool(params.get("stash")) and await _stash_changes(place)
-    done = await try_git(place, "checkout", "--quiet", *(["--force"] if params.get("force") else []), *target, "--")
+    stashed = bool(params.get("stash")) and await _stash_changes(git_context)
+    done = await try_git(
+        git_context, "checkout", "--quiet", *(["--force"] if params.get("force") else []), *target, "--"
+    )
     if done.code and stashed:
-        await run_git(place, "stash", "pop", "--quiet")
+        await run_git(git_context, "stash", "pop", "--quiet")
     require_success("checkout", done)
     return {
-        "current_branch": await _get_current_branch(place),
+        "current_branch": await _get_current_branch(git_context),
         "previous_branch": previous,
         "branch_created": makes,
         "stash_created": stashed,
@@ -133,17 +135,17 @@ async def check_out(params: dict[str, Any], context: Context) -> dict[str, Any]:
 
 async def push_branch(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Push a branch to the branch of the same name at a remote, never by force."""
-    place, remote = get_git_context(params, context), params.get("remote") or "origin"
-    known = (await run_git(place, "remote")).split()
+    git_context, remote = get_git_context(params, context), params.get("remote") or "origin"
+    known = (await run_git(git_context, "remote")).split()
     if remote not in known:
         there = f"There are: {', '.join(known)}." if known else "The repository has none: add one with git remote add."
-        shown = excerpt_start(remote, 80, context)
-        raise NodeFailed(f"There is no remote '{shown}'.", hint=there, remote=shown)
+        quoted = excerpt_start(remote, 80, context)
+        raise NodeFailed(f"There is no remote '{quoted}'.", hint=there, remote=quoted)
     branch = params.get("branch") or DETACHED
-    if branch == DETACHED and (branch := await _get_current_branch(place)) == DETACHED:
+    if branch == DETACHED and (branch := await _get_current_branch(git_context)) == DETACHED:
         raise NodeFailed("No branch is checked out.", hint="Name the branch to push.")
-    await _check_branch(place, branch)
-    done = await try_git(place, "push", "--porcelain", "--", remote, f"refs/heads/{branch}:refs/heads/{branch}")
+    await _check_branch(git_context, branch)
+    done = await try_git(git_context, "push", "--porcelain", "--", remote, f"refs/heads/{branch}:refs/heads/{branch}")
     out = require_success("push", done)
     is_new = not any(line.startswith("=\t") for line in out.splitlines())
     return {"push_result": {"success": True, "branch": branch, "remote": remote, "up_to_date": not is_new}}
@@ -171,25 +173,25 @@ async def get_latest_tag(params: dict[str, Any], context: Context) -> dict[str, 
     }
 
 
-async def _get_current_branch(place: Context) -> str:
-    done = await try_git(place, "symbolic-ref", "--short", "--quiet", "HEAD")
+async def _get_current_branch(context: Context) -> str:
+    done = await try_git(context, "symbolic-ref", "--short", "--quiet", "HEAD")
     return DETACHED if done.code == 1 else require_success("symbolic-ref", done).strip()
 
 
-async def _is_branch(place: Context, name: str) -> bool:
-    return (await try_git(place, "show-ref", "--verify", "--quiet", f"refs/heads/{name}")).code == 0
+async def _is_branch(context: Context, name: str) -> bool:
+    return (await try_git(context, "show-ref", "--verify", "--quiet", f"refs/heads/{name}")).code == 0
 
 
-async def _check_branch(place: Context, name: str) -> None:
-    if (await try_git(place, "check-ref-format", f"refs/heads/{name}")).code or name.startswith("-"):
-        raise _make_name_error("branch", name, place)
+async def _check_branch(context: Context, name: str) -> None:
+    if (await try_git(context, "check-ref-format", f"refs/heads/{name}")).code or name.startswith("-"):
+        raise _make_name_error("branch", name, context)
 
 
-async def _stash_changes(place: Context) -> bool:
+async def _stash_changes(context: Context) -> bool:
     """Return whether there was anything to put aside."""
-    before = (await try_git(place, "rev-parse", "--verify", "--quiet", "refs/stash")).out
-    await run_git(place, "stash", "push", "--quiet", "--include-untracked")
-    return (await try_git(place, "rev-parse", "--verify", "--quiet", "refs/stash")).out != before
+    before = (await try_git(context, "rev-parse", "--verify", "--quiet", "refs/stash")).out
+    await run_git(context, "stash", "push", "--quiet", "--include-untracked")
+    return (await try_git(context, "rev-parse", "--verify", "--quiet", "refs/stash")).out != before
 
 
 def _get_ref(params: dict[str, Any], key: str, context: Context) -> str:

@@ -62,48 +62,48 @@ def get_git_context(params: dict[str, Any], context: Context) -> Context:
     return replace(context, folder=folder)
 
 
-async def run_git(place: Context, *arguments: str) -> str:
+async def run_git(context: Context, *arguments: str) -> str:
     """Return the output of git. Raise NodeFailed if it fails."""
-    return require_success(arguments[0], await try_git(place, *arguments))
+    return require_success(arguments[0], await try_git(context, *arguments))
 
 
-async def try_git(place: Context, *arguments: str) -> GitResult:
+async def try_git(context: Context, *arguments: str) -> GitResult:
     """How git ends, well or not. Raises NodeFailed when it cannot be started, or prints too much."""
     inherited = {name: value for name, value in child_environment(_INHERITED).items() if name not in _PINNED}
     try:
         done = await processes.run_process(
-            ["git", *_SETTINGS, *arguments], place, environment=inherited | _ALONE, limits=_MOST
+            ["git", *_SETTINGS, *arguments], context, environment=inherited | _ALONE, limits=_MOST
         )
     except NodeFailed as exc:
         exc.outputs.clear()  # the output of git is not an output of the node
         raise
     out, err = (one.kept.decode(errors="replace") for one in (done.stdout, done.stderr))
-    return GitResult(done.exit_code, out, err, mask_secrets(f"{err}\n{out}", place) if done.exit_code else "")
+    return GitResult(done.exit_code, out, err, mask_secrets(f"{err}\n{out}", context) if done.exit_code else "")
 
 
 def require_success(verb: str, done: GitResult) -> str:
     """Return the output of git. Raise NodeFailed if it failed."""
     if not done.code:
         return done.out
-    said = done.complaint.lower()
-    hint = next((hint for sign, hint in _HINTS if sign.lower() in said), "Run the same command for details.")
+    complaint = done.complaint.lower()
+    hint = next((hint for sign, hint in _HINTS if sign.lower() in complaint), "Run the same command for details.")
     raise NodeFailed(
         f"git {verb} failed: {_extract_reason(done.complaint) or done.code}", hint=hint, exit_code=done.code
     )
 
 
-async def get_remote_url(place: Context, remote: str = "origin") -> str | None:
+async def get_remote_url(context: Context, remote: str = "origin") -> str | None:
     """Return the address of a remote of the run's folder; None without such a remote or without git."""
     try:
-        done = await try_git(place, "remote", "get-url", "--", remote)
+        done = await try_git(context, "remote", "get-url", "--", remote)
     except NodeFailed:
         return None
     return done.out.strip() or None if done.code == 0 else None
 
 
-def _extract_reason(said: str) -> str:
+def _extract_reason(output: str) -> str:
     """Return the most informative line: a refused reference, else a fatal error, else the first line."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     signs = ("!\t", "fatal: ", "error: ", "")
-    telling = next((line.removeprefix(sign) for sign in signs for line in lines if line.startswith(sign)), "")
-    return telling.rpartition("\t")[2][:_SAID]
+    line = next((line.removeprefix(sign) for sign in signs for line in lines if line.startswith(sign)), "")
+    return line.rpartition("\t")[2][:_SAID]

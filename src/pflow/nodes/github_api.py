@@ -100,13 +100,13 @@ class Repository:
         return NodeFailed("GitHub sent an unexpected reply.", hint="Check GITHUB_API_URL.", repo=self._repo)
 
     def _make_failure(self, response: "httpx.Response", what: str) -> NodeFailed:
-        status, said = response.status_code, excerpt_start(_extract_message(response), _SAID, self._context)
-        message, hint = f"GitHub refused: {said or f'HTTP status {status}'}", "Check the parameters."
+        status, reason = response.status_code, excerpt_start(_extract_message(response), _SAID, self._context)
+        message, hint = f"GitHub refused: {reason or f'HTTP status {status}'}", "Check the parameters."
         with_token = "Use a token" if self._has_token else "Set GITHUB_TOKEN to a token"
         if status == 401:
             message = "GitHub refused the token." if self._has_token else "GitHub requires a token."
             hint = f"{with_token} that is valid."
-        elif _is_rate_limited(response, said):
+        elif _is_rate_limited(response, reason):
             message = f"GitHub's rate limit is used up{_format_reset_time(response)}."
             hint = "Wait until then." if self._has_token else "Wait until then, or set GITHUB_TOKEN, which allows more."
         elif status == 403:
@@ -162,17 +162,17 @@ async def _find_repo_of_folder(context: Context, base: str) -> str:
 
 def _extract_message(response: "httpx.Response") -> str:
     try:
-        told: Any = response.json()
-        details: list[Any] = [error["message"] for error in told.get("errors", []) if "message" in error]
-        said: list[Any] = [told.get("message"), *details]
+        reply: Any = response.json()
+        details: list[Any] = [error["message"] for error in reply.get("errors", []) if "message" in error]
+        parts: list[Any] = [reply.get("message"), *details]
     except (ValueError, AttributeError, TypeError):
         return ""
-    return ": ".join(str(part) for part in said if part)
+    return ": ".join(str(part) for part in parts if part)
 
 
-def _is_rate_limited(response: "httpx.Response", said: str) -> bool:
+def _is_rate_limited(response: "httpx.Response", message: str) -> bool:
     used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
-    return response.status_code in (403, 429) and (used_up or "rate limit" in said.lower())
+    return response.status_code in (403, 429) and (used_up or "rate limit" in message.lower())
 
 
 def _format_reset_time(response: "httpx.Response") -> str:

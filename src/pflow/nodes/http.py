@@ -35,13 +35,13 @@ async def send_request(params: dict[str, Any], context: Context) -> dict[str, An
     timeout = get_seconds(params)
     began = time.monotonic()
     if context.keeper:
-        kept: _Client = await context.keeper.keep("pflow.nodes.http", _Client.open)
+        shared: _Client = await context.keeper.keep("pflow.nodes.http", _Client.open)
     else:
-        kept = await _Client.open()
+        shared = await _Client.open()
     try:
-        request = build_request(kept.client, params, context)
+        request = build_request(shared.client, params, context)
         async with asyncio.timeout(timeout):
-            return await _exchange(kept.client, request, context, began)
+            return await _exchange(shared.client, request, context, began)
     except TimeoutError:
         raise NodeTimedOut(
             f"No response after {timeout or 0:g} s.",
@@ -49,7 +49,7 @@ async def send_request(params: dict[str, Any], context: Context) -> dict[str, An
         ) from None
     finally:
         if not context.keeper:
-            await kept.close()
+            await shared.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class _Client:
 async def _exchange(
     client: httpx.AsyncClient, request: httpx.Request, context: Context, began: float
 ) -> dict[str, Any]:
-    asked = f"{request.method} {strip_url_secrets(request.url)}"
+    summary = f"{request.method} {strip_url_secrets(request.url)}"
     try:
         response = await _follow_redirects(client, request)
         try:
@@ -84,19 +84,19 @@ async def _exchange(
             await response.aclose()
     except httpx.LocalProtocolError:  # its message repeats the header, which may be secret
         raise NodeFailed(
-            f"{asked} could not be sent: a header is not valid.",
+            f"{summary} could not be sent: a header is not valid.",
             hint="Names of headers are letters, digits and -; their values are one line.",
         ) from None
     except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as exc:
         raise NodeFailed(
-            f"{asked} got no response: {str(exc) or type(exc).__name__}.",
+            f"{summary} got no response: {str(exc) or type(exc).__name__}.",
             hint="Check that the address is right and that the server can be reached from here.",
         ) from exc
     outputs = await make_outputs(response, body) | {"response_time": round(time.monotonic() - began, 3)}
     if not response.is_success:
         status = response.status_code
         raise NodeFailed(
-            f"{asked} returned {status} {response.reason_phrase}".rstrip() + f".{_quote_response(outputs, context)}",
+            f"{summary} returned {status} {response.reason_phrase}".rstrip() + f".{_quote_response(outputs, context)}",
             hint=_HINTS.get(status, "The server failed; a `retry` may help." if status >= 500 else ""),
             outputs=outputs,
             status_code=status,
@@ -138,8 +138,8 @@ def _get_origin(url: httpx.URL) -> tuple[str, str, int]:
 
 
 def _quote_response(outputs: Mapping[str, Any], context: Context) -> str:
-    said = outputs["response"]
-    if outputs["response_is_binary"] or not said:
+    body = outputs["response"]
+    if outputs["response_is_binary"] or not body:
         return ""
-    told = str(mask_secrets(said, context))
-    return f" Response: {' '.join(told.split())[:300]}"
+    text = str(mask_secrets(body, context))
+    return f" Response: {' '.join(text.split())[:300]}"

@@ -57,8 +57,10 @@ def _build_url(params: Mapping[str, Any], context: Context) -> httpx.URL:
     if (url.port or 0) > 65_535:
         raise NodeFailed(f"`url` must have a port up to 65535, got {url.port}.", hint="Correct the port.")
     query = cast("Mapping[str, Any]", params.get("params") or {})
-    asked = {name: _format_query_value(value, f"params.{name}") for name, value in query.items() if value is not None}
-    return url.copy_merge_params(asked) if asked else url
+    query_values = {
+        name: _format_query_value(value, f"params.{name}") for name, value in query.items() if value is not None
+    }
+    return url.copy_merge_params(query_values) if query_values else url
 
 
 def _format_query_value(value: Any, what: str) -> Any:

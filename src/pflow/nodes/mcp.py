@@ -103,10 +103,10 @@ async def _require_known_tool(connection: "Connection", tool: str, message: str)
         return
     if tool in known:
         return
-    meant = find_nearest(tool, known)
+    nearest = find_nearest(tool, known)
     raise NodeFailed(
         f"MCP server '{connection.name}' does not list a tool '{printable(tool[:80])}'. Its message: {message}",
-        hint=f"Did you mean {meant}?" if meant else f"It has: {', '.join(known[:_LISTED])}.",
+        hint=f"Did you mean {nearest}?" if nearest else f"It has: {', '.join(known[:_LISTED])}.",
         server=connection.name,
         tool=tool,
         available=known[:_LISTED],
@@ -117,8 +117,8 @@ def _extract_result(reply: "ToolReply") -> Any:
     """Return the structured content, unwrapped from a `result` key; else the content blocks."""
     if reply.structured is not None:
         return reply.structured["result"] if list(reply.structured) == ["result"] else reply.structured
-    said = [_parse_block(block) for block in reply.content]
-    return said[0] if len(said) == 1 else said
+    blocks = [_parse_block(block) for block in reply.content]
+    return blocks[0] if len(blocks) == 1 else blocks
 
 
 def _parse_block(block: Mapping[str, Any]) -> Any:

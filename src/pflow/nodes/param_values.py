@@ -17,14 +17,14 @@ def get_path(params: Mapping[str, Any], key: str, context: Context) -> Path:
     if not given.strip():
         raise NodeFailed(f"`{key}` is empty.", hint="Give the path of a file, such as notes/today.md.")
     if "\0" in given or not _is_encodable(given):
-        shown = excerpt_start(given, 100, context)
-        raise NodeFailed(f"`{key}` cannot be a path: {shown!r}.", hint="A path is text without NUL.")
+        quoted = excerpt_start(given, 100, context)
+        raise NodeFailed(f"`{key}` cannot be a path: {quoted!r}.", hint="A path is text without NUL.")
     try:
         Path(given).expanduser()
     except RuntimeError:
-        shown = excerpt_start(given, 100, context)
+        quoted = excerpt_start(given, 100, context)
         raise NodeFailed(
-            f"`{key}` names the home folder of an unknown user: {shown!r}.", hint="Write the full path instead of ~."
+            f"`{key}` names the home folder of an unknown user: {quoted!r}.", hint="Write the full path instead of ~."
         ) from None
     return context.path(given)
 

@@ -84,50 +84,50 @@ def _make_report(names: dict[str, Any]) -> dict[str, Any]:
     return {"result": names.get("result"), "action": action, "is_assigned": is_assigned}
 
 
-def _check_json_value(value: Any, place: Place, depth: int) -> None:
+def _check_json_value(value: Any, path: Place, depth: int) -> None:
     """Raise _NotJsonError with the path of a value that JSON cannot represent."""
     if depth > _DEEPEST:
         raise _NotJsonError(f"`result` nests more than {_DEEPEST} levels deep, or contains itself")
     is_shown = depth < _DEEPEST_SHOWN
     if isinstance(value, list | tuple):
         for index, item in enumerate(cast("list[Any]", value)):
-            _check_json_value(item, (place, index) if is_shown else place, depth + 1)
+            _check_json_value(item, (path, index) if is_shown else path, depth + 1)
     elif isinstance(value, dict):
         for key, item in cast("dict[Any, Any]", value).items():
             if not isinstance(key, str):
-                pieces = (*_format_path(place), " has the key ", repr(key), ", which is not text")
+                pieces = (*_format_path(path), " has the key ", repr(key), ", which is not text")
                 raise _NotJsonError(*pieces, instead="{str(key): …}")
-            _check_text(key, place, "a key of ")
-            _check_json_value(item, (place, key) if is_shown else place, depth + 1)
+            _check_text(key, path, "a key of ")
+            _check_json_value(item, (path, key) if is_shown else path, depth + 1)
     else:
-        _check_scalar(value, place)
+        _check_scalar(value, path)
 
 
-def _check_scalar(value: Any, place: Place) -> None:
+def _check_scalar(value: Any, path: Place) -> None:
     if isinstance(value, str):
-        _check_text(value, place)
+        _check_text(value, path)
     elif isinstance(value, int):
         if not -(2**63) <= value < 2**64:
-            raise _NotJsonError(*_format_path(place), " is a number of more than 64 bits", instead="str(…)")
+            raise _NotJsonError(*_format_path(path), " is a number of more than 64 bits", instead="str(…)")
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise _NotJsonError(*_format_path(place), f" is {value}, which JSON cannot represent", instead="None")
+            raise _NotJsonError(*_format_path(path), f" is {value}, which JSON cannot represent", instead="None")
     elif value is not None:
         kind = type(value).__name__
-        pieces = (*_format_path(place), " has the type ", kind, ", which JSON cannot represent")
+        pieces = (*_format_path(path), " has the type ", kind, ", which JSON cannot represent")
         raise _NotJsonError(*pieces, instead=_INSTEAD.get(kind, ""))
 
 
-def _check_text(text: str, place: Place, what: str = "") -> None:
+def _check_text(text: str, path: Place, what: str = "") -> None:
     if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
         instead = 'text.encode("utf-8", "replace").decode()'
-        raise _NotJsonError(what, *_format_path(place), " contains a lone surrogate", instead=instead)
+        raise _NotJsonError(what, *_format_path(path), " contains a lone surrogate", instead=instead)
 
 
-def _format_path(place: Place) -> list[str]:
-    if place is None:
+def _format_path(path: Place) -> list[str]:
+    if path is None:
         return ["result"]
-    around, key = place
+    around, key = path
     return [*_format_path(around), f"[{key!r}]"]
 
 
@@ -135,15 +135,15 @@ def _report_exception(exc: BaseException) -> dict[str, Any]:
     own = exc.__traceback__
     while own and own.tb_frame.f_code.co_filename != NAME:
         own = own.tb_next
-    told = "".join(traceback.format_exception(type(exc), exc, own))
-    sys.stderr.write(told)
+    text = "".join(traceback.format_exception(type(exc), exc, own))
+    sys.stderr.write(text)
     line = exc.lineno if isinstance(exc, SyntaxError) and exc.filename == NAME else _find_last_line(own)
     message = "".join(traceback.format_exception_only(type(exc), exc))
     return {
         "raised": type(exc).__name__,
         "message": message[:_MOST_TOLD],
         "line": line,
-        "traceback": told[-_MOST_TOLD:],
+        "traceback": text[-_MOST_TOLD:],
     }
 
 

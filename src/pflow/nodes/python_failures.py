@@ -30,8 +30,8 @@ _RAISED: Final = {
 _MISSING: Final = ("NameError", "KeyError")
 
 
-def make_timeout_error(exc: NodeTimedOut, told: Mapping[str, Any], timeout: float | None) -> NodeTimedOut:
-    line = told.get("stopped_at")
+def make_timeout_error(exc: NodeTimedOut, report: Mapping[str, Any], timeout: float | None) -> NodeTimedOut:
+    line = report.get("stopped_at")
     where = f" in line {line}" if line else ""
     return NodeTimedOut(
         f"The code was still running{where} after {timeout:g} s, and was ended.",
@@ -42,32 +42,33 @@ def make_timeout_error(exc: NodeTimedOut, told: Mapping[str, Any], timeout: floa
 
 
 def make_failure(
-    told: Mapping[str, Any],
+    report: Mapping[str, Any],
     finished: FinishedProcess,
     params: Mapping[str, Any],
     context: Context,
     printed: dict[str, Any],
 ) -> NodeFailed:
     """Return the error for code without a result. `told` is the report of the process, if it wrote one."""
-    if "refused" in told:
-        problem = "".join(excerpt_start(piece, _LONGEST_PIECE, context) for piece in told["refused"])
-        instead = told.get("instead")
+    if "refused" in report:
+        problem = "".join(excerpt_start(piece, _LONGEST_PIECE, context) for piece in report["refused"])
+        instead = report.get("instead")
         return NodeFailed(f"{problem}.", hint=f"Use {instead} instead." if instead else EXAMPLE, outputs=printed)
-    if "raised" in told:
-        line = told.get("line")
+    if "raised" in report:
+        line = report.get("line")
         where = f" in line {line}" if line else ""
-        *_, message = mask_secrets(told["message"], context).strip().splitlines() or [told["raised"]]
-        lines = excerpt_end(told["traceback"], context, count=6, length=1500)
+        *_, message = mask_secrets(report["message"], context).strip().splitlines() or [report["raised"]]
+        lines = excerpt_end(report["traceback"], context, count=6, length=1500)
         return NodeFailed(
             f"The code failed{where}: {message[:_LONGEST_MESSAGE]}\n{lines}",
-            hint=_suggest_pass_env(message, context) or _suggest_fix(told["raised"], line, params, context),
+            hint=_suggest_pass_env(message, context) or _suggest_fix(report["raised"], line, params, context),
             outputs=printed,
-            exception=told["raised"],
+            exception=report["raised"],
             **({"line": line} if line else {}),
         )
-    said = finished.stderr.excerpt_end(context)
+    stderr_end = finished.stderr.excerpt_end(context)
     return NodeFailed(
-        f"The code {finished.describe_ending()} before it was done." + (f" Its stderr ends: {said}" if said else ""),
+        f"The code {finished.describe_ending()} before it was done."
+        + (f" Its stderr ends: {stderr_end}" if stderr_end else ""),
         hint=_ENDED.get(finished.signal or "", "Let the code run to its end: it must not end its process."),
         outputs=printed,
         exit_code=finished.exit_code,
@@ -91,10 +92,10 @@ def _suggest_fix(raised: str, line: int | None, params: Mapping[str, Any], conte
 
 def _quote_code_line(line: int | None, code: str, context: Context) -> str:
     """Return a line of the code; empty if a secret spans several lines, as a part of it would not be masked."""
-    lines, shown = (io.StringIO(text, newline=None).readlines() for text in (code, mask_secrets(code, context)))
-    if line is None or len(lines) != len(shown) or not 0 < line <= len(shown):
+    lines, masked_lines = (io.StringIO(text, newline=None).readlines() for text in (code, mask_secrets(code, context)))
+    if line is None or len(lines) != len(masked_lines) or not 0 < line <= len(masked_lines):
         return ""
-    return shown[line - 1].strip()[:_LONGEST_LINE]
+    return masked_lines[line - 1].strip()[:_LONGEST_LINE]
 
 
 def _describe_inputs(params: Mapping[str, Any], context: Context) -> str:

@@ -67,12 +67,12 @@ def _warn_of_withheld_variables(command: str, environment: Mapping[str, str], co
 
 
 def _make_failure(finished: FinishedProcess, outputs: dict[str, Any], context: Context, withheld: str) -> NodeFailed:
-    name, said = "stderr", finished.stderr.excerpt_end(context)
-    if not said:  # many programs complain there
-        name, said = "stdout", finished.stdout.excerpt_end(context)
+    name, excerpt = "stderr", finished.stderr.excerpt_end(context)
+    if not excerpt:  # many programs complain there
+        name, excerpt = "stdout", finished.stdout.excerpt_end(context)
     ending = f"The command {finished.describe_ending()}"
     return NodeFailed(
-        f"{ending}. Its {name} ends: {said}" if said else f"{ending} and printed nothing.",
+        f"{ending}. Its {name} ends: {excerpt}" if excerpt else f"{ending} and printed nothing.",
         hint=_HINTS.get(finished.exit_code)
         or withheld
         or "Fix the command, or set `ignore_errors` to accept every exit code.",

@@ -58,11 +58,11 @@ def build_cache(found: "DiscoveredNodes") -> CachedNodes:
     lines = [component.line for component in found.components.values()]
     about = orjson.dumps([component.about for component in found.components.values()])
     ends = list(accumulate(len(line) + 1 for line in lines))
-    places = {
+    spans = {
         kind: (end - len(line) - 1, end - 1) for kind, line, end in zip(found.components, lines, ends, strict=True)
     }
     start = ends[-1] if ends else 0
-    return CachedNodes(b"\n".join([*lines, about]), places, (start, start + len(about)), found.problems)
+    return CachedNodes(b"\n".join([*lines, about]), spans, (start, start + len(about)), found.problems)
 
 
 def read_cache(home: Path) -> tuple[CachedNodes | None, Folders]:
@@ -75,11 +75,11 @@ def read_cache(home: Path) -> tuple[CachedNodes | None, Folders]:
         return None, {}
     try:
         return _parse_cache(data, home)
-    except (ValueError, TypeError, KeyError, AttributeError) as wrong:
-        raise DamagedCache from wrong
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise DamagedCache from error
 
 
-def write_cache(home: Path, found: "DiscoveredNodes", kept: CachedNodes) -> None:
+def write_cache(home: Path, found: "DiscoveredNodes", nodes: CachedNodes) -> None:
     """Keep it if the home can be written to. It is not forced to the disk: damage is found by the checksum."""
     head = {
         "home": os.path.abspath(home),
@@ -87,9 +87,9 @@ def write_cache(home: Path, found: "DiscoveredNodes", kept: CachedNodes) -> None
         "stamps": found.stamps,
         "folders": found.folders,
         "problems": [problem.to_dict() for problem in found.problems],
-        "types": list(kept.spans),
-        "places": list(kept.spans.values()),
-        "about": kept.search_span,
+        "types": list(nodes.spans),
+        "places": list(nodes.spans.values()),
+        "about": nodes.search_span,
     }
     path = home / FILE
     temporary = path.with_name(f".{os.urandom(8).hex()}.tmp")
@@ -97,7 +97,7 @@ def write_cache(home: Path, found: "DiscoveredNodes", kept: CachedNodes) -> None
     with contextlib.suppress(OSError, TypeError):
         make_private_folder(path.parent)
         try:
-            body = b"\n".join([orjson.dumps(head), kept.data])
+            body = b"\n".join([orjson.dumps(head), nodes.data])
             with open(open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as stream:
                 stream.write(_make_checksum_line(body) + b"\n" + body)
             os.replace(temporary, path)
@@ -127,9 +127,9 @@ def _parse_cache(data: bytes, home: Path) -> tuple[CachedNodes | None, Folders]:
     is_ours = head["home"] == os.path.abspath(home) and head["code"] == _stamp_code()
     if not is_ours or not are_unchanged(head["stamps"]) or list_offers(now) != list_offers(folders):
         return None, now
-    places = dict(zip(head["types"], head["places"], strict=True))
+    spans = dict(zip(head["types"], head["places"], strict=True))
     problems = [Problem(**problem) for problem in head["problems"]]
-    return CachedNodes(view[second + 1 :], places, head["about"], problems), now
+    return CachedNodes(view[second + 1 :], spans, head["about"], problems), now
 
 
 def _stamp_code() -> dict[str, Stamp]:

@@ -47,12 +47,12 @@ class DiscoveredNodes:
 
 def discover_nodes(home: Path, known: Folders | None = None) -> DiscoveredNodes:
     """Return all nodes. `known` are the folders of the import path from an earlier discovery."""
-    look = _Discovery(home)
-    look.add_built_in_nodes()
-    look.add_user_nodes()
-    folders = look.add_installed_nodes(known or {})
-    look.add_mcp_tools()
-    return DiscoveredNodes(look.components, look.reader.problems, look.reader.stamps, folders)
+    discovery = _Discovery(home)
+    discovery.add_built_in_nodes()
+    discovery.add_user_nodes()
+    folders = discovery.add_installed_nodes(known or {})
+    discovery.add_mcp_tools()
+    return DiscoveredNodes(discovery.components, discovery.reader.problems, discovery.reader.stamps, folders)
 
 
 def digest_source(source: bytes) -> str:
@@ -124,18 +124,18 @@ class _Discovery:
                 declared = {**declared, "version": self._make_user_version(declared)}
             else:
                 _check_run(declared["run"])
-        except (ValueError, OSError, RecursionError, UraniborgError) as wrong:
-            told = declared.get("type")
-            name = f"The node '{told}'" if isinstance(told, str) and told else "A node"
-            self.reader.add_problem(where, f"{name} cannot be used: {describe_error(wrong)}.")
+        except (ValueError, OSError, RecursionError, UraniborgError) as error:
+            kind = declared.get("type")
+            name = f"The node '{kind}'" if isinstance(kind, str) and kind else "A node"
+            self.reader.add_problem(where, f"{name} cannot be used: {describe_error(error)}.")
             return
         self._store_component(declared, source, where, file)
 
     def _store_component(self, plain: dict[str, Any], source: Source, where: str, file: str) -> None:
         kind = plain["type"]
         if first := self.components.get(kind):
-            told = f"The type '{kind}' is already declared by {first.where}; this declaration is skipped."
-            self.reader.add_problem(where, told, "Give it another type.")
+            problem = f"The type '{kind}' is already declared by {first.where}; this declaration is skipped."
+            self.reader.add_problem(where, problem, "Give it another type.")
             return
         try:
             line = orjson.dumps({**plain, "source": source, "file": file})

@@ -27,14 +27,14 @@ class Param:
     choices: tuple[Any, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        told = {
+        plain = {
             "key": self.key,
             "type": self.type,
             "required": self.required,
             "default": self.default,
             "description": self.description,
         }
-        return told | {"choices": list(self.choices)} if self.choices else told
+        return plain | {"choices": list(self.choices)} if self.choices else plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,10 @@ class Out:
     structure: Mapping[str, "Out"] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"key": self.key, "type": self.type, "description": self.description}
+        plain: dict[str, Any] = {"key": self.key, "type": self.type, "description": self.description}
         if self.structure is not None:
-            told["structure"] = [out.to_dict() for out in self.structure.values()]
-        return told
+            plain["structure"] = [out.to_dict() for out in self.structure.values()]
+        return plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +145,9 @@ def build_interface(plain: Mapping[str, Any], *, source: Source, file: str = "")
     by: tuple[str, Mapping[str, Effect]] | None = None
     unless: tuple[str, ...] = ()
     if isinstance(effect, dict):
-        told = cast("dict[str, Any]", effect)
-        by = (told["param"], {key.upper(): value for key, value in told.get("values", {}).items()})
-        effect, unless = told.get("default", "effectful"), tuple(told.get("unless", ()))
+        effect_object = cast("dict[str, Any]", effect)
+        by = (effect_object["param"], {key.upper(): value for key, value in effect_object.get("values", {}).items()})
+        effect, unless = effect_object.get("default", "effectful"), tuple(effect_object.get("unless", ()))
     volatile: Any = plain.get("volatile", False)
     volatile_by: tuple[str, frozenset[str]] | None = None
     if isinstance(volatile, dict):
@@ -209,12 +209,12 @@ def _are_texts(value: Any) -> bool:
 
 
 def _check_effect(effect: Any) -> None:
-    told: dict[str, Any] = {"param": "", "default": effect}
+    effect_object: dict[str, Any] = {"param": "", "default": effect}
     if isinstance(effect, dict):
-        told = cast("dict[str, Any]", effect)
-    if type(told.get("param")) is not str:
+        effect_object = cast("dict[str, Any]", effect)
+    if type(effect_object.get("param")) is not str:
         raise ValueError("an `effect` that depends on a parameter must name it in `param`")
-    for value in (told.get("default", "effectful"), *_require_mapping(told, "values").values()):
+    for value in (effect_object.get("default", "effectful"), *_require_mapping(effect_object, "values").values()):
         if value not in EFFECTS:
             raise ValueError(f"`effect` must be one of {', '.join(EFFECTS)}")
 
@@ -222,8 +222,8 @@ def _check_effect(effect: Any) -> None:
 def _check_volatile(volatile: Any) -> None:
     if isinstance(volatile, bool):
         return
-    told = cast("dict[str, Any]", volatile) if isinstance(volatile, dict) else {}
-    if type(told.get("param")) is not str or not _are_texts(told.get("values")):
+    volatile_object = cast("dict[str, Any]", volatile) if isinstance(volatile, dict) else {}
+    if type(volatile_object.get("param")) is not str or not _are_texts(volatile_object.get("values")):
         raise ValueError("`volatile` must be true or false, or an object with `param` and a list of texts `values`")
 
 

@@ -27,12 +27,12 @@ def load_function(interface: Interface, home: Path) -> Function:
         found = _load_user_module(interface, home) if interface.source == "user" else importlib.import_module(module)
     except UraniborgError:
         raise
-    except (Exception, SystemExit) as wrong:
+    except (Exception, SystemExit) as error:
         raise NodeNotLoaded(
-            f"The code of the node type '{interface.type}' cannot be loaded: {type(wrong).__name__}: {wrong}",
+            f"The code of the node type '{interface.type}' cannot be loaded: {type(error).__name__}: {error}",
             hint=f"Check {module}, or install its dependencies.",
             node_type=interface.type,
-        ) from wrong
+        ) from error
     function = getattr(found, name, None)
     if not callable(function):
         raise NodeNotLoaded(

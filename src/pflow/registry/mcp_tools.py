@@ -60,8 +60,8 @@ def make_tool_interface(server: str, tool: Mapping[str, Any], *, version: str = 
 
 
 def _make_description(server: str, name: str, tool: Mapping[str, Any]) -> str:
-    told = tool.get("description") or tool.get("title")
-    text = told.strip() if isinstance(told, str) else ""
+    given = tool.get("description") or tool.get("title")
+    text = given.strip() if isinstance(given, str) else ""
     return text[:_LONGEST_DESCRIPTION] or f"The tool {name} of the MCP server {server}."
 
 
@@ -94,8 +94,8 @@ def _list_choices(schema: Schema, root: Schema) -> list[Any]:
     if schema.get("const") is not None:
         return [schema["const"]]
     for key in ("anyOf", "oneOf"):
-        if isinstance(ways := schema.get(key), list):
-            kinds = [_resolve_schema(one, root) for one in cast("list[Any]", ways)]
+        if isinstance(options := schema.get(key), list):
+            kinds = [_resolve_schema(one, root) for one in cast("list[Any]", options)]
             each = [_list_choices(one, {}) for one in kinds if one.get("type") != "null"]
             return [one for some in each for one in some] if all(each) else []
     return []
@@ -111,10 +111,10 @@ def _get_result_schema(value: Any) -> Schema:
 
 
 def _make_output(schema: Schema) -> dict[str, Any]:
-    told: dict[str, Any] = {"type": _infer_type(schema, schema)}
+    output: dict[str, Any] = {"type": _infer_type(schema, schema)}
     if structure := _make_structure(schema, schema, 0):
-        told["structure"] = structure
-    return told
+        output["structure"] = structure
+    return output
 
 
 def _make_structure(value: Any, root: Schema, depth: int) -> dict[str, Any] | None:
@@ -136,11 +136,11 @@ def _make_structure(value: Any, root: Schema, depth: int) -> dict[str, Any] | No
 
 
 def _infer_type(schema: Schema, root: Schema) -> str:
-    told = schema.get("type")
-    if isinstance(told, str):
-        return _KINDS.get(told, "any")
-    if isinstance(told, list):
-        return _join_types(_KINDS.get(str(one), "any") for one in cast("list[Any]", told) if one != "null")
+    given = schema.get("type")
+    if isinstance(given, str):
+        return _KINDS.get(given, "any")
+    if isinstance(given, list):
+        return _join_types(_KINDS.get(str(one), "any") for one in cast("list[Any]", given) if one != "null")
     for key in ("anyOf", "oneOf"):
         if isinstance(choices := schema.get(key), list):
             kinds = [_resolve_schema(one, root) for one in cast("list[Any]", choices)]

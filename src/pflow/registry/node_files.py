@@ -32,8 +32,8 @@ class NodeFileReader:
             names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
         except FileNotFoundError:
             return []
-        except OSError as wrong:
-            self.add_problem(folder.name, f"It cannot be listed: {describe_error(wrong)}.", "Check its permissions.")
+        except OSError as error:
+            self.add_problem(folder.name, f"It cannot be listed: {describe_error(error)}.", "Check its permissions.")
             return []
         readable = [name for name in names if _is_encodable(name)]
         if len(readable) < len(names):
@@ -45,12 +45,12 @@ class NodeFileReader:
         try:
             data = self.read_bytes(path)
             return None if data is None else orjson.loads(data)
-        except OSError as wrong:
+        except OSError as error:
             self.add_problem(
-                where, f"It cannot be read: {describe_error(wrong)}.", "Check the file and its permissions."
+                where, f"It cannot be read: {describe_error(error)}.", "Check the file and its permissions."
             )
-        except ValueError as wrong:
-            self.add_problem(where, f"It is not JSON: {wrong}.")
+        except ValueError as error:
+            self.add_problem(where, f"It is not JSON: {error}.")
         return None
 
     def read_bytes(self, path: str) -> bytes | None:
@@ -79,10 +79,10 @@ def _is_encodable(name: str) -> bool:
     return not any("\ud800" <= char <= "\udfff" for char in name)
 
 
-def describe_error(wrong: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """Return the message of an error, without a path of this machine."""
-    said = wrong.strerror if isinstance(wrong, OSError) else str(wrong)
-    return (said or type(wrong).__name__).rstrip(".")
+    message = error.strerror if isinstance(error, OSError) else str(error)
+    return (message or type(error).__name__).rstrip(".")
 
 
 def stamp_path(path: str) -> Stamp:

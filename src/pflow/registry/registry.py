@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class LazyInterfaces(Mapping[str, Interface]):
     """The interfaces by type. Each is made when it is first asked for."""
 
-    def __init__(self, kept: CachedNodes) -> None:
-        self._cached = kept
+    def __init__(self, cached: CachedNodes) -> None:
+        self._cached = cached
         self._built: dict[str, Interface] = {}
 
     def __getitem__(self, kind: str) -> Interface:
@@ -104,17 +104,17 @@ class Registry:
     @cached_property
     def _cached(self) -> CachedNodes:
         try:
-            kept, known = cache.read_cache(self.home)
+            cached, known = cache.read_cache(self.home)
         except DamagedCache:
-            told = "It was damaged or of another version, and has been rebuilt."
-            self._cache_problems.append(Problem(cache.FILE, told, "You do not need to do anything."))
-            kept, known = None, {}
-        return self._discover_and_cache(known) if kept is None else kept
+            message = "It was damaged or of another version, and has been rebuilt."
+            self._cache_problems.append(Problem(cache.FILE, message, "You do not need to do anything."))
+            cached, known = None, {}
+        return self._discover_and_cache(known) if cached is None else cached
 
     def _discover_and_cache(self, known: Folders) -> CachedNodes:
         from pflow.registry.discovery import discover_nodes  # only when something changed
 
         found = discover_nodes(self.home, known)
-        kept = cache.build_cache(found)
-        cache.write_cache(self.home, found, kept)
-        return kept
+        cached = cache.build_cache(found)
+        cache.write_cache(self.home, found, cached)
+        return cached

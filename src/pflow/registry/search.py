@@ -105,29 +105,29 @@ def make_document(
 def rank_documents(query: str, documents: Sequence[Document], *, limit: int | None = None) -> list[Hit]:
     """Return the matching documents, best first; all of them, the most used first, for an empty query."""
     query = query[:_LONGEST_QUERY]
-    asked = _parse_query_terms(query)
-    if not asked:
+    terms = _parse_query_terms(query)
+    if not terms:
         name = _squeeze_name(query)
         by_use = sorted(documents, key=lambda one: (_squeeze_name(one.key) != name, -one.uses, one.key))
         return [Hit(one.key, 0.0, ()) for one in by_use[:limit]]
     texts = [one.text for one in documents]
     # A word that is asked for itself does not count again as another's synonym.
-    others = {term: [other for other in find_synonyms(term) if other not in asked] for term in asked}
+    others = {term: [other for other in find_synonyms(term) if other not in terms] for term in terms}
     known = {other: _score_stem(other, texts) for other in dict.fromkeys(chain.from_iterable(others.values()))}
-    found = {term: _score_term(term, texts, [known[other] for other in others[term]]) for term in asked}
-    lost = {term: asked[term] for term, fits in found.items() if not fits}
+    found = {term: _score_term(term, texts, [known[other] for other in others[term]]) for term in terms}
+    lost = {term: terms[term] for term, fits in found.items() if not fits}
     found |= _score_misspelt(lost, texts)
-    return _order_hits(query, asked, found, documents)[:limit]
+    return _order_hits(query, terms, found, documents)[:limit]
 
 
 def _parse_query_terms(query: str) -> dict[str, str]:
     """Return the stems of the query, each with its word."""
-    asked: dict[str, str] = {}
+    terms: dict[str, str] = {}
     for word in words(_split_camel_case(query)):
         if term := stem(word):
-            asked.setdefault(term, word)
-    telling = {term: word for term, word in asked.items() if word not in _ASKING}
-    return dict(islice((telling or asked).items(), _MOST_WORDS))
+            terms.setdefault(term, word)
+    content_terms = {term: word for term, word in terms.items() if word not in _ASKING}
+    return dict(islice((content_terms or terms).items(), _MOST_WORDS))
 
 
 def _split_camel_case(names: str) -> str:
@@ -198,7 +198,7 @@ def _score_misspelt(lost: Mapping[str, str], texts: Sequence[str]) -> dict[str, 
 
 
 def _order_hits(
-    query: str, asked: Mapping[str, str], found: Mapping[str, Fits], documents: Sequence[Document]
+    query: str, terms: Mapping[str, str], found: Mapping[str, Fits], documents: Sequence[Document]
 ) -> list[Hit]:
     total = math.log1p(len(documents))
     rarity = {term: math.log1p(len(documents) / len(fits)) / total for term, fits in found.items() if fits}
@@ -210,9 +210,9 @@ def _order_hits(
         for place, weight in found[term].items():
             scores[place] = scores.get(place, 0.0) + weight * rare
             covered[place] = covered.get(place, 0.0) + rare
-            matched.setdefault(place, []).append(asked[term])
+            matched.setdefault(place, []).append(terms[term])
     name = _squeeze_name(query)
-    alike = find_synonyms(next(iter(asked))) if len(asked) == 1 else ()
+    alike = find_synonyms(next(iter(terms))) if len(terms) == 1 else ()
     hits: list[tuple[float, int, Hit]] = []
     for place, score in scores.items():
         one = documents[place]
@@ -224,9 +224,9 @@ def _order_hits(
     return [hit for _, _, hit in hits if hit.score >= least]
 
 
-def _compute_name_bonus(key: str, asked: str, alike: Sequence[str]) -> float:
+def _compute_name_bonus(key: str, query_name: str, alike: Sequence[str]) -> float:
     """Return the bonus of a document whose full name is the query or a synonym: `shell` for `bash`."""
-    if key == asked:
+    if key == query_name:
         return _SAME_NAME
     return _SAME_NAME * _SYNONYM if alike and stem(key) in alike else 0.0
 

@@ -24,17 +24,17 @@ class Cron(Scheduler):
 
     def install(self, job: Job) -> None:
         line = self.render_files(job)["crontab"]
-        kept = [one for one in self._read_crontab() if _parse_job_name(one) != job.workflow]
-        if kept and not kept[-1].endswith("\n"):
-            kept[-1] += "\n"
-        self.require_tool("-", stdin="".join([*kept, line]))
+        lines = [one for one in self._read_crontab() if _parse_job_name(one) != job.workflow]
+        if lines and not lines[-1].endswith("\n"):
+            lines[-1] += "\n"
+        self.require_tool("-", stdin="".join([*lines, line]))
 
     def remove(self, name: str) -> bool:
         lines = self._read_crontab() if self.is_available else []
-        kept = [one for one in lines if _parse_job_name(one) != name]
-        if len(kept) == len(lines):
+        others = [one for one in lines if _parse_job_name(one) != name]
+        if len(others) == len(lines):
             return False
-        self.require_tool("-", stdin="".join(kept))
+        self.require_tool("-", stdin="".join(others))
         return True
 
     def list_schedules(self) -> list[Schedule]:

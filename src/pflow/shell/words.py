@@ -184,16 +184,16 @@ class Words(ABC):
     def _read_single_quoted(self, parts: list[Part]) -> None:
         self.at += 1
         end = self.at
-        while (end := self.text.find("'", end, self.end)) >= 0 and (within := self._find_span_over(end)):
-            end = within.end
+        while (end := self.text.find("'", end, self.end)) >= 0 and (span := self._find_span_over(end)):
+            end = span.end
         parts += self.read_verbatim(self.end if end < 0 else end, "single")
         self.at = min(self.at + 1, self.end)
 
-    def _find_span_over(self, place: int) -> Span | None:
+    def _find_span_over(self, position: int) -> Span | None:
         """Return the template around a position, or None."""
-        before = bisect_left(self._starts, place) - 1
+        before = bisect_left(self._starts, position) - 1
         span = self._marks[self._starts[before]] if before >= 0 else None
-        return span if span and place < span.end else None
+        return span if span and position < span.end else None
 
     def _read_dollar(self, parts: list[Part], mode: str) -> None:
         text, at = self.text, self.at

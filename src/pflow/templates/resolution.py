@@ -82,35 +82,35 @@ class Resolution:
         if not self.missing:
             return
         texts = list(dict.fromkeys(one.text for one in self.missing))
-        told = explain_missing(self.missing, self._scope)
-        raise TemplateUnresolved(texts, available=told.available, hint=told.hint, **ids)
+        explanation = explain_missing(self.missing, self._scope)
+        raise TemplateUnresolved(texts, available=explanation.available, hint=explanation.hint, **ids)
 
     def _resolve_bounded(self, template: Template) -> Any:
         """Return the value of a template, and bound the total size of all inserted values."""
         value = self.resolve_template(template)
         if not isinstance(value, (str, dict, list)):
             return value
-        kept = cast("Any", value)
-        self._put_before.append(kept)
+        bounded = cast("Any", value)
+        self._put_before.append(bounded)
         if len(self._put_before) == 2:  # a single value is as large as before
             self._size = _count_characters(self._put_before[0], self._sizes)
         if len(self._put_before) > 1:
-            self._size += _count_characters(kept, self._sizes)
+            self._size += _count_characters(bounded, self._sizes)
         if self._size > MOST_CHARACTERS:
             raise NodeFailed(
                 f"These templates put together more than {MOST_CHARACTERS:,} characters and items.",
                 hint="Use each value once, use only a part of it, or write it to a file.",
             )
-        return kept
+        return bounded
 
     def _follow_reference(self, reference: Reference) -> Any:
         value = self._scope.get(reference.root)
         for depth, step in enumerate(reference.steps):
             if value is ABSENT or value is None:
                 return ABSENT
-            place = self._follow_reference(step) if isinstance(step, Reference) else step
-            refuse_truncated(value, place, reference, depth)
-            value = get_item(value, place)
+            key = self._follow_reference(step) if isinstance(step, Reference) else step
+            refuse_truncated(value, key, reference, depth)
+            value = get_item(value, key)
         return value
 
 

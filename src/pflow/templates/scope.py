@@ -32,15 +32,15 @@ class Scope:
         return [*self.values, *(name for name in above if name not in self.values)]
 
 
-def get_item(value: Any, place: Any) -> Any:
+def get_item(value: Any, key: Any) -> Any:
     """Return the item of a value at a key or an index, or ABSENT. JSON in a text is parsed."""
     if isinstance(value, str):
         value = parse_embedded_json(value)
     if isinstance(value, dict):
-        return cast("dict[str, Any]", value).get(str(place), ABSENT)
+        return cast("dict[str, Any]", value).get(str(key), ABSENT)
     if isinstance(value, list):
         items = cast("list[Any]", value)
-        index = place if isinstance(place, int) else int(place) if _INDEX.fullmatch(str(place)) else None
+        index = key if isinstance(key, int) else int(key) if _INDEX.fullmatch(str(key)) else None
         return items[index] if index is not None and -len(items) <= index < len(items) else ABSENT
     return ABSENT
 

@@ -117,15 +117,15 @@ def parse_pieces(text: str) -> tuple[Template | int, ...]:
 
 def find_malformed(text: str, pieces: tuple[Template | int, ...] | None = None) -> list[int]:
     """Where there is a `${` that begins no template. `pieces` are those of the text, if they are known."""
-    places: list[int] = []
+    positions: list[int] = []
     at = 0
     for piece in (*(parse_pieces(text) if pieces is None else pieces), len(text)):
         start, end = (piece, piece + len("$${")) if isinstance(piece, int) else (piece.start, piece.end)
         while (opening := text.find("${", at, start)) >= 0:
-            places.append(opening)
+            positions.append(opening)
             at = opening + len("${")
         at = end
-    return places
+    return positions
 
 
 def iter_strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

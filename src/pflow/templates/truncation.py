@@ -17,23 +17,23 @@ class TruncatedOutput(NodeFailed):
     summary: dict[str, Any]
 
 
-def refuse_truncated(value: Any, place: Any, reference: Reference, depth: int) -> None:
+def refuse_truncated(value: Any, key: Any, reference: Reference, depth: int) -> None:
     """Raise TruncatedOutput if step number `depth` of a reference leads to a truncated output.
 
     Only direct outputs of a node, or of a batch item, can be truncated; deeper values are data.
     """
-    if not isinstance(value, dict) or not isinstance(place, str) or not _is_direct_output(reference, depth):
+    if not isinstance(value, dict) or not isinstance(key, str) or not _is_direct_output(reference, depth):
         return
     outputs = cast("dict[str, Any]", value)
-    size, file = outputs.get(f"{place}_size"), outputs.get(f"{place}_file")
-    if type(size) is not int or not isinstance(file, str) or not _is_spooled(file, place):
+    size, file = outputs.get(f"{key}_size"), outputs.get(f"{key}_file")
+    if type(size) is not int or not isinstance(file, str) or not _is_spooled(file, key):
         return
-    whole = f"${{{format_reference_prefix(reference, depth)}.{place}_file}}"
+    whole = f"${{{format_reference_prefix(reference, depth)}.{key}_file}}"
     cut = TruncatedOutput(
         f"`${{{reference.text}}}` is {size:,} bytes long, and only its start is available.",
         hint=f"The file `{whole}` has all of it: read it, for example with `< {whole}` in a command.",
     )
-    cut.summary = {"truncated": True, "bytes": size, "preview": str(outputs.get(place))[:_PREVIEW], "file": file}
+    cut.summary = {"truncated": True, "bytes": size, "preview": str(outputs.get(key))[:_PREVIEW], "file": file}
     raise cut
 
 
@@ -41,7 +41,7 @@ def _is_direct_output(reference: Reference, depth: int) -> bool:
     return depth == 0 or (depth == 2 and reference.steps[0] == _RESULTS)  # ${node.results[0].stdout}
 
 
-def _is_spooled(file: str, place: str) -> bool:
+def _is_spooled(file: str, key: str) -> bool:
     """Return whether it lies where long outputs are put: `spool/RUN/stdout-…`."""
     path = PurePath(file)
-    return path.name.startswith(f"{place}-") and path.parent.parent.name == _SPOOL
+    return path.name.startswith(f"{key}-") and path.parent.parent.name == _SPOOL

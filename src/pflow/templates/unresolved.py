@@ -56,34 +56,41 @@ def _follow_to_miss(reference: Reference, scope: Scope) -> Any:
     if value is ABSENT:
         return _Miss(reference, "", None, reference.root)
     for depth, step in enumerate(reference.steps):
-        place = _follow_to_miss(step, scope) if isinstance(step, Reference) else step
-        if isinstance(place, _Miss):
-            return place
-        found = get_item(value, place)
+        key = _follow_to_miss(step, scope) if isinstance(step, Reference) else step
+        if isinstance(key, _Miss):
+            return key
+        found = get_item(value, key)
         if found is ABSENT:
-            return _Miss(reference, format_reference_prefix(reference, depth), value, place)
+            return _Miss(reference, format_reference_prefix(reference, depth), value, key)
         value = found
     return value
 
 
 def _suggest_name(miss: _Miss, names: list[str]) -> str:
-    meant = find_nearest(miss.reference.root, names)
-    return f"Did you mean ${{{_shorten(miss.reference.text.replace(miss.reference.root, meant, 1))}}}?" if meant else ""
+    nearest = find_nearest(miss.reference.root, names)
+    return (
+        f"Did you mean ${{{_shorten(miss.reference.text.replace(miss.reference.root, nearest, 1))}}}?"
+        if nearest
+        else ""
+    )
 
 
 def _describe_miss(miss: _Miss) -> str:
-    way, value = f"`{_shorten(miss.way)}`", _parse_if_json(miss.value)
+    path, value = f"`{_shorten(miss.way)}`", _parse_if_json(miss.value)
     if isinstance(value, list):
         count = len(cast("list[Any]", value))
-        return f"{way} is a list of {count:,}: its first is `{_shorten(miss.way)}[0]`." if count else f"{way} is empty."
+        return (
+            f"{path} is a list of {count:,}: its first is `{_shorten(miss.way)}[0]`." if count else f"{path} is empty."
+        )
     if not isinstance(value, dict):
-        return f"{way} is {_KINDS.get(type(cast('object', value)), 'text without JSON')}, and does not have items."
+        return f"{path} is {_KINDS.get(type(cast('object', value)), 'text without JSON')}, and does not have items."
     keys = _list_keys(value)
     if not keys:
-        return f"{way} is empty."
-    meant = find_nearest(str(miss.step), keys)
-    told = f" Did you mean ${{{_shorten(f'{miss.way}.{meant}')}}}?" if meant else ""
-    return f"{way} has: {', '.join(_shorten(key) for key in keys[:_SHOWN])}{', …' if len(keys) > _SHOWN else ''}.{told}"
+        return f"{path} is empty."
+    nearest = find_nearest(str(miss.step), keys)
+    suggestion = f" Did you mean ${{{_shorten(f'{miss.way}.{nearest}')}}}?" if nearest else ""
+    listed = ", ".join(_shorten(key) for key in keys[:_SHOWN])
+    return f"{path} has: {listed}{', …' if len(keys) > _SHOWN else ''}.{suggestion}"
 
 
 _KINDS: Final[dict[type, str]] = {type(None): "null", bool: "true or false", int: "a number", float: "a number"}
