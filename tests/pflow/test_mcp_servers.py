@@ -103,7 +103,11 @@ def test_what_describes_no_server_is_refused_and_nothing_is_written(
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [("{", "is not JSON"), ("[]", "holds no object `mcpServers`"), ('{"mcpServers": []}', "holds no object")],
+    [
+        ("{", "is not JSON"),
+        ("[]", "does not have an object `mcpServers`"),
+        ('{"mcpServers": []}', "does not have an object"),
+    ],
 )
 def test_a_file_that_cannot_be_understood_is_told_and_never_overwritten(
     tmp_path: Path, content: str, told: str

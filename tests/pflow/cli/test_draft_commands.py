@@ -30,7 +30,7 @@ def test_nothing_is_overwritten_wherever_the_name_is_taken(ask: Ask, place: Plac
     for name in ("mine", "kept", "half", "raw"):
         done = ask("new", name)
         assert done.code == 4
-        assert f"There is a workflow '{name}' already" in done.err
+        assert f"A workflow '{name}' already exists" in done.err
         assert ask("examples", "hello", "--as", name, "--json").error["type"] == "already_exists"
     assert {path: path.read_bytes() for path in before} == before
     assert raw in before

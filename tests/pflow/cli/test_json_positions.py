@@ -81,7 +81,7 @@ def test_keys_with_dots_and_brackets_are_found_too() -> None:
 
 @pytest.mark.parametrize("text", ["", "  ", "]", "{}}"])
 def test_what_is_no_json_has_no_positions(text: str) -> None:
-    with pytest.raises(ValueError, match=r"This is no JSON\."):
+    with pytest.raises(ValueError, match=r"The text is not JSON\."):
         Positions(text)
 
 

@@ -163,7 +163,7 @@ def test_a_server_that_ends_at_once_is_told_of_with_its_last_words(ask: Ask) -> 
 
 def test_the_help_says_which_part_of_the_environment_is_inherited_and_no_other_is(ask: Ask, place: Place) -> None:
     told = " ".join(ask("mcp", "add", "-h").out.split())
-    assert "inherits PATH, HOME and the like, and no key or token" in told
+    assert "inherits PATH, HOME and similar variables, but no key or token" in told
     ask("mcp", "add", "asks", "--env", "GIVEN=yes", "--", "sh", "-c", 'echo "$GIVEN, and $PYTHONUTF8." >&2')
     assert "it said: yes, and .." in ask("mcp", "sync").out
 

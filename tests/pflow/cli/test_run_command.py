@@ -185,7 +185,7 @@ def test_what_is_not_there_exits_with_3(ask: Ask, place: Place) -> None:
     assert "Did you mean 'greet'?" in near.err
     far = ask("run", "zzz")
     assert far.code == 3
-    assert "`pflow new zzz` makes a draft" in far.err
+    assert "`pflow new zzz` creates a draft" in far.err
     for path in ("./nowhere.json", "nowhere.json", "a/b", "nul\0.json"):
         done = ask("run", path, "--json")
         assert (done.code, done.error["type"]) == (3, "FileNotFoundError")

@@ -365,7 +365,7 @@ def test_an_output_that_is_too_long_for_a_value_is_told_of_and_is_no_failure(ser
     assert "'it'" in " ".join(result.warnings)
     within = chain({"id": "sub", "type": "workflow", "params": {"workflow_ir": flow}})
     failed = service.run(within, name="within")
-    assert "only its beginning was kept" in (failed.error_body or {})["message"]
+    assert "only its start is available" in (failed.error_body or {})["message"]
 
 
 def test_outputs_are_given_as_they_are_but_for_secrets_and_then_that_is_said(service: Service) -> None:

@@ -201,9 +201,11 @@ def test_every_name_is_one_that_templates_understand(name: str) -> None:
 
 @requirement("PF-R6")
 def test_an_output_is_all_that_is_said_of_it() -> None:
-    outputs, found = outputs_of({"o": {"source": "${a.b}", "type": "str", "description": "What it is"}})
+    outputs, found = outputs_of(
+        {"o": {"source": "${a.b}", "type": "str", "description": "A description of this output"}}
+    )
     assert found == []
-    assert outputs == {"o": Output("o", "${a.b}", "string", "What it is")}
+    assert outputs == {"o": Output("o", "${a.b}", "string", "A description of this output")}
 
 
 @pytest.mark.parametrize(

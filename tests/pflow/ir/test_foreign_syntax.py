@@ -38,7 +38,7 @@ def test_an_input_that_nothing_uses_but_a_placeholder_is_an_error_that_shows_the
     (told,) = reported({"inputs": WHO, "nodes": [echo("a", text)]})
     assert (told.severity, told.node, told.example) == ("error", "a", "${who}")
     assert told.path.startswith("nodes[0].params.message")
-    assert told.message == f"`{shown}` is not a template and stays as it is. Write `${{who}}`."
+    assert told.message == f"`{shown}` is not a template and is not replaced. Write `${{who}}`."
     assert "remove the input 'who'" in told.hint
 
 

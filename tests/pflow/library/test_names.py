@@ -14,7 +14,7 @@ from tests.requirements import requirement
 
 LETTERS = string.ascii_letters + string.digits
 DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
-REFUSAL = re.compile(rf"(?:This|'[A-Za-z0-9._-]{{1,20}}…?') is no name of a workflow: [^'\n]+\. {re.escape(RULE)}")
+REFUSAL = re.compile(rf"(?:This|'[A-Za-z0-9._-]{{1,20}}…?') is not a valid workflow name: [^'\n]+\. {re.escape(RULE)}")
 
 
 def refused(name: str) -> SecurityError:
@@ -37,7 +37,7 @@ def test_a_plain_name_is_itself(name: str) -> None:
 @pytest.mark.parametrize("name", ["../etc", "..", "../../secret/keys", "a/../b", "..\\windows", "a..b", "./x"])
 def test_a_name_that_climbs_is_refused_and_nothing_of_it_is_repeated(name: str) -> None:
     error = refused(name)
-    assert error.message.startswith("This is no name")
+    assert error.message.startswith("This is not a valid workflow name")
     assert not any(part in error.message for part in re.split(r"[/\\.]+", name) if len(part) > 2)
 
 
@@ -46,7 +46,7 @@ def test_a_name_that_climbs_is_refused_and_nothing_of_it_is_repeated(name: str) 
     "name", ["/etc/passwd", "C:\\Windows\\win.ini", "C:", "c:greeter", "\\\\server\\share", "~", "~root/x", "~/.ssh/id"]
 )
 def test_an_absolute_path_is_refused_and_nothing_of_it_is_repeated(name: str) -> None:
-    assert refused(name).message.startswith("This is no name")
+    assert refused(name).message.startswith("This is not a valid workflow name")
 
 
 @requirement("PF-R16")
@@ -78,8 +78,8 @@ def test_endings_of_files_and_names_of_devices_are_refused(name: str) -> None:
 
 
 def test_the_refusal_shows_how_a_harmless_name_begins() -> None:
-    assert refused("my workflow").message.startswith("'my…' is no name of a workflow: character 3 is not allowed.")
-    assert refused("x" * 60).message.startswith(f"'{'x' * 20}…' is no name of a workflow: it has 60 characters.")
+    assert refused("my workflow").message.startswith("'my…' is not a valid workflow name: character 3 is not allowed.")
+    assert refused("x" * 60).message.startswith(f"'{'x' * 20}…' is not a valid workflow name: it has 60 characters.")
     assert refused("greeter.json").message.startswith("'greeter.json' is no name")
 
 

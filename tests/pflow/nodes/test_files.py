@@ -91,7 +91,7 @@ def test_a_missing_file_is_told_with_the_one_that_was_probably_meant(context: Co
     assert failed.message == f"Could not read {str(tmp_path / 'raport.md')!r}: there is no such file."
     assert failed.hint == f"Did you mean {str(tmp_path / 'report.md')!r}?"
     assert "no folder" in failure(read_file, context, file_path="none/raport.md").hint
-    assert "begin at the folder" in failure(read_file, context, file_path="zzzzzz").hint
+    assert "start at the folder" in failure(read_file, context, file_path="zzzzzz").hint
 
 
 @pytest.mark.parametrize("run", [read_file, write_file, delete_file])
@@ -102,7 +102,7 @@ def test_a_missing_file_is_told_with_the_one_that_was_probably_meant(context: Co
         (" \n", "empty"),
         ("a\0b", "cannot be a path"),
         ("half\ud800", "cannot be a path"),
-        ("~no-such-user-here/x", "home of nobody"),
+        ("~no-such-user-here/x", "home folder of an unknown user"),
         ("x" * 256, "too long"),
         ("folder", "directory"),
         ("file/below", "not a directory"),
@@ -168,11 +168,11 @@ def test_pipes_devices_and_sockets_are_refused_at_once(context: Context, tmp_pat
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "socket"))
         for path in ("pipe", "/dev/zero"):
-            assert "no ordinary file" in failure(read_file, context, file_path=path).message
-            assert "no ordinary file" in failure(copy_file, context, source_path=path, dest_path="copy").message
+            assert "not an ordinary file" in failure(read_file, context, file_path=path).message
+            assert "not an ordinary file" in failure(copy_file, context, source_path=path, dest_path="copy").message
         for path in ("pipe", "socket", "/dev/null"):
-            assert "no ordinary file" in failure(write_file, context, file_path=path, content="x").message
-            assert "no ordinary file" in failure(delete_file, context, file_path=path, confirm_delete=True).message
+            assert "not an ordinary file" in failure(write_file, context, file_path=path, content="x").message
+            assert "not an ordinary file" in failure(delete_file, context, file_path=path, confirm_delete=True).message
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
@@ -181,7 +181,7 @@ def test_pipes_devices_and_sockets_are_refused_at_once(context: Context, tmp_pat
 def test_our_own_streams_can_be_neither_read_nor_written(context: Context) -> None:
     reading, writing = os.pipe()
     try:
-        assert "no ordinary file" in failure(read_file, context, file_path=f"/proc/self/fd/{reading}").message
+        assert "not an ordinary file" in failure(read_file, context, file_path=f"/proc/self/fd/{reading}").message
         failure(write_file, context, file_path=f"/proc/self/fd/{writing}", content="x")
         os.set_blocking(reading, False)
         with pytest.raises(BlockingIOError):
@@ -216,9 +216,9 @@ def test_any_value_is_written_whole(context: Context, tmp_path: Path, content: A
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"content": "naïve", "encoding": "ascii"}, "it has no 'ï' (character 3)"),
-        ({"content": "no base64!", "content_is_binary": True}, "no base64"),
-        ({"content": {1, 2}}, "no form as text"),
+        ({"content": "naïve", "encoding": "ascii"}, "character 3 is 'ï'"),
+        ({"content": "not base64!", "content_is_binary": True}, "not base64"),
+        ({"content": {1, 2}}, "cannot be written as text"),
     ],
 )
 def test_content_that_cannot_be_written_changes_nothing(

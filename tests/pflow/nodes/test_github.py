@@ -232,10 +232,10 @@ async def test_the_token_of_the_params_goes_before_that_of_the_environment(
 @pytest.mark.parametrize(
     ("answer", "token", "message", "hint"),
     [
-        (Answer({"message": "Not Found"}, 404), "", "GitHub has no issue 1 in tycho/sky", "Set GITHUB_TOKEN"),
-        (Answer({"message": "Gone"}, 410), TOKEN, "GitHub has no issue 1", "Use a token"),
+        (Answer({"message": "Not Found"}, 404), "", "GitHub does not have issue 1 in tycho/sky", "Set GITHUB_TOKEN"),
+        (Answer({"message": "Gone"}, 410), TOKEN, "GitHub does not have issue 1", "Use a token"),
         (Answer({"message": "Bad credentials"}, 401), TOKEN, "refused the token", "valid"),
-        (Answer({"message": "Requires authentication"}, 401), "", "wants a token", "Set GITHUB_TOKEN"),
+        (Answer({"message": "Requires authentication"}, 401), "", "requires a token", "Set GITHUB_TOKEN"),
         (
             Answer({}, 403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000000"}),
             "",
@@ -258,8 +258,8 @@ async def test_the_token_of_the_params_goes_before_that_of_the_environment(
         ),
         (Answer({"message": f"{TOKEN} is bad"}, 400), TOKEN, r"refused: \*\*\* is bad", "params"),
         (Answer(b"<html>", 502), "", "failed with HTTP status 502", "later"),
-        (Answer(b"<html>", 200), "", "no such answer", "GITHUB_API_URL"),
-        (Answer([], 200), "", "no such answer", "GITHUB_API_URL"),
+        (Answer(b"<html>", 200), "", "unexpected reply", "GITHUB_API_URL"),
+        (Answer([], 200), "", "unexpected reply", "GITHUB_API_URL"),
     ],
 )
 async def test_each_refusal_says_what_was_wrong_and_what_to_do(
@@ -275,7 +275,7 @@ async def test_each_refusal_says_what_was_wrong_and_what_to_do(
 @pytest.mark.parametrize("body", [{}, [1, 2]])
 async def test_a_list_of_something_else_is_no_list_of_issues(hub: Hub, context: Context, body: Any) -> None:
     hub.says(f"GET /repos/{REPO}/issues", body)
-    with pytest.raises(NodeFailed, match="no such answer"):
+    with pytest.raises(NodeFailed, match="unexpected reply"):
         await github.list_issues({"repo": REPO}, context)
 
 
@@ -295,7 +295,7 @@ async def test_a_server_that_cannot_be_reached_leaves_a_change_unsure_and_a_look
     with pytest.raises(NodeFailed, match="did not answer") as refused:
         await github.list_prs({"repo": REPO}, context)
     assert "not known" not in refused.value.message
-    with pytest.raises(NodeFailed, match="Whether it was done is not known"):
+    with pytest.raises(NodeFailed, match="It is unknown whether the request took effect"):
         await github.create_pr({"repo": REPO, "title": "t", "head": "h"}, context)
     assert hub.asked == []
 
@@ -310,10 +310,10 @@ async def test_a_server_that_cannot_be_reached_leaves_a_change_unsure_and_a_look
         ({"operation": "list-issues", "state": "merged"}, "state cannot be 'merged'"),
         ({"operation": "list-prs", "state": "ajar"}, "state cannot be 'ajar'"),
         ({"operation": "list-prs", "limit": 0}, "limit must be at least 1"),
-        ({"operation": "list-issues", "since": "yesterday"}, "'yesterday' is no time"),
-        ({"operation": "list-prs", "repo": "sky"}, "'sky' is no repository"),
-        ({"operation": "list-prs", "repo": "tycho/.."}, "is no repository"),
-        ({"operation": "list-prs", "repo": "a/b/../../../user"}, "is no repository"),
+        ({"operation": "list-issues", "since": "yesterday"}, "'yesterday' is not a time"),
+        ({"operation": "list-prs", "repo": "sky"}, "'sky' is not a repository"),
+        ({"operation": "list-prs", "repo": "tycho/.."}, "is not a repository"),
+        ({"operation": "list-prs", "repo": "a/b/../../../user"}, "is not a repository"),
     ],
 )
 async def test_params_that_cannot_be_are_refused_before_anything_is_asked(
@@ -327,7 +327,7 @@ async def test_params_that_cannot_be_are_refused_before_anything_is_asked(
 
 async def test_an_address_of_the_api_that_is_none_is_refused(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_API_URL", "api.github.com")
-    with pytest.raises(InvalidInput, match="GITHUB_API_URL is no address"):
+    with pytest.raises(InvalidInput, match="GITHUB_API_URL is not a valid address"):
         await github.list_prs({"repo": REPO}, context)
 
 
@@ -354,7 +354,7 @@ async def test_the_repository_is_that_of_the_folder_of_the_run_unless_named(
     if found:
         assert await github.list_prs({}, context) == {"prs": []}
     else:
-        with pytest.raises(UraniborgError, match="No repository is named"):
+        with pytest.raises(UraniborgError, match="No repository is given"):
             await github.list_prs({}, context)
 
 

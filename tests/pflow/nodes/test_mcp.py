@@ -115,7 +115,7 @@ async def test_a_server_that_nobody_configured_is_told_with_those_that_are(conte
 async def test_a_tool_that_a_server_does_not_have_is_told_with_those_that_it_has(
     context: Context, tool: str, hint: str
 ) -> None:
-    with pytest.raises(NodeFailed, match=f"MCP server 'tools' lists no tool '{tool}', and says: ") as caught:
+    with pytest.raises(NodeFailed, match=f"MCP server 'tools' does not list a tool '{tool}'. Its message: ") as caught:
         await called(context, tool)
     assert caught.value.hint.startswith(hint)
     assert {"add", "say", "lose"} <= set(caught.value.ids["available"])

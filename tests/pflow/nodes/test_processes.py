@@ -172,7 +172,7 @@ async def test_a_full_disk_ends_the_child_and_is_told(context: Context, monkeypa
         return write(descriptor, data)
 
     monkeypatch.setattr(os, "write", full)
-    with pytest.raises(NodeFailed, match="stdout could not be kept: No space left") as caught:
+    with pytest.raises(NodeFailed, match="stdout could not be stored: No space left") as caught:
         await sh(context, "yes", limits=HURRIED, timeout_s=PATIENCE_S)
     assert "room" in caught.value.hint
     assert os.listdir(context.spool) == []
@@ -180,7 +180,7 @@ async def test_a_full_disk_ends_the_child_and_is_told(context: Context, monkeypa
 
 async def test_a_spool_that_cannot_be_made_is_told(context: Context) -> None:
     context.spool.write_text("a file in its place")
-    with pytest.raises(NodeFailed, match="could not be kept"):
+    with pytest.raises(NodeFailed, match="could not be stored"):
         await sh(context, "yes", limits=HURRIED, timeout_s=PATIENCE_S)
 
 

@@ -99,9 +99,9 @@ def test_a_built_in_type_cannot_be_replaced_and_others_only_by_those_before_them
     assert orjson.loads(found.components["read-file"].line)["source"] == "builtin"
     assert orjson.loads(found.components["mine"].line)["description"] == "Does mine."
     told = [str(problem) for problem in found.problems]
-    assert "The type 'read-file' is taken by pflow/nodes/files.json; this one is left out." in told[0]
-    assert told[1].startswith("nodes/own.json: The type 'mine' is taken by nodes/own.json")
-    assert told[2].startswith("entry point made-up of made_up: The type 'mine' is taken by nodes/own.json")
+    assert "The type 'read-file' is already declared by pflow/nodes/files.json; this declaration is skipped." in told[0]
+    assert told[1].startswith("nodes/own.json: The type 'mine' is already declared by nodes/own.json")
+    assert told[2].startswith("entry point made-up of made_up: The type 'mine' is already declared by nodes/own.json")
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_a_built_in_type_cannot_be_replaced_and_others_only_by_those_before_them
         (b"{", "It is not JSON"),
         (b"\xff\xfe", "It is not JSON"),
         (b"[" * 100_000, "It is not JSON"),
-        (b"[]", "It holds no list `nodes`"),
-        (b'{"nodes": {}}', "It holds no list `nodes`"),
+        (b"[]", "It does not have a list `nodes`"),
+        (b'{"nodes": {}}', "It does not have a list `nodes`"),
         (b'{"nodes": [null]}', "A node cannot be used: `type` must be text"),
         (b'{"nodes": [{"type": "odd"}]}', "The node 'odd' cannot be used: `description` must be text"),
     ],
@@ -134,7 +134,7 @@ def test_a_file_that_declares_nothing_sound_is_told_and_the_others_are_read(
         ("../own.py:run", "`run` must be `file.py:function`"),
         ("/etc/own.py:run", "`run` must be `file.py:function`"),
         ("own.py", "`run` must be `file.py:function`"),
-        ("folder.py:run", "it is no file"),
+        ("folder.py:run", "it is not a regular file"),
         ("out.py:run", "The path leads outside its folder"),
     ],
 )
@@ -197,8 +197,8 @@ def test_a_declaration_that_is_nested_too_deep_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"[]", "It holds no `servers`"),
-        (b'{"servers": 3}', "It holds no `servers`"),
+        (b"[]", "It does not have an object `servers`"),
+        (b'{"servers": 3}', "It does not have an object `servers`"),
         (b"nothing", "It is not JSON"),
         (b'{"servers": {"a": {"nodes": [{"type": "mcp-a-b"}]}}}', "The node 'mcp-a-b' cannot be used"),
     ],

@@ -132,7 +132,7 @@ def test_whether_it_is_volatile_may_depend_on_a_parameter() -> None:
         ({"params": {"a": {"choices": ["x", None]}}}, "`choices` of `a` must be a list"),
         ({"params": {"a": {"choices": [["x"]]}}}, "`choices` of `a` must be a list"),
         ({"limits": "timeout"}, "`limits` must be a list of texts"),
-        ({"params": {"a": "str"}, "limits": ["timeout"]}, "`limits` names `timeout`, which is none of `params`"),
+        ({"params": {"a": "str"}, "limits": ["timeout"]}, "`limits` names `timeout`, which is not one of `params`"),
         ({"volatile": "yes"}, "`volatile` must be true or false, or an object"),
         ({"volatile": {"param": "a"}}, "`volatile` must be true or false, or an object"),
         ({"volatile": {"values": ["a"]}}, "`volatile` must be true or false, or an object"),

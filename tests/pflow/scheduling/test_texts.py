@@ -120,13 +120,13 @@ def test_a_cron_line_runs_the_very_words_that_were_given(tmp_path: Path, value: 
 
 @pytest.mark.parametrize("value", ["a\nb", "a\\b", "a\rb", "\x07"])
 def test_what_cron_cannot_carry_is_refused_with_another_way(value: str) -> None:
-    with pytest.raises(InvalidInputs, match="cron cannot carry") as refused:
+    with pytest.raises(InvalidInputs, match="cron cannot store") as refused:
         format_cron_line(replace(JOB, inputs=(f"topic={value}",)))
     assert refused.value.hint == "Write it to a file, and give topic=@FILE."
 
 
 def test_a_line_that_is_too_long_for_cron_is_refused() -> None:
-    with pytest.raises(InvalidInputs, match=f"cron takes {LONGEST}"):
+    with pytest.raises(InvalidInputs, match=f"cron accepts {LONGEST}"):
         format_cron_line(replace(JOB, inputs=("topic=" + "ü" * 400,)))
 
 

@@ -217,9 +217,9 @@ def test_what_was_probably_meant_is_told() -> None:
         ("${f.stdout.list.b}", "`f.stdout.list` is a list of 2: its first is `f.stdout.list[0]`."),
         ("${f.stdout.list[${i}].b}", "`f.stdout.list[${i}]` is empty."),
         ("${f.stdout.list[${f.stdout.a.be}]}", "`f.stdout.a` has: bee, sea. Did you mean ${f.stdout.a.bee}?"),
-        ("${f.stdout.none.x}", "`f.stdout.none` is null, and has nothing in it."),
-        ("${f.text.x}", "`f.text` is text that is no JSON, and has nothing in it."),
-        ("${f.code.x}", "`f.code` is a number, and has nothing in it."),
+        ("${f.stdout.none.x}", "`f.stdout.none` is null, and does not have items."),
+        ("${f.text.x}", "`f.text` is text without JSON, and does not have items."),
+        ("${f.code.x}", "`f.code` is a number, and does not have items."),
     ],
 )
 def test_a_miss_below_a_node_is_told_with_what_there_is_at_the_deepest_place_that_exists(
