@@ -156,7 +156,7 @@ def _expand_variables(name: str, value: Any, env: Mapping[str, str]) -> Any:
     if not isinstance(value, str):
         return value
 
-    def meant(found: re.Match[str]) -> str:
+    def look_up_variable(found: re.Match[str]) -> str:
         known, default = env.get(found[1]), cast("str | None", found[2])
         if default is not None and not known:  # as in a shell: also for a variable that is empty
             return default
@@ -169,7 +169,7 @@ def _expand_variables(name: str, value: Any, env: Mapping[str, str]) -> Any:
             )
         return known
 
-    return _VARIABLE.sub(meant, value)
+    return _VARIABLE.sub(look_up_variable, value)
 
 
 def _register_secrets(config: ServerConfig, plain: Mapping[str, Any]) -> None:

@@ -131,14 +131,14 @@ def _cancel_on_signals(cancellation: Any) -> Generator[list[int]]:
     """
     seen: list[int] = []
 
-    def end(number: int, _frame: object) -> None:
+    def cancel_run(number: int, _frame: object) -> None:
         seen.append(number)
         # In a thread, because the interrupted code may hold the lock that `cancel` needs.
         threading.Thread(target=cancellation.cancel).start()
 
     numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
     for number in numbers:
-        signal.signal(number, end)
+        signal.signal(number, cancel_run)
     try:
         yield seen
     finally:

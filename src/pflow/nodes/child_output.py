@@ -109,7 +109,7 @@ class OutputStream:
     def stop(self) -> None:
         """Read only the rest that is in the pipe now."""
         self._stopped = True
-        self._wake()
+        self._wake_reader()
 
     def get_output(self) -> ChildOutput:
         start = bytes(self._start)
@@ -139,13 +139,13 @@ class OutputStream:
     async def _wait_until_readable(self) -> None:
         loop = asyncio.get_running_loop()
         self._waiting = loop.create_future()
-        loop.add_reader(self._descriptor, self._wake)
+        loop.add_reader(self._descriptor, self._wake_reader)
         try:
             await self._waiting
         finally:
             loop.remove_reader(self._descriptor)
 
-    def _wake(self) -> None:
+    def _wake_reader(self) -> None:
         if self._waiting and not self._waiting.done():
             self._waiting.set_result(None)
 

@@ -34,15 +34,15 @@ def start_process(
     """Start a program as the leader of a new session, with exactly this environment. Raise NodeFailed."""
     opened: list[int] = []
 
-    def pipe() -> tuple[int, int]:
+    def open_pipe() -> tuple[int, int]:
         ends = os.pipe()
         opened.extend(ends)
         return ends
 
     try:
-        stdin, feeding = pipe() if with_input else (subprocess.DEVNULL, -1)
-        stdout, stdout_end = pipe()
-        stderr, stderr_end = pipe()
+        stdin, feeding = open_pipe() if with_input else (subprocess.DEVNULL, -1)
+        stdout, stdout_end = open_pipe()
+        stderr, stderr_end = open_pipe()
         process = subprocess.Popen(  # noqa: S603 - what is run is what the workflow says
             list(argv),
             stdin=stdin,

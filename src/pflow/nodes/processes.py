@@ -85,7 +85,7 @@ async def run_process(
             exc.outputs |= child.get_outputs()
         raise
     finally:
-        child.reap()
+        child.reap_process()
     raise NodeTimedOut(
         f"It was still running after {timeout_s:g} s, and was ended.",
         hint="Increase `timeout`, or reduce the work.",
@@ -169,7 +169,7 @@ class _Child:
         self._stdout.discard()
         self._stderr.discard()
 
-    def reap(self) -> None:
+    def reap_process(self) -> None:
         if not self._over.cancel():
             self._over.exception()  # or asyncio reports an exception that was never retrieved
         self._watch.close()

@@ -173,7 +173,7 @@ def _set_limits(memory_mb: float, cpu_s: int | None) -> None:
 def _report_when_stopped(descriptor: int) -> None:
     process = os.getpid()
 
-    def stopped(number: int, frame: FrameType | None) -> None:
+    def report_and_exit(number: int, frame: FrameType | None) -> None:
         while frame and frame.f_code.co_filename != NAME:
             frame = frame.f_back
         if os.getpid() == process:  # and not one that the code has forked
@@ -185,7 +185,7 @@ def _report_when_stopped(descriptor: int) -> None:
                     continue
         os._exit(128 + number)
 
-    signal.signal(signal.SIGTERM, stopped)
+    signal.signal(signal.SIGTERM, report_and_exit)
 
 
 def _write_report(descriptor: int, report: dict[str, Any]) -> None:
