@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from universe import systems
-from universe.citing import CitedSource, bibtex, sources_of
+from universe.provenance.bibliography import CitedSource, bibtex, sources_of
 
 AGOL = {
     "id": "agol2021",

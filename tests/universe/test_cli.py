@@ -15,7 +15,7 @@ import pytest
 
 from tests.universe.domain.samples import EMPTY_STATE, a_body, add_star
 from universe.cli import run
-from universe.cli.shared import account_name
+from universe.cli.common import get_account_name
 
 TICK: Final = '{"type": "tick"}'
 HOSTILE: Final = "Hven\n★ forged\r\x1b]0;owned\x07\x1b[31m[bold]mark[/bold]"
@@ -240,7 +240,7 @@ def test_cite_tells_where_a_value_comes_from(ask: Ask) -> None:
     heavier = {"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}, "reason": "to see"}
     done = ask("send", "t", json.dumps(heavier)).out
     assert "'trappist-1-e': mass no longer cites 'agol2021', which gave another value." in done
-    author = f"{account_name()} (command line)"
+    author = f"{get_account_name()} (command line)"
     told = ask("cite", "t", "--body", "trappist-1-e", "--field", "mass").out
     assert f"set by {author} in version 2" in told
     assert ": to see" in told

@@ -4,8 +4,8 @@ from itertools import islice
 from typing import Any, Final
 
 from universe.domain.hierarchy import MAX_DEPTH
-from universe.domain.state import EMPTY, Kind, State
-from universe.domain.suggestions import nearest_entities
+from universe.domain.state import EMPTY, EntityKind, State
+from universe.domain.suggestions import find_nearest_entities
 from universe.errors import (
     ChildAlreadyInGroup,
     ChildNotInGroup,
@@ -52,7 +52,7 @@ _WHY: Final = {
     "tooDeep": f"nothing is nested deeper than {MAX_DEPTH:,}",
     "notFound": "{missing} is not there",
 }
-_REFERENCES: Final[dict[str, tuple[tuple[str, Kind], ...]]] = {
+_REFERENCES: Final[dict[str, tuple[tuple[str, EntityKind], ...]]] = {
     "starNotFound": (("id", "stars"),),
     "groupNotFound": (("id", "groups"),),
     "smallBodyFieldNotFound": (("id", "smallBodyFields"),),
@@ -72,25 +72,25 @@ def is_refusal(event: Event) -> bool:
     return event["type"] in REFUSALS
 
 
-def refusal(event: Event, state: State = EMPTY, **ids: Any) -> CommandRefused:
+def make_refusal_error(event: Event, state: State = EMPTY, **ids: Any) -> CommandRefused:
     """Return the error that explains this refusal in this state, with the nearest ids to those that name nothing."""
     kind, message, hint = _REFUSALS[event["type"]]
     said = {name: value[:100] if isinstance(value, str) else value for name, value in event.items()}
     # One code for a body that is not there, whichever command missed it.
     if event.get("reason") == "notFound":
         kind = StarNotFound
-    missing: list[tuple[str, Kind]] = [
+    missing: list[tuple[str, EntityKind]] = [
         (event[field], kinds)
         for field, kinds in _REFERENCES.get(event["type"], ())
         if event[field] not in state.entities(kinds)
     ]
     why = _WHY.get(event.get("reason", ""), "").format(missing=" and ".join(f"'{key[:100]}'" for key, _ in missing))
-    near = [one for key, kinds in missing for one in nearest_entities(key, state.entities(kinds))]
+    near = [one for key, kinds in missing for one in find_nearest_entities(key, state.entities(kinds))]
     known = [] if near or not missing else list(islice(state.entities(missing[0][1]), _LISTED))
     found = {name: names for name, names in (("nearest", near), ("known", known)) if names}
     return kind(message.format(**said, why=why), hint=did_you_mean(near) + hint, **ids, **found, event=event)
 
 
-def meaning(event_type: str) -> str:
+def get_refusal_code(event_type: str) -> str:
     """The error code a refusal comes as, for the reference."""
     return _REFUSALS[event_type][0].code

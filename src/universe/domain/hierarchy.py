@@ -11,7 +11,7 @@ Entities = Mapping[str, Mapping[str, Any]]
 Reason = Literal["cycle", "tooDeep"]
 
 
-def problem_of(child: str, parent: str, entities: Entities, link: Link) -> Reason | None:
+def find_hierarchy_problem(child: str, parent: str, entities: Entities, link: Link) -> Reason | None:
     """Return the reason why `child` cannot be put below `parent`, if any. The walk ends at an id that is not there."""
     above: str | None = parent
     for _ in range(MAX_DEPTH):
@@ -22,13 +22,13 @@ def problem_of(child: str, parent: str, entities: Entities, link: Link) -> Reaso
             return None
         above = entity.get(link)
     # A way up that never ends only a state from elsewhere can have; nothing new closes it then.
-    line = line_above(parent, entities, link)
+    line = list_ancestors(parent, entities, link)
     if child in line:
         return "cycle"
     return None if entities[next(reversed(line))].get(link) in line else "tooDeep"
 
 
-def line_above(start: str | None, entities: Entities, link: Link) -> dict[str, None]:
+def list_ancestors(start: str | None, entities: Entities, link: Link) -> dict[str, None]:
     """`start` and everything above it that is there, each once, upward."""
     line: dict[str, None] = {}
     above = start
@@ -38,7 +38,7 @@ def line_above(start: str | None, entities: Entities, link: Link) -> dict[str, N
     return line
 
 
-def circle_in(entities: Entities, link: str) -> str | None:
+def find_cycle(entities: Entities, link: str) -> str | None:
     """The first entity found to be its own ancestor."""
     ends: set[str] = set()
     for start in entities:
@@ -53,7 +53,7 @@ def circle_in(entities: Entities, link: str) -> str | None:
     return None
 
 
-def with_descendants(root: str, stars: Entities) -> list[str]:
+def list_descendants(root: str, stars: Entities) -> list[str]:
     """`root` and everything listed below it, parents first; what is listed but not there is listed here too.
 
     What is listed twice is listed twice here, but its own children only once.

@@ -21,12 +21,12 @@ _SYNONYMS: Final = (
 """Words that people use for words of commands."""
 
 
-def nearest(word: str, known: Iterable[str]) -> list[str]:
+def find_nearest(word: str, known: Iterable[str]) -> list[str]:
     """Return up to three of the known names, the most similar first; nothing if none is similar."""
-    return [name for name, _ in _score(word, {name: name for name in islice(known, _SEARCHED)})]
+    return [name for name, _ in _find_similar(word, {name: name for name in islice(known, _SEARCHED)})]
 
 
-def nearest_command(word: str, known: Iterable[str]) -> list[str]:
+def find_nearest_commands(word: str, known: Iterable[str]) -> list[str]:
     """Return commands of similar names, or of names that mean the same: `deletePlanet` is `removeStar`."""
     names = list(known)
     meant = word[:_LONGEST].lower()
@@ -34,19 +34,19 @@ def nearest_command(word: str, known: Iterable[str]) -> list[str]:
         meant = pattern.sub(usual, meant)
     if meant.startswith("tick"):
         return ["tick"]
-    return list(dict.fromkeys(nearest(meant, names) + nearest(word, names)))[:_SUGGESTED]
+    return list(dict.fromkeys(find_nearest(meant, names) + find_nearest(word, names)))[:_SUGGESTED]
 
 
-def nearest_entities(word: str, entities: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def find_nearest_entities(word: str, entities: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return the ids of entities whose id or name is similar."""
     some = list(islice(entities.items(), _SEARCHED))
     names = {key: name for key, entity in some if isinstance(name := entity.get("name"), str)}
-    found = _score(word, {key: key for key, _ in some}) + _score(word, names)
+    found = _find_similar(word, {key: key for key, _ in some}) + _find_similar(word, names)
     ordered = sorted(found, key=lambda one: -one[1])
     return list(dict.fromkeys(key for key, _ in ordered))[:_SUGGESTED]
 
 
-def _score(word: str, names: Mapping[str, str]) -> list[tuple[str, float]]:
+def _find_similar(word: str, names: Mapping[str, str]) -> list[tuple[str, float]]:
     from rapidfuzz import fuzz, process  # most names are right
 
     found = process.extract(
@@ -60,7 +60,7 @@ def _score(word: str, names: Mapping[str, str]) -> list[tuple[str, float]]:
     return [(key, score) for _, score, key in found]
 
 
-def bodies_called(text: str, stars: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def find_bodies_by_name(text: str, stars: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return the ids of the bodies with this id or name: upper and lower case are the same.
 
     The last word of an id or name is enough if it is unique, such as `e` for `trappist-1-e`.
@@ -68,13 +68,13 @@ def bodies_called(text: str, stars: Mapping[str, Mapping[str, Any]]) -> list[str
     if text in stars:
         return [text]
     wanted = text.strip().casefold()
-    named = names_of(stars)
+    named = list_lowercase_names(stars)
     if found := [key for key, names in named.items() if wanted in names]:
         return found
     ends = [key for key, names in named.items() if any(one.endswith((f" {wanted}", f"-{wanted}")) for one in names)]
     return ends if wanted and len(ends) == 1 else []
 
 
-def names_of(stars: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+def list_lowercase_names(stars: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
     """Return the id and the name of each body by its id, in lower case."""
     return {key: (key.casefold(), str(body.get("name") or "").strip().casefold()) for key, body in stars.items()}

@@ -13,7 +13,7 @@ from tests.universe.mcp.agents import agent, answer, error_in, refused, send, st
 from tests.universe.mcp.listening import commands_of
 from tests.universe.mcp.served import Json, Served, served
 from universe.store.memory import MemoryStore
-from universe.store.rebuilding import rebuild
+from universe.store.replica import rebuild_replica
 from uraniborg.kernel.mcp.testing import json_of, text_of
 
 TICK = command("tick")
@@ -91,7 +91,7 @@ async def test_a_bare_tick_is_kept_told_to_listeners_and_answered(u: str) -> Non
         async with commands_of(server.http, u) as listener:
             said = await send(client, u, TICK)
             event = await listener.next()
-        kept = await rebuild(store, u)
+        kept = await rebuild_replica(store, u)
     timed = {"timePassed": 1, "time": 1, "timeUnit": "simulation seconds"}
     assert said == {"nextState": {**samples.EMPTY_STATE, "time": 1}, "events": [], "version": 1, **timed}
     assert (event.name, event.id) == ("command", "1")

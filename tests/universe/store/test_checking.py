@@ -12,7 +12,7 @@ from tests.universe.domain.samples import add_star
 from tests.universe.store.material import snapshot
 from universe.errors import UniverseNotFound
 from universe.service.universes import UniverseService
-from universe.store.checking import verify
+from universe.store.log_verification import verify_log
 from universe.store.memory import MemoryStore
 from universe.store.port import Entry, Snapshot
 
@@ -27,17 +27,17 @@ async def store() -> AsyncIterator[MemoryStore]:
         await service.create("Hven", universe_id="u")
         for number in range(3):
             await service.send("u", add_star(f"s{number}"))
-        await service._live["u"].settle()
+        await service._cache.cached["u"].wait_until_idle()
         await service.send("u", [add_star("s3"), add_star("s4"), {"type": "tick", "dt": 2}])
-        await service._live["u"].settle()
+        await service._cache.cached["u"].wait_until_idle()
         assert await made.snapshot_versions("u") == [3, 6]
         made._kept["u"].snapshots.pop(6)
         yield made
 
 
 async def found(store: MemoryStore) -> list[tuple[int, str]]:
-    verdict = await verify(store, "u")
-    assert verdict.is_whole is (verdict.problems == [])
+    verdict = await verify_log(store, "u")
+    assert verdict.is_intact is (verdict.problems == [])
     return [(problem["sequence"], problem["problem"]) for problem in verdict.problems]
 
 
@@ -47,7 +47,7 @@ async def test_a_whole_log_is_whole_and_all_of_it_was_read(store: MemoryStore) -
     def tell(done: int, of: int) -> None:
         told.append((done, of))
 
-    verdict = await verify(store, "u", tell)
+    verdict = await verify_log(store, "u", tell)
     head = {"version": 6, "digest": store._kept["u"].log[-1].digest.hex()}
     counts: dict[str, Any] = {"entries": 6, "snapshots": 1, "problems": []}
     assert verdict.as_dict() == {"universeId": "u", "ok": True, **counts, "head": head, "mark": None}
@@ -56,7 +56,7 @@ async def test_a_whole_log_is_whole_and_all_of_it_was_read(store: MemoryStore) -
 
 async def test_a_universe_that_is_not_there_cannot_be_verified(store: MemoryStore) -> None:
     with pytest.raises(UniverseNotFound):
-        await verify(store, "nobody")
+        await verify_log(store, "nobody")
 
 
 def altered(at: int, **changes: Any) -> Callable[[Log], None]:
