@@ -1,4 +1,4 @@
-"""Bodies: adding, changing, removing, attaching, and their rings."""
+"""Handlers of the commands for bodies and their rings."""
 
 from typing import Any
 

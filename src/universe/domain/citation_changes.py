@@ -1,4 +1,4 @@
-"""Sentences about the citations that a change withdrew and the values that it recomputed."""
+"""Descriptions of the citations that a change withdrew and the values that it recomputed."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,13 +7,13 @@ from universe.domain.citations import get_set_by_records, list_sources, map_fiel
 from universe.domain.entities import Entity
 from universe.domain.state import State, Touched
 
-_MOST_BODIES: Final = 5
-_SHOWN: Final = 60
-_MOST_FIELDS: Final = 6
+_MAX_BODIES: Final = 5
+_MAX_CHARS: Final = 60
+_MAX_FIELDS: Final = 6
 
 
 def describe_citation_changes(before: State, after: State, touched: Touched) -> list[str]:
-    """Return what a change did to citations, in a few sentences; nothing if it left them all. Does not raise."""
+    """Return a few sentences about the changes of citations; an empty list if there are none. Never raise."""
     sentences: list[str] = []
     computed: dict[str, list[str]] = {}
     stale: dict[str, list[str]] = {}
@@ -32,9 +32,9 @@ def describe_citation_changes(before: State, after: State, touched: Touched) -> 
             stale[key] = [field for field, record in fresh.items() if "withdrawn" in record]
         elif found := list(_describe_body(key, old, new, fresh)):
             bodies += 1
-            sentences += found if bodies <= _MOST_BODIES else []
-    if bodies > _MOST_BODIES:
-        sentences.append(f"Citations of {bodies - _MOST_BODIES:,} more bodies changed likewise.")
+            sentences += found if bodies <= _MAX_BODIES else []
+    if bodies > _MAX_BODIES:
+        sentences.append(f"Citations of {bodies - _MAX_BODIES:,} more bodies changed in the same way.")
     computed, stale = ({key: fields for key, fields in one.items() if fields} for one in (computed, stale))
     if computed:
         sentences.append(
@@ -48,7 +48,7 @@ def describe_citation_changes(before: State, after: State, touched: Touched) -> 
 
 
 def _list_all_fields(fields_of: dict[str, list[str]]) -> str:
-    """Return the fields of several bodies, each once, with their verb."""
+    """Return the fields of several bodies, each once, followed by `is` or `are`."""
     fields = list(dict.fromkeys(field for fields in fields_of.values() for field in fields))
     return f"{_list_fields(fields)} {'is' if len(fields) == 1 else 'are'}"
 
@@ -60,7 +60,7 @@ def _find_new_records(old: Entity, new: Entity) -> dict[str, Entity]:
 
 def _describe_body(key: str, old: Entity, new: Entity, fresh: dict[str, Entity]) -> Iterator[str]:
     cited_now = map_fields_to_sources(list_sources(new))
-    name = f"'{key[:_SHOWN]}'"
+    name = f"'{key[:_MAX_CHARS]}'"
     for source in list_sources(old):
         lost = [field for field in map_fields_to_sources([source]) if source["id"] not in cited_now.get(field, ())]
         uncited = {field: fresh[field] for field in lost if field in fresh and "sources" not in fresh[field]}
@@ -76,11 +76,11 @@ def _describe_body(key: str, old: Entity, new: Entity, fresh: dict[str, Entity])
     for basis, fields in bases.items():
         yield f"{name}: recomputed {_list_fields(fields)} from {basis}."
     if old.get("stateVector") is not None and new.get("stateVector") is None:
-        yield f"{name}: stateVector was removed, because it belongs to the orbit before."
+        yield f"{name}: stateVector was removed, because it belongs to the previous orbit."
 
 
 def _describe_lost_citation(fields: list[str], source: Entity) -> str:
-    return f"no longer {'cites' if len(fields) == 1 else 'cite'} '{source['id'][:_SHOWN]}'"
+    return f"no longer {'cites' if len(fields) == 1 else 'cite'} '{source['id'][:_MAX_CHARS]}'"
 
 
 def _describe_basis(field: str, basis: str) -> str:
@@ -92,11 +92,11 @@ def _has_moved(old: Entity, new: Entity) -> bool:
 
 
 def _list_ids(keys: list[str]) -> str:
-    more = f" and {len(keys) - _MOST_BODIES:,} more" if len(keys) > _MOST_BODIES else ""
-    return ", ".join(f"'{key[:_SHOWN]}'" for key in keys[:_MOST_BODIES]) + more
+    more = f" and {len(keys) - _MAX_BODIES:,} more" if len(keys) > _MAX_BODIES else ""
+    return ", ".join(f"'{key[:_MAX_CHARS]}'" for key in keys[:_MAX_BODIES]) + more
 
 
 def _list_fields(fields: list[str]) -> str:
-    shown = [field if len(field) <= _SHOWN else f"{field[:_SHOWN]}…" for field in fields[:_MOST_FIELDS]]
-    more = f" and {len(fields) - _MOST_FIELDS:,} more" if len(fields) > _MOST_FIELDS else ""
+    shown = [field if len(field) <= _MAX_CHARS else f"{field[:_MAX_CHARS]}…" for field in fields[:_MAX_FIELDS]]
+    more = f" and {len(fields) - _MAX_FIELDS:,} more" if len(fields) > _MAX_FIELDS else ""
     return ", ".join(shown) + more

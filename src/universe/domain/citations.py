@@ -6,7 +6,7 @@ from typing import Any, cast
 from universe.domain.entities import Entity
 
 FieldTest = Callable[[str], bool]
-"""A question about a field."""
+"""A test of the name of a field."""
 
 
 def list_sources(body: Mapping[str, Any]) -> list[Entity]:
@@ -23,7 +23,7 @@ def list_cited_fields(source: Mapping[str, Any]) -> list[str]:
 
 
 def get_locations(source: Mapping[str, Any]) -> Entity:
-    """Return for each field the location in the publication that has its value, where one is recorded."""
+    """Return the recorded locations in the publication, by field."""
     locations = source.get("locations")
     return cast("Entity", locations) if isinstance(locations, dict) else {}
 
@@ -38,7 +38,7 @@ def map_fields_to_sources(sources: Iterable[Entity]) -> dict[str, list[str]]:
 
 
 def get_set_by_records(body: Mapping[str, Any]) -> dict[str, Entity]:
-    """Return for each field that a command set, cited or left without its source, the record of that command."""
+    """Return the record of the last command that set, cited or withdrew each field, by field."""
     records = body.get("setBy")
     found = cast("Entity", records) if isinstance(records, dict) else {}
     return {field: record for field, record in found.items() if isinstance(record, dict)}
@@ -50,7 +50,7 @@ def is_tracked(body: Mapping[str, Any]) -> bool:
 
 
 def remove_cited_fields(source: Entity, is_withdrawn: FieldTest) -> Entity | None:
-    """Return the source without some of its fields; None if none is left of those it had."""
+    """Return the source without the withdrawn fields; None if no field is left."""
     fields = list_cited_fields(source)
     left = [field for field in fields if not is_withdrawn(field)]
     if len(left) == len(fields):
@@ -111,7 +111,7 @@ def _add_universe(body: Entity, universe_id: str) -> Entity:
 
 
 def mark_imported(body: Entity) -> Entity:
-    """Return a body that came with a state: its records are marked as what a log here does not confirm."""
+    """Return an imported body whose records are marked as imported, because no log here confirms them."""
     return replace_set_by_records(
         body, {field: {**record, "imported": True} for field, record in get_set_by_records(body).items()}
     )

@@ -1,4 +1,4 @@
-"""Belts of particles, protoplanetary disks and nebulae: three maps with the same ways to change them."""
+"""Handlers of the commands for belts of particles, protoplanetary disks and nebulae."""
 
 from collections.abc import Callable
 from functools import partial

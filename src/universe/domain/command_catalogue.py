@@ -1,4 +1,4 @@
-"""The commands told to people and agents: by category, with fields, an example and what is refused."""
+"""The reference of commands and entities: by category, with fields, an example and refusals."""
 
 from functools import cache
 from inspect import cleandoc
@@ -32,19 +32,21 @@ _REFUSALS: Final[dict[str, tuple[str, ...]]] = {
     "removeRing": ("ringNotFound",),
     "replaceSnapshot": ("replaceSnapshotFailed",),
 }
-"""The events of each command that mean it was refused."""
+"""The events that refuse each command."""
 
 SLUGS: Final = [slug for _, slug, _ in CATEGORIES]
 
 
 class UnknownCategory(InvalidInput):
+    """The category of commands does not exist."""
+
     code = "unknown_category"
     status = 400
 
 
 @cache
 def list_categories() -> list[dict[str, Any]]:
-    """All ten categories with their commands."""
+    """Return all ten categories with their commands."""
     return [
         {"name": name, "slug": slug, "commands": [_describe_command(get_command_type(kind)) for kind in kinds]}
         for name, slug, kinds in CATEGORIES
@@ -52,7 +54,7 @@ def list_categories() -> list[dict[str, Any]]:
 
 
 def find_category(slug: str) -> dict[str, Any]:
-    """One category, by slug or name. Raises UnknownCategory."""
+    """Return one category, by slug or name. Raise UnknownCategory."""
     for one in list_categories():
         if slug in (one["slug"], one["name"]):
             return one
@@ -92,17 +94,17 @@ _ENTITIES: Final = (
 
 
 def write_reference() -> str:
-    """Commands and entities as a page to read."""
+    """Return the reference of commands and entities as Markdown."""
     return "\n".join([*_write_commands(), *_write_entities()])
 
 
 def _write_entities() -> list[str]:
-    lines = ["# Entities", "", "Fields beyond these are kept as they come. Optional ones may be null.", ""]
+    lines = ["# Entities", "", "Other fields are stored unchanged. Optional fields may be null.", ""]
     for name in _ENTITIES:
         schema = make_openapi_components()[name]
-        said = cleandoc(schema.get("description", ""))
-        lines += [f"## {name}", "", *([said, ""] if said else []), "| field | type | |", "|---|---|---|"]
-        lines += [_write_field_row(field, told) for field, told in describe_entity_fields(schema).items()]
+        description = cleandoc(schema.get("description", ""))
+        lines += [f"## {name}", "", *([description, ""] if description else []), "| field | type | |", "|---|---|---|"]
+        lines += [_write_field_row(field, facts) for field, facts in describe_entity_fields(schema).items()]
         lines.append("")
     return lines
 

@@ -1,4 +1,4 @@
-"""Values that follow from other values of a body: recomputed when these change, or known to be out of date."""
+"""Derived values of a body: recomputed when their basis changes, or known to be out of date."""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -11,7 +11,7 @@ from universe.orbits.units import SOLAR_MASS_IN_KG, convert
 
 Bodies = Mapping[str, Entity]
 Causes = dict[str, str]
-"""For each field that does not hold any more, or was recomputed: the field whose change is the cause."""
+"""For each field that was recomputed or is out of date: the field whose change is the cause."""
 
 _NEAR: Final = 1e-9
 """Two numbers this near each other, relative to their size, are the same value in two fields."""
@@ -23,7 +23,7 @@ _OUT_OF_DATE: Final[dict[str, tuple[str, ...]]] = {
     **{f"orbitRot{axis}": _PLANE for axis in "XYZ"},
     **{f"orbitOffset{axis}": _SHAPE for axis in "XYZ"},
 }
-"""Fields of the simple rule that need vectors to recompute, with the elements they follow from."""
+"""Fields of the simple orbit that are not recomputed, with the elements that they depend on."""
 
 
 def get_field_value(body: Mapping[str, Any], field: str) -> Any:
@@ -52,11 +52,11 @@ _RULES: Final[tuple[tuple[str, str, Callable[[float, Entity], float | None]], ..
     ("eccentricity", "kepler.eccentricity", lambda eccentricity, _: eccentricity),
     ("orbitalSpeed", "kepler.period", lambda period, _: 360 / period if period else None),
 )
-"""Fields that are recomputed, the field each follows from, and how."""
+"""Fields that are recomputed, the basis of each, and its function."""
 
 
 class Derived(NamedTuple):
-    """A body whose derived values are up to date, and the fields that changed or lost their basis by it."""
+    """A body with updated derived values, and the causes of the fields that changed or are out of date."""
 
     body: Entity
     causes: Causes
@@ -68,7 +68,7 @@ def is_same_value(one: Any, other: Any) -> bool:
 
 
 def derive_fields(old: Entity, new: Entity) -> Derived:
-    """Return the body with the values that follow from changed ones, unless it was given new values for them too."""
+    """Return the body with values recomputed from changed ones, unless they were set too."""
     causes: Causes = {}
     body = new
     for field, basis, compute in _RULES:
@@ -100,7 +100,7 @@ def derive_fields(old: Entity, new: Entity) -> Derived:
 
 
 def drop_stale_orbit_states(old: Entity, new: Entity) -> Entity:
-    """Return the body without the measured state and period of an orbit that it does not have any more."""
+    """Return the body without the state vector and osculating period of its previous orbit."""
     before, now = _get_kepler_block(old), _get_kepler_block(new)
     body = new
     has_new_orbit = before != now or old.get("parentId") != new.get("parentId")
@@ -120,9 +120,9 @@ def drop_stale_orbit_states(old: Entity, new: Entity) -> Entity:
 def derive_orbits(
     before: Bodies, after: Bodies, touched: Iterable[str], orbits: Iterable[str], *, given: Collection[str] = ()
 ) -> dict[str, Derived]:
-    """Return those of the bodies `orbits` whose derived element follows from a value or from masses that changed.
+    """Return the bodies of `orbits` whose derived element depends on a changed value or mass.
 
-    The bodies `given` stay as they are: their elements are only known not to follow any more.
+    The bodies `given` are not changed: their elements are only reported as out of date.
     """
     candidates = {key: after[key] for key in sorted(orbits) if key in after and key in before}
     if not candidates or not any(
@@ -132,7 +132,7 @@ def derive_orbits(
     masses = orbited_masses(before)
     bodies = dict(after.items())
     found: dict[str, Derived] = {}
-    for _ in range(_ROUNDS):  # an orbit that has another size may be inside others now, or outside
+    for _ in range(_ROUNDS):  # a new size may move an orbit inside or outside of others
         earlier, found = found, {}
         masses_now = orbited_masses(bodies)
         for key, body in candidates.items():
@@ -146,7 +146,7 @@ def derive_orbits(
 
 
 def _can_change_orbits(old: Entity | None, new: Entity | None, key: str, orbits: Bodies) -> bool:
-    """Return True if a change of this body can change its orbit, or the mass that one of `orbits` is about."""
+    """Return True if a change of this body can change its orbit, or the central mass of one of `orbits`."""
     old, new = old or {}, new or {}
     if all(old.get(name) == new.get(name) for name in ("mass", "parentId", "kepler")):
         return False
@@ -156,7 +156,7 @@ def _can_change_orbits(old: Entity | None, new: Entity | None, key: str, orbits:
 
 
 def _derive_element(old: Entity, new: Entity, mass_ratio: float | None) -> Derived | None:
-    """Return the body with the element that follows by Kepler's third law; None if it stays as it is."""
+    """Return the body with its element derived by Kepler's third law; None if nothing changed."""
     element = get_derived_element(new)
     field = f"kepler.{element}"
     (_, stated_before), (basis, stated) = _find_basis(old, element), _find_basis(new, element)
@@ -185,7 +185,7 @@ def _derive_element(old: Entity, new: Entity, mass_ratio: float | None) -> Deriv
 
 
 def _find_basis(body: Entity, element: str | None) -> tuple[str, Any]:
-    """Return the field, and its value, that Kepler's third law gives the derived element from."""
+    """Return the field, and its value, from which Kepler's third law derives the element."""
     if element == "period":
         return "kepler.semiMajorAxis", get_field_value(body, "kepler.semiMajorAxis")
     osculating = get_field_value(body, "kepler.osculatingPeriod")
@@ -210,7 +210,7 @@ def _compute_number(compute: Callable[[float, Entity], float | None], basis: Any
 
 
 def _compute_ratio(before: Any, now: Any) -> float | None:
-    """Return how many times the number before a number is; None unless both are above 0."""
+    """Return `now` divided by `before`; None unless both are above 0."""
     if not (_is_number(before) and _is_number(now) and before > 0 and now > 0):
         return None
     return 1.0 if before == now else now / before

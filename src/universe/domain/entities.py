@@ -1,7 +1,7 @@
-"""What a universe is made of, as JSON: every entity with its exact names. Keys beyond these are kept as they come.
+"""The entities of a universe as JSON: bodies, groups, belts, disks and nebulae.
 
-Entities are plain dictionaries everywhere; these types say what is in them, for the checker of types, for the checking
-of input and for the reference. Required fields are never null; fields that may be left out may also be null.
+Entities are plain dictionaries; these types describe them for the type checker, the validation of input and the
+reference. Other keys are stored unchanged. Required fields are never null; optional fields may be null.
 """
 
 from typing import Annotated, Any, Literal, NotRequired
@@ -125,7 +125,7 @@ class RoguePlanetMeta(TypedDict):
 
 
 class StarOptions(TypedDict):
-    """What a body may have beside what it must."""
+    """The optional fields of a body."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
@@ -321,4 +321,4 @@ class NebulaRegion(TypedDict):
 
 
 Entity = dict[str, Any]
-"""Any of these, as the code that does not look inside passes it on."""
+"""Any entity, for code that does not depend on its type."""

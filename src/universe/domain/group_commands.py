@@ -1,4 +1,4 @@
-"""Groups: adding, changing, removing, and what is in them."""
+"""Handlers of the commands for groups and their members."""
 
 from typing import Any
 

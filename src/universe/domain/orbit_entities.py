@@ -12,7 +12,7 @@ _TIME_SCALES: Final[list[Any]] = [
     {"required": ["period"], "properties": {"period": {"type": "number"}}},
     {"required": ["units"], "properties": {"units": {"const": "astronomical"}}},
 ]
-"""A period is needed, unless the units are astronomical."""
+"""The period is required unless the units are astronomical."""
 _SHAPES: Final[list[Any]] = [
     {
         "required": ["semiMajorAxis"],
@@ -32,7 +32,7 @@ _SHAPES: Final[list[Any]] = [
     },
     {"required": ["q"], "properties": {"q": {"type": "number", "exclusiveMinimum": 0}, "semiMajorAxis": _NULL}},
 ]
-"""An ellipse or a hyperbola by its semi-major axis, and any orbit by its periapsis distance."""
+"""An ellipse or a hyperbola with a semi-major axis, or any orbit with a periapsis distance."""
 _ORBITS: Final[list[Any]] = [
     {"required": [*time["required"], *shape["required"]], "properties": {**time["properties"], **shape["properties"]}}
     for time in _TIME_SCALES
@@ -100,7 +100,7 @@ class Kepler(TypedDict):
 
 
 def check_orbit(orbit: Kepler) -> Kepler:
-    """Return the block if its fields describe an orbit together. Raise ValueError for the first that does not fit."""
+    """Return the block. Raise ValueError if its fields together do not describe an orbit."""
     axis, nearest, eccentricity = orbit.get("semiMajorAxis"), orbit.get("q"), orbit.get("eccentricity") or 0.0
     if axis is not None and nearest is not None:
         raise ValueError("has both semiMajorAxis and q, the periapsis distance: leave one out")

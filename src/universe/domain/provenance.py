@@ -1,4 +1,4 @@
-"""A citation belongs to a value: a value that changes loses its source, and the body records who set it.
+"""Provenance of values: a changed value loses its source, and the body records the command that set it.
 
 `sources` of a body says which publication gave which fields; `setBy` says, for fields that a command set, cited or
 left without a source, which entry of the log did so. A body that never had sources has neither.
@@ -40,21 +40,21 @@ ORBIT_FIELDS: Final = frozenset(
         *("orbitOffsetX", "orbitOffsetY", "orbitOffsetZ", "orbitRotX", "orbitRotY", "orbitRotZ", "stateVector"),
     }
 )
-"""Fields and blocks that describe a motion about the parent: another parent, another orbit."""
+"""Fields and blocks that describe an orbit about the parent and lose their sources with a new parent."""
 
 Mode = Literal["patch", "body", "state"]
-"""How a body came: changed in part, replaced by a whole body, or replaced within a whole state."""
+"""How a body was changed: in part, as a whole body, or as part of a whole state."""
 
 
 class Origin(NamedTuple):
-    """The log entry that a change is: its version and its author, where they are known."""
+    """The version and the author of the log entry of a change, if known."""
 
     version: int | None = None
     by: str | None = None
 
 
 class _Change(NamedTuple):
-    """How bodies are changed: the mode, whether the command gives sources, and the record of the command."""
+    """A change of bodies: its mode, whether the command gives sources, and the record of the command."""
 
     mode: Mode
     gives_sources: bool
@@ -62,7 +62,7 @@ class _Change(NamedTuple):
 
 
 def track_provenance(before: State, draft: Draft, command: Command, origin: Origin) -> None:
-    """Withdraw the sources of values that a command has changed, and record in the bodies who set them."""
+    """Withdraw the sources of values that a command changed, and record the command in the bodies."""
     kind = command["type"]
     mode: Mode = "body" if kind == "addStar" else "state" if kind == "replaceSnapshot" else "patch"
     gives_sources = kind == "updateStar" and "sources" in command["payload"]
@@ -97,7 +97,7 @@ def _revise_bodies(
             continue
         how = change if key in changed else patch
         body, causes = derived.get(key, Derived(new, {}))
-        # A whole body or state stays as it was given: what does not follow any more is only without its source.
+        # A whole body or state is stored as given: derived values that do not fit lose only their source.
         body = _revise_body(old, body if how.mode == "patch" else new, causes, how)
         if body is not new:
             yield key, body
@@ -106,7 +106,7 @@ def _revise_bodies(
 def _derive_bodies(
     before: Entities, state: State, changed: dict[str, None], *, given: Collection[str]
 ) -> dict[str, Derived]:
-    """Return the bodies whose values depend on changed ones: state vectors first, then Kepler's law, then the rest."""
+    """Return the bodies with values derived from changed ones: state vectors, then Kepler's law, then the rest."""
     current = state.stars
     for key in changed:
         old, new = before.get(key), current.get(key)
@@ -175,7 +175,7 @@ def _revise_set_by_records(
 
 
 def _make_change_test(old: Entity | None, new: Entity, causes: Causes) -> FieldTest:
-    """Return the test whether a field has another value than before, or lost its basis."""
+    """Return a test that is True for a field with a new value, or whose basis has changed."""
     has_moved = old is not None and old.get("parentId") != new.get("parentId")
 
     def is_changed(field: str) -> bool:
@@ -191,7 +191,7 @@ def _make_change_test(old: Entity | None, new: Entity, causes: Causes) -> FieldT
 
 
 def _find_cause(field: str, old: Entity | None, new: Entity, causes: Causes) -> Entity:
-    """Return why a field that was not set itself has a record: recomputed from another, or left without its basis."""
+    """Return the cause for the record of a field that was not set: recomputed, or its source withdrawn."""
     basis = causes.get(field)
     if old is None or not is_same_value(get_field_value(old, field), get_field_value(new, field)):
         return {"basis": basis} if basis else {}
@@ -200,7 +200,7 @@ def _find_cause(field: str, old: Entity | None, new: Entity, causes: Causes) -> 
 
 
 def _list_claimed_sources(old: Entity | None, new: Entity, mode: Mode, is_changed: FieldTest) -> list[Entity]:
-    """Return the sources that came with a body; with a whole one not those that gave another value before."""
+    """Return the sources given with a body, without stale ones that gave another value before."""
     given = list_sources(new)
     if mode == "patch" or old is None:
         return given
@@ -214,7 +214,7 @@ def _list_claimed_sources(old: Entity | None, new: Entity, mode: Mode, is_change
 
 
 def _find_new_citations(old: Entity | None, claimed: list[Entity], is_changed: FieldTest) -> dict[str, list[str]]:
-    """Return the fields with other sources or locations, or the same for another value, and the ids of the sources."""
+    """Return the fields with new sources, locations or cited values, and the ids of their sources."""
     before = list_sources(old or {})
     cited = map_fields_to_sources(before)
     known = {(one["id"], field): place for one in before for field, place in get_locations(one).items()}
@@ -232,7 +232,7 @@ def _find_new_citations(old: Entity | None, claimed: list[Entity], is_changed: F
 
 
 def _is_field_in(field: str, given: Collection[str]) -> bool:
-    """Return True if a field, or a block that it is in, is one of those given."""
+    """Return True if a field, or a block around it, is one of the given fields."""
     parts = field.split(".")
     return any(".".join(parts[:count]) in given for count in range(1, len(parts) + 1))
 

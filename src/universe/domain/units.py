@@ -1,4 +1,4 @@
-"""The units of a universe, as its bodies state them: scene units and seconds, or AU and days from a known instant."""
+"""The units of a universe: scene units and simulation seconds, or AU and days since an epoch."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
@@ -22,7 +22,7 @@ _FIXED: Final = {"massKg": "kg", "radiusKm": "km", "epochJulianDate": "days (Jul
 
 
 def get_unit(field: str, *, astronomical: bool) -> str:
-    """Return the unit of a field such as `mass` or `kepler.period`; nothing for a field without a unit."""
+    """Return the unit of a field such as `mass` or `kepler.period`; an empty string for a field without a unit."""
     name = field.rpartition(".")[2]
     length, time = ("AU", "days") if astronomical else ("scene units", "simulation seconds")
     kinds = (
@@ -42,7 +42,7 @@ def is_astronomical(bodies: Iterable[Body]) -> bool:
 
 
 def find_epoch(bodies: Iterable[Body]) -> float | None:
-    """Return the Julian date of time 0, if a body states it."""
+    """Return the Julian date of time 0; None if no body has it."""
     epochs = (_get_block(body, "physical").get("epochJulianDate") for body in bodies)
     return next((float(epoch) for epoch in epochs if isinstance(epoch, (int, float))), None)
 

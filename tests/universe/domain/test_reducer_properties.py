@@ -19,8 +19,7 @@ from universe.domain.command_parser import parse_command
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
 from universe.domain.events import REFUSALS, is_refusal, make_refusal_error
 from universe.domain.reducer import Outcome, apply, reduce
-from universe.domain.state import ENTITY_KINDS
-from universe.domain.state import EMPTY, State, parse_state
+from universe.domain.state import EMPTY, ENTITY_KINDS, State, parse_state
 from universe.errors import MalformedCommand
 
 CIRCLES: Final = {"addStar", "updateStar", "addGroup", "updateGroup", "removeGroup", "addToGroup", "replaceSnapshot"}

@@ -362,11 +362,11 @@ async def test_a_tick_of_a_real_system_says_how_much_time_passed_and_the_date(hv
 WARNED: list[tuple[Json, str]] = [
     (add_star("mars", "snu"), "payload.parentId names 'snu', which is not in stars. Did you mean 'sun'?"),
     (add_star("mars", ""), "payload.parentId is empty: what has it is neither a root nor a child."),
-    (add_star("earth", "sun"), "'earth' was there already and was replaced."),
+    (add_star("earth", "sun"), "'earth' existed already and was replaced."),
     (add_star("mars", "sun", radius=-1), "payload.radius is negative."),
     (add_star("mars", "sun", eccentricity=1), "payload.eccentricity must be from 0 to below 1"),
     (command("updateStar", id="moon", payload={"colour": "red"}), "payload.colour is not a known field"),
-    (command("updateStar", id="earth", payload={"mas": 7}), "payload.mas is not a known field; it was stored as it is. "
+    (command("updateStar", id="earth", payload={"mas": 7}), "payload.mas is not a known field; it was stored unchanged. "
         "Did you mean 'mass'?"),
     (command("updateStar", id="earth", payload={"parentId": "sum"}), "payload.parentId names 'sum'"),
     (command("updateStar", id="moon", payload={"parentId": "sun"}), "attachStar and detachStar do."),

@@ -39,7 +39,7 @@ async def test_ten_thousand_changes_wait_and_one_more_is_refused_while_two_hundr
         waiting = [asyncio.create_task(service.send("u", TICK)) for _ in range(10_000)]
         while len(service._cache.cached["u"]._jobs) < 10_000:  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(0)
-        with pytest.raises(TooBusy, match="10,000 changes of this universe wait already"):
+        with pytest.raises(TooBusy, match="10,000 changes of this universe are waiting"):
             await soon(service.send("u", TICK))
         before = store.appends
     results = await soon(asyncio.gather(first, *waiting))
@@ -84,7 +84,7 @@ async def test_positions_of_eight_universes_are_prepared_and_those_of_a_ninth_in
         prepared += 1
         return prepare(stars)
 
-    monkeypatch.setattr(positions_module, "_prepare", counted)
+    monkeypatch.setattr(positions_module, "_make_orrery", counted)
     positions = Positions()
     replicas = {f"p{n}": (await service.view("u")).replica for n in range(9)}
     for key in [*list(replicas)[:8], *list(replicas)[:8]]:
@@ -124,6 +124,6 @@ async def test_a_change_is_tried_fifty_times_while_others_are_faster(
     if is_written:
         assert (await soon(service.send("u", TICK))).version == 2
     else:
-        with pytest.raises(TooBusy, match="Others change this universe all the time"):
+        with pytest.raises(TooBusy, match="Other processes change this universe all the time"):
             await soon(service.send("u", TICK))
     assert tries == 50

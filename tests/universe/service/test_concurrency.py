@@ -23,8 +23,7 @@ from tests.universe.service.speaking import (
 )
 from tests.universe.service.stores import TroubledStore
 from universe import systems
-from universe.domain import citation_changes as withdrawals
-from universe.domain import reducer
+from universe.domain import citation_changes, reducer
 from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
 from universe.service import batch as batch_module
 from universe.service import live_universe as live_module
@@ -190,7 +189,7 @@ async def test_going_back_waits_its_turn_among_those_who_never_stop_sending(
 async def test_more_waiting_than_may_wait_is_refused_at_once_and_the_rest_is_done(
     service: UniverseService, store: TroubledStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_module, "QUEUE", 3)
+    monkeypatch.setattr(live_module, "QUEUE_SIZE", 3)
     async with store.holding("u") as held:
         writing = asyncio.create_task(service.send("u", add_star("a")))
         await soon(held.reached.wait())
@@ -204,7 +203,7 @@ async def test_more_waiting_than_may_wait_is_refused_at_once_and_the_rest_is_don
 async def test_more_commands_at_once_than_are_written_together_are_all_done_in_order(
     service: UniverseService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_module, "BATCH", 7)
+    monkeypatch.setattr(live_module, "BATCH_SIZE", 7)
     results, errors = await together([service.send("u", add_star(f"s{n}")) for n in range(50)])
     assert (errors, [one.version for one in results]) == ([], list(range(1, 51)))
     await assert_whole(service)
@@ -287,10 +286,10 @@ async def test_a_mass_that_many_orbits_follow_from_is_set_beside_the_loop(
 
     def withdrawals_of(*given: Any) -> list[str]:
         threads.append(threading.current_thread())
-        return withdrawals.describe_citation_changes(*given)
+        return citation_changes.describe_citation_changes(*given)
 
     monkeypatch.setattr(live_module, "_MANY_ORBITS", most)
-    monkeypatch.setattr(replies, "_QUICK", most)
+    monkeypatch.setattr(replies, "_MAX_INLINE_BODIES", most)
     monkeypatch.setattr(batch_module, "reduce", reduce)
     monkeypatch.setattr(replies, "withdrawals_of", withdrawals_of)
     await service.create("TRAPPIST-1", systems.load("trappist-1"), universe_id="t")

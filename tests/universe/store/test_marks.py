@@ -116,7 +116,7 @@ async def test_entries_that_a_damaged_write_ahead_log_lost_are_reported(
     for _ in range(2):  # the second time from what the first has recorded
         found = await problems(file)
         assert found.keys() == {"u", "late"}
-        assert found["late"] == [(0, "the universe is gone, and was not deleted: version 0 was written")]
+        assert found["late"] == [(0, "the universe is missing and was not deleted: version 0 was written")]
         ((sequence, problem),) = found["u"]
         lost = (
             "version 30 was written"
@@ -172,7 +172,7 @@ async def test_a_log_with_other_entries_than_those_written_is_reported(tmp_path:
         store.marks.accept_losses([now._replace(version=5, digest=b"another entry")])
         verdict = await verify_log(store, "u")
     assert [(one["sequence"], one["problem"]) for one in verdict.problems] == [
-        (5, "the log has another entry than the one that was written")
+        (5, "the log has another entry than was written")
     ]
 
 
@@ -302,7 +302,7 @@ async def test_a_universe_in_the_place_of_another_that_was_not_deleted_is_report
     await grown(tmp_path / "u.db", 2)
     with contextlib.closing(sqlite3.connect(tmp_path / "u.db")) as connection, connection:
         connection.execute("UPDATE universes SET created_at = '2001-01-01T00:00:00Z'")
-    gone = [(0, "an earlier universe of this id is gone, and was not deleted: version 2 was written")]
+    gone = [(0, "an earlier universe with this id is missing and was not deleted: version 2 was written")]
     assert await problems(tmp_path / "u.db") == {"u": gone}
     async with UniverseService(SqliteStore(tmp_path / "u.db")).running() as service:
         await accept_lost_versions(service, "u")
@@ -314,7 +314,7 @@ async def test_text_in_the_place_of_bytes_is_damage(tmp_path: Path, column: str)
     await grown(tmp_path / "u.db", 2)
     with contextlib.closing(sqlite3.connect(tmp_path / "u.db")) as connection, connection:
         connection.execute(f"UPDATE log SET {column} = 'text' WHERE version = 2")
-    assert (2, "the entry is not what was written") in (await problems(tmp_path / "u.db"))["u"]
+    assert (2, "the entry differs from what was written") in (await problems(tmp_path / "u.db"))["u"]
 
 
 # The file
@@ -399,7 +399,7 @@ def test_losses_outlast_compaction(tmp_path: Path) -> None:
     known = marks.read_marks()
     assert known.losses == {("u", "then"): [Loss(Mark(5, "05"), 4)], ("v", "then"): [Loss(Mark(3, "03"), None)]}
     assert known.marks == {("u", "then"): Mark(4, "04")}
-    assert known.lines()
+    assert known.format_lines()
     marks.accept_losses([head(4)], "v")
     assert marks.read_marks().losses == {("u", "then"): [Loss(Mark(5, "05"), 4)]}
 
@@ -427,7 +427,7 @@ async def test_an_older_state_of_a_postgresql_database_is_reported(
         assert [one["problem"] for one in found["u"].problems] == [
             "the log lost versions that were written: versions 3 to 4"
         ]
-        assert found["v"].problems[0]["problem"].startswith("the universe is gone, and was not deleted")
+        assert found["v"].problems[0]["problem"].startswith("the universe is missing and was not deleted")
         assert "w" not in found
         await accept_lost_versions(service, None)
         assert all(one.is_intact for one in await verify_universes(service, None, None, quiet=True))
@@ -441,4 +441,4 @@ async def _cut(store: Store) -> None:
         "UPDATE universes SET version = 2 WHERE id = 'u'",
         "DELETE FROM universes WHERE id = 'v'",
     ):
-        await store._fetch(statement)  # pyright: ignore[reportPrivateUsage]
+        await store._fetch_rows(statement)  # pyright: ignore[reportPrivateUsage]

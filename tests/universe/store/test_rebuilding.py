@@ -10,7 +10,7 @@ from universe.domain.command_parser import parse_command
 from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, State, load_plain_state
 from universe.errors import LogDamaged
-from universe.store import replica as rebuilding
+from universe.store import replica as replica_module
 from universe.store.memory import MemoryStore
 from universe.store.port import Entry, Snapshot
 from universe.store.replica import read_pages, rebuild_replica
@@ -89,7 +89,7 @@ def snapshot_of(version: int) -> Snapshot:
 async def test_the_state_at_every_version_is_what_it_was(
     monkeypatch: pytest.MonkeyPatch, page: int, snapshots: tuple[int, ...]
 ) -> None:
-    monkeypatch.setattr(rebuilding, "PAGE", page)
+    monkeypatch.setattr(replica_module, "PAGE_ENTRIES", page)
     store = await kept()
     for version in snapshots:
         await store.put_snapshot("u", snapshot_of(version))
@@ -209,7 +209,7 @@ async def test_bodies_keep_the_order_in_which_they_came() -> None:
 
 
 async def test_pages_follow_one_another_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rebuilding, "PAGE", 4)
+    monkeypatch.setattr(replica_module, "PAGE_ENTRIES", 4)
     store = await kept()
     lengths = [len(page) async for page in read_pages(store, "u")]
     assert lengths == [4, 4, 4, 3]

@@ -204,7 +204,7 @@ class TestOtherProcesses:
     ) -> None:
         await made(store)
         failures: list[Exception] = []
-        poll = sqlite._versions
+        poll = sqlite._read_versions
 
         def poll_and_fail_twice(connection: sqlite3.Connection, seen: int | None) -> object:
             if len(failures) < 2:
@@ -212,7 +212,7 @@ class TestOtherProcesses:
                 raise failure
             return poll(connection, seen)
 
-        monkeypatch.setattr(sqlite, "_versions", poll_and_fail_twice)
+        monkeypatch.setattr(sqlite, "_read_versions", poll_and_fail_twice)
         async with listening(store) as heard:
             async with appending(f"sqlite:///{path}", times=1) as process:
                 assert await finished(process) == [1]
