@@ -198,7 +198,7 @@ def test_show_tells_what_orbits_nothing(ask: Ask, tmp_path: Path) -> None:
     source.write_text(json.dumps({**EMPTY_STATE, "stars": stars, "rootIds": ["sun"]}))
     assert ask("import", source, "--id", "u").out == "Created state with 2 bodies: u\n"
     told = ask("show", "u").out
-    assert "1 body without a parent that exists, not in the tree: stray" in told
+    assert "1 body whose parent does not exist, not in the tree: stray" in told
 
 
 def test_plot_writes_the_picture_its_name_asks_for(made: Ask, tmp_path: Path) -> None:
@@ -306,7 +306,8 @@ def test_verify_names_the_entry_with_a_flipped_byte_and_exits_with_4(made: Ask, 
     file.write_bytes(content)
     told, said = made("verify"), made("verify", "--json")
     assert (told.code, said.code) == (4, 4)
-    assert said.json["universes"][0]["problems"][0] == {"sequence": 1, "problem": "the entry differs from what was written"}
+    first = said.json["universes"][0]["problems"][0]
+    assert first == {"sequence": 1, "problem": "the entry differs from what was written"}
     assert told.out.splitlines()[0] == "damaged  u"
     shown = made("show", "u", "--json")
     assert (shown.code, shown.error["code"]) == (4, "log_damaged")
@@ -339,11 +340,9 @@ def test_delete_wants_a_yes_and_then_leaves_nothing(made: Ask) -> None:
     assert (kept.code, kept.error["code"], kept.error["hint"]) == (
         2,
         "usage",
-        "Delete it with: universe delete u --yes",
+        "Confirm it: universe delete u --yes",
     )
-    assert (
-        made("delete", "u").err == "error: A deletion cannot be undone.\nhint: Confirm it: universe delete u --yes\n"
-    )
+    assert made("delete", "u").err == "error: A deletion cannot be undone.\nhint: Confirm it: universe delete u --yes\n"
     assert made("show", "u", "--json").code == 0
     assert made("delete", "u", "--yes", "--json").json == {"deleted": "u"}
     assert made("list", "--json").json == {"universes": []}

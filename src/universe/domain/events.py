@@ -45,7 +45,11 @@ _REFUSALS: Final[dict[str, tuple[type[CommandRefused], str, str]]] = {
     "addToGroupFailed": (HierarchyRefused, "'{childId}' cannot be put into '{groupId}': {why}.", _HINT),
     "removeGroupFailed": (HierarchyRefused, "'{id}' cannot be removed: {why}.", "Move its parent out of it first."),
     "tickFailed": (TimeOverflow, "The time would be too large for a number.", "Use a smaller dt."),
-    "replaceSnapshotFailed": (HierarchyRefused, "The hierarchy of the snapshot is not possible at '{id}': {why}.", _HINT),
+    "replaceSnapshotFailed": (
+        HierarchyRefused,
+        "The hierarchy of the snapshot is not possible at '{id}': {why}.",
+        _HINT,
+    ),
 }
 _REASONS: Final = {
     "cycle": "it would be below itself",

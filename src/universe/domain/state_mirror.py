@@ -72,7 +72,9 @@ class StateMirror:
         if self._list_bytes is None:
             self._list_bytes = sum(len(orjson.dumps(self._plain[name])) for name in _LISTS)
         commas = sum(max(0, len(self._plain[kind]) - 1) for kind in ENTITY_KINDS)
-        return _EMPTY_STATE_BYTES + self._entity_bytes + self._list_bytes + commas + len(orjson.dumps(self._plain["time"]))
+        return (
+            _EMPTY_STATE_BYTES + self._entity_bytes + self._list_bytes + commas + len(orjson.dumps(self._plain["time"]))
+        )
 
 
 def _measure_entry(key: str, entity: Any) -> int:

@@ -44,8 +44,8 @@ async def test_a_breakdown_is_logged_with_the_id_of_its_own_request(
             queued.set()
         return future
 
-    add_to, submit_to = Batch.add, LiveUniverse.submit
-    monkeypatch.setattr(Batch, "add", add)
+    add_to, submit_to = Batch.add_request, LiveUniverse.submit
+    monkeypatch.setattr(Batch, "add_request", add)
     monkeypatch.setattr(LiveUniverse, "submit", submit)
     async with served(SlowStore()) as server:
         await server.make("u")

@@ -361,13 +361,13 @@ async def test_a_tick_of_a_real_system_says_how_much_time_passed_and_the_date(hv
 
 WARNED: list[tuple[Json, str]] = [
     (add_star("mars", "snu"), "payload.parentId names 'snu', which is not in stars. Did you mean 'sun'?"),
-    (add_star("mars", ""), "payload.parentId is empty: what has it is neither a root nor a child."),
+    (add_star("mars", ""), "payload.parentId is empty, so the entity is neither a root nor a child."),
     (add_star("earth", "sun"), "'earth' existed already and was replaced."),
     (add_star("mars", "sun", radius=-1), "payload.radius is negative."),
     (add_star("mars", "sun", eccentricity=1), "payload.eccentricity must be from 0 to below 1"),
     (command("updateStar", id="moon", payload={"colour": "red"}), "payload.colour is not a known field"),
-    (command("updateStar", id="earth", payload={"mas": 7}), "payload.mas is not a known field; it was stored unchanged. "
-        "Did you mean 'mass'?"),
+    (command("updateStar", id="earth", payload={"mas": 7}), "payload.mas is not a known field; it was stored "
+        "unchanged. Did you mean 'mass'?"),
     (command("updateStar", id="earth", payload={"parentId": "sum"}), "payload.parentId names 'sum'"),
     (command("updateStar", id="moon", payload={"parentId": "sun"}), "attachStar and detachStar do."),
     (samples.add_group("g", "nowhere"), "payload.parentGroupId names 'nowhere', which is not in groups."),
@@ -427,7 +427,7 @@ async def test_a_block_with_fewer_fields_is_told_of_those_that_are_gone(hven: Se
     async with agent(hven.mcp) as client:
         less = {"semiMajorAxis": 2, "period": 9}
         said = await send(client, u, command("updateStar", id="earth", payload={"kepler": less}))
-    assert said["warnings"] == ["payload.kepler replaced the whole block, which has no eccentricity any more."]
+    assert said["warnings"] == ["payload.kepler replaced the whole block; it no longer has eccentricity."]
 
 
 @requirement("UN-16")
