@@ -7,8 +7,8 @@ from paper_search.config import AppConfig
 from paper_search.domains import get_domain
 from paper_search.limits import checked_max_results
 from paper_search.llm.base import LLMProvider
-from paper_search.llm.factory import create_provider
-from paper_search.llm.transported import ModelTransport, TransportedModel
+from paper_search.llm.model_transport import ModelTransport, TransportedModel
+from paper_search.llm.provider import create_provider
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
