@@ -15,7 +15,7 @@ from bench_mcp_http import CALLS, CONNECTIONS, ROUNDS, WARM_UP, HttpServer, cpu_
 from ratios import record_ratio
 from shelves import CORPUS, need_data, workshop
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
 from paper_library.library import Library
 

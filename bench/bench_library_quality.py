@@ -16,11 +16,11 @@ from typing import Any, Final, cast
 from ratios import record_ratio
 from shelves import DATA, collection, corpus, corpus_shelf, need_data, workshop
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.library import Library
 from paper_library.limits import QUERY_CHARS
 from paper_library.mcp_server import make_mcp_server
-from paper_library.offloading import Threads
+from paper_library.worker_threads import Threads
 
 TARGETS: Final = {"cranfield": 0.441, "cacm": 0.512, "scifact": 0.695}
 RECALL_TARGET: Final = 0.47

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from paper_search.models import Facets, Paper
-from paper_search.relevance.common_words import common_terms
+from paper_search.relevance.query import list_common_terms
 from paper_search.text import stem, words
 
 _TOP_AUTHORS: Final = 10
@@ -64,7 +64,7 @@ def _find_themes(papers: Sequence[Paper]) -> list[str]:
         for word in theme:
             if counts.get((word,)) == counts[theme]:
                 del counts[(word,)]
-    specific = [theme for theme in counts if not common_terms().issuperset(theme)]
+    specific = [theme for theme in counts if not list_common_terms().issuperset(theme)]
     best = sorted(specific, key=lambda theme: (-counts[theme], theme))[:_KEY_THEMES]
     return [_pick_most_frequent(forms[theme]) for theme in best]
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_library.build.entry import Entry
-from paper_library.build.matching import keys_of
+from paper_library.build.entry_matcher import keys_of
 from paper_library.identity import (
     Keys,
     is_paper_id,

@@ -14,7 +14,7 @@ import pytest
 from paper_search.models import RawPaper, SearchStrategy
 from paper_search.sessions import SessionManager
 from paper_search.sessions.store import MemorySessions
-from paper_search.sources.base import SearchSource
+from paper_search.sources.interfaces import SearchSource
 from paper_search.workflow import Decision, DecisionAction
 from paper_search.workflow.decisions import add_reviewer
 from tests.paper_search.sessions import hurried
