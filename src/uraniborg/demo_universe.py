@@ -14,10 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from universe.app import make_app
-from universe.provenance.bibliography import bibtex, sources_of
 from universe.config import UniverseConfig
-from universe.pictures import write_orbit_picture
 from universe.nbody.reports import headline, report_run
+from universe.pictures import write_orbit_picture
+from universe.provenance.bibliography import collect_sources, write_bibliography
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.mcp.testing import http_client_for, json_of, serving
 from uraniborg.kernel.wording import counted
@@ -71,7 +71,7 @@ def _leave(console: Console, state: dict[str, Any], output: Path) -> None:
     console.print(line)
     console.print()
     write_orbit_picture(state, output / "trappist-1.png", title="TRAPPIST-1", t=None, scale="auto")
-    write_atomic(output / "trappist-1.bib", bibtex(sources_of(state["stars"])))
+    write_atomic(output / "trappist-1.bib", write_bibliography(collect_sources(state["stars"])))
 
 
 @asynccontextmanager

@@ -284,14 +284,14 @@ async def test_a_mass_that_many_orbits_follow_from_is_set_beside_the_loop(
         threads.append(threading.current_thread())
         return reducer.reduce(*given)
 
-    def withdrawals_of(*given: Any) -> list[str]:
+    def describe_citation_changes(*given: Any) -> list[str]:
         threads.append(threading.current_thread())
         return citation_changes.describe_citation_changes(*given)
 
     monkeypatch.setattr(live_module, "_MANY_ORBITS", most)
     monkeypatch.setattr(replies, "_MAX_INLINE_BODIES", most)
     monkeypatch.setattr(batch_module, "reduce", reduce)
-    monkeypatch.setattr(replies, "withdrawals_of", withdrawals_of)
+    monkeypatch.setattr(replies, "describe_citation_changes", describe_citation_changes)
     await service.create("TRAPPIST-1", systems.load("trappist-1"), universe_id="t")
     result = await service.send("t", {"type": "updateStar", "id": "trappist-1", "payload": {"mass": 0.1}})
     written = orjson.loads(await replies.write_result(result, "events"))
