@@ -17,7 +17,7 @@ from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
 from paper_search.sources.interfaces import Transport
 from paper_search.sources.recording import RecordedOptions, Recording, RecordingTransport
-from paper_search.sources.registry import build_sources, build_transport, default_names
+from paper_search.sources.registry import build_sources, build_transport, list_default_names
 from paper_search.workflow.checkpoints import CheckpointHandler
 from paper_search.workflow.engine import SearchWorkflow
 from paper_search.workflow.journal import Journal
@@ -120,7 +120,7 @@ def _ground(
         replay = recording.replay()
         model = TransportedModel(replay) if recording.options.model else None
         return _Ground(replay, recording.clock, list(only or recording.options.sources), model)
-    sources = list(only) if only else default_names(config)
+    sources = list(only) if only else list_default_names(config)
     network = transport or build_transport(config, clock=clock)
     return _Ground(network, clock, sources, create_provider(config.llm))
 
