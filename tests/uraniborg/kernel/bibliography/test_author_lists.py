@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_library.build.readers import tidy
-from paper_library.build.readers.names import bibtex_names, inverted_name, people, split_at_and
+from uraniborg.kernel.bibliography.author_lists import read_bibtex_names, read_names, split_at_and, uninvert_name
+from uraniborg.kernel.bibliography.clean_text import clean_line
 from uraniborg.kernel.bibliography.latex import decode_latex
 
 
@@ -30,7 +30,7 @@ from uraniborg.kernel.bibliography.latex import decode_latex
     ],
 )
 def test_bibtex_names_are_turned_into_spoken_order(field: str, names: list[str]) -> None:
-    assert bibtex_names(field) == names
+    assert read_bibtex_names(field) == names
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_bibtex_names_are_turned_into_spoken_order(field: str, names: list[str])
     ],
 )
 def test_people_are_found_in_lists_objects_and_texts(value: Any, names: list[str]) -> None:
-    assert people(value) == names
+    assert read_names(value) == names
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,16 @@ def test_people_are_found_in_lists_objects_and_texts(value: Any, names: list[str
     ],
 )
 def test_suffixes_stay_behind_the_name(name: str, spoken: str) -> None:
-    assert inverted_name(name) == spoken
+    assert uninvert_name(name) == spoken
 
 
 @given(st.text(max_size=60))
 def test_any_text_names_people_without_an_error_and_none_is_empty(text: str) -> None:
-    for names in (bibtex_names(text), people(text), people([text, {"name": text}, {"family": text, "given": text}])):
+    for names in (
+        read_bibtex_names(text),
+        read_names(text),
+        read_names([text, {"name": text}, {"family": text, "given": text}]),
+    ):
         assert all(name.strip() for name in names)
 
 
@@ -83,9 +87,9 @@ def test_every_recorded_bibtex_name_is_spoken_by_bibtex_rules(shared_data: Path)
     assert len(cases["split_name_parts"]) + len(cases["split_coauthors"]) + len(cases["malformed"]) == 204
     for case in cases["split_name_parts"]:
         parts = case["expected"]
-        spoken = tidy.line(decode_latex(" ".join(parts["first"] + parts["von"] + parts["last"] + parts["jr"])))
-        assert bibtex_names(case["name"]) == [spoken]
+        spoken = clean_line(decode_latex(" ".join(parts["first"] + parts["von"] + parts["last"] + parts["jr"])))
+        assert read_bibtex_names(case["name"]) == [spoken]
     for case in cases["split_coauthors"]:
         assert split_at_and(case["field"]) == case["expected"]
     for case in cases["malformed"]:
-        assert len(bibtex_names(case["name"])) <= 1
+        assert len(read_bibtex_names(case["name"])) <= 1

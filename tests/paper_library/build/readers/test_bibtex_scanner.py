@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paper_library.build.readers.bibtex_blocks import MAX_ENTRY_CHARS, Block, Damage, blocks
 from paper_library.build.readers.bibtex_inheritance import Inheritance
+from paper_library.build.readers.bibtex_scanner import MAX_ENTRY_CHARS, Block, Damage, scan_blocks
 from tests.paper_library.build.readers.files import entries, problems, read_made
 from tests.paper_library.build.readers.memory import peak_of_reading
 
@@ -43,16 +43,16 @@ def cut(text: str, size: int) -> Iterator[str]:
 @given(parts=st.lists(PART, max_size=40), size=st.integers(40, 400), room=st.integers(300, 3_000))
 def test_how_a_file_is_cut_changes_nothing(parts: list[str], size: int, room: int) -> None:
     text = "".join(parts).replace("@article{open, title = {Never closed\n", "@article{open, title = {Never closed\n\n")
-    whole = list(blocks([*text.splitlines(keepends=True)], max_entry_chars=1 << 30))
-    reasons = [block.reason for block in blocks(cut(text, size), room) if isinstance(block, Damage)]
+    whole = list(scan_blocks([*text.splitlines(keepends=True)], max_entry_chars=1 << 30))
+    reasons = [block.reason for block in scan_blocks(cut(text, size), room) if isinstance(block, Damage)]
     if not any("longer than" in reason for reason in reasons):
-        assert list(blocks(cut(text, size), room)) == whole
-    assert list(blocks(cut(text, size))) == whole
+        assert list(scan_blocks(cut(text, size), room)) == whole
+    assert list(scan_blocks(cut(text, size))) == whole
 
 
 def test_entries_on_one_line_longer_than_any_window_are_all_found() -> None:
     text = " ".join(f"@article{{k{number}, title = {{Title {number}}}}}" for number in range(2_000))
-    found = list(blocks(cut(f"\n\n{text}\n\n@misc{{last, title = {{L}}}}", 100), 400))
+    found = list(scan_blocks(cut(f"\n\n{text}\n\n@misc{{last, title = {{L}}}}", 100), 400))
     assert [block.key for block in found if isinstance(block, Block)] == [*(f"k{n}" for n in range(2_000)), "last"]
     assert {block.line for block in found} == {3, 5}
 
@@ -97,10 +97,10 @@ def test_the_last_entry_of_a_key_is_the_parent_and_parents_pass_on_what_they_inh
         "@mvbook{series, publisher = {House}}\n"
     )
     inheritance = Inheritance()
-    for block in blocks(text.splitlines(keepends=True)):
+    for block in scan_blocks(text.splitlines(keepends=True)):
         assert isinstance(block, Block)
         inheritance.park(block)
-    book, chapter = inheritance.children()
+    book, chapter = inheritance.read_children()
     assert book.fields["publisher"] == "House"
     assert (chapter.fields["booktitle"], chapter.fields["publisher"]) == ("Book", "House")
     inheritance.close()

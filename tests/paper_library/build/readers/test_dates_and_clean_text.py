@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_library.build.readers import tidy
-from paper_library.build.readers.dates import month_number, year_and_month, year_number
-from paper_library.build.readers.file_names import title_from
+from paper_library.build.readers.dates import parse_month, parse_year, parse_year_and_month
+from paper_library.build.readers.files import make_title_from_stem
+from uraniborg.kernel.bibliography.clean_text import clean_block, clean_line, split_list
 
 
 @pytest.mark.parametrize(
@@ -25,15 +25,15 @@ from paper_library.build.readers.file_names import title_from
     ],
 )
 def test_a_line_is_tidied(text: str, clean: str) -> None:
-    assert tidy.line(text) == clean
+    assert clean_line(text) == clean
 
 
 @given(st.text())
 def test_tidying_settles_after_entities_are_decoded(text: str) -> None:
-    once = tidy.line(text)
+    once = clean_line(text)
     if "&" not in once and "<" not in once:
-        assert tidy.line(once) == once
-    assert tidy.block(tidy.block(text)) == tidy.block(text)
+        assert clean_line(once) == once
+    assert clean_block(clean_block(text)) == clean_block(text)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_tidying_settles_after_entities_are_decoded(text: str) -> None:
     ],
 )
 def test_lists_are_split_and_hold_nothing_empty(value: Any, parts: list[str]) -> None:
-    assert tidy.split_list(value) == parts
+    assert split_list(value) == parts
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_lists_are_split_and_hold_nothing_empty(value: Any, parts: list[str]) ->
     ],
 )
 def test_dates_are_read_however_they_are_written(text: str, date: tuple[int | None, int | None]) -> None:
-    assert year_and_month(text) == date
+    assert parse_year_and_month(text) == date
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_dates_are_read_however_they_are_written(text: str, date: tuple[int | No
     ],
 )
 def test_years_are_numbers_within_reason(value: Any, year: int | None) -> None:
-    assert year_number(value) == year
+    assert parse_year(value) == year
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_years_are_numbers_within_reason(value: Any, year: int | None) -> None:
     [(3, 3), ("03", 3), ("Sept.", 9), ("mar", 3), (13, None), ("13", None), (None, None), ("x", None)],
 )
 def test_months_are_numbers_or_names(value: Any, month: int | None) -> None:
-    assert month_number(value) == month
+    assert parse_month(value) == month
 
 
 @pytest.mark.parametrize(
@@ -112,4 +112,4 @@ def test_months_are_numbers_or_names(value: Any, month: int | None) -> None:
     ],
 )
 def test_a_file_name_makes_a_title(stem: str, title: str) -> None:
-    assert title_from(stem) == title
+    assert make_title_from_stem(stem) == title

@@ -1,8 +1,8 @@
-"""A BibTeX file taken apart into its entries, each with the very text its owner wrote.
+"""BibTeX files split into entries, each with its fields and the exact text that its owner wrote.
 
-A scanner of our own, because bibtexparser keeps the whole file and all its entries in memory, drops an entry with a
-repeated field, and silently loses what follows a brace too many. This one reads piece by piece and restarts at
-every line that begins an entry, so that a damaged entry costs itself alone. It holds at most a few entries of the
+The scanner is our own because bibtexparser keeps the whole file and all its entries in memory, drops an entry with a
+repeated field, and silently loses what follows a superfluous brace. This one reads piece by piece and restarts at
+every line that begins an entry, so that a damaged entry affects only itself. It holds at most a few entries of the
 allowed length at a time, however large the file is.
 """
 
@@ -10,7 +10,78 @@ import re
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 
-from paper_library.build.readers.bibtex_values import fields_of
+_NAME = re.compile(r'[\s,]*([^\s,={}"#]+(?:[ \t]+[^\s,={}"#]+)*)\s*=\s*')
+_NUMBER_OR_MACRO = re.compile(r'[^,#"{}\n]*')
+_JOIN = re.compile(r"\s*#\s*")
+_QUOTED_MARK = re.compile(r'[{}"]')
+_MAX_VALUE_CHARS = 10_000_000
+
+
+def parse_fields(body: str, position: int, macros: dict[str, str], braces: re.Pattern[str]) -> dict[str, str]:
+    """The fields from a position on, names in lower case. Of a repeated field the first that says something counts."""
+    fields: dict[str, str] = {}
+    while position < len(body):
+        name = _NAME.match(body, position)
+        if name is None:
+            comma = body.find(",", position)
+            if comma < 0:
+                break
+            position = comma + 1
+            continue
+        value, position = _parse_value(body, name.end(), macros, braces)
+        key = name[1].lower()
+        if not fields.get(key):
+            fields[key] = value
+    return fields
+
+
+def _parse_value(body: str, position: int, macros: dict[str, str], braces: re.Pattern[str]) -> tuple[str, int]:
+    pieces: list[str] = []
+    size = 0
+    while True:
+        piece, position = _parse_piece(body, position, macros, braces)
+        size += len(piece)
+        if size <= _MAX_VALUE_CHARS:
+            pieces.append(piece)
+        join = _JOIN.match(body, position)
+        if join is None:
+            return "".join(pieces), position
+        position = join.end()
+
+
+def _parse_piece(body: str, position: int, macros: dict[str, str], braces: re.Pattern[str]) -> tuple[str, int]:
+    opening = body[position : position + 1]
+    if opening == "{":
+        end = _find_closing_brace(body, position, braces)
+        return body[position + 1 : end], end + 1
+    if opening == '"':
+        end = _find_closing_quote(body, position)
+        return body[position + 1 : end], end + 1
+    bare = _NUMBER_OR_MACRO.match(body, position)
+    assert bare is not None
+    word = bare[0].strip()
+    return macros.get(word.lower(), word), bare.end()
+
+
+def _find_closing_brace(body: str, position: int, braces: re.Pattern[str]) -> int:
+    depth = 0
+    for brace in braces.finditer(body, position):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.start()
+    return len(body)
+
+
+def _find_closing_quote(body: str, position: int) -> int:
+    depth = 0
+    for mark in _QUOTED_MARK.finditer(body, position + 1):
+        if mark[0] == '"':
+            if depth <= 0:
+                return mark.start()
+        else:
+            depth += 1 if mark[0] == "{" else -1
+    return len(body)
+
 
 MAX_ENTRY_CHARS = 4 << 20
 """A longer entry is refused: it does not describe a paper."""
@@ -51,7 +122,7 @@ class Damage:
     reason: str
 
 
-def blocks(lines: Iterable[str], max_entry_chars: int = MAX_ENTRY_CHARS) -> Iterator[Block | Damage]:
+def scan_blocks(lines: Iterable[str], max_entry_chars: int = MAX_ENTRY_CHARS) -> Iterator[Block | Damage]:
     """Yield the entries of a file in order; pass over comments and preambles, expand macros.
 
     `lines` may cut a line into several pieces, of which the last ends in a newline. The result is the same as for the
@@ -59,18 +130,18 @@ def blocks(lines: Iterable[str], max_entry_chars: int = MAX_ENTRY_CHARS) -> Iter
     """
     scanner = _Scanner(max_entry_chars)
     starts_line = True
-    for piece in _without_comments(lines, max_entry_chars):
+    for piece in _blank_comments(lines, max_entry_chars):
         yield from scanner.feed(piece, starts_line=starts_line)
         starts_line = piece.endswith("\n")
     yield from scanner.finish()
 
 
-def _without_comments(lines: Iterable[str], max_chars: int) -> Iterator[str]:
+def _blank_comments(lines: Iterable[str], max_chars: int) -> Iterator[str]:
     """Yield the lines with those of longer comments blank; entries that somebody put away in one are part of it."""
     source = iter(lines)
     starts_line = True
     for line in source:
-        depth = _depth(line) if starts_line and _COMMENT_LINE.match(line) else 0
+        depth = _count_depth(line) if starts_line and _COMMENT_LINE.match(line) else 0
         starts_line = line.endswith("\n")
         if depth <= 0:
             yield line
@@ -78,20 +149,20 @@ def _without_comments(lines: Iterable[str], max_chars: int) -> Iterator[str]:
         held: list[str] = []
         room = max_chars
         while depth > 0 < room and len(held) < _MAX_COMMENT_LINES and (following := next(source, None)) is not None:
-            depth += _depth(following)
+            depth += _count_depth(following)
             room -= len(following)
             held.append(following)
-        yield _blank(line)
+        yield _blank_piece(line)
         # A comment without an end would swallow the rest of the file: then its lines count after all.
-        yield from held if depth > 0 else map(_blank, held)
+        yield from held if depth > 0 else map(_blank_piece, held)
         starts_line = not held or held[-1].endswith("\n")
 
 
-def _blank(piece: str) -> str:
+def _blank_piece(piece: str) -> str:
     return "\n" if piece.endswith("\n") else ""
 
 
-def _depth(line: str) -> int:
+def _count_depth(line: str) -> int:
     return line.count("{") - line.count("}")
 
 
@@ -121,35 +192,35 @@ class _Scanner:
         self._size += len(piece)
         # Twice the allowed length: so much new text arrives between two scans that none is scanned again and again.
         if self._size > 2 * self._max + self._lookahead:
-            yield from self._scan_part()
+            yield from self._scan_complete_entries()
 
     def finish(self) -> Iterator[Block | Damage]:
         """Yield the entries of the text that is held: another entry begins after it, or nothing follows."""
-        text = self._take()
-        yield from self._scan(text, is_whole=True)
+        text = self._take_held_text()
+        yield from self._scan_text(text, is_whole=True)
         self._line += text.count("\n")
         self._is_skipping = False
 
-    def _scan_part(self) -> Iterator[Block | Damage]:
+    def _scan_complete_entries(self) -> Iterator[Block | Damage]:
         """Yield the entries that are complete, and hold on to the beginning of the last one."""
-        text = self._take()
-        end = yield from self._scan(text, is_whole=False)
+        text = self._take_held_text()
+        end = yield from self._scan_text(text, is_whole=False)
         self._line += text.count("\n", 0, end)
         rest = text[end:]
         if len(rest) <= self._max + self._lookahead:
             self._held, self._size = [rest], len(rest)
             return
         if not _COMMENT_LINE.match(rest):
-            yield self._too_long(self._line)
+            yield self._make_length_problem(self._line)
         self._line += rest.count("\n")
         self._is_skipping = True
 
-    def _take(self) -> str:
+    def _take_held_text(self) -> str:
         text = "".join(self._held)
         self._held, self._size = [], 0
         return text
 
-    def _scan(self, text: str, *, is_whole: bool) -> Generator[Block | Damage, None, int]:
+    def _scan_text(self, text: str, *, is_whole: bool) -> Generator[Block | Damage, None, int]:
         """Yield the entries of a text and return how much of it was read: all if it is whole."""
         position = counted = 0
         line = self._line
@@ -157,7 +228,7 @@ class _Scanner:
             line += text.count("\n", counted, start.start())
             counted = start.start()
             kind = start[1].lower()
-            braces, end = _braces_and_end(text, start.end() - 1)
+            braces, end = _find_end_of_entry(text, start.end() - 1)
             if not is_whole and (end is None or len(text) - end <= self._lookahead):
                 return start.start()
             if end is None:
@@ -167,13 +238,13 @@ class _Scanner:
             position = end + 1
             body = text[start.end() : end]
             if kind == "string":
-                yield from self._define(body, braces, line)
+                yield from self._define_macros(body, braces, line)
             elif kind in ("comment", "preamble"):
                 continue
             elif position - start.start() > self._max:
-                yield self._too_long(line)
+                yield self._make_length_problem(line)
             else:
-                yield _block(kind, body, text[start.start() : position], line, self._macros, braces)
+                yield _make_block(kind, body, text[start.start() : position], line, self._macros, braces)
                 if _STRAY_FIELD.match(text, position):
                     stray = line + text.count("\n", counted, position)
                     yield Damage(
@@ -185,8 +256,8 @@ class _Scanner:
         # An @ that begins an entry is found above; one inside a word must not look like the first character.
         return end + (text[end] == "@")
 
-    def _define(self, body: str, braces: re.Pattern[str], line: int) -> Iterator[Damage]:
-        for name, value in fields_of(body, 0, self._macros, braces).items():
+    def _define_macros(self, body: str, braces: re.Pattern[str], line: int) -> Iterator[Damage]:
+        for name, value in parse_fields(body, 0, self._macros, braces).items():
             # A macro may be made of macros: without a limit twenty lines would fill the memory.
             cut = value[:_MAX_MACRO_CHARS]
             self._macros_room -= len(name) + len(cut)
@@ -195,31 +266,31 @@ class _Scanner:
                 return
             self._macros[name] = cut
 
-    def _too_long(self, line: int) -> Damage:
+    def _make_length_problem(self, line: int) -> Damage:
         limit = f"{self._max >> 20} MB" if self._max >> 20 else f"{self._max} characters"
         return Damage(line, f"The entry is longer than {limit}, which no paper's is. Close its braces or shorten it.")
 
 
-def _block(kind: str, body: str, text: str, line: int, macros: dict[str, str], braces: re.Pattern[str]) -> Block:
+def _make_block(kind: str, body: str, text: str, line: int, macros: dict[str, str], braces: re.Pattern[str]) -> Block:
     key = _KEY.match(body)
-    fields = fields_of(body, key.end() if key else 0, macros, braces)
+    fields = parse_fields(body, key.end() if key else 0, macros, braces)
     return Block(kind, key[1].strip() if key else "", fields, text, line)
 
 
-def _braces_and_end(text: str, opening: int) -> tuple[re.Pattern[str], int | None]:
+def _find_end_of_entry(text: str, opening: int) -> tuple[re.Pattern[str], int | None]:
     """Return which braces count, and where the group ends: BibTeX counts escaped ones too, other programs do not."""
-    end = _end_of_group(text, opening, _ALL_BRACES)
+    end = _find_end_of_group(text, opening, _ALL_BRACES)
     if end is not None and not _STRAY_FIELD.match(text, end + 1):
         return _ALL_BRACES, end
-    other = _end_of_group(text, opening, _BARE_BRACES)
+    other = _find_end_of_group(text, opening, _BARE_BRACES)
     if other is not None and (end is None or not _STRAY_FIELD.match(text, other + 1)):
         return _BARE_BRACES, other
     return _ALL_BRACES, end
 
 
-def _end_of_group(text: str, opening: int, braces: re.Pattern[str]) -> int | None:
+def _find_end_of_group(text: str, opening: int, braces: re.Pattern[str]) -> int | None:
     if text[opening] == "(":
-        return _end_of_parentheses(text, opening)
+        return _find_end_of_parentheses(text, opening)
     depth = 0
     for brace in braces.finditer(text, opening):
         depth += 1 if brace[0] == "{" else -1
@@ -228,7 +299,7 @@ def _end_of_group(text: str, opening: int, braces: re.Pattern[str]) -> int | Non
     return None
 
 
-def _end_of_parentheses(text: str, opening: int) -> int | None:
+def _find_end_of_parentheses(text: str, opening: int) -> int | None:
     depth, quoted = 0, False
     for mark in _PARENTHESES.finditer(text, opening + 1):
         if mark[0] == '"':

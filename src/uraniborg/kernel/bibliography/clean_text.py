@@ -25,40 +25,40 @@ _DASHES = re.compile(r"\s*[-–—]+\s*")
 _MANY_BLANK_LINES = re.compile(r"\n{4,}")
 
 
-def line(text: str) -> str:
+def clean_line(text: str) -> str:
     """The text on one line. Entities are decoded and the tags that publishers leave in titles are removed."""
     # Nearly all values are clean already, and these four scans cost a fraction of the rewriting below.
     if text.isprintable() and "  " not in text and "&" not in text and "<" not in text:
         return text.strip()
     if "&" in text:
         # Twice, because what passed through two systems is often escaped twice.
-        text = _decoded(_decoded(text))
+        text = _decode_entities(_decode_entities(text))
     if "<" in text:
         text = _INLINE_TAG.sub("", _BLOCK_TAG.sub(" ", text))
     return " ".join(_INVISIBLE.sub("", _SURROGATE.sub("\ufffd", text)).split())
 
 
-def block(text: str) -> str:
+def clean_block(text: str) -> str:
     """Markdown with its lines and its markup kept: only what no text file should hold is removed."""
     text = _INVISIBLE.sub("", _SURROGATE.sub("\ufffd", _NEWLINE.sub("\n", text)))
     return _MANY_BLANK_LINES.sub("\n\n\n", _BLANK_LINE_END.sub("\n", text)).strip("\n").rstrip()
 
 
-def line_of_markdown(text: str) -> str:
+def clean_markdown_line(text: str) -> str:
     """Markdown on one line, its markup kept."""
     return " ".join(_INVISIBLE.sub("", _SURROGATE.sub("\ufffd", text)).split())
 
 
-def lines(values: Iterable[Any]) -> list[str]:
+def clean_lines(values: Iterable[Any]) -> list[str]:
     """Each text or number of the values on one line, without the empty ones and without repeats."""
-    tidied = (scalar(value) for value in values)
+    tidied = (clean_scalar(value) for value in values)
     return list(dict.fromkeys(text for text in tidied if text))
 
 
-def scalar(value: Any) -> str:
+def clean_scalar(value: Any) -> str:
     """A text or a number as one line; anything else is nothing."""
     if isinstance(value, str):
-        return line(value)
+        return clean_line(value)
     if isinstance(value, float):
         return "" if isnan(value) else str(value)
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
@@ -67,23 +67,23 @@ def scalar(value: Any) -> str:
 def split_list(value: Any, separators: str = ";,") -> list[str]:
     """A list of texts, or one text that separates its parts: by the first of the separators that occurs in it."""
     if isinstance(value, list):
-        return lines(cast("list[Any]", value))
-    text = scalar(value)
+        return clean_lines(cast("list[Any]", value))
+    text = clean_scalar(value)
     for separator in separators:
         if separator in text:
-            return lines(text.split(separator))
+            return clean_lines(text.split(separator))
     return [text] if text else []
 
 
-def pages(text: str) -> str:
+def normalise_pages(text: str) -> str:
     """Return a range of pages with one hyphen: `637 -- 641` as `637-641`."""
     return _DASHES.sub("-", text)
 
 
-def _decoded(text: str) -> str:
-    return _ENTITY.sub(_character, text)
+def _decode_entities(text: str) -> str:
+    return _ENTITY.sub(_decode_entity, text)
 
 
-def _character(entity: re.Match[str]) -> str:
+def _decode_entity(entity: re.Match[str]) -> str:
     # The standard library also decodes the beginning of a longer name.
     return unescape(entity[0]) if entity[0][1] == "#" else html5.get(entity[0][1:], entity[0])

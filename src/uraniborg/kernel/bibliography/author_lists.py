@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import Any, cast
 
-from paper_library.build.readers import tidy
+from uraniborg.kernel.bibliography.clean_text import clean_line, clean_scalar
 
 _MARKS = re.compile(r"[{}]|(?<=\s)and(?=\s)", re.IGNORECASE)
 _INITIALS = re.compile(r"(?:[A-Z]\.?-?){1,4}")
@@ -13,9 +13,9 @@ _BIBLATEX_PART = re.compile(r"\s*(family|given|prefix|suffix)(?:-i)?\s*=\s*", re
 _MAX_NAMES = 10_000
 
 
-def bibtex_names(field: str) -> list[str]:
+def read_bibtex_names(field: str) -> list[str]:
     """The people of a BibTeX author field, in order, decoded; `and others` names nobody."""
-    names = (bibtex_name(_without_loose_and(name)) for name in split_at_and(field) if name != "others")
+    names = (read_bibtex_name(_strip_and(name)) for name in split_at_and(field) if name != "others")
     return [name for name in names if name]
 
 
@@ -37,27 +37,27 @@ def split_at_and(field: str) -> list[str]:
 
 
 @lru_cache(maxsize=65_536)
-def bibtex_name(name: str) -> str:
+def read_bibtex_name(name: str) -> str:
     """One BibTeX name (`von Last, Jr, First`) in the order in which it is spoken, decoded."""
     from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
     from uraniborg.kernel.bibliography.latex import decode_latex
 
     if "," not in name:
-        return tidy.line(decode_latex(name))
+        return clean_line(decode_latex(name))
     if _BIBLATEX_PART.match(name):
-        return _biblatex_name(name)
+        return _read_biblatex_name(name)
     try:
         parts = parse_single_name_into_parts(name, strict=False)
     except InvalidNameError:
-        return tidy.line(decode_latex(name)).strip(" ,")
+        return clean_line(decode_latex(name)).strip(" ,")
     words = (*parts.first, *parts.von, *parts.last, *parts.jr)
-    return tidy.line(decode_latex(" ".join(words))).strip(" ,")
+    return clean_line(decode_latex(" ".join(words))).strip(" ,")
 
 
-def inverted_name(name: str) -> str:
+def uninvert_name(name: str) -> str:
     """`Last, First, Jr.` turned round; a name without a comma is left as it is."""
-    text = tidy.line(name)
+    text = clean_line(name)
     if "," not in text and ";" not in text:
         return text
     text = text.strip(" ,;")
@@ -70,56 +70,58 @@ def inverted_name(name: str) -> str:
     return " ".join(part for part in (given, family, *suffix) if part)
 
 
-def people(value: Any) -> list[str]:
+def read_names(value: Any) -> list[str]:
     """The people of a JSON or YAML value: a list of texts or objects, one object, or one text that separates them."""
     if isinstance(value, str):
-        return _people_of_text(value)
+        return _split_names(value)
     if isinstance(value, dict):
         value = [value]
     if not isinstance(value, list):
         return []
     items = cast("list[Any]", value)
-    names = [inverted_name(item) if isinstance(item, str) else person(item) for item in items]
+    names = [uninvert_name(item) if isinstance(item, str) else read_name_parts(item) for item in items]
     return [name for name in names if name]
 
 
-def person(value: Any) -> str:
+def read_name_parts(value: Any) -> str:
     """A name given in parts: by `name` or `literal`, or by family and given names as CSL, JOSS and JATS call them."""
     if not isinstance(value, dict):
         return ""
     parts = cast("dict[str, Any]", value)
     whole = parts.get("name") or parts.get("literal") or parts.get("full_name") or parts.get("display_name")
     if isinstance(whole, str):
-        return inverted_name(whole)
+        return uninvert_name(whole)
     if isinstance(whole, dict):
-        return person({key: part for key, part in cast("dict[str, Any]", whole).items() if isinstance(part, str)})
-    particle = tidy.scalar(parts.get("non-dropping-particle") or parts.get("dropping-particle"))
-    given = _first(parts, "given", "given-names", "given_names", "given_name", "first", "first_name", "firstName")
-    family = _first(parts, "family", "surname", "family_name", "last", "last_name", "lastName")
-    suffix = tidy.scalar(parts.get("suffix"))
+        return read_name_parts(
+            {key: part for key, part in cast("dict[str, Any]", whole).items() if isinstance(part, str)}
+        )
+    particle = clean_scalar(parts.get("non-dropping-particle") or parts.get("dropping-particle"))
+    given = _find_part(parts, "given", "given-names", "given_names", "given_name", "first", "first_name", "firstName")
+    family = _find_part(parts, "family", "surname", "family_name", "last", "last_name", "lastName")
+    suffix = clean_scalar(parts.get("suffix"))
     return " ".join(part for part in (given, particle, family, suffix) if part)
 
 
-def _first(parts: dict[str, Any], *names: str) -> str:
-    return next((text for name in names if (text := tidy.scalar(parts.get(name)))), "")
+def _find_part(parts: dict[str, Any], *names: str) -> str:
+    return next((text for name in names if (text := clean_scalar(parts.get(name)))), "")
 
 
-def _people_of_text(text: str) -> list[str]:
-    text = tidy.line(text)
+def _split_names(text: str) -> list[str]:
+    text = clean_line(text)
     if ";" in text:
-        names = [inverted_name(name) for name in text.split(";")]
+        names = [uninvert_name(name) for name in text.split(";")]
     elif " and " in text:
-        names = [name for part in split_at_and(text) for name in _separated_by_commas(part)]
+        names = [name for part in split_at_and(text) for name in _split_at_commas(part)]
     else:
-        names = _separated_by_commas(text)
+        names = _split_at_commas(text)
     return [name for name in names if name and name != "others"][:_MAX_NAMES]
 
 
-def _separated_by_commas(text: str) -> list[str]:
+def _split_at_commas(text: str) -> list[str]:
     """`Ada Lovelace, Alan Turing` is two people; `Lovelace, Ada` and `Lovelace, A.` are one."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if len(parts) == 2 and (" " not in parts[0] or _INITIALS.fullmatch(parts[1].replace(" ", ""))):
-        return [inverted_name(text)]
+        return [uninvert_name(text)]
     if (
         len(parts) > 2
         and len(parts) % 2 == 0
@@ -129,14 +131,14 @@ def _separated_by_commas(text: str) -> list[str]:
     return parts
 
 
-def _without_loose_and(name: str) -> str:
+def _strip_and(name: str) -> str:
     """A field that begins or ends with `and` has it left over at its first or last name."""
     if name[:3].lower() == "and" and name[3:4].isspace():
         name = name[3:].strip()
     return name[:-3].strip() if name[-3:].lower() == "and" and name[-4:-3].isspace() else name
 
 
-def _biblatex_name(name: str) -> str:
+def _read_biblatex_name(name: str) -> str:
     """`family=Beethoven, given=Ludwig, prefix=van`, the way biblatex spells a name out."""
     from uraniborg.kernel.bibliography.latex import decode_latex
 
@@ -145,4 +147,4 @@ def _biblatex_name(name: str) -> str:
         if match := _BIBLATEX_PART.match(part):
             parts.setdefault(match[1].lower(), part[match.end() :].strip(' "'))
     ordered = (parts.get(key, "") for key in ("given", "prefix", "family", "suffix"))
-    return tidy.line(decode_latex(" ".join(ordered)))
+    return clean_line(decode_latex(" ".join(ordered)))
