@@ -21,7 +21,7 @@ def check_answer(entry: Entry, given: Decision) -> None:
         )
 
 
-def told_in_full(payload: dict[str, Any]) -> list[str]:
+def format_payload(payload: dict[str, Any]) -> list[str]:
     """Return the lines that show the workflow, the node and the details of a question."""
     # Runs of a file are logged under its stem and a digest of its path.
     stem, at, _ = str(payload.get("workflow")).partition("@")
