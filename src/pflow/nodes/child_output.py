@@ -23,9 +23,9 @@ _TAIL: Final = 1 << 16  # more than is shown of it: a secret is known only as a 
 
 @dataclass(frozen=True, slots=True)
 class ChildOutput:
-    """`kept` are the first of `size` bytes, `tail` the last. If `kept` is not everything, `file` has everything."""
+    """The output. `start` are the first of `size` bytes, `tail` the last; `file` has all if `start` does not."""
 
-    kept: bytes
+    start: bytes
     tail: bytes
     size: int
     file: Path | None = None
@@ -33,11 +33,11 @@ class ChildOutput:
     def decode_text(self) -> tuple[str, bool]:
         """Return the start as text; or in base64, and True, if it is not UTF-8."""
         try:
-            return self.kept.decode(), False
+            return self.start.decode(), False
         except UnicodeDecodeError as exc:
-            if self.file and len(self.kept) - exc.start < 4 and exc.reason == "unexpected end of data":
-                return self.kept[: exc.start].decode(), False  # cut inside a character
-            return b64encode(self.kept).decode(), True
+            if self.file and len(self.start) - exc.start < 4 and exc.reason == "unexpected end of data":
+                return self.start[: exc.start].decode(), False  # cut inside a character
+            return b64encode(self.start).decode(), True
 
     def to_outputs(self, name: str, *, strip_newline: bool = False) -> dict[str, Any]:
         """Return the outputs of a node. The keys about the file are there only if it exists."""

@@ -23,7 +23,7 @@ _INHERITED: Final = ("GIT_*", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "GNUPGHOME",
 """Variables that git inherits in addition to those of every child: settings, author, and password prompts."""
 _PINNED: Final = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
 """Inside a hook these lead git to the repository of the hook, wherever it is called."""
-_MOST: Final = processes.ProcessLimits(kept=32 << 20, spooled=32 << 20)
+_MOST: Final = processes.ProcessLimits(memory_bytes=32 << 20, disk_bytes=32 << 20)
 _SAID: Final = 300
 _HINTS: Final = (
     ("not a git repository", "Set working_directory to a folder inside a repository."),
@@ -77,7 +77,7 @@ async def try_git(context: Context, *arguments: str) -> GitResult:
     except NodeFailed as exc:
         exc.outputs.clear()  # the output of git is not an output of the node
         raise
-    out, err = (one.kept.decode(errors="replace") for one in (done.stdout, done.stderr))
+    out, err = (one.start.decode(errors="replace") for one in (done.stdout, done.stderr))
     return GitResult(done.exit_code, out, err, mask_secrets(f"{err}\n{out}", context) if done.exit_code else "")
 
 

@@ -21,9 +21,9 @@ _live_pids: set[int] = set()
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    kept: int = 1 << 24
+    memory_bytes: int = 1 << 24
     """Bytes of each output in memory."""
-    spooled: int = 2 << 30
+    disk_bytes: int = 2 << 30
     """Bytes of both outputs together that may go to the disk."""
     grace_s: float = 2.0
     """From SIGTERM to SIGKILL."""
@@ -111,9 +111,9 @@ class _Child:
         self._over: asyncio.Future[None] = loop.create_future()  # by its exit, or because an output failed
         self._watch = ExitWatch(started.process, self._mark_ended)
         self._feeder = InputFeeder(started.stdin, stdin) if started.stdin >= 0 else None
-        allowance = OutputBudget(limits.spooled)
-        self._stdout = OutputStream("stdout", started.stdout, spool, limits.kept, allowance)
-        self._stderr = OutputStream("stderr", started.stderr, spool, limits.kept, allowance)
+        allowance = OutputBudget(limits.disk_bytes)
+        self._stdout = OutputStream("stdout", started.stdout, spool, limits.memory_bytes, allowance)
+        self._stderr = OutputStream("stderr", started.stderr, spool, limits.memory_bytes, allowance)
         self._readers = [asyncio.create_task(stream.read()) for stream in (self._stdout, self._stderr)]
         for reader in self._readers:
             reader.add_done_callback(self._note_reader_failure)

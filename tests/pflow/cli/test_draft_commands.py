@@ -48,7 +48,7 @@ def test_a_home_that_cannot_be_written_is_told_of(ask: Ask, place: Place) -> Non
     place.file(".pflow", "a file")
     done = ask("new", "mine")
     assert done.code == 5
-    assert f"The pflow home {place.home} is no folder." in done.err
+    assert f"The pflow home {place.home} is not a folder." in done.err
 
 
 @requirement("PF-R13", "PF-R15")

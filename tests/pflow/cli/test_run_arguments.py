@@ -40,15 +40,15 @@ def test_help_needs_no_workflow(ask: Ask) -> None:
     [
         ([], "Missing argument 'NAME|FILE'.", "`pflow list`"),
         (["who=Ada"], "Missing argument 'NAME|FILE'.", "`pflow list`"),
-        ([""], "'' is no input", "KEY=VALUE"),
+        ([""], "'' is not an input", "KEY=VALUE"),
         (["x", "--jsn"], "No such option: --jsn.", "Did you mean --json?"),
         (["x", "-Z"], "No such option: -Z.", "pflow run --help"),
         (["x", "--only"], "Option '--only' requires an argument.", "--only NODE"),
         (["x", "--only", "--json"], "Option '--only' requires an argument.", "--only NODE"),
         (["x", "--cluster="], "Option '--cluster' requires an argument.", "--cluster ADDRESS"),
         (["x", "--json=yes"], "Option '--json' does not take a value.", "pflow run --help"),
-        (["x", "y"], "'y' is no input", "KEY=VALUE"),
-        (["x", "=1"], "'=1' is no input", "KEY=VALUE"),
+        (["x", "y"], "'y' is not an input", "KEY=VALUE"),
+        (["x", "=1"], "'=1' is not an input", "KEY=VALUE"),
         (["x", "a=1", "a=2"], "The input 'a' is given twice.", "once"),
     ],
 )

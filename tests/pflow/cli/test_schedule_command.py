@@ -265,7 +265,7 @@ def test_where_the_program_of_a_scheduler_is_absent_another_is_named_and_nothing
     done = ask("schedule", hello, "who=x", "--at", "mon 07:00", "--install", "--as", kind)
     assert done.code == 5
     assert f"The program {tool} is not on PATH." in done.err
-    assert f"Use --as {other};" in done.err
+    assert f"Use --as {other}," in done.err
     assert units(place) == []
     assert not (place.folder / "Library/LaunchAgents/org.uraniborg.pflow.hello.plist").exists()
 

@@ -70,7 +70,7 @@ def test_a_workflow_is_described_with_how_to_run_it_and_how_it_went(ask: Ask, pl
     told = ask("describe", "greet").out
     for part in ("draft, workflows/drafts/greet.json", "string  required  Whom to greet", "→ loud", "Shout"):
         assert part in told
-    assert "2 runs, 1 well, 1 failed" in told
+    assert "2 runs, 1 succeeded, 1 failed" in told
     assert "last failure" in told
     assert "  pflow run greet who=text\n" in told
     said = ask("describe", "greet", "--json").json
@@ -81,7 +81,7 @@ def test_a_file_is_described_too(ask: Ask, place: Place) -> None:
     place.file("g.json", GREETER)
     ask("run", "g.json", "who=x", "-q")
     told = ask("describe", "g.json").out
-    assert "1 run, 1 well" in told
+    assert "1 run, 1 succeeded" in told
     assert "  pflow run g.json who=text\n" in told
 
 

@@ -334,7 +334,7 @@ async def test_an_answer_that_is_too_large_is_refused_as_soon_as_that_is_known(
 ) -> None:
     server.replies["/"] = Reply(body=b"x" * (10 * MIB + 1), headers={"x-more": "yes"}, flood=flood)
     failed = await failure(context, url=server.url)
-    assert "larger than the 10 MiB" in failed.message
+    assert "larger than 10 MiB" in failed.message
     assert "curl" in failed.hint
     assert failed.outputs["status_code"] == 200
     assert failed.outputs["response_headers"]["x-more"] == "yes"
@@ -477,7 +477,7 @@ async def test_a_redirect_to_what_is_no_web_address_is_refused(
         ({"url": ""}, "must begin with http"),
         ({"url": "http://[::1"}, "not a valid address"),
         ({"url": "http://a/\x00"}, "not a valid address"),
-        ({"url": "http://127.0.0.1:70000/"}, "the port 70000"),
+        ({"url": "http://127.0.0.1:70000/"}, "got 70000"),
         ({"url": "http://a/" + "x" * 100_000}, "not a valid address"),
         ({"url": "http://a/", "method": "G E T"}, "`method`"),
         ({"url": "http://a/", "params": {"q": {"a": 1}}}, "`params.q`"),

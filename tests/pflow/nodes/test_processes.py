@@ -34,7 +34,9 @@ def context(tmp_path: Path) -> Context:
 
 
 async def sh(context: Context, command: str, limits: ProcessLimits | None = None, **more: Any) -> FinishedProcess:
-    return await run_process(["/bin/sh", "-c", command], context, limits=limits or ProcessLimits(kept=MIB), **more)
+    return await run_process(
+        ["/bin/sh", "-c", command], context, limits=limits or ProcessLimits(memory_bytes=MIB), **more
+    )
 
 
 def is_running(pid: int) -> bool:
@@ -70,7 +72,7 @@ def descriptors() -> set[str]:
 async def test_output_and_exit_code_are_told(context: Context) -> None:
     finished = await sh(context, "echo out; echo err >&2; exit 3")
     assert (finished.exit_code, finished.signal) == (3, None)
-    assert (finished.stdout.kept, finished.stderr.kept) == (b"out\n", b"err\n")
+    assert (finished.stdout.start, finished.stderr.start) == (b"out\n", b"err\n")
     assert finished.describe_ending() == "ended with exit code 3"
     assert not context.spool.exists()
 
@@ -80,7 +82,7 @@ async def test_a_child_has_no_stream_or_file_of_ours(context: Context, tmp_path:
     with (tmp_path / "ours").open("w") as ours:
         os.set_inheritable(ours.fileno(), True)
         finished = await sh(context, "readlink /proc/$$/fd/0; for f in /proc/$$/fd/*; do readlink $f; done")
-    first, *held = finished.stdout.kept.decode().split()
+    first, *held = finished.stdout.start.decode().split()
     assert first == "/dev/null"
     assert str(tmp_path / "ours") not in held
     own = {os.readlink(f"/proc/self/fd/{number}") for number in (0, 1, 2)}
@@ -90,33 +92,33 @@ async def test_a_child_has_no_stream_or_file_of_ours(context: Context, tmp_path:
 @needs_proc
 async def test_a_child_leads_a_session_of_its_own(context: Context) -> None:
     finished = await sh(context, "cut -d' ' -f1,6 /proc/$$/stat")
-    pid, session = finished.stdout.kept.split()
+    pid, session = finished.stdout.start.split()
     assert pid == session
 
 
 async def test_a_child_that_reads_without_being_given_anything_ends_at_once(context: Context) -> None:
     finished = await sh(context, "cat; echo done")
-    assert finished.stdout.kept == b"done\n"
+    assert finished.stdout.start == b"done\n"
 
 
 async def test_input_of_any_length_reaches_the_child_while_it_prints(context: Context) -> None:
     data = os.urandom(5 * MIB)
-    finished = await sh(context, "cat", stdin=data, limits=ProcessLimits(kept=6 * MIB))
-    assert finished.stdout.kept == data
+    finished = await sh(context, "cat", stdin=data, limits=ProcessLimits(memory_bytes=6 * MIB))
+    assert finished.stdout.start == data
 
 
 async def test_empty_input_is_an_end_of_file(context: Context) -> None:
-    assert (await sh(context, "wc -c", stdin=b"")).stdout.kept.split() == [b"0"]
+    assert (await sh(context, "wc -c", stdin=b"")).stdout.start.split() == [b"0"]
 
 
 async def test_a_child_may_leave_its_input_unread(context: Context) -> None:
     finished = await sh(context, "exec 0<&-; echo fine", stdin=b"x" * 10 * MIB)
-    assert (finished.exit_code, finished.stdout.kept) == (0, b"fine\n")
+    assert (finished.exit_code, finished.stdout.start) == (0, b"fine\n")
 
 
 async def test_two_full_outputs_do_not_wait_for_each_other(context: Context) -> None:
     code = "import os\nfor _ in range(40):\n os.write(1, b'o' * 100_000)\n os.write(2, b'e' * 100_000)"
-    finished = await run_process([sys.executable, "-c", code], context, limits=ProcessLimits(kept=MIB))
+    finished = await run_process([sys.executable, "-c", code], context, limits=ProcessLimits(memory_bytes=MIB))
     assert (finished.stdout.size, finished.stderr.size) == (4_000_000, 4_000_000)
     assert finished.stdout.file != finished.stderr.file
 
@@ -134,18 +136,18 @@ async def test_much_output_is_whole_on_the_disk_and_only_its_beginning_in_memory
     assert printed.file.parent == context.spool
     assert printed.size == printed.file.stat().st_size == size + len("beginend")
     assert printed.file.stat().st_mode & 0o777 == 0o600
-    assert (len(printed.kept), printed.kept[:6], printed.tail[-4:]) == (MIB, b"begin\0", b"\0end")
+    assert (len(printed.start), printed.start[:6], printed.tail[-4:]) == (MIB, b"begin\0", b"\0end")
     with printed.file.open("rb") as stream:
         assert stream.read(6) == b"begin\0"
     assert peak < 24 * MIB
 
 
 async def test_a_flood_ends_the_child_and_leaves_nothing_on_the_disk(context: Context) -> None:
-    with pytest.raises(NodeFailed, match=r"more than the 8 MiB that are kept") as caught:
+    with pytest.raises(NodeFailed, match=r"more than 8 MiB") as caught:
         await sh(
             context,
             "echo $$ >pid; yes",
-            limits=ProcessLimits(kept=MIB, spooled=8 * MIB, grace_s=0.2),
+            limits=ProcessLimits(memory_bytes=MIB, disk_bytes=8 * MIB, grace_s=0.2),
             timeout_s=PATIENCE_S,
         )
     assert caught.value.outputs["stdout"].startswith("y\ny\n")
@@ -156,9 +158,9 @@ async def test_a_flood_ends_the_child_and_leaves_nothing_on_the_disk(context: Co
 
 async def test_the_limit_is_for_both_outputs_together(context: Context) -> None:
     command = f"head -c {3 * MIB} /dev/zero; head -c {3 * MIB} /dev/zero >&2"
-    assert (await sh(context, command, limits=ProcessLimits(kept=MIB, spooled=6 * MIB))).exit_code == 0
-    with pytest.raises(NodeFailed, match="more than the 5 MiB"):
-        await sh(context, command, limits=ProcessLimits(kept=MIB, spooled=5 * MIB))
+    assert (await sh(context, command, limits=ProcessLimits(memory_bytes=MIB, disk_bytes=6 * MIB))).exit_code == 0
+    with pytest.raises(NodeFailed, match="more than 5 MiB"):
+        await sh(context, command, limits=ProcessLimits(memory_bytes=MIB, disk_bytes=5 * MIB))
 
 
 async def test_a_full_disk_ends_the_child_and_is_told(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +176,7 @@ async def test_a_full_disk_ends_the_child_and_is_told(context: Context, monkeypa
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(NodeFailed, match="stdout could not be stored: No space left") as caught:
         await sh(context, "yes", limits=HURRIED, timeout_s=PATIENCE_S)
-    assert "room" in caught.value.hint
+    assert "space" in caught.value.hint
     assert os.listdir(context.spool) == []
 
 
@@ -211,9 +213,9 @@ async def test_a_timeout_ends_what_the_child_started_too(context: Context) -> No
 async def test_a_sleeper_that_keeps_the_pipe_open_is_not_waited_for(context: Context) -> None:
     began = time.monotonic()
     finished = await sh(context, "sleep 600 & echo $!; echo last >&2")
-    sleeper = int(finished.stdout.kept)
+    sleeper = int(finished.stdout.start)
     try:
-        assert (finished.exit_code, finished.stderr.kept) == (0, b"last\n")
+        assert (finished.exit_code, finished.stderr.start) == (0, b"last\n")
         assert time.monotonic() - began < PATIENCE_S
         assert is_running(sleeper), "what a command leaves running on purpose stays"
     finally:
@@ -275,8 +277,8 @@ async def test_all_that_run_can_be_killed_at_once_from_another_thread(context: C
 
 async def test_output_that_is_cut_ends_with_a_whole_word_as_half_a_secret_would_not_be_masked(context: Context) -> None:
     command = "printf 'key: '; head -c 90 /dev/zero | tr '\\0' x; echo; echo more"
-    finished = await sh(context, command, limits=ProcessLimits(kept=64))
-    assert finished.stdout.kept == b"key: "
+    finished = await sh(context, command, limits=ProcessLimits(memory_bytes=64))
+    assert finished.stdout.start == b"key: "
     assert finished.stdout.to_outputs("stdout")["stdout"] == "key: "
     assert finished.stdout.file is not None
     assert finished.stdout.file.read_bytes() == b"key: " + b"x" * 90 + b"\nmore\n"
@@ -289,8 +291,8 @@ async def test_output_that_is_cut_holds_no_part_of_a_known_secret(context: Conte
     redactor.register(secret)
     with masking(redactor):
         command = f"head -c 5000 /dev/zero | tr '\\0' x; printf '%s' '{secret}'; echo; echo more"
-        finished = await sh(context, command, limits=ProcessLimits(kept=kept))
-    assert set(finished.stdout.kept) == {ord("x")}
+        finished = await sh(context, command, limits=ProcessLimits(memory_bytes=kept))
+    assert set(finished.stdout.start) == {ord("x")}
 
 
 async def test_the_environment_is_the_inherited_part_of_ours_and_what_is_added(
@@ -300,14 +302,14 @@ async def test_the_environment_is_the_inherited_part_of_ours_and_what_is_added(
     monkeypatch.setenv("OURS", "not inherited")
     monkeypatch.setenv("XDG_API_KEY", "not inherited")
     finished = await sh(context, 'echo "$LC_TIME $OURS$XDG_API_KEY $ADDED"', environment={"ADDED": "a\nb"})
-    assert finished.stdout.kept == b"inherited  a\nb\n"
+    assert finished.stdout.start == b"inherited  a\nb\n"
 
 
 async def test_a_program_runs_in_the_folder_of_the_workflow_or_the_one_told(context: Context, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
-    assert (await sh(context, "pwd -P")).stdout.kept.decode().strip() == str(tmp_path.resolve())
+    assert (await sh(context, "pwd -P")).stdout.start.decode().strip() == str(tmp_path.resolve())
     told = await sh(context, "pwd -P", cwd=tmp_path / "sub")
-    assert told.stdout.kept.decode().strip() == str((tmp_path / "sub").resolve())
+    assert told.stdout.start.decode().strip() == str((tmp_path / "sub").resolve())
 
 
 @pytest.mark.parametrize(
@@ -338,7 +340,7 @@ async def test_no_descriptor_is_left_open_whatever_happens(context: Context) -> 
     with pytest.raises(NodeTimedOut):
         await sh(context, "sleep 600", timeout_s=0.05, stdin=b"x" * MIB)
     with pytest.raises(NodeFailed):
-        await sh(context, "yes", limits=ProcessLimits(kept=MIB, spooled=2 * MIB))
+        await sh(context, "yes", limits=ProcessLimits(memory_bytes=MIB, disk_bytes=2 * MIB))
     with pytest.raises(NodeFailed):
         await run_process(["no-such-program"], context, stdin=b"x")
     task = asyncio.create_task(sh(context, "echo x >started; sleep 600", stdin=b"x" * MIB))
@@ -366,7 +368,7 @@ def test_children_run_from_a_loop_in_any_thread(context: Context) -> None:
     thread = threading.Thread(target=lambda: found.append(asyncio.run(sh(context, "cat", stdin=b"there"))))
     thread.start()
     thread.join(PATIENCE_S)
-    assert [finished.stdout.kept for finished in found] == [b"there"]
+    assert [finished.stdout.start for finished in found] == [b"there"]
 
 
 async def test_reading_and_spooling_never_block_the_loop(context: Context) -> None:
@@ -378,23 +380,23 @@ async def test_reading_and_spooling_never_block_the_loop(context: Context) -> No
 
 async def test_many_children_run_side_by_side(context: Context) -> None:
     many = await asyncio.gather(*(sh(context, f"echo {number}; cat", stdin=b"end") for number in range(50)))
-    assert [finished.stdout.kept for finished in many] == [f"{number}\nend".encode() for number in range(50)]
+    assert [finished.stdout.start for finished in many] == [f"{number}\nend".encode() for number in range(50)]
 
 
 def test_what_is_no_utf8_is_told_in_base64() -> None:
-    assert ChildOutput(b"\xff\x00", b"", 2).outputs("stdout") == {"stdout": "/wA=", "stdout_is_binary": True}
+    assert ChildOutput(b"\xff\x00", b"", 2).to_outputs("stdout") == {"stdout": "/wA=", "stdout_is_binary": True}
 
 
 def test_a_text_that_was_cut_within_a_character_is_still_a_text(tmp_path: Path) -> None:
     cut = ChildOutput("aé".encode()[:2], b"", 3, tmp_path / "all")
-    assert cut.outputs("stdout") == {
+    assert cut.to_outputs("stdout") == {
         "stdout": "a",
         "stdout_is_binary": False,
         "stdout_file": str(tmp_path / "all"),
         "stdout_size": 3,
     }
-    assert ChildOutput("aé".encode()[:2], b"", 2).text() == ("YcM=", True), "but not if that was all"
-    assert ChildOutput(b"\xff" + b"a" * 9, b"", 99, tmp_path / "all").text()[1]
+    assert ChildOutput("aé".encode()[:2], b"", 2).decode_text() == ("YcM=", True), "but not if that was all"
+    assert ChildOutput(b"\xff" + b"a" * 9, b"", 99, tmp_path / "all").decode_text()[1]
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ async def test_without_stdin_there_is_nothing_to_read(context: Context) -> None:
 
 
 async def test_a_value_that_json_cannot_say_is_refused(context: Context) -> None:
-    assert "`stdin` has no form as text" in (await failure(context, command="cat", stdin={1, 2})).message
+    assert "`stdin` cannot be written as text" in (await failure(context, command="cat", stdin={1, 2})).message
 
 
 async def test_variables_of_env_reach_the_command_as_text(context: Context) -> None:
@@ -99,7 +99,7 @@ async def test_a_command_runs_in_the_folder_it_is_told(context: Context, tmp_pat
     failed = await failure(context, command="pwd", cwd="no/such")
     assert "no folder" in failed.message
     assert "`cwd`" in failed.hint
-    assert "nobody" in (await failure(context, command="pwd", cwd="~no-such-user/x")).message
+    assert "unknown user" in (await failure(context, command="pwd", cwd="~no-such-user/x")).message
 
 
 async def test_a_failing_command_tells_its_exit_code_and_the_end_of_its_stderr(context: Context) -> None:
