@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from paper_search.export.markdown import cell
+from paper_search.export.markdown import format_cell
 from paper_search.export.prisma_flow import LABELS, FlowCounts, PrismaFlow, RoundFlow, build_flow, describe_exclusions
 from paper_search.models import PaperCollection, SourceReport
 from paper_search.review import Exclusion, ExclusionReason
@@ -24,7 +24,7 @@ def export_prisma(collection: PaperCollection) -> str:
         reports = collection.metadata.sources
         sections.append("## Sources\n\n" + (_source_table(reports) if reports else "No source was asked."))
     if flow.notes:
-        sections.append("## Notes\n\n" + _bullets(map(cell, flow.notes)))
+        sections.append("## Notes\n\n" + _bullets(map(format_cell, flow.notes)))
     return "\n\n".join(sections) + "\n"
 
 
@@ -35,16 +35,16 @@ def export_prisma_json(collection: PaperCollection) -> str:
 
 def _describe_search(flow: PrismaFlow) -> list[str]:
     lines = [
-        f"Question: {cell(flow.question)}",
-        f"Date: {cell(flow.date)}",
-        *([f"Software: {cell(flow.software)}"] if flow.software else []),
-        f"Domain: {cell(flow.domain)}",
+        f"Question: {format_cell(flow.question)}",
+        f"Date: {format_cell(flow.date)}",
+        *([f"Software: {format_cell(flow.software)}"] if flow.software else []),
+        f"Domain: {format_cell(flow.domain)}",
         f"Rounds that searched: {len(flow.rounds) or 'not logged by the version that searched'}",
     ]
     if flow.partial:
         lines.append("Incomplete: at least one source could not give all that was asked of it.")
     if flow.ended_by:
-        lines.append(f"Ended by: {cell(flow.ended_by)}")
+        lines.append(f"Ended by: {format_cell(flow.ended_by)}")
     return lines
 
 
@@ -71,10 +71,10 @@ def _included_row(counts: FlowCounts, statuses: str = "") -> tuple[str, ...]:
 
 
 def _describe_round(part: RoundFlow) -> str:
-    queries = [f"Query {number}: {cell(query)}" for number, query in enumerate(part.queries, 1)]
+    queries = [f"Query {number}: {format_cell(query)}" for number, query in enumerate(part.queries, 1)]
     limits = ", ".join(f"{name} {value}" for name, value in part.limits.items())
     counts = [_identified_row(part), *_screening_rows(part, _list_counts(part.excluded)), _included_row(part)]
-    lines = [*queries, f"Limits: {cell(limits)}", *(cell(origin) for origin in part.origins)]
+    lines = [*queries, f"Limits: {format_cell(limits)}", *(format_cell(origin) for origin in part.origins)]
     blocks = [
         f"## Round {part.round}",
         _bullets(lines),
@@ -88,7 +88,7 @@ def _describe_round(part: RoundFlow) -> str:
 def _source_table(reports: list[SourceReport]) -> str:
     rows = [
         (
-            cell(report.name),
+            format_cell(report.name),
             report.status.value + (" (partial)" if report.partial else ""),
             "-" if report.found is None else str(report.found),
             str(report.received),
@@ -103,7 +103,7 @@ def _source_table(reports: list[SourceReport]) -> str:
 
 def _requests(reports: list[SourceReport]) -> list[str]:
     """Return what each source was asked, so that the search can be repeated by hand."""
-    lines = [f"{cell(report.name)}: {cell(request)}" for report in reports for request in report.requests]
+    lines = [f"{format_cell(report.name)}: {format_cell(request)}" for report in reports for request in report.requests]
     return ["Requests:\n\n" + _bullets(lines)] if lines else []
 
 
@@ -111,13 +111,16 @@ def _remark(report: SourceReport) -> str:
     remarks = [(report.reason or "").rstrip(".")]
     if report.retry_at is not None:
         remarks.append(f"answers again at {report.retry_at.isoformat()}")
-    return cell("; ".join(filter(None, remarks)))
+    return format_cell("; ".join(filter(None, remarks)))
 
 
 def _excluded_papers(exclusions: list[Exclusion]) -> list[str]:
     if not exclusions:
         return []
-    rows = [(cell(_clip(e.title)), cell(e.doi), str(e.round + 1), LABELS[e.reason], _detail(e)) for e in exclusions]
+    rows = [
+        (format_cell(_clip(e.title)), format_cell(e.doi), str(e.round + 1), LABELS[e.reason], _detail(e))
+        for e in exclusions
+    ]
     return ["## Excluded papers\n\n" + _table(("Title", "DOI", "Round", "Reason", "Detail"), rows)]
 
 
@@ -130,7 +133,7 @@ def _detail(exclusion: Exclusion) -> str:
         below = f" below {exclusion.threshold:g}" if exclusion.threshold is not None else ""
         return f"score {exclusion.score:.2f}{below}"
     by = f"by {exclusion.reviewer}" if exclusion.reviewer else ""
-    return cell("; ".join(filter(None, (exclusion.detail, by))))
+    return format_cell("; ".join(filter(None, (exclusion.detail, by))))
 
 
 def _list_counts(counts: Mapping[str, int]) -> str:
@@ -138,7 +141,7 @@ def _list_counts(counts: Mapping[str, int]) -> str:
 
 
 def _list_numbers(numbers: Iterable[tuple[str, int]]) -> str:
-    return "; ".join(f"{cell(name)} (n = {count:,})" for name, count in numbers)
+    return "; ".join(f"{format_cell(name)} (n = {count:,})" for name, count in numbers)
 
 
 def _bullets(lines: Iterable[str]) -> str:

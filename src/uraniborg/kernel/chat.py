@@ -156,7 +156,7 @@ def import_client_library(model: str) -> None:
 
 
 class ChatClient:
-    """Asks one model. An answer takes at most `timeout_s` in all, retries included.
+    """A client of one model. An answer takes at most `timeout_s` in all, retries included.
 
     The client keeps no connection open between calls, so it needs no closing and works in any event loop. With
     `drop_refused_options` a request is repeated without the options that the server refuses by name.
