@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import orjson
 
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.text import replace_surrogates
 
 _DOI_LINK: Final = re.compile(r"(?:https?://)?(?:www\.|dx\.)?doi\.org/+(?:doi:\s*)?", re.IGNORECASE)
 _DOI_PREFIX: Final = re.compile(rf"{_DOI_LINK.pattern}|(?:urn:|info:)?doi\s*[:/]?\s*(?=10\.)", re.IGNORECASE)
@@ -171,7 +171,9 @@ def meta_key(title: str, authors: Sequence[str], year: int | None, venue: str) -
     try:
         written = orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # half characters
-        written = whole_text(json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))).encode()
+        written = replace_surrogates(
+            json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        ).encode()
     return hashlib.sha256(written).hexdigest()
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.text import replace_surrogates
 
 _TEXTS: Final = ("title", "venue", "doi", "arxiv", "url")
 _MOST_NAMES: Final = 20
@@ -177,7 +177,7 @@ def _note(uses: Iterable[tuple[str, tuple[str, ...]]]) -> str:
 
 
 def _key(source_id: str, taken: set[str]) -> str:
-    folded = unicodedata.normalize("NFKD", whole_text(source_id)).casefold()
+    folded = unicodedata.normalize("NFKD", replace_surrogates(source_id)).casefold()
     plain = _NOT_IN_KEY.sub("-", "".join(char for char in folded if not unicodedata.combining(char))).strip("-")[:60]
     key = plain = plain or "source"
     number = 1
@@ -190,7 +190,7 @@ def _key(source_id: str, taken: set[str]) -> str:
 
 def _plain(text: str) -> str:
     """The text on one line, without what no reader shows."""
-    spaced = " ".join(whole_text(text).split())
+    spaced = " ".join(replace_surrogates(text).split())
     return "".join(char for char in spaced if unicodedata.category(char) not in ("Cc", "Cs")).strip()
 
 

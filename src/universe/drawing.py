@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from universe.exchange import write_output
-from uraniborg.kernel.commands import UsageError
+from uraniborg.kernel.cli import UsageError
 
 
 def draw(plain: dict[str, Any], output: Path, *, title: str, t: float | None, scale: str) -> None:

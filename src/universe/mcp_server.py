@@ -19,11 +19,11 @@ from uraniborg.kernel.mcp import (
     Listed,
     Server,
     Subscriptions,
+    add_subscriptions,
     client_name,
     list_more,
     make_server,
     resource,
-    subscriptions,
     tool,
 )
 from uraniborg.kernel.version import version
@@ -207,7 +207,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
         ]
 
     list_more(server, universes)
-    _announce(subscriptions(server), service)
+    _announce(add_subscriptions(server), service)
 
 
 def _announce(subscribed: Subscriptions, service: UniverseService) -> None:

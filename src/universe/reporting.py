@@ -15,7 +15,7 @@ from universe.paragraphs import print_paragraph
 from universe.store.checking import Verdict
 from universe.value_status import value_status
 from uraniborg.kernel.logging import printable
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _MOST_CHILDREN: Final = 40
 _MOST_LINES: Final = 400
@@ -97,7 +97,7 @@ def _reason(entry: dict[str, Any]) -> str:
 
 
 def _bodies(count: int) -> str:
-    return counted(count, "body", "bodies")
+    return plural(count, "body", "bodies")
 
 
 def _minute(at: str) -> str:
@@ -158,8 +158,8 @@ def tell_verdicts(verdicts: Iterable[Verdict]) -> None:
     for one in verdicts:
         if one.is_whole:
             out.print(
-                f"[green]whole[/green]    {_safe(one.universe_id)}: {counted(one.entries, 'entry', 'entries')}, "
-                f"{counted(one.snapshots, 'snapshot')}"
+                f"[green]whole[/green]    {_safe(one.universe_id)}: {plural(one.entries, 'entry', 'entries')}, "
+                f"{plural(one.snapshots, 'snapshot')}"
             )
             continue
         out.print(f"[red]damaged[/red]  {_safe(one.universe_id)}")

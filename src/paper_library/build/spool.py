@@ -12,7 +12,7 @@ import orjson
 from paper_library.build.entry import Entry
 from paper_library.build.matching import keys_of
 from paper_library.identity import Keys
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.text import replace_surrogates
 
 _BUFFER: Final = 1 << 20
 
@@ -62,7 +62,7 @@ def _mended(entry: Entry) -> Entry:
 
 def _whole(value: Any) -> Any:
     if isinstance(value, str):
-        return whole_text(value)
+        return replace_surrogates(value)
     if isinstance(value, list):
         return [_whole(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, dict):

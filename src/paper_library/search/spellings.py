@@ -7,7 +7,7 @@ import re
 import unicodedata
 from typing import Final
 
-from uraniborg.kernel.text import words
+from uraniborg.kernel.words import split_words
 
 _UMLAUTS: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe"}
 _RING: Final = {"å": "aa"}
@@ -28,12 +28,12 @@ _NOT_UMLAUTS: Final = frozenset(
 
 
 def spell_words(text: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the words of `text` as `words` does, each with its other spellings."""
-    plain = words(text)
+    """Return the words of `text` as `split_words` does, each with its other spellings."""
+    plain = split_words(text)
     longer: list[list[str]] = []
     if not text.isascii():
         composed = unicodedata.normalize("NFC", text)
-        longer = [found for table in _TABLES if len(found := words(composed.translate(table))) == len(plain)]
+        longer = [found for table in _TABLES if len(found := split_words(composed.translate(table))) == len(plain)]
     spelled: list[tuple[str, tuple[str, ...]]] = []
     for at, word in enumerate(plain):
         others = dict.fromkeys((*(other[at] for other in longer), _shorten(word)))

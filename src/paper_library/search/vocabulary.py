@@ -7,7 +7,7 @@ from typing import Final
 from rapidfuzz.distance import OSA
 
 from paper_library.search.query import FIELDS, Sort
-from uraniborg.kernel.text import STOP_WORDS, fold
+from uraniborg.kernel.words import STOP_WORDS, fold_text
 
 SORT_FIELD: Final = "sort"
 _NAMES: Final = {
@@ -47,7 +47,7 @@ _YEARS: Final = re.compile(r"[<>]?=?(?=\S*\d{4})(?:\d{4})?(?:\.\.|[-–])?(?:\d{
 
 def sort_of(name: str) -> Sort | None:
     """Return the order that a person calls `name`, or None."""
-    return _SORT_OF.get(fold(name).strip("\"'"))
+    return _SORT_OF.get(fold_text(name).strip("\"'"))
 
 
 def rename_fields(text: str, note: Callable[[str], None]) -> str:
@@ -59,7 +59,7 @@ def rename_fields(text: str, note: Callable[[str], None]) -> str:
     def rename(found: re.Match[str]) -> str:
         if found["name"] is None:
             return found[0]
-        name, is_filter = fold(found["name"]), found["sign"] == ":"
+        name, is_filter = fold_text(found["name"]), found["sign"] == ":"
         field = _FIELD_OF.get(name)
         if field is None and ":" in found["sign"] and (field := _nearest_field(name)):
             note(f"{found['name']}: is not a field; it was read as {field}:.")

@@ -2,7 +2,7 @@
 
 from paper_library.errors import OutOfBounds
 from paper_library.text.markdown import bare_title, outline
-from uraniborg.kernel.text import fold
+from uraniborg.kernel.words import fold_text
 
 _HEADINGS_LISTED = 20
 
@@ -14,9 +14,9 @@ def read_section(text: str, wanted: str) -> str:
     with the headings there are.
     """
     headings = outline(text)
-    name = fold(" ".join(wanted.split()))
-    titles = [fold(heading.title) for heading in headings]
-    bare = [fold(bare_title(heading.title)) for heading in headings]
+    name = fold_text(" ".join(wanted.split()))
+    titles = [fold_text(heading.title) for heading in headings]
+    bare = [fold_text(bare_title(heading.title)) for heading in headings]
     found = next((at for names in (titles, bare) for at, title in enumerate(names) if title == name), None)
     if found is None and name:
         found = next((at for at, title in enumerate(titles) if name in title), None)

@@ -5,7 +5,7 @@ from collections import Counter
 from itertools import chain
 from typing import Final
 
-from uraniborg.kernel.text import STOP_WORDS
+from uraniborg.kernel.words import STOP_WORDS
 
 _END: Final = re.compile(
     r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bet al\.)(?<!\bFig\.)(?<!\bvs\.)(?<!\bcf\.)"

@@ -21,7 +21,7 @@ from paper_search.dedup.vocabulary import (
     TURNS_AROUND,
 )
 from paper_search.notices import unmark_title
-from paper_search.text import words
+from paper_search.text import split_words
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
 _FORMAT_PLACE = re.compile(r"[(\[]([^()\[\]]{1,60})[)\]]|^(\w+(?: \w+)?):")
@@ -58,7 +58,7 @@ class Title:
         if not self.compact.startswith(shorter.compact) or shorter.content_words < 4:
             return False
         heads = (self.raw[: mark.start()] for mark in _BREAK.finditer(self.raw))
-        return any("".join(_numerals(words(head))) == shorter.compact for head in heads)
+        return any("".join(_numerals(split_words(head))) == shorter.compact for head in heads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def parse_title(text: str) -> Title:
         text = _TAG.sub(" ", text)
     if "(" in text or "[" in text or ":" in text:
         text = _FORMAT_PLACE.sub(_without_format, text)
-    return Title(text, _numerals(words(text)))
+    return Title(text, _numerals(split_words(text)))
 
 
 def difference(left: Title, right: Title) -> Difference:
@@ -124,7 +124,7 @@ def _telling(only: Iterable[str]) -> tuple[str, ...]:
 
 
 def _without_format(place: re.Match[str]) -> str:
-    inside = words(place[1] or place[2])
+    inside = split_words(place[1] or place[2])
     return " " if inside and FORMATS.issuperset(inside) else place[0]
 
 

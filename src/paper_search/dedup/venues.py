@@ -5,7 +5,7 @@ import re
 from functools import lru_cache
 
 from paper_search.dedup.vocabulary import VENUE_WORDS
-from paper_search.text import STOP_WORDS, words
+from paper_search.text import STOP_WORDS, split_words
 
 _KINDS = {
     "journal": re.compile(r"\b(?:journal|j|jnl|transactions|trans|letters|lett|annals|bulletin|magazine|quarterly)\b"),
@@ -36,7 +36,7 @@ def venues_agree(left: str, right: str) -> bool:
 @lru_cache(maxsize=16_384)
 def _read(venue: str) -> tuple[str | None, tuple[str, ...]]:
     """The kind of venue where its name says so, and the words that tell it from others."""
-    found = words(html.unescape(venue[:_LONGEST]))
+    found = split_words(html.unescape(venue[:_LONGEST]))
     kinds = [kind for kind, pattern in _KINDS.items() if pattern.search(" ".join(found))]
     telling = (word for word in found if not word.isdigit() and word not in STOP_WORDS and word not in VENUE_WORDS)
     return kinds[0] if len(kinds) == 1 else None, tuple(dict.fromkeys(telling))

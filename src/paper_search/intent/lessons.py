@@ -16,7 +16,7 @@ from paper_search.intent.vocabulary import Vocabulary, key_of
 from paper_search.intent.wordlists import CHATTER, FILLER
 from paper_search.intent.years import read_years
 from paper_search.models import SearchConstraints
-from paper_search.text import STOP_WORDS, terms, words
+from paper_search.text import STOP_WORDS, extract_terms, split_words
 
 MAX_LEARNED = 4
 MAX_AVOIDED = 3
@@ -142,7 +142,7 @@ def learned_terms(
     relevant: Sequence[str], irrelevant: Sequence[str], known: Iterable[str], vocabulary: Vocabulary
 ) -> list[str]:
     """What relevant titles speak of and the query does not: shared terms first, else their longer concepts."""
-    taken = {stem for text in (*known, *irrelevant) for stem in terms(text)}
+    taken = {stem for text in (*known, *irrelevant) for stem in extract_terms(text)}
     seen: Counter[tuple[str, ...]] = Counter()
     spelled: dict[tuple[str, ...], str] = {}
     for title in relevant:
@@ -150,7 +150,7 @@ def learned_terms(
         for concept in concepts_in(normalised(title), vocabulary):
             for candidate in _parts(concept.split()):
                 key = key_of(candidate)
-                if _informative(candidate) and not taken.issuperset(terms(candidate)):
+                if _informative(candidate) and not taken.issuperset(extract_terms(candidate)):
                     spelled.setdefault(key, candidate)
                     here.add(key)
         seen.update(here)
@@ -165,11 +165,13 @@ def learned_terms(
 
 def terms_to_avoid(relevant: Sequence[str], irrelevant: Sequence[str], known: Iterable[str]) -> list[str]:
     """Words that mark irrelevant titles and nothing wanted: in most of them, in no relevant one, not in the query."""
-    safe = {stem for text in (*known, *relevant) for stem in terms(text)}
+    safe = {stem for text in (*known, *relevant) for stem in extract_terms(text)}
     spelled: dict[str, str] = {}
     seen: Counter[str] = Counter()
     for title in irrelevant:
-        here = {terms(word)[0]: word for word in words(title) if _informative(word) and terms(word)}
+        here = {
+            extract_terms(word)[0]: word for word in split_words(title) if _informative(word) and extract_terms(word)
+        }
         spelled = here | spelled
         seen.update(here.keys())
     marking = [stem for stem, count in seen.items() if count > 1 and count * 2 > len(irrelevant) and stem not in safe]

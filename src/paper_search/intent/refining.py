@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from paper_search.intent.expression import render, term, tidied
 from paper_search.models import SearchQuery
 from paper_search.sources.boolean import AllOf, AnyOf, Node, Term, all_of, any_of, parse
-from paper_search.text import words
+from paper_search.text import split_words
 
 
 def query_of(node: Node) -> SearchQuery:
@@ -56,11 +56,11 @@ def describe_loosening(before: str, after: str) -> list[str]:
     if old is None or new is None:
         return []
     left = _conditions(split_exclusions(new)[0])
-    present = {word for found in terms_of(new) for word in words(found.text)}
+    present = {word for found in terms_of(new) for word in split_words(found.text)}
     notes: list[str] = []
     for condition in _conditions(split_exclusions(old)[0]):
         if condition not in left:
-            own = words(next(terms_of(condition)).text)
+            own = split_words(next(terms_of(condition)).text)
             gone = [word for word in own if word not in present]
             if not gone:
                 notes.append(f"Loosened: {render(condition)} may now match as separate words.")

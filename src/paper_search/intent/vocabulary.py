@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from paper_search.text import words
+from paper_search.text import split_words
 
 Key = tuple[str, ...]
 
@@ -18,7 +18,7 @@ def key_of(term: str) -> Key:
 
     A stemmer would say too much is the same: a transformer is no transform.
     """
-    return tuple(map(singular, words(_PLURAL_ACRONYM.sub(r"\1", term))))
+    return tuple(map(singular, split_words(_PLURAL_ACRONYM.sub(r"\1", term))))
 
 
 def singular(word: str) -> str:

@@ -8,7 +8,7 @@ import openai
 
 from paper_search.errors import LLMAuthError, LLMError, LLMRateLimitError, LLMResponseError
 from paper_search.llm.json_text import extract_json
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 RETRIES = 2
 
@@ -108,7 +108,7 @@ class ChatProvider:
                 )
             case openai.APITimeoutError() | TimeoutError():
                 return LLMError(
-                    f"The model '{self._model}' did not answer within {counted(self._timeout_s, 'second')}.",
+                    f"The model '{self._model}' did not answer within {plural(self._timeout_s, 'second')}.",
                     hint="Allow it more time: llm.timeout_s.",
                 )
             case openai.APIConnectionError():

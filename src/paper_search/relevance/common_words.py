@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from paper_search.text import terms
+from paper_search.text import extract_terms
 
 _COMMON = """
 able achieve achieved across actual addition additional address affect aim allow analysis analyze application apply
@@ -28,4 +28,4 @@ time total true two type understand understanding use useful utilize value vario
 @lru_cache(maxsize=1)
 def common_terms() -> frozenset[str]:
     """The stems of those words."""
-    return frozenset(terms(_COMMON))
+    return frozenset(extract_terms(_COMMON))

@@ -12,7 +12,7 @@ from paper_search.relevance.pool import Candidate
 from paper_search.relevance.priors import authors_found, venue_found
 from paper_search.sources.constraints import within_years
 from paper_search.sources.languages import language_of
-from paper_search.text import terms
+from paper_search.text import extract_terms
 
 STEP = 0.6
 """How much of its distance to 1, scaled by the score itself, a paper that meets every preference gains."""
@@ -67,4 +67,4 @@ def _preference(text: str, this_year: int) -> Preference:
         return Preference(text, frozenset(), years.year_from, years.year_to)
     if language := read_language(text).language:
         return Preference(text, frozenset(), language=language)
-    return Preference(text, frozenset(terms(text.removeprefix(_DENIED))))
+    return Preference(text, frozenset(extract_terms(text.removeprefix(_DENIED))))

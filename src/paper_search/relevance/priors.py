@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from paper_search.models import Work
-from paper_search.text import STOP_WORDS, words
+from paper_search.text import STOP_WORDS, split_words
 
 CITATION_SHARE = 0.05
 RECENCY_SHARE = 0.03
@@ -28,19 +28,19 @@ def authors_found(paper: Work, wanted: Iterable[str]) -> list[str]:
 
 def venue_found(paper: Work, wanted: Iterable[str]) -> bool:
     """Whether the paper's venue is one of the wanted ones, by its words or its initials."""
-    held = words(paper.venue or "")
+    held = split_words(paper.venue or "")
     initials = "".join(word[0] for word in held if word not in STOP_WORDS)
     return any(
         set(sought) <= set(held) or (len(sought) == 1 and len(sought[0]) > 2 and initials.endswith(sought[0]))
         for venue in wanted
-        if (sought := [word for word in words(venue) if word not in STOP_WORDS])
+        if (sought := [word for word in split_words(venue) if word not in STOP_WORDS])
     )
 
 
 def _name_words(name: str) -> list[str]:
     """Given names first, family name last."""
     family, comma, given = name.partition(",")
-    return [*words(given), *words(family)] if comma else words(name)
+    return [*split_words(given), *split_words(family)] if comma else split_words(name)
 
 
 def _same_person(sought: list[str], held: list[str]) -> bool:

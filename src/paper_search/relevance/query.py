@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 
 from paper_search.models import ParsedIntent
 from paper_search.relevance.common_words import common_terms
-from paper_search.text import terms, words
+from paper_search.text import extract_terms, split_words
 
 CONCEPT_SHARE = 0.5
 """What a concept's term counts for when the topic itself does not have it."""
@@ -47,10 +47,10 @@ class Query:
 def read_query(intent: ParsedIntent, free_text: Iterable[str] = ()) -> Query:
     """The query behind an intent; what a person added in their own words counts as part of the topic."""
     topics = [text for text in (intent.topic, *free_text) if text] or intent.concepts
-    keep = not any(terms(text) for text in (*topics, *intent.concepts, *intent.phrases))
-    runs = [terms(text, keep_stop_words=keep) for text in topics]
-    concepts = [terms(text, keep_stop_words=keep) for text in intent.concepts]
-    phrases = [terms(text, keep_stop_words=keep) for text in intent.phrases]
+    keep = not any(extract_terms(text) for text in (*topics, *intent.concepts, *intent.phrases))
+    runs = [extract_terms(text, keep_stop_words=keep) for text in topics]
+    concepts = [extract_terms(text, keep_stop_words=keep) for text in intent.concepts]
+    phrases = [extract_terms(text, keep_stop_words=keep) for text in intent.phrases]
     asked: dict[str, float] = dict(Counter(chain(*runs)))
     for term in chain(*concepts, *phrases):
         asked.setdefault(term, CONCEPT_SHARE)
@@ -80,8 +80,8 @@ def _as_written(topic: str) -> list[str]:
 
 def _units(concepts: list[str], topics: list[str], keep_stop_words: bool) -> Iterator[Unit]:
     seen: set[frozenset[str]] = set()
-    for shown in chain(concepts, *map(_as_written, topics), *map(words, topics), *map(words, concepts)):
-        held = frozenset(terms(shown, keep_stop_words=keep_stop_words))
+    for shown in chain(concepts, *map(_as_written, topics), *map(split_words, topics), *map(split_words, concepts)):
+        held = frozenset(extract_terms(shown, keep_stop_words=keep_stop_words))
         if held and held not in seen:
             seen.add(held)
             yield Unit(shown, held)

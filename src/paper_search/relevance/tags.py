@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from paper_search.models import PaperTag, Work, WorkType
 from paper_search.relevance.pool import MAX_BODY, Candidate, body_text
-from paper_search.text import terms
+from paper_search.text import extract_terms
 
 _IN_TITLE = {
     PaperTag.METHOD: "method algorithm framework approach architecture technique",
@@ -44,9 +44,9 @@ def tags_of(paper: Work, candidate: Candidate, counts: Mapping[str, int]) -> lis
 @lru_cache(maxsize=1)
 def _cues() -> tuple[dict[str, PaperTag], dict[str, list[tuple[str, PaperTag]]]]:
     """Title words by their term; body phrases by one of their terms, so that few have to be looked for."""
-    title = {term: tag for tag, listed in _IN_TITLE.items() for term in terms(listed)}
+    title = {term: tag for tag, listed in _IN_TITLE.items() for term in extract_terms(listed)}
     body: dict[str, list[tuple[str, PaperTag]]] = {}
     for tag, listed in _IN_BODY.items():
         for phrase in listed.split("|"):
-            body.setdefault(max(terms(phrase), key=len), []).append((phrase, tag))
+            body.setdefault(max(extract_terms(phrase), key=len), []).append((phrase, tag))
     return title, body

@@ -15,7 +15,7 @@ from paper_search.models import (
     Work,
 )
 from paper_search.relevance.common_words import common_terms
-from paper_search.text import stem, words
+from paper_search.text import split_words, stem_word
 from uraniborg.kernel.clock import Clock, SystemClock
 
 _AT_ONCE = 50
@@ -108,7 +108,7 @@ def _themes(papers: Sequence[Paper]) -> list[str]:
     """What titles share: words in whatever form, and pairs of them where a pair is as frequent as its words."""
     forms: dict[Theme, Counter[str]] = {}
     for paper in papers:
-        title = [(word, stem(word)) for word in words(paper.title)]
+        title = [(word, stem_word(word)) for word in split_words(paper.title)]
         singles = {(root,): word for word, root in title if _can_be_theme(word, root)}
         doubles = {
             (first[1], second[1]): f"{first[0]} {second[0]}"

@@ -23,7 +23,7 @@ from paper_search.sources.keys import Auth
 from paper_search.sources.politeness import SourcePolicy
 from paper_search.sources.recording import ReplayTransport
 from uraniborg.kernel.settings import own_folder
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
@@ -186,7 +186,7 @@ def _remark(name: str, config: "AppConfig") -> str:
     if name not in KNOWN:
         return "installed" if name in ready_sources() else "installed, but has nothing to search"
     policy = policy_of(KNOWN[name], config)
-    rate = f"{counted(round(policy.rate_per_s, 2), 'request')} a second"
+    rate = f"{plural(round(policy.rate_per_s, 2), 'request')} a second"
     return f"{rate}, with your key" if policy.auth else rate
 
 

@@ -7,8 +7,7 @@ import typer
 
 from pflow.cli import starting, checking, looking, runs, making, scheduling, servers  # isort: skip
 from pflow.cli.shared import app
-from uraniborg.kernel.commands import UsageError, run_app
-from uraniborg.kernel.terminal import run
+from uraniborg.kernel.cli import UsageError, run_command, run_typer_app
 
 ROOMS: Final = (starting, checking, looking, runs, making, scheduling, servers)
 """Each has added its commands, in the order in which the help lists them."""
@@ -17,8 +16,8 @@ ROOMS: Final = (starting, checking, looking, runs, making, scheduling, servers)
 def main(arguments: Sequence[str]) -> NoReturn:
     known = list(typer.main.get_group(app).commands)
     if arguments and not arguments[0].startswith("-") and arguments[0] not in known:
-        run(lambda: _refuse(arguments[0], known), as_json="--json" in arguments)
-    run_app(app, arguments, name="pflow")
+        run_command(lambda: _refuse(arguments[0], known), as_json="--json" in arguments)
+    run_typer_app(app, arguments, name="pflow")
 
 
 def _refuse(given: str, known: Sequence[str]) -> NoReturn:

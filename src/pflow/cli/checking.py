@@ -10,7 +10,7 @@ from pflow.cli.diagnosing import diagnostics_of, text_of
 from pflow.cli.printing import GREEN, RED, YELLOW, Page, Painted, print_json, say, write
 from pflow.cli.shared import Json, Workflow, app, service
 from pflow.errors import InvalidWorkflow
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 
 @app.command()
@@ -57,7 +57,7 @@ def _tell(given: str, diagnostics: list[dict[str, Any]], told: dict[str, Any], t
     if any(one["severity"] == "error" for one in diagnostics):
         page.line(Painted(RED, "✗"), f" {given} is not valid: {summary(diagnostics)}.")
         return
-    about = ", ".join(counted(told[f"{kind}s"], kind) for kind in ("node", "input", "output"))
+    about = ", ".join(plural(told[f"{kind}s"], kind) for kind in ("node", "input", "output"))
     if diagnostics:
         page.line(Painted(YELLOW, "✓"), f" {given} is valid, with {summary(diagnostics)}: it can be run. {about}.")
     else:

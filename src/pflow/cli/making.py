@@ -124,7 +124,7 @@ def examples(
 ) -> None:
     """List examples, or begin a draft with one."""
     from pflow.cli.shipped import example_text, shipped
-    from uraniborg.kernel.commands import UsageError
+    from uraniborg.kernel.cli import UsageError
 
     if name is None:
         if draft is not None:

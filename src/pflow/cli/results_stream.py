@@ -6,7 +6,7 @@ import sys
 from collections.abc import Generator
 from typing import TextIO
 
-from uraniborg.kernel.terminal import unwritten
+from uraniborg.kernel.cli import make_output_error
 
 
 @contextlib.contextmanager
@@ -54,7 +54,7 @@ def _flush(stream: TextIO) -> None:
     except BrokenPipeError:
         raise
     except OSError as exc:
-        raise unwritten(exc) from None
+        raise make_output_error(exc) from None
 
 
 def _drop(stream: TextIO) -> None:

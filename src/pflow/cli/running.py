@@ -10,13 +10,13 @@ from typing import Any, NoReturn
 
 from pflow.cli.arguments import HELP, RunArguments, parsed
 from pflow.cli.printing import print_json, settle_stderr
+from uraniborg.kernel.cli import run_command
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.terminal import run
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    run(lambda: _answered(arguments), as_json="--json" in arguments)
+    run_command(lambda: _answered(arguments), as_json="--json" in arguments)
 
 
 def _answered(arguments: Sequence[str]) -> int:

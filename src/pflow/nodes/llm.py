@@ -16,7 +16,7 @@ from pflow.nodes.excerpts import beginning
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.files import shown
 from uraniborg.kernel.logging import register_secret
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _ENDPOINTS: Final = {
     "openai": "https://api.openai.com/v1/",
@@ -196,7 +196,7 @@ def _failure(exc: Exception, model: str, context: Context) -> NodeFailed:
             problem = f"{server} limits requests, or its quota is used up."
             hint = "Wait a while, or check the account's limits."
         case openai.APITimeoutError() | TimeoutError():
-            problem = f"The model '{model}' did not answer within {counted(context.timeout or _TIMEOUT_S, 'second')}."
+            problem = f"The model '{model}' did not answer within {plural(context.timeout or _TIMEOUT_S, 'second')}."
             return NodeTimedOut(problem, hint="Set the node's timeout higher.")
         case openai.APIConnectionError():
             problem, hint = f"{server} cannot be reached.", "Check the network and LLM_BASE_URL."

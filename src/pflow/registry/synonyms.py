@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from uraniborg.kernel.text import stem, words
+from uraniborg.kernel.words import split_words, stem_word
 
 _GROUPS: Final = """
 fetch download request http web url api rest endpoint website
@@ -49,7 +49,7 @@ def synonyms_of(term: str) -> tuple[str, ...]:
 def _table() -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
     for line in _GROUPS.split("\n"):
-        group = [stem(word) for word in words(line)]
+        group = [stem_word(word) for word in split_words(line)]
         for term in group:
             found.setdefault(term, {}).update(dict.fromkeys(group))
     return {term: tuple(other for other in others if other != term) for term, others in found.items()}

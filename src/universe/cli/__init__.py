@@ -5,11 +5,11 @@ from typing import Final, NoReturn
 
 from universe.cli import serving, making, changing, looking, nbody, measuring  # isort: skip
 from universe.cli.shared import app
-from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.cli import run_typer_app
 
 ROOMS: Final = (serving, making, changing, looking, nbody, measuring)
 """Each has added its commands, in the order in which the help lists them."""
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
-    run_app(app, arguments, name="universe")
+    run_typer_app(app, arguments, name="universe")

@@ -17,7 +17,7 @@ from universe.cli.shared import (
     run_with,
     state_of,
 )
-from uraniborg.kernel.commands import UsageError
+from uraniborg.kernel.cli import UsageError
 
 
 @app.command(name="list")

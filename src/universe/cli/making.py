@@ -18,7 +18,7 @@ from universe.cli.shared import (
     print_line,
     run_with,
 )
-from uraniborg.kernel.commands import UsageError
+from uraniborg.kernel.cli import UsageError
 
 
 @app.command()

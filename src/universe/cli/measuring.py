@@ -17,7 +17,7 @@ from universe.cli.shared import (
     state_of,
     write_picture,
 )
-from uraniborg.kernel.commands import UsageError
+from uraniborg.kernel.cli import UsageError
 
 Days = Annotated[float, typer.Option(help="For how long from the universe's time on, in days.")]
 Observer = Annotated[

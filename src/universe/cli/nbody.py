@@ -21,7 +21,7 @@ from universe.cli.shared import (
     state_of,
     write_picture,
 )
-from uraniborg.kernel.commands import UsageError
+from uraniborg.kernel.cli import UsageError
 
 if TYPE_CHECKING:
     from universe.nbody.reports import Report

@@ -25,7 +25,7 @@ def serve(
     json: Json = False,
 ) -> None:
     """Serve all universes: REST and streams, and MCP at /mcp."""
-    from universe.serving import serve as serve_universes
+    from universe.serving import serve_universes
 
     options = {
         "db": db,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 
-from uraniborg.kernel.commands import UsageError
+from uraniborg.kernel.cli import UsageError
 
 if TYPE_CHECKING:
     from universe.plotting import Drawing
@@ -77,10 +77,10 @@ def account_name() -> str:
 @asynccontextmanager
 async def _service(db: str | None) -> AsyncGenerator[Any]:
     from universe.service.universes import UniverseService
-    from universe.serving import configured
+    from universe.serving import load_config_with_options
     from universe.store.address import store_at
 
-    config = configured({} if db is None else {"db": db})
+    config = load_config_with_options({} if db is None else {"db": db})
     service = UniverseService(
         store_at(config.address), snapshot_every=config.snapshot_every, author=f"{account_name()} (command line)"
     )

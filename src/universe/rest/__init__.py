@@ -1,9 +1,9 @@
 """Universes over REST."""
 
 from fastapi import Depends, FastAPI
-from fastapi.exceptions import RequestValidationError
 
-from universe.rest.asking import BodyReader, check_parameters, refuse
+from universe.errors import MalformedRequest
+from universe.rest.asking import BodyReader, check_parameters
 from universe.rest.changes import add_commands, add_time
 from universe.rest.live import add_streams
 from universe.rest.shapes import add_schemas
@@ -11,8 +11,8 @@ from universe.rest.universes import add_universes
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 from universe.stream import Streams
+from uraniborg.kernel.http_app import ErrorBody, add_error_handlers, add_validation_handler
 from uraniborg.kernel.version import version
-from uraniborg.kernel.web import ErrorBody, answer_errors
 
 
 def make_rest_app(service: UniverseService, streams: Streams, positions: Positions, *, body_limit: int) -> FastAPI:
@@ -26,8 +26,8 @@ def make_rest_app(service: UniverseService, streams: Streams, positions: Positio
         dependencies=[Depends(check_parameters)],
         responses={status: {"model": ErrorBody} for status in (400, 401, 403, 404, 405, 413, 415, 421, 503)},
     )
-    answer_errors(app)
-    app.add_exception_handler(RequestValidationError, refuse)
+    add_error_handlers(app)
+    add_validation_handler(app, MalformedRequest, hint="See /docs.")
     body = BodyReader(body_limit)
     add_universes(app, service, body)
     add_commands(app, service, body)

@@ -24,7 +24,7 @@ from universe.rest.shapes import (
 )
 from universe.service.replies import record_facts, record_json
 from universe.service.universes import UniverseService
-from uraniborg.kernel.web import ErrorBody
+from uraniborg.kernel.http_app import ErrorBody
 
 PAGE: Final = 100
 

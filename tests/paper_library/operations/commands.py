@@ -22,7 +22,7 @@ from tests.forking import Forked, template
 COMMAND: Final = str(Path(sys.executable).with_name("paper-library"))
 LOADED: Final = (
     *("paper_library.cli", "paper_library.serving", "paper_library.app", "paper_library.summary"),
-    *("paper_library.text.sections", "paper_library.store.live", "uraniborg.kernel.web", "uvicorn.loops.uvloop"),
+    *("paper_library.text.sections", "paper_library.store.live", "uraniborg.kernel.http_app", "uvicorn.loops.uvloop"),
     *("uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on", "uvicorn.supervisors", "mcp.server.fastmcp"),
     *("anyio._backends._asyncio", "Stemmer", "rich.logging", "structlog"),
 )

@@ -62,6 +62,6 @@ def test_the_public_names_are_these() -> None:
         "run_stdio",
         "stateful_app",
         "stateless_app",
-        "subscriptions",
+        "add_subscriptions",
         "tool",
     ]
