@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import tantivy
+from ratios import record_ratio
 from shelves import collection, corpus, corpus_shelf, need_data, p50, timed, workshop
 
 from paper_library.library import Library
@@ -57,9 +58,11 @@ def _compare(name: str, queries: list[str], ours: Search, raw: Search, fts: Sear
                 times["fts"].append(timed(lambda query=query: fts(query)))
     mine, theirs = p50(times["ours"]) * 1e3, p50(times["raw"]) * 1e3
     line = f"  {name:<26} {mine:7.2f} {theirs:10.2f} {mine / theirs:5.2f}x"
+    record_ratio(f"{name}: ours to tantivy", mine / theirs)
     if fts:
         slow = p50(times["fts"]) * 1e3
         line += f" {slow:8.1f} {slow / mine:6.1f}x"
+        record_ratio(f"{name}: FTS5 to ours", slow / mine)
     print(line)
 
 

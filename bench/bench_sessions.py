@@ -33,7 +33,7 @@ from paper_search.skills.query_builder import QueryBuilder
 from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
-from paper_search.sources.base import Request, Response, SearchSource
+from paper_search.sources.interfaces import Request, Response, SearchSource
 from paper_search.sources.recording import Recording
 from paper_search.workflow.checkpoints import Decision, DecisionAction
 from paper_search.workflow.engine import SearchWorkflow

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import orjson
+from ratios import record_ratio
 from universes import change, folder, state
 
 from universe.domain.state import trusted_state
@@ -55,6 +56,7 @@ async def measure(path: Path, universe_id: str, label: str) -> None:
         behind = replica.version - snapshot.version
     await store.close()
     print(f"  {label}: {behind} commands after the snapshot, {sorted(ratios)[ROUNDS // 2]:.2f}x of it (claim 2)")
+    record_ratio(f"{label}: loading to reading the snapshot", sorted(ratios)[ROUNDS // 2])
 
 
 async def run() -> None:

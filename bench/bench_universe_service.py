@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 import uvloop
+from ratios import record_ratio
 from universes import change, folder, state
 
 from universe.service.universes import UniverseService
@@ -157,6 +158,8 @@ def main() -> None:
     print(f"  one client: {one:.2f} of raw single appends (claim 0.33)")
     print(f"  {CLIENTS} clients: {many:.2f} of raw group commits by {CLIENTS} clients (claim 0.25)")
     print(f"  {CLIENTS} clients: {bare:.2f} of a bare loop of group commits")
+    record_ratio("one client to raw single appends", one)
+    record_ratio(f"{CLIENTS} clients to raw group commits", many)
 
 
 if __name__ == "__main__":

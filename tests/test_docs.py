@@ -163,16 +163,16 @@ def test_every_error_code_is_documented() -> None:
     import paper_library.errors
     import paper_library.serving
     import paper_search.errors
-    import pflow.cli.arguments
+    import pflow.cli.run_arguments
     import pflow.engine.checkpoints
     import pflow.engine.cluster
     import pflow.engine.engine
     import pflow.engine.runlog
     import pflow.errors
-    import pflow.ir.drawing
+    import pflow.ir.diagrams
     import pflow.library.manager
     import pflow.mcp_config
-    import pflow.registry.loading
+    import pflow.registry.loader
     import universe.domain.catalogue
     import universe.errors
     import universe.exchange
@@ -197,15 +197,15 @@ def test_every_error_code_is_documented() -> None:
             universe.domain.catalogue,
             universe.systems.catalogue,
             pflow.errors,
-            pflow.cli.arguments,
+            pflow.cli.run_arguments,
             pflow.engine.checkpoints,
             pflow.engine.cluster,
             pflow.engine.engine,
             pflow.engine.runlog,
-            pflow.ir.drawing,
+            pflow.ir.diagrams,
             pflow.library.manager,
             pflow.mcp_config,
-            pflow.registry.loading,
+            pflow.registry.loader,
             uraniborg.kernel.errors,
             uraniborg.kernel.http_connections,
             uraniborg.kernel.files,
@@ -323,7 +323,7 @@ def test_the_pages_about_universes_say_what_the_code_says() -> None:
 def test_every_command_for_workflows_is_documented() -> None:
     import typer.main
 
-    from pflow.cli.app import app
+    from pflow.cli.main import app
 
     page = (ROOT / "docs" / "reference" / "workflows.md").read_text(encoding="utf-8")
     root = typer.main.get_group(app)
@@ -342,7 +342,9 @@ def test_everything_that_the_checker_can_tell_is_documented() -> None:
 
 
 def test_every_key_of_a_workflow_is_documented() -> None:
-    from pflow.ir import declarations, node_keys, reading
+    from pflow.ir import declarations
+    from pflow.ir import node_settings as node_keys
+    from pflow.ir import parser as reading
 
     page = (ROOT / "docs" / "reference" / "workflows.md").read_text(encoding="utf-8")
     keys = {

@@ -15,10 +15,10 @@ from starlette.types import ASGIApp
 from paper_library.config import LibraryConfig
 from paper_library.library import Library
 from paper_library.mcp_server import make_mcp_server
-from paper_library.offloading import Threads
 from paper_library.rest import make_rest_app
 from paper_library.store.assets import Assets
-from paper_library.store.live import LiveShelf
+from paper_library.store.live_shelf import LiveShelf
+from paper_library.worker_threads import Threads
 from uraniborg.kernel.http_app import list_origins, secure_app
 from uraniborg.kernel.logging import configure_logging
 from uraniborg.kernel.mcp import stateless_app

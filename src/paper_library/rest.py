@@ -18,11 +18,11 @@ from paper_library.limits import (
     QUERY_CHARS,
     VALUE_CHARS,
 )
-from paper_library.offloading import Threads
 from paper_library.search import engine
 from paper_library.text.citations import FORMATS
-from paper_library.text.cutting import piece
-from paper_library.text.markdown import safe_html
+from paper_library.text.excerpts import cut_with_marker
+from paper_library.text.markdown import render_safe_html
+from paper_library.worker_threads import Threads
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.http_app import FRAGMENT_HEADERS, ErrorBody, add_error_handlers, add_validation_handler
 from uraniborg.kernel.text import find_close_names
@@ -207,9 +207,9 @@ def _add_papers(app: FastAPI, library: Library, threads: Threads) -> None:
 
 def _text(text: str, format_name: str, max_chars: int | None, offset: int) -> Response:
     if format_name == "html":
-        part = piece(text, offset, min(max_chars or HTML_CHARS, HTML_CHARS))
-        return HTMLResponse(safe_html(part), headers=FRAGMENT_HEADERS)
-    return PlainTextResponse(piece(text, offset, max_chars), media_type="text/markdown; charset=utf-8")
+        part = cut_with_marker(text, offset, min(max_chars or HTML_CHARS, HTML_CHARS))
+        return HTMLResponse(render_safe_html(part), headers=FRAGMENT_HEADERS)
+    return PlainTextResponse(cut_with_marker(text, offset, max_chars), media_type="text/markdown; charset=utf-8")
 
 
 async def _refuse_unknown(request: Request) -> None:

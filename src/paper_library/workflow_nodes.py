@@ -16,7 +16,7 @@ from paper_library.config import load_config
 from paper_library.errors import OutOfBounds, ShelfNotFound, ShelfUnwritable
 from paper_library.limits import DEFAULT_PAGE_SIZE
 from paper_library.store.layout import MANIFEST
-from paper_library.text.tables import table_rows
+from paper_library.text.tables import find_table_rows
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import locked, make_folder, shown
 from uraniborg.kernel.words import split_words
@@ -78,7 +78,7 @@ def rows(params: dict[str, Any], context: Context) -> dict[str, Any]:
             "row": list(one.cells),
             "offset": one.offset,
         }
-        for one in table_rows(text)
+        for one in find_table_rows(text)
         if wanted <= set(split_words(" ".join((one.section, one.caption, *one.header, *one.cells))))
     ]
     return {"rows": found[:limit], "total": len(found)}
@@ -130,7 +130,7 @@ def _written(papers: list[Any], folder: Path) -> list[Path]:
 
 
 def _added(shelf: Path, inputs: list[Path], *, with_sample: bool) -> dict[str, Any]:
-    from paper_library.build.building import build_shelf
+    from paper_library.build.builder import build_shelf
     from paper_library.sample import SAMPLE_INPUTS
 
     before = shelf if (shelf / MANIFEST).is_file() else None

@@ -15,7 +15,7 @@ from paper_search.skills.query_builder import QueryBuilder
 from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
-from paper_search.sources.base import Transport
+from paper_search.sources.interfaces import Transport
 from paper_search.sources.recording import RecordedOptions, Recording, RecordingTransport
 from paper_search.sources.registry import build_sources, build_transport, default_names
 from paper_search.workflow.checkpoints import CheckpointHandler

@@ -36,7 +36,7 @@ def _start(arguments: list[str]) -> None:
 
             print_version(as_json=bool(more))
         case ["run", *more]:
-            from pflow.cli.running import main as run
+            from pflow.cli.run_command import main as run
 
             run(more)
         case ["mcp", "serve"]:
@@ -44,7 +44,7 @@ def _start(arguments: list[str]) -> None:
 
             serve()
         case _:
-            from pflow.cli.app import main as command
+            from pflow.cli.main import main as command
 
             command(arguments)
 

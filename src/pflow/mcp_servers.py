@@ -20,7 +20,7 @@ import orjson
 from pflow.errors import LibraryUnwritable
 from pflow.mcp_config import InvalidServer, ServerConfig, ServerExists, UnknownServer, address, checked
 from pflow.registry.discovery import TOOLS_FILE
-from pflow.registry.problems import Problem
+from pflow.registry.node_files import Problem
 from uraniborg.kernel.clock import SystemClock, iso
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import locked, make_private, make_private_folder, write_atomic
@@ -176,7 +176,7 @@ async def _listed(home: Path, name: str, limit: asyncio.Semaphore) -> dict[str, 
 
 def _node(server_name: str, tool: Mapping[str, Any], version: str) -> dict[str, Any] | None:
     """The interface of a tool; None for one whose description cannot be read, or not be written."""
-    from pflow.registry.tools import tool_interface
+    from pflow.registry.mcp_tools import tool_interface
 
     try:
         node = tool_interface(server_name, tool, version=version)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
-from pflow.templates.resolving import texts_within
+from pflow.templates.resolution import texts_within
 from uraniborg.kernel.child_environment import register_environment_secrets
 from uraniborg.kernel.files import open_private
 from uraniborg.kernel.redaction import SHORTEST_SECRET, Redactor, is_sensitive, redact

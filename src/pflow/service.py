@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pflow.config import Settings
-from pflow.describing import described
 from pflow.engine.cancelling import Cancellation
 from pflow.engine.output import NullOutput, Output
 from pflow.engine.results import RunResult
 from pflow.errors import InvalidWorkflow, RepairRefused, WorkflowNotFound
-from pflow.ir.checking import Checked, check
+from pflow.ir.checker import Checked, check
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.graph import part_for
 from pflow.ir.model import Workflow
-from pflow.library.finding import Found, find, find_draft
 from pflow.library.listing import Summary, list_workflows
+from pflow.library.lookup import Found, find, find_draft
 from pflow.library.manager import WorkflowManager
 from pflow.registry.registry import Registry
+from pflow.workflow_description import described
 from uraniborg.kernel.errors import UraniborgError, as_error
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Service:
 
     def browse(self, query: str = "", include_workflows: bool = True) -> dict[str, Any]:
         """Nodes, and workflows unless told otherwise, the best first; cut where it would be too long."""
-        from pflow.browsing import browsed
+        from pflow.component_search import browsed
 
         return browsed(self.home, Registry(self.home), query, include_workflows, most_bytes=BROWSE_BYTES)
 
@@ -199,7 +199,7 @@ class Service:
     def save(self, draft_name: str, final_name: str, description: str) -> dict[str, Any]:
         """Make a saved workflow of a draft. Raises WorkflowNotFound, WorkflowExists, InvalidWorkflow, SecurityError."""
         from pflow.library.names import checked_name
-        from pflow.library.saving import save_to_library
+        from pflow.library.promotion import save_to_library
 
         checked_name(final_name)
         checked = self.check(find_draft(self.home, draft_name, self.folder)[1].ir)

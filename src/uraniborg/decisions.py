@@ -18,7 +18,7 @@ from uraniborg.kernel.inbox import Decision, Entry, Inbox
 from uraniborg.kernel.logging import printable
 
 DOOR: Final = "terminal"
-_DOORS: Final = {"paper_search": "paper_search.sessions.door", "pflow": "pflow.door"}
+_DOORS: Final = {"paper_search": "paper_search.sessions.door", "pflow": "pflow.approvals"}
 """The module in which each part says how its questions are told and answered."""
 _IN_A_SERVER: Final = "in the server that runs it, or when one is next asked about it"
 _HANDLE_CHARS: Final = 8

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.paper_library.operations.commands import Done, command, process
+from tests.paper_library.operations.command_runs import Done, command, process
 from tests.paper_library.operations.shelves import HARMS, Harm, bibliography, flipped, shelve, shelve_readable
 
 Capture = pytest.CaptureFixture[str]

@@ -22,7 +22,7 @@ from paper_search.errors import (
     UnknownSource,
 )
 from paper_search.models import MAX_RESULTS_CAP, SourceStatus
-from paper_search.sources.base import Response
+from paper_search.sources.interfaces import Response
 from paper_search.testing import FakeTransport
 from paper_search.workflow import Checkpoint, CheckpointKind, Decision, DecisionAction
 from tests.requirements import requirement

@@ -11,11 +11,11 @@ from paper_search.config import AppConfig
 from paper_search.errors import InvalidDecision, InvalidQuery, NonRetryableError, RetryableError
 from paper_search.limits import check_decision_size, checked_max_results, checked_query
 from paper_search.llm import provider
+from paper_search.query.boolean_query import Node, parse_query
+from paper_search.query.filters import LEAST_PER_QUERY
 from paper_search.sources import http_source
-from paper_search.sources.base import Request, Response
-from paper_search.sources.boolean import Node, parse
-from paper_search.sources.constraints import LEAST_PER_QUERY
-from paper_search.sources.politeness import SourcePolicy, backoff, refusal
+from paper_search.sources.interfaces import Request, Response
+from paper_search.sources.policies import SourcePolicy, backoff, refusal
 from paper_search.sources.transport import HttpTransport
 from paper_search.testing import FrozenClock
 
@@ -113,8 +113,8 @@ def test_a_decision_has_a_note_of_four_thousand_characters_and_data_of_64000_six
 
 def test_brackets_of_a_query_group_up_to_thirty_deep() -> None:
     def nested(depth: int) -> Node | None:
-        return parse("(" * (depth - 1) + "a AND (b OR c)" + ")" * (depth - 1))
+        return parse_query("(" * (depth - 1) + "a AND (b OR c)" + ")" * (depth - 1))
 
-    grouped, flat = parse("a AND (b OR c)"), parse("a AND b OR c")
+    grouped, flat = parse_query("a AND (b OR c)"), parse_query("a AND b OR c")
     assert (nested(30), nested(31)) == (grouped, flat)
     assert grouped != flat

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from pflow.config import Settings
 from pflow.engine.results import RunResult
 from pflow.service import Service

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pflow.errors import NodeFailed, PflowError
-from pflow.templates.resolving import Resolution, Scope
+from pflow.templates.resolution import Resolution, Scope
 from tests.pflow.engine.flows import until
 from tests.pflow.hostile import GOOD, SHORT, SOON_S, child, echo, execute, length, litter, refusal, service
 from tests.pflow.library.homes import draft, files

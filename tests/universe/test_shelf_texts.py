@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.sample import SAMPLE_INPUTS
 from universe import shelf_texts as module
 from universe.shelf_texts import shelf_texts

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from paper_search.sessions.store import SessionFiles
-from paper_search.sources.base import Request
-from paper_search.sources.caching import CachingTransport
-from paper_search.sources.store import AnswerStore
+from paper_search.sources.answer_cache import CachingTransport
+from paper_search.sources.answer_store import AnswerStore
+from paper_search.sources.interfaces import Request
 from paper_search.terminal.marks import Marks, MarkStore
 from tests.pflow.cli.commands import ASKING, BROKEN, Place
 from universe.config import UniverseConfig

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from paper_library.build.entry import Problem
-from paper_library.build.register import is_register
+from paper_library.build.id_register import is_register
 from paper_library.errors import InputNotFound
 from paper_library.regular_files import resolve_links
 from paper_library.store.layout import DATABASE, MANIFEST

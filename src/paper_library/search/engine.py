@@ -10,14 +10,14 @@ from tantivy import Query as IndexQuery
 
 from paper_library.errors import OutOfBounds
 from paper_library.limits import DEFAULT_PAGE_SIZE, FACETS, OFFSET, PAGE_SIZE, QUERY_CHARS
-from paper_library.search import fields
-from paper_library.search.compiling import Compiled, Compiler
+from paper_library.search.compiler import Compiled, Compiler
 from paper_library.search.hits import Hit
 from paper_library.search.index_terms import IndexTerms
 from paper_library.search.parser import read_query
 from paper_library.search.query import Query, Sort
 from paper_library.search.ranking import Found, find_page
 from paper_library.search.suggestions import did_you_mean
+from paper_library.store import index as fields
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.text import plural
 from uraniborg.kernel.words import extract_terms, fold_text

@@ -9,13 +9,13 @@ from tantivy import Occur
 from tantivy import Query as IndexQuery
 
 from paper_library.limits import OUTLINE_SHOWN, SNIPPET_CHARS, SNIPPET_READ
-from paper_library.search import fields
-from paper_library.search.compiling import Compiled
+from paper_library.search.compiler import Compiled
 from paper_library.search.index_terms import any_of
 from paper_library.search.snippets import Matcher, Snippet, snippet
+from paper_library.store import index as fields
 from paper_library.store.layout import SOURCE
 from paper_library.store.shelf import Row, Shelf
-from paper_library.text.markdown import escaped, outline
+from paper_library.text.markdown import escape_markdown, find_headings
 from uraniborg.kernel.words import split_words, stem_word
 
 FULL_TEXT: Final = "full_text"
@@ -108,7 +108,7 @@ def _find_passage(shelf: Shelf, row: Row, matcher: Matcher, most: int, *, in_abs
         return _Passage(shown, names)
     title = row.title[:SNIPPET_CHARS]
     if not (matcher.stems or matcher.words):
-        return _Passage(shown or Snippet(escaped(title), 0, names, title, 0), names)
+        return _Passage(shown or Snippet(escape_markdown(title), 0, names, title, 0), names)
     read = 0
     for text in shelf.texts(row.no, most):
         read += len(text.plain)
@@ -156,7 +156,7 @@ def _section(row: Row, source: str, offset: int) -> str | None:
     """Return the last heading at or before `offset`."""
     listed = [(heading["offset"], heading["title"]) for heading in row.record["outline"]]
     if len(listed) >= OUTLINE_SHOWN:
-        listed = [(heading.offset, heading.title) for heading in outline(source)]
+        listed = [(heading.offset, heading.title) for heading in find_headings(source)]
     return next((title for start, title in reversed(listed) if start <= offset), None)
 
 

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from paper_library.search.query import FIELDS, SORTS, Kind, Query, Unit, telling_parts
-from paper_library.search.spellings import spell_words
-from paper_library.search.sql import rewrite_sql
-from paper_library.search.vocabulary import SORT_FIELD, rename_fields, sort_of
-from paper_library.search.year_phrases import take_years
+from paper_library.search.sql_queries import rewrite_sql
+from paper_library.search.vocabulary import SORT_FIELD, rename_fields, sort_of, spell_words
+from paper_library.search.year_bounds import extract_year_bounds
 from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import fold_text, split_words, stem_word
 
@@ -65,7 +64,7 @@ class _Reading:
         plain = rewrite_sql(plain, note)
         self.query.is_blank = not plain.strip()
         self._has_operators = _has_operators(plain)
-        plain, phrases = take_years(rename_fields(plain, note))
+        plain, phrases = extract_year_bounds(rename_fields(plain, note))
         for phrase in phrases:
             years = phrase.first, phrase.last
             self.query.required.append([Unit("years", str(phrase), "year", years=years, typed=phrase.typed)])

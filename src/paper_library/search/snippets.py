@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from paper_library.limits import SNIPPET_CHARS
-from paper_library.search.compiling import Compiled
-from paper_library.text.markdown import escaped, escaped_line
+from paper_library.search.compiler import Compiled
+from paper_library.text.markdown import escape_line_start, escape_markdown
 from uraniborg.kernel.words import UNFOLDED, fold_characters, fold_text, split_words, stem_word
 
 _TOKEN: Final = re.compile(r"\b[oOθΘωΩ]\([^()\n]{1,30}\)|[^\s\"“”(),;:!?。、，]+")
@@ -121,7 +121,7 @@ def snippet(text: str, matcher: Matcher, *, most: int = SNIPPET_CHARS) -> Snippe
     spans = matcher.spans(text)
     start, end = _window(text, spans, most)
     inside = [span for span in spans if span[0] >= start and span[1] <= end]
-    quote = _unchanged if escaped(text[start:end]) == text[start:end] else escaped
+    quote = _unchanged if escape_markdown(text[start:end]) == text[start:end] else escape_markdown
     pieces: list[str] = [_ELLIPSIS] if start > 0 else []
     at = start
     for first, last, _ in _joined([_closed(text, span) for span in inside]):
@@ -130,7 +130,7 @@ def snippet(text: str, matcher: Matcher, *, most: int = SNIPPET_CHARS) -> Snippe
     pieces += [quote(text[at:end]), _ELLIPSIS if end < len(text) else ""]
     matches = len({name for _, _, name in inside})
     names = frozenset(name for _, _, name in spans)
-    return Snippet(escaped_line("".join(pieces).strip()), matches, names, text, inside[0][0] if inside else start)
+    return Snippet(escape_line_start("".join(pieces).strip()), matches, names, text, inside[0][0] if inside else start)
 
 
 def _unchanged(text: str) -> str:

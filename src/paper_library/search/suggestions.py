@@ -6,7 +6,7 @@ from typing import Final
 import tantivy
 from rapidfuzz import fuzz, process
 
-from paper_library.search import fields
+from paper_library.store import index as fields
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.words import extract_terms, fold_characters, fold_text
 

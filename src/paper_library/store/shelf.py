@@ -20,14 +20,14 @@ import orjson
 import tantivy
 
 from paper_library.errors import PaperAmbiguous, PaperNotFound, QueryTooSlow
-from paper_library.identity import is_paper_id, lookup_keys
+from paper_library.identity import is_paper_id, list_lookup_keys
 from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
 from paper_library.regular_files import open_regular
-from paper_library.search.fields import open_index
+from paper_library.store.index import open_index
 from paper_library.store.layout import DATABASE, INDEX, SOURCE, STATIC, SUMMARY, TRANSLATION, asset_path
 from paper_library.store.manifest import Manifest, damaged, file_digest, read_manifest
-from paper_library.summary import is_derived
-from paper_library.text.markdown import plain_text, plain_text_of
+from paper_library.text.default_summary import is_default_summary
+from paper_library.text.markdown import extract_json_text, extract_plain_text
 from uraniborg.kernel.text import plural, replace_surrogates
 from uraniborg.kernel.words import fold_text
 
@@ -167,7 +167,7 @@ class Shelf:
         given = replace_surrogates(given).strip(_BLANKS)
         if given and len(given) <= VALUE_CHARS and "\0" not in given:
             connection = self.connection()
-            keys = lookup_keys(given)
+            keys = list_lookup_keys(given)
             if is_paper_id(known := given.lower()):
                 found = connection.execute("SELECT no FROM paper WHERE paper_id = ?", (known,)).fetchone()
                 if found:
@@ -322,9 +322,9 @@ class Shelf:
                     text = stream.read(most)
                 most -= len(text)
                 if ref.kind != SUMMARY:
-                    yield StoredText(ref.kind, text, plain_text(text))
-                elif not is_derived(summary := orjson.loads(text)):
-                    yield StoredText(ref.kind, text, plain_text_of(summary))
+                    yield StoredText(ref.kind, text, extract_plain_text(text))
+                elif not is_default_summary(summary := orjson.loads(text)):
+                    yield StoredText(ref.kind, text, extract_json_text(summary))
 
     def _one(self, query: str, no: int) -> Any:
         return self.connection().execute(query, (no,)).fetchone()[0]

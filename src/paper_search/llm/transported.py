@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from paper_search.errors import LLMAuthError, LLMError, LLMRateLimitError, LLMResponseError
 from paper_search.llm.base import LLMProvider
-from paper_search.sources.base import Request, Response, Transport
+from paper_search.sources.interfaces import Request, Response, Transport
 
 NAME: Final = "model"
 _TEXT, _JSON = "model://text", "model://json"

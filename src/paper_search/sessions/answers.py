@@ -7,7 +7,7 @@ from paper_search.limits import check_decision_size
 from paper_search.sessions.edits import EXAMPLE, completed_edit
 from paper_search.sessions.state import Waiting
 from paper_search.workflow.checkpoints import Decision, DecisionAction, StrategyPayload
-from paper_search.workflow.decisions import check_decision, with_reviewer
+from paper_search.workflow.decisions import add_reviewer, check_decision
 from uraniborg.kernel.inbox import Decision as InboxDecision
 
 
@@ -36,7 +36,7 @@ def from_inbox(given: InboxDecision, waiting: Waiting, door: str | None = None) 
     if action is DecisionAction.EDIT and isinstance(payload, StrategyPayload):
         data = completed_edit(data, payload.strategy)
     elif door:
-        data = with_reviewer(data, door)
+        data = add_reviewer(data, door)
     decision = Decision(action=action, revised_data=data, note=given.note)
     try:
         check_decision(waiting.checkpoint, decision, waiting.sources)

@@ -22,7 +22,7 @@ class StoredJournal:
         self._session_id = session_id
         self._known: set[str] | None = None
 
-    async def remember(self, step: str, kind: type[M], make: Callable[[], Awaitable[M]]) -> M:
+    async def get_or_run(self, step: str, kind: type[M], make: Callable[[], Awaitable[M]]) -> M:
         if self._known is None:
             self._known = set(await kept(self._session_id, lambda: self._store.steps(self._session_id)))
         if step in self._known:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from paper_search.errors import NonRetryableError, RetryableError
-from paper_search.identifiers import normalise_arxiv
 from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import Node, asked, literal, rendered, spelled
+from paper_search.query.boolean_query import Node, parse_search_query
+from paper_search.query.rendering import quote_term, render_with_operators, render_within_limit
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.parsing import (
     batches,
     complaint,
@@ -22,6 +22,7 @@ from paper_search.sources.parsing import (
     xml_root,
     year_of,
 )
+from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 
 NAME = "arxiv"
 _URL = "https://export.arxiv.org/api/query"
@@ -37,7 +38,7 @@ class Arxiv:
     capabilities = frozenset({"year", "not"})
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = rendered(asked(query), _render, _MAX_QUERY_BYTES)
+        search = render_within_limit(parse_search_query(query), _render, _MAX_QUERY_BYTES)
         if not search:
             return []
         if filters.year_from is not None or filters.year_to is not None:
@@ -81,7 +82,7 @@ definition: SourceDefinition = Arxiv()
 
 
 def _render(node: Node) -> str:
-    return spelled(node, term=lambda term: f"all:{literal(term)}", without=" ANDNOT ")
+    return render_with_operators(node, term=lambda term: f"all:{quote_term(term)}", without=" ANDNOT ")
 
 
 def _error(entries: list[Element]) -> str:

@@ -5,9 +5,10 @@ from urllib.parse import quote
 
 from paper_search.lookups import Identifier
 from paper_search.models import REGISTRATION, RawPaper, SearchConstraints, SearchQuery, WorkType
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import AllOf, Node, asked, positive_words, rendered
-from paper_search.sources.languages import language_of
+from paper_search.query.boolean_query import AllOf, Node, parse_search_query
+from paper_search.query.languages import parse_language
+from paper_search.query.rendering import list_wanted_words, render_within_limit
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.notices import crossref_notices
 from paper_search.sources.parsing import (
     batches,
@@ -69,8 +70,8 @@ class Crossref:
     capabilities = frozenset({"year"})
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        node = asked(query)
-        words = rendered(node, _render, _MAX_QUERY_BYTES)
+        node = parse_search_query(query)
+        words = render_within_limit(node, _render, _MAX_QUERY_BYTES)
         if not words:
             return []
         # What the query excludes is taken out afterwards, so more is fetched to begin with.
@@ -125,7 +126,7 @@ def _said(message: object) -> str:
 
 
 def _render(node: Node) -> str:
-    return " ".join(positive_words(node))
+    return " ".join(list_wanted_words(node))
 
 
 def _filter(filters: SearchConstraints) -> str:
@@ -152,7 +153,7 @@ def _paper(work: dict[str, object]) -> RawPaper | None:
         venue=_venue(work),
         abstract=work.get("abstract"),
         citation_count=work.get("is-referenced-by-count"),
-        language=language_of(work.get("language")),
+        language=parse_language(work.get("language")),
         work_type=_WORK_TYPES.get(kind, WorkType.OTHER) if kind else None,
         volume=work.get("volume"),
         issue=work.get("issue"),

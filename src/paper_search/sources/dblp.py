@@ -4,10 +4,10 @@ import re
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from paper_search.identifiers import normalise_arxiv
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import AllOf, Node, asked, clauses, rendered
+from paper_search.query.boolean_query import AllOf, Node, parse_search_query
+from paper_search.query.rendering import list_word_clauses, render_within_limit
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.parsing import (
     element_text,
     first_link,
@@ -27,6 +27,7 @@ from paper_search.sources.parsing import (
     xml_root,
     year_of,
 )
+from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 
 NAME = "dblp"
 _URL = "https://dblp.org/search/publ/api"
@@ -49,8 +50,8 @@ class Dblp:
     capabilities = frozenset[str]()
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        node = asked(query)
-        words = rendered(node, _render, _MAX_QUERY_BYTES)
+        node = parse_search_query(query)
+        words = render_within_limit(node, _render, _MAX_QUERY_BYTES)
         if not words:
             return []
         # Years and exclusions are applied afterwards to what came, so all that may come is asked for at once.
@@ -75,7 +76,7 @@ definition: SourceDefinition = Dblp()
 
 
 def _render(node: Node) -> str:
-    return " ".join("|".join(_word(word) for word in clause) for clause in clauses(node))
+    return " ".join("|".join(_word(word) for word in clause) for clause in list_word_clauses(node))
 
 
 def _word(word: str) -> str:

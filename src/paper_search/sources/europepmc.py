@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from paper_search.identifiers import normalise_pmcid
 from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import asked, rendered, spelled
-from paper_search.sources.languages import bibliographic_code, language_of
+from paper_search.query.boolean_query import parse_search_query
+from paper_search.query.languages import parse_language, to_bibliographic_code
+from paper_search.query.rendering import render_with_operators, render_within_limit
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.notices import medline_notices
 from paper_search.sources.parsing import (
     batches,
@@ -33,6 +33,7 @@ from paper_search.sources.parsing import (
     xml_root,
     year_of,
 )
+from uraniborg.kernel.bibliography.identifiers import normalise_pmcid
 
 NAME = "europepmc"
 _URL = "https://www.ebi.ac.uk/europepmc/webservices/rest/search"
@@ -54,13 +55,13 @@ class EuropePmc:
     capabilities = frozenset({"year", "language", "not"})
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = rendered(asked(query), spelled, _MAX_QUERY_BYTES)
+        search = render_within_limit(parse_search_query(query), render_with_operators, _MAX_QUERY_BYTES)
         if not search:
             return []
         if filters.year_from is not None or filters.year_to is not None:
             search += f" AND PUB_YEAR:[{filters.year_from or 1000} TO {filters.year_to or 3000}]"
-        if language := language_of(filters.language):
-            search += f' AND LANG:"{bibliographic_code(language)}"'
+        if language := parse_language(filters.language):
+            search += f' AND LANG:"{to_bibliographic_code(language)}"'
         return [_search(search, max(1, min(limit, _PAGE)))]
 
     def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
@@ -125,7 +126,7 @@ def _paper(record: dict[str, Any]) -> RawPaper | None:
         venue=first_text(journal.get("title"), record.get("journalTitle"), _book(record), _repository(record)),
         abstract=record.get("abstractText"),
         citation_count=record.get("citedByCount"),
-        language=language_of(record.get("language")),
+        language=parse_language(record.get("language")),
         work_type=_work_type(origin, kinds),
         volume=first_text(info.get("volume"), record.get("journalVolume")),
         issue=first_text(info.get("issue"), record.get("issue")),

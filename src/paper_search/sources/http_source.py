@@ -16,8 +16,9 @@ from paper_search.errors import (
 )
 from paper_search.lookups import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, RawPaper, SearchQuery, SearchStrategy, SourceReport, SourceStatus
+from paper_search.query.filters import filter_papers, share_limit
 from paper_search.review import ExclusionReason
-from paper_search.sources.base import (
+from paper_search.sources.interfaces import (
     LookupDefinition,
     Page,
     Request,
@@ -28,7 +29,6 @@ from paper_search.sources.base import (
     Transport,
     forget,
 )
-from paper_search.sources.constraints import per_query_limit, sift
 from uraniborg.kernel.logging import get_logger
 
 MOST_REQUESTS_PER_QUERY: Final = 100
@@ -183,7 +183,7 @@ class _Search:
     async def run(self) -> _Haul:
         haul = self._haul
         queries = self._distinct()
-        share = per_query_limit(haul.limit, len(queries))
+        share = share_limit(haul.limit, len(queries))
         for query in queries:
             if haul.room <= 0:
                 break
@@ -229,7 +229,9 @@ class _Search:
             if not waiting or limit <= 0:
                 return
             page = await self._page(waiting.popleft(), limit, missing_ok=by_identifier)
-            papers, removed = sift(page.papers, self._filters, [query.boolean_query], self._definition.capabilities)
+            papers, removed = filter_papers(
+                page.papers, self._filters, [query.boolean_query], self._definition.capabilities
+            )
             self._haul.removed += removed
             limit -= self._haul.take(papers, limit)
             self._haul.found = _larger(self._haul.found, page.found)

@@ -3,11 +3,11 @@
 import re
 from xml.etree.ElementTree import Element
 
-from paper_search.identifiers import normalise_pmcid
 from paper_search.models import RawPaper, WorkType
-from paper_search.sources.languages import language_of
+from paper_search.query.languages import parse_language
 from paper_search.sources.notices import medline_notices
 from paper_search.sources.parsing import element_text, first_text, page_range, paper, papers_of, year_of
+from uraniborg.kernel.bibliography.identifiers import normalise_pmcid
 
 NAME = "pubmed"
 _RECORDS = ("PubmedArticle", "PubmedBookArticle", "article")
@@ -57,7 +57,7 @@ def _citation(record: Element) -> RawPaper | None:
         year=_year(article.find("Journal/JournalIssue")) or year_of(_text(article, "ArticleDate/Year")),
         venue=first_text(_text(article, "Journal/Title"), _text(article, "Journal/ISOAbbreviation")),
         abstract=_abstract(article.find("Abstract")) or _abstract(citation.find("OtherAbstract")),
-        language=language_of(_text(article, "Language")),
+        language=parse_language(_text(article, "Language")),
         work_type=next((_WORK_TYPES[kind] for kind in kinds if kind in _WORK_TYPES), WorkType.ARTICLE),
         volume=_text(article, "Journal/JournalIssue/Volume"),
         issue=_text(article, "Journal/JournalIssue/Issue"),
@@ -89,7 +89,7 @@ def _book(record: Element) -> RawPaper | None:
         year=_year(book) or year_of(_text(document, "ContributionDate/Year"), _text(book, "BeginningDate/Year")),
         venue=whole if chapter else _text(book, "CollectionTitle"),
         abstract=_abstract(document.find("Abstract")),
-        language=language_of(_text(document, "Language")),
+        language=parse_language(_text(document, "Language")),
         work_type=WorkType.CHAPTER if chapter else WorkType.BOOK,
         volume=_text(book, "Volume"),
         pages=_pages(document),
@@ -115,7 +115,7 @@ def _jats(record: Element) -> RawPaper | None:
         year=year_of(*_texts(meta, "pub-date/year")),
         venue=first_text(_text(journal, "journal-title-group/journal-title"), _text(journal, "journal-title")),
         abstract=_text(meta, "abstract"),
-        language=language_of(record.get("{http://www.w3.org/XML/1998/namespace}lang")),
+        language=parse_language(record.get("{http://www.w3.org/XML/1998/namespace}lang")),
         work_type=WorkType.ARTICLE,
         volume=_text(meta, "volume"),
         issue=_text(meta, "issue"),

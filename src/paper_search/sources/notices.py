@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Final
 
-from paper_search.identifiers import normalise_doi
 from paper_search.notices import EditorialNotice, NoticeStatus, merge_notices
 from paper_search.sources.parsing import date_parts, mapping, number, objects, text
+from uraniborg.kernel.bibliography.identifiers import normalise_doi
 
 _CROSSREF_TYPES: Final = {
     "retraction": NoticeStatus.RETRACTED,

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from paper_search.errors import CreditsExhaustedError, RetryableError
-from paper_search.identifiers import arxiv_doi, normalise_arxiv, normalise_openalex
 from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.notices import EditorialNotice, NoticeStatus
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import asked, rendered, spelled
-from paper_search.sources.languages import language_of
+from paper_search.query.boolean_query import parse_search_query
+from paper_search.query.languages import parse_language
+from paper_search.query.rendering import render_with_operators, render_within_limit
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.parsing import (
     batches,
     complaint,
@@ -31,6 +31,7 @@ from paper_search.sources.parsing import (
     unreadable,
     year_of,
 )
+from uraniborg.kernel.bibliography.identifiers import arxiv_to_doi, normalise_arxiv, normalise_openalex
 
 NAME = "openalex"
 _URL = "https://api.openalex.org/works"
@@ -68,7 +69,7 @@ class OpenAlex:
     capabilities = frozenset({"year", "language", "not"})
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = rendered(asked(query), spelled, _MAX_QUERY_BYTES)
+        search = render_within_limit(parse_search_query(query), render_with_operators, _MAX_QUERY_BYTES)
         if not search:
             return []
         params = [("search", search), ("per-page", str(max(1, min(limit, _PAGE)))), ("cursor", "*")]
@@ -78,7 +79,7 @@ class OpenAlex:
 
     def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
         dois = [one.value for one in identifiers if one.scheme == "doi" and not {",", "|"} & set(one.value)]
-        dois += [arxiv_doi(one.value) for one in identifiers if one.scheme == "arxiv"]
+        dois += [arxiv_to_doi(one.value) for one in identifiers if one.scheme == "arxiv"]
         pmids = [one.value for one in identifiers if one.scheme == "pmid"]
         wanted = [(name, batch) for name, ids in (("doi", dois), ("pmid", pmids)) for batch in batches(ids, _BATCH)]
         return [
@@ -132,7 +133,7 @@ def _filter(filters: SearchConstraints) -> str:
     found: list[str] = []
     if filters.year_from is not None or filters.year_to is not None:
         found.append(f"publication_year:{filters.year_from or ''}-{filters.year_to or ''}")
-    if language := language_of(filters.language):
+    if language := parse_language(filters.language):
         found.append(f"language:{language}")
     return ",".join(found)
 
@@ -169,7 +170,7 @@ def _paper(work: dict[str, object]) -> RawPaper | None:
         venue=first_text(journal.get("display_name"), primary.get("raw_source_name"), host.get("display_name")),
         abstract=_abstract(work.get("abstract_inverted_index")),
         citation_count=work.get("cited_by_count"),
-        language=language_of(work.get("language")),
+        language=parse_language(work.get("language")),
         work_type=_work_type(work, primary, journal),
         volume=biblio.get("volume"),
         issue=biblio.get("issue"),

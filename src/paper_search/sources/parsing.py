@@ -11,10 +11,10 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 from xml.parsers import expat
 
 from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
-from paper_search.identifiers import normalise_identifiers
 from paper_search.models import Author, RawPaper, SourceRecord, WorkType
 from paper_search.notices import EditorialNotice
-from paper_search.sources.base import Request, Response
+from paper_search.sources.interfaces import Request, Response
+from uraniborg.kernel.bibliography.identifiers import normalise_identifiers
 
 Record = TypeVar("Record")
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from paper_search.errors import SearchSourceError
-from paper_search.identifiers import normalise_pmid
 from paper_search.lookups import Identifier
 from paper_search.models import SearchConstraints, SearchQuery
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import asked, rendered, spelled
-from paper_search.sources.languages import english_name, language_of
+from paper_search.query.boolean_query import parse_search_query
+from paper_search.query.languages import parse_language, to_english_name
+from paper_search.query.rendering import render_with_operators, render_within_limit
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.medline import medline_papers
 from paper_search.sources.parsing import (
     batches,
@@ -26,6 +26,7 @@ from paper_search.sources.parsing import (
     unreadable,
     xml_root,
 )
+from uraniborg.kernel.bibliography.identifiers import normalise_pmid
 
 NAME = "pubmed"
 _SEARCH = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/esearch.fcgi"
@@ -47,13 +48,13 @@ class PubMed:
     capabilities = frozenset({"year", "language", "not"})
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        term = rendered(asked(query), spelled, _MAX_QUERY_BYTES)
+        term = render_within_limit(parse_search_query(query), render_with_operators, _MAX_QUERY_BYTES)
         if not term:
             return []
         if filters.year_from is not None or filters.year_to is not None:
             term += f" AND {filters.year_from or 1000}:{filters.year_to or 3000}[dp]"
-        if language := language_of(filters.language):
-            term += f" AND {english_name(language)}[la]"
+        if language := parse_language(filters.language):
+            term += f" AND {to_english_name(language)}[la]"
         return [_search(term, max(1, min(limit, _MOST_IDS)))]
 
     def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:

@@ -13,8 +13,8 @@ from typing import Final, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from paper_search.errors import NotRecordedError, SearchSourceError
-from paper_search.sources.base import Request, Response, Transport, forget
-from paper_search.sources.store import AnswerStore, KeptAnswer, KeptFailure, KeptStop, Outcome, readable_json
+from paper_search.sources.answer_store import AnswerStore, KeptAnswer, KeptFailure, KeptStop, Outcome, readable_json
+from paper_search.sources.interfaces import Request, Response, Transport, forget
 from uraniborg.kernel.clock import Clock, FrozenClock, SystemClock
 from uraniborg.kernel.errors import InvalidInput, invalid
 from uraniborg.kernel.files import make_folder, shown, write_atomic

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import SecretStr
 
 from paper_search.errors import UnknownSource
-from paper_search.sources.base import Request, Response, SearchSource, SourceDefinition, Transport, forget
-from paper_search.sources.caching import CachingTransport
+from paper_search.sources.answer_cache import CachingTransport
 from paper_search.sources.http_source import HttpSource
-from paper_search.sources.installed import (
+from paper_search.sources.installed_sources import (
     SCHEME,
     InstalledDefinition,
     InstalledTransport,
     installed_sources,
     ready_sources,
 )
-from paper_search.sources.keys import Auth
-from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.interfaces import Request, Response, SearchSource, SourceDefinition, Transport, forget
+from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.recording import ReplayTransport
 from uraniborg.kernel.settings import own_folder
 from uraniborg.kernel.text import plural

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Any, cast
 from urllib.parse import quote
 
-from paper_search.identifiers import normalise_arxiv
 from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import Node, asked, rendered, spelled
+from paper_search.query.boolean_query import Node, parse_search_query
+from paper_search.query.rendering import render_with_operators, render_within_limit
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.parsing import (
     complaint,
     first_text,
@@ -29,6 +29,7 @@ from paper_search.sources.parsing import (
     unreadable,
     year_of,
 )
+from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 
 NAME = "semantic_scholar"
 _URL = "https://api.semanticscholar.org/graph/v1/paper/search/bulk"
@@ -55,7 +56,7 @@ class SemanticScholar:
     capabilities = frozenset({"year", "not"})
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = rendered(asked(query), _render, _MAX_QUERY_BYTES)
+        search = render_within_limit(parse_search_query(query), _render, _MAX_QUERY_BYTES)
         if not search:
             return []
         params = [("query", search), ("fields", _FIELDS), ("sort", "citationCount:desc")]
@@ -94,7 +95,7 @@ definition: SourceDefinition = SemanticScholar()
 
 
 def _render(node: Node) -> str:
-    return spelled(node, both=" + ", either=" | ", without=" -")
+    return render_with_operators(node, both=" + ", either=" | ", without=" -")
 
 
 def _paper(record: dict[str, Any]) -> RawPaper | None:

@@ -4,11 +4,11 @@ import re
 from typing import Any
 
 from paper_search.errors import NonRetryableError, SearchSourceError
-from paper_search.identifiers import doi_in_link, normalise_arxiv
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import AllOf, AnyOf, Node, Term, asked, literal, rendered
-from paper_search.sources.languages import language_of
+from paper_search.query.boolean_query import AllOf, AnyOf, Node, Term, parse_search_query
+from paper_search.query.languages import parse_language
+from paper_search.query.rendering import quote_term, render_within_limit
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.parsing import (
     complaint,
     first_link,
@@ -26,6 +26,7 @@ from paper_search.sources.parsing import (
     unreadable,
     year_of,
 )
+from uraniborg.kernel.bibliography.identifiers import find_doi_in_url, normalise_arxiv
 
 NAME = "serpapi_scholar"
 _URL = "https://serpapi.com/search.json"
@@ -43,13 +44,13 @@ class SerpApiScholar:
     capabilities = frozenset({"year", "language"})
 
     def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = rendered(asked(query), _render, _MAX_QUERY_CHARS, measure=len)
+        search = render_within_limit(parse_search_query(query), _render, _MAX_QUERY_CHARS, measure=len)
         if not search:
             return []
         params = [("engine", "google_scholar"), ("q", search), ("hl", "en"), ("num", str(max(1, min(limit, _PAGE))))]
         years = (("as_ylo", filters.year_from), ("as_yhi", filters.year_to))
         params += [(name, str(year)) for name, year in years if year is not None]
-        if language := language_of(filters.language):
+        if language := parse_language(filters.language):
             params.append(("lr", "lang_zh-CN|lang_zh-TW" if language == "zh" else f"lang_{language}"))
         return [Request(NAME, _URL, (*params, ("start", "0")))]
 
@@ -109,7 +110,7 @@ def _render(node: Node) -> str:
 
 def _inner(node: Node) -> str:
     if isinstance(node, Term):
-        return literal(node).replace("*", "")
+        return quote_term(node).replace("*", "")
     if isinstance(node, AnyOf):
         return f"({' OR '.join(map(_inner, node.parts))})"
     return f"({_render(node)})"
@@ -130,7 +131,7 @@ def _paper(result: dict[str, Any]) -> RawPaper | None:
         result.get("result_id"),
         _LABEL.sub("", text(result.get("title"))),
         authors=[(name, ids.get(name)) for name in names or list(ids)],
-        identifiers={"doi": doi_in_link(link), "arxiv": normalise_arxiv(link), "scholar": result.get("result_id")},
+        identifiers={"doi": find_doi_in_url(link), "arxiv": normalise_arxiv(link), "scholar": result.get("result_id")},
         links=(*(resource.get("link") for resource in objects(result.get("resources"))), link),
         year=year,
         venue=venue,

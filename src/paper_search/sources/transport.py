@@ -13,9 +13,8 @@ import stamina.instrumentation
 from aiolimiter import AsyncLimiter
 
 from paper_search.errors import CallLimitError, MissingKeyError, NonRetryableError, RetryableError, SearchSourceError
-from paper_search.sources.base import Request, Response
-from paper_search.sources.keys import KeysStayOutOfLogs
-from paper_search.sources.politeness import SourcePolicy, backoff, refusal
+from paper_search.sources.interfaces import Request, Response
+from paper_search.sources.policies import KeysStayOutOfLogs, SourcePolicy, backoff, refusal
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.version import version
 

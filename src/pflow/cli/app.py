@@ -1,29 +1,55 @@
-"""The command line: run workflows, check and look at them, make them, serve them."""
+"""What the commands share: the app, their options, and the service they ask."""
 
-from collections.abc import Sequence
-from typing import Final, NoReturn
+from typing import Annotated, Any, Final
 
 import typer
 
-from pflow.cli import starting, checking, looking, runs, making, scheduling, servers  # isort: skip
-from pflow.cli.shared import app
-from uraniborg.kernel.cli import UsageError, run_command, run_typer_app
+from pflow.service import Service
 
-ROOMS: Final = (starting, checking, looking, runs, making, scheduling, servers)
-"""Each has added its commands, in the order in which the help lists them."""
+HELP_OPTIONS: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
+app = typer.Typer(
+    help="Workflows as small JSON files: written by you or your agent, checked, run, resumed and saved.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings=HELP_OPTIONS,
+)
+Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
+Workflow = Annotated[
+    str,
+    typer.Argument(metavar="NAME|FILE", help="A saved workflow or a draft; or a path with a slash or ending in .json."),
+]
 
 
-def main(arguments: Sequence[str]) -> NoReturn:
-    known = list(typer.main.get_group(app).commands)
-    if arguments and not arguments[0].startswith("-") and arguments[0] not in known:
-        run_command(lambda: _refuse(arguments[0], known), as_json="--json" in arguments)
-    run_typer_app(app, arguments, name="pflow")
+def service(workflow: str | None = None) -> Service:
+    """For a command that uses the pflow home: all do, unless they are asked for a workflow that is a file elsewhere.
+
+    Raises InvalidConfig, and Unavailable for a home that can be none.
+    """
+    from pflow.cli.sources import check_home, names_a_file
+    from pflow.config import load
+
+    found = Service(load())
+    if workflow is None or not names_a_file(workflow):
+        check_home(found.home)
+    return found
 
 
-def _refuse(given: str, known: Sequence[str]) -> NoReturn:
-    """Most of those who name no command mean to run a workflow."""
-    from difflib import get_close_matches
+@app.callback()
+def pflow(
+    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        from pflow.cli.version import print_version
 
-    near = get_close_matches(given, known, n=1)
-    hint = f"Did you mean `pflow {near[0]}`?" if near else f"To run a workflow: `pflow run {given[:60]}`."
-    raise UsageError(f"No such command '{given[:60]}'.", hint=f"{hint} `pflow -h` lists the commands.")
+        print_version(as_json=False)
+        raise typer.Exit
+
+
+@app.command(add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+def run(context: typer.Context) -> None:
+    """Run a workflow, or go on with one that failed."""
+    from pflow.cli.run_command import main
+
+    main(context.args)

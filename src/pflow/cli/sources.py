@@ -2,17 +2,19 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from pflow.errors import WorkflowNotFound
 from pflow.library.document import read_document
-from pflow.library.finding import Found, draft_places, not_found
+from pflow.library.listing import Summary, list_workflows, matching
+from pflow.library.lookup import Found, draft_places, not_found
 from pflow.library.manager import Stored, WorkflowManager
 from pflow.library.names import SUFFIX
 from pflow.service import Service
+from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import shown
 from uraniborg.kernel.ids import content_id
 
@@ -109,3 +111,60 @@ def called(run: Mapping[str, Any]) -> str:
         return run["workflow"]
     short = shown(Path(path))
     return short if Path(os.path.abspath(os.path.expanduser(short))) == Path(path) else path
+
+
+def check_home(home: Path) -> None:
+    """Raises Unavailable for what is no folder that can be read, and cannot become one."""
+    problem = _problem(home)
+    if problem:
+        raise Unavailable(
+            f"The pflow home {home} {problem}.",
+            hint="Move away what is there, set its permissions right, or set PFLOW_HOME to another folder.",
+            path=str(home),
+        )
+
+
+def _problem(home: Path) -> str:
+    try:
+        if home.exists():
+            if not home.is_dir():
+                return "is no folder"
+            return "" if os.access(home, os.R_OK | os.X_OK) else "cannot be read: Permission denied"
+        above = next(folder for folder in home.absolute().parents if folder.exists())
+    except (OSError, ValueError) as exc:
+        return f"cannot be read: {exc.strerror if isinstance(exc, OSError) else 'this is no path'}"
+    if not above.is_dir():
+        return f"cannot be made: {above} is no folder"
+    return "" if os.access(above, os.W_OK | os.X_OK) else f"cannot be made: {above} cannot be written"
+
+
+def listed(service: Service, pattern: str | None) -> dict[str, Any]:
+    """`library` as the tool `list_library` has it; `drafts` alike, with their paths; `problems` are other files."""
+    listing = list_workflows(service.home)
+    local = [
+        one for place in draft_places(service.home, service.folder) if place.is_read_only for one in place.list_all()
+    ]
+    drafts = [one for one in listing.workflows if one.source == "draft"]
+    counts = service.counts()
+    return {
+        "library": service.list_library(pattern),
+        "drafts": [_plain(one, counts) for one in matching([*drafts, *_unseen(local, drafts)], pattern)],
+        "problems": [{"path": one.path, "problem": one.message} for one in listing.problems],
+    }
+
+
+def _unseen(local: Iterable[Summary], others: Iterable[Summary]) -> list[Summary]:
+    """A draft of the home hides one of the project that has its name."""
+    taken = {one.name for one in others}
+    return [one for one in local if one.name not in taken]
+
+
+def _plain(one: Summary, counts: dict[str, int]) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "description": one.description,
+        "inputs": list(one.inputs),
+        "updated_at": one.updated_at,
+        "execution_count": counts.get(one.name, 0),
+        "path": one.path,
+    }

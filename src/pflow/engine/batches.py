@@ -8,8 +8,8 @@ from pflow.engine.attempts import as_pflow_error
 from pflow.engine.steps import Step
 from pflow.errors import NodeFailed, RunStopped
 from pflow.ir.model import Batch, Node
-from pflow.ir.uses import INDEX
-from pflow.templates.resolving import Resolution, Scope
+from pflow.ir.template_uses import INDEX
+from pflow.templates.resolution import Resolution, Scope
 from uraniborg.kernel.errors import UraniborgError
 
 MOST_ITEMS: Final = 100_000

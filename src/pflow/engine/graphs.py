@@ -21,10 +21,10 @@ from pflow.engine.values import as_json, from_json
 from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, PflowError, RunStopped, TemplateUnresolved
 from pflow.ir.graph import Graph
 from pflow.ir.model import ERROR_ACTION, Node, Workflow
-from pflow.ir.uses import NESTED
+from pflow.ir.template_uses import NESTED
 from pflow.registry.interface import Interface
-from pflow.templates.cut import CutShort
-from pflow.templates.resolving import Resolution, Scope
+from pflow.templates.resolution import Resolution, Scope
+from pflow.templates.truncation import CutShort
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.text import plural
 

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed
 from pflow.ir.model import Workflow
-from pflow.ir.uses import uses_in
+from pflow.ir.template_uses import uses_in
 from pflow.redaction import is_sensitive
-from pflow.templates.parsing import Reference, references_in
-from pflow.templates.resolving import Resolution, Scope
+from pflow.templates.resolution import Resolution, Scope
+from pflow.templates.syntax import Reference, references_in
 
 _BETWEEN: Final = re.compile(r"[.\[\]]+")
 

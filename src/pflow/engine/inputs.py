@@ -8,7 +8,7 @@ from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.coercion import coerced
 from pflow.ir.diagnostics import nearest
 from pflow.ir.model import Workflow
-from pflow.ir.uses import variables_of
+from pflow.ir.template_uses import variables_of
 from pflow.redaction import is_sensitive
 
 _MISFITS: Final = "Give values of the types that are declared, and none for a node."

@@ -7,11 +7,11 @@ from typing import Any, Final
 from pflow.errors import NodeFailed
 from pflow.ir.coercion import made_to_fit
 from pflow.ir.model import Node
-from pflow.ir.uses import SHELL_COMMAND, resolvable
+from pflow.ir.template_uses import SHELL_COMMAND, resolvable
 from pflow.redaction import is_sensitive
 from pflow.registry.interface import Interface
 from pflow.shell.command import rewrite_command
-from pflow.templates.resolving import Resolution, Scope
+from pflow.templates.resolution import Resolution, Scope
 from uraniborg.kernel.logging import MASK
 
 ENVIRONMENT: Final = "__environment__"

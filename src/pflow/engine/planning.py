@@ -16,12 +16,12 @@ from pflow.engine.steps import usable
 from pflow.engine.ways import End, Ways
 from pflow.errors import NodeFailed, TemplateUnresolved
 from pflow.ir.model import ERROR_ACTION, Batch, Node, Workflow
-from pflow.ir.uses import INDEX, NESTED, resolvable
+from pflow.ir.template_uses import INDEX, NESTED, resolvable
 from pflow.node import Context
 from pflow.redaction import Secrets, secret_params
 from pflow.registry.interface import Interface
-from pflow.templates.parsing import references_in, strings_in, templates_in
-from pflow.templates.resolving import Scope
+from pflow.templates.resolution import Scope
+from pflow.templates.syntax import references_in, strings_in, templates_in
 from uraniborg.kernel.errors import UraniborgError
 
 _TO_COME: Final = "to come"

@@ -24,8 +24,8 @@ from pflow.ir.model import Node, Retry
 from pflow.node import Context, Outcome
 from pflow.redaction import Secrets, secret_params
 from pflow.registry.interface import Interface
-from pflow.templates.parsing import Reference
-from pflow.templates.resolving import LONGEST, Scope
+from pflow.templates.resolution import LONGEST, Scope
+from pflow.templates.syntax import Reference
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import get_logger
 

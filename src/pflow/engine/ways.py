@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from pflow.engine import worlds
 from pflow.ir.graph import Graph
 from pflow.ir.model import ERROR_ACTION, Edge, Workflow
-from pflow.ir.uses import NESTED
+from pflow.ir.template_uses import NESTED
 from pflow.registry.interface import Interface
 
 

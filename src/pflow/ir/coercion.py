@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from pflow.templates.resolving import as_text
+from pflow.templates.resolution import as_text
 
 _TRUE: Final = ("true", "1", "yes", "on")
 _FALSE: Final = ("false", "0", "no", "off")

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
-from pflow.ir.code import CODE
+from pflow.ir.code_templates import CODE
 from pflow.ir.diagnostics import Diagnostic, Severity
 from pflow.ir.model import Workflow
-from pflow.ir.references import BATCH_OUTPUTS, path_of
-from pflow.ir.uses import NESTED, Use, aliases_of, texts_in
+from pflow.ir.reference_checks import BATCH_OUTPUTS, path_of
+from pflow.ir.template_uses import NESTED, Use, aliases_of, texts_in
 from pflow.registry.interface import Interface
-from pflow.templates.parsing import references_in
+from pflow.templates.syntax import references_in
 
 Form = Literal["braces", "dollar", "angle"]
 

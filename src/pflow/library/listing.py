@@ -1,5 +1,6 @@
 """Which workflows there are, in brief: what each is called, is for, takes, and whether it is saved or a draft."""
 
+import contextlib
 import os
 import time
 from collections import deque
@@ -9,19 +10,26 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
+import orjson
+
 from pflow.errors import InvalidInputs, InvalidWorkflow, SecurityError
 from pflow.library.document import LONGEST_DESCRIPTION, Document, read_document
-from pflow.library.index import Entry, is_settled, remember, remembered, stamp_of
 from pflow.library.names import SUFFIX, checked_name, path_of
+from uraniborg.kernel.files import make_private_folder, write_atomic
+from uraniborg.kernel.ids import content_id
 
 Source = Literal["library", "draft"]
-
 LIBRARY: Final = "workflows"
 DRAFTS: Final = "workflows/drafts"
 INDEX: Final = "cache/library.json"
 _LONGEST_PATTERN: Final = 500
 _LONGEST_TYPE: Final = 100
 _MOST_TYPES: Final = 50
+Entry = dict[str, Any]
+"""What is known of one file: its `stamp`, and either a `problem` or what a summary says."""
+_FORMAT: Final = 2
+_SETTLED_NS: Final = 100_000_000
+"""A file is remembered once it has been left alone this long: a clock tick may hide a second change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,3 +188,36 @@ def _listing(entries: Mapping[str, Entry], problems: list[Problem]) -> Listing:
 
 def _printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
+def stamp_of(status: os.stat_result) -> list[int]:
+    """What differs whenever the file is another or has changed."""
+    return [status.st_mtime_ns, status.st_size, status.st_ctime_ns, status.st_ino]
+
+
+def is_settled(entry: Entry, read_at_ns: int) -> bool:
+    """Whether whatever is written to the file after it was read will show in its stamp."""
+    return max(entry["stamp"][0], entry["stamp"][2]) < read_at_ns - _SETTLED_NS
+
+
+def remembered(index: Path) -> dict[str, Entry]:
+    """The entries by path; none when there is no index or it is not as it was written."""
+    try:
+        plain = orjson.loads(index.read_bytes())
+        entries = plain["files"]
+        is_whole = plain["format"] == _FORMAT and plain["digest"] == _digest(entries)
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}
+    return entries if is_whole else {}
+
+
+def remember(index: Path, entries: Mapping[str, Entry]) -> None:
+    """Put them in the place of what was there. Whoever cannot write there lists as well, and slower."""
+    content = orjson.dumps({"format": _FORMAT, "digest": _digest(entries), "files": entries})
+    with contextlib.suppress(OSError):
+        make_private_folder(index.parent)
+        write_atomic(index, content)
+
+
+def _digest(entries: Mapping[str, Entry]) -> str:
+    return content_id(orjson.dumps(entries))

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes import disk
+from pflow.nodes import file_operations as disk
+from pflow.nodes.child_output import in_words
 from pflow.nodes.excerpts import beginning
-from pflow.nodes.given import path_of, text_of, whole
-from pflow.nodes.printed import in_words
+from pflow.nodes.param_values import path_of, text_of, whole
 from uraniborg.kernel.files import write_atomic
 
 READ_BYTES: Final = 64 << 20

@@ -7,7 +7,7 @@ from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes import processes
 from pflow.nodes.excerpts import masked
-from pflow.nodes.given import path_of
+from pflow.nodes.param_values import path_of
 from uraniborg.kernel.child_environment import child_environment
 from uraniborg.kernel.files import shown
 

@@ -12,9 +12,9 @@ import httpx
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
 from pflow.nodes.excerpts import masked
-from pflow.nodes.given import seconds_of
-from pflow.nodes.http_answer import outputs_of, read_body
 from pflow.nodes.http_request import request_of, without_secrets
+from pflow.nodes.http_response import outputs_of, read_body
+from pflow.nodes.param_values import seconds_of
 
 _MOST_REDIRECTS: Final = 10
 _HARMLESS: Final = {

@@ -10,7 +10,7 @@ import httpx
 from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes.excerpts import beginning
-from pflow.nodes.given import text_of
+from pflow.nodes.param_values import text_of
 
 _METHOD: Final = re.compile(r"[A-Z]{1,20}")
 _FORM: Final = "application/x-www-form-urlencoded"

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
-from pflow.nodes.printed import Allowance, Printed, Stream
-from pflow.nodes.spawning import Feeder, Started, Watch, start
+from pflow.nodes.child_output import Allowance, Printed, Stream
+from pflow.nodes.child_process import Feeder, Started, Watch, start
 from uraniborg.kernel.child_environment import child_environment
 
 _KILLED_S: Final = 5.0  # a child that waits for a broken disk does not even heed SIGKILL

@@ -15,9 +15,9 @@ import orjson
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.ir.model import DEFAULT_ACTION
 from pflow.node import Context, Outcome
+from pflow.nodes.child_output import in_words
 from pflow.nodes.excerpts import beginning
-from pflow.nodes.given import seconds_of, variables_of, whole
-from pflow.nodes.printed import in_words
+from pflow.nodes.param_values import seconds_of, variables_of, whole
 from pflow.nodes.processes import run
 from pflow.nodes.python_failures import EXAMPLE, failure, still_running
 from pflow.python_code import NO_RESULT

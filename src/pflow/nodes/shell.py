@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed
 from pflow.node import Context, Outcome
-from pflow.nodes.given import path_of, seconds_of, text_of, variables_of
+from pflow.nodes.param_values import path_of, seconds_of, text_of, variables_of
 from pflow.nodes.processes import Finished, run
 from uraniborg.kernel.child_environment import child_environment
 

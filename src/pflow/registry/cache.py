@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from pflow.registry.installed import Folders, offering_folders, offers
-from pflow.registry.problems import Problem
-from pflow.registry.stamps import Stamp, stamp_of, unchanged
+from pflow.registry.entry_points import Folders, offering_folders, offers
+from pflow.registry.node_files import Problem, Stamp, stamp_of, unchanged
 from uraniborg.kernel.files import make_private, make_private_folder, open_private
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ FILE: Final = "cache/registry.json"
 _FORMAT: Final = "pflow registry 1"
 """To be counted up when what the lines hold changes its shape."""
 _CODE: Final = [
-    str(Path(__file__).with_name(f"{name}.py")) for name in ("discovery", "installed", "interface", "reading")
+    str(Path(__file__).with_name(f"{name}.py")) for name in ("discovery", "entry_points", "interface", "node_files")
 ]
 """What is kept follows from this code too."""
 

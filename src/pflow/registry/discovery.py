@@ -12,11 +12,9 @@ from typing import Any, Final, cast
 
 import orjson
 
-from pflow.registry.installed import Folders, interface_file, offering_folders, offers
+from pflow.registry.entry_points import Folders, interface_file, offering_folders, offers
 from pflow.registry.interface import Source, check_interface
-from pflow.registry.problems import Problem
-from pflow.registry.reading import Reading, why
-from pflow.registry.stamps import Stamp
+from pflow.registry.node_files import Problem, Reading, Stamp, why
 from uraniborg.kernel.errors import UraniborgError
 
 BUILT_IN: Final = Path(__file__).parents[1] / "nodes"

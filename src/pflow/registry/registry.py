@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from pflow.registry import cache
 from pflow.registry.cache import DamagedCache, Kept
-from pflow.registry.installed import Folders
+from pflow.registry.entry_points import Folders
 from pflow.registry.interface import Interface, checked_interface
-from pflow.registry.problems import Problem
+from pflow.registry.node_files import Problem
 
 if TYPE_CHECKING:
     from pflow.node import Function
@@ -93,7 +93,7 @@ class Registry:
 
     def function(self, interface: Interface) -> "Function":
         """The function of a node type, whose module is imported now. Raises NodeFailed if it cannot be."""
-        from pflow.registry.loading import function_of  # only runs need it
+        from pflow.registry.loader import function_of  # only runs need it
 
         return function_of(interface, self.home)
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Final
 
-from pflow.registry.synonyms import synonyms_of
 from uraniborg.kernel.words import fold_text, split_words, stem_word
 
 _WEIGHTS: Final = (10.0, 4.0, 2.5, 1.5)
@@ -26,22 +25,50 @@ _SAME_NAME: Final = 20.0
 _USED: Final = 0.05
 _FLOOR: Final = 0.05
 """What has less than this part of the best score is left out: it shares a common word with a long query."""
-
 _LONGEST_FIELD: Final = 2_000
 _LONGEST_QUERY: Final = 1_000
 _MOST_WORDS: Final = 24
 _SHORTEST_BEGINNING: Final = 3
 _SHORTEST_MISSPELT: Final = 4
 _LEAST_LIKENESS: Final = 78.0
-
 _ASKING: Final = frozenset(("please", "want", "need", "like", "help", "show", "give", "something", "anything"))
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NO_LETTER: Final = re.compile(r"[\W_]+")
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _PUNCTUATION: Final = str.maketrans(string.punctuation, " " * len(string.punctuation))
-
 Fits = dict[int, float]
 """How well documents fit that do, by their place."""
+_GROUPS: Final = """
+fetch download request http web url api rest endpoint website
+delete remove erase unlink
+copy duplicate
+move rename
+read open load
+write save store export
+folder directory
+list enumerate
+search find lookup query discover
+run execute invoke call
+shell bash sh zsh terminal command cmd cli subprocess exec
+python script code program
+llm ai gpt prompt model summarize summary
+loop batch iterate foreach map
+approval approve confirm human person review
+workflow subworkflow nested pipeline
+pr pull merge
+issue ticket bug
+repo repository
+paper article publication literature
+library shelf
+universe simulation planet orbit star
+message text echo print
+create add new make
+update edit change modify
+tag release
+mail email
+notify message
+"""
+_by_stem: dict[str, tuple[str, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,3 +228,19 @@ def _name_bonus(key: str, asked: str, alike: Sequence[str]) -> float:
 
 def _habit(uses: int) -> float:
     return min(1.0, math.log1p(max(0, uses)) / math.log1p(1_000))
+
+
+def synonyms_of(term: str) -> tuple[str, ...]:
+    """The stems of other words for the word with this stem; none for most."""
+    if not _by_stem:
+        _by_stem.update(_table())
+    return _by_stem.get(term, ())
+
+
+def _table() -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for line in _GROUPS.split("\n"):
+        group = [stem_word(word) for word in split_words(line)]
+        for term in group:
+            found.setdefault(term, {}).update(dict.fromkeys(group))
+    return {term: tuple(other for other in others if other != term) for term, others in found.items()}

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from pflow.shell.interpreters import MODULES, PLAIN, Program, program_of
 from pflow.shell.reader import Reader
-from pflow.shell.special import SPECIAL
+from pflow.shell.special_programs import SPECIAL
 from pflow.shell.tree import (
     Assignment,
     Mark,

@@ -10,8 +10,8 @@ from pflow.shell.inspection import Inspection, inspect
 from pflow.shell.reader import Reader
 from pflow.shell.tree import Context, Script, Undecided
 from pflow.shell.words import Span
-from pflow.templates.parsing import Template, pieces_of, templates_in
-from pflow.templates.resolving import as_text
+from pflow.templates.resolution import as_text
+from pflow.templates.syntax import Template, pieces_of, templates_in
 
 VARIABLE: Final = "PFLOW_"
 _LONGEST: Final = 100_000

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from paper_library.library import Library
 from paper_library.search.parser import read_query
-from tests.paper_library.search.shelves import library_of, titles
+from tests.paper_library.search.libraries import library_of, titles
 from uraniborg.kernel.words import extract_terms
 
 WORDS = ("apple", "berry", "cherry", "date", "elder")
@@ -116,7 +116,7 @@ def test_words_of_the_full_text_and_of_names_count(tmp_path: Path) -> None:
     (tmp_path / "in" / "two.md").write_text(
         "---\ntitle: Apples, apples, apples\n---\n# Extra\n\nApples.\n", encoding="utf-8"
     )
-    from paper_library.build.building import build_shelf
+    from paper_library.build.builder import build_shelf
 
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
     library = Library.open(tmp_path / "shelf")

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from paper_library.search.compiling import Compiled
+from paper_library.search.compiler import Compiled
 from paper_library.search.snippets import Matcher, snippet
 from uraniborg.kernel.words import split_words, stem_word
 

@@ -6,7 +6,7 @@ import pytest
 
 from paper_search.domains import get_domain, known_domains
 from paper_search.errors import UnknownDomain
-from paper_search.intent.vocabulary import Vocabulary, key_of
+from paper_search.intent.vocabulary import Vocabulary, make_key
 from paper_search.sources.registry import known_names
 
 
@@ -53,8 +53,8 @@ def test_materials_science_knows_every_term_that_general_knows() -> None:
 
 
 def test_an_acronym_means_what_it_means_in_the_field() -> None:
-    assert "generative adversarial network" in Vocabulary(get_domain("general").synonyms).synonyms("GAN")
-    assert Vocabulary(get_domain("materials_science").synonyms).synonyms("GaN") == ["gallium nitride"]
+    assert "generative adversarial network" in Vocabulary(get_domain("general").synonyms).find_synonyms("GAN")
+    assert Vocabulary(get_domain("materials_science").synonyms).find_synonyms("GaN") == ["gallium nitride"]
 
 
 @pytest.mark.parametrize("name", known_domains())
@@ -68,11 +68,11 @@ def test_no_term_stands_in_two_groups_or_twice_in_one(name: str) -> None:
     for term, others in get_domain(name).synonyms.items():
         assert len({term.casefold(), *map(str.casefold, others)}) == 1 + len(others)
         for spelling in (term, *others):
-            assert group_of.setdefault(key_of(spelling), term) == term
+            assert group_of.setdefault(make_key(spelling), term) == term
 
 
 def test_every_spelling_leads_to_the_others() -> None:
     vocabulary = Vocabulary(get_domain("materials_science").synonyms)
-    assert "metal-organic framework" in vocabulary.synonyms("MOFs")
-    assert "MOF" in vocabulary.synonyms("Metal-Organic Frameworks")
-    assert vocabulary.synonyms("unheard-of thing") == []
+    assert "metal-organic framework" in vocabulary.find_synonyms("MOFs")
+    assert "MOF" in vocabulary.find_synonyms("Metal-Organic Frameworks")
+    assert vocabulary.find_synonyms("unheard-of thing") == []

@@ -14,9 +14,9 @@ import pytest
 from paper_search.models import RawPaper, SearchStrategy
 from paper_search.sessions import SessionManager
 from paper_search.sessions.store import MemorySessions
-from paper_search.sources.base import SearchSource
+from paper_search.sources.interfaces import SearchSource
 from paper_search.workflow import Decision, DecisionAction
-from paper_search.workflow.decisions import with_reviewer
+from paper_search.workflow.decisions import add_reviewer
 from tests.paper_search.sessions import hurried
 from tests.paper_search.sessions.helpers import APPROVE, REVIEW, STRATEGY, House, eventually, opened, paper
 from tests.requirements import requirement
@@ -177,7 +177,7 @@ async def test_a_decision_taken_elsewhere_while_the_session_was_about_to_wait_is
 
 
 def by_agent(decision: Decision) -> Decision:
-    return decision.model_copy(update={"revised_data": with_reviewer(decision.revised_data, "agent")})
+    return decision.model_copy(update={"revised_data": add_reviewer(decision.revised_data, "agent")})
 
 
 def given(entry: Entry) -> Decision:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
+from paper_search.facets import count_facets
 from paper_search.models import (
     Author,
     Facets,
@@ -30,7 +31,6 @@ from paper_search.notices import EditorialNotice, NoticeStatus
 from paper_search.sessions import views
 from paper_search.sessions.door import told_in_full
 from paper_search.sessions.state import COMPLETED, FAILED, WAITING, Ended, SessionState, Waiting
-from paper_search.skills.result_organizer import facets_of
 from paper_search.workflow import Checkpoint, CheckpointKind, ResultPayload, StrategyPayload
 from tests.paper_search.sessions.helpers import REVIEW, STRATEGY
 from tests.requirements import requirement
@@ -123,7 +123,7 @@ def collection(papers: list[Paper], reports: list[SourceReport] | None = None) -
         sources=reports or [],
         stage_counts=counts,
     )
-    return PaperCollection(metadata=metadata, papers=papers, facets=facets_of(papers))
+    return PaperCollection(metadata=metadata, papers=papers, facets=count_facets(papers))
 
 
 def review(papers: list[Paper], reports: list[SourceReport] | None = None, **fields: Any) -> Checkpoint:

@@ -14,7 +14,7 @@ from paper_search.sources import (
     semantic_scholar,
     serpapi_scholar,
 )
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 
 DEFINITIONS: dict[str, SourceDefinition] = {
     module.NAME: module.definition

@@ -15,8 +15,8 @@ from paper_search.errors import (
     SearchSourceError,
 )
 from paper_search.models import SearchQuery, SourceReport, SourceStatus
-from paper_search.sources.base import Page, ReportingSource, Request, Response
 from paper_search.sources.http_source import MOST_REQUESTS_PER_QUERY, HttpSource
+from paper_search.sources.interfaces import Page, ReportingSource, Request, Response
 from paper_search.testing import FakeTransport
 from tests.paper_search.sources.tiny import URL, Tiny, page, strategy
 

@@ -11,9 +11,9 @@ import pytest
 from paper_search.errors import NonRetryableError
 from paper_search.lookups import Identifier, carries, lookup_query, read_identifiers
 from paper_search.models import SearchStrategy, SourceStatus
-from paper_search.sources.base import LookupDefinition, Request, Response, SourceResult
 from paper_search.sources.http_source import HttpSource
-from paper_search.sources.politeness import SourcePolicy, refusal
+from paper_search.sources.interfaces import LookupDefinition, Request, Response, SourceResult
+from paper_search.sources.policies import SourcePolicy, refusal
 from paper_search.testing import FakeTransport
 from tests.paper_search.sources.answers import ARXIV, CROSSREF, DEFINITIONS, OPENALEX, S2_ID, answer
 

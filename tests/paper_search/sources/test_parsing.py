@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from paper_search.errors import NonRetryableError, SearchSourceError
 from paper_search.models import SearchConstraints, SearchQuery
-from paper_search.sources.base import Request
-from paper_search.sources.languages import bibliographic_code, english_name, language_of
+from paper_search.query.languages import parse_language, to_bibliographic_code, to_english_name
+from paper_search.sources.interfaces import Request
 from paper_search.sources.parsing import (
     element_text,
     first_link,
@@ -326,13 +326,13 @@ def test_a_refusal_is_told_in_the_words_of_the_source_unless_it_may_pass() -> No
 
 @pytest.mark.parametrize("name", ["en", "EN", "eng", "English", "en-US", "en_GB"])
 def test_a_language_is_known_by_all_its_names(name: str) -> None:
-    assert language_of(name) == "en"
+    assert parse_language(name) == "en"
 
 
 def test_languages_lead_to_the_codes_that_libraries_use() -> None:
-    assert language_of("fre") == language_of("fra") == "fr"
-    assert language_of("und") is language_of("") is language_of(None) is language_of(3) is None
-    assert language_of("tl") == "tl"
-    assert bibliographic_code("de") == "ger"
-    assert bibliographic_code("tl") == "tl"
-    assert english_name("de") == "german"
+    assert parse_language("fre") == parse_language("fra") == "fr"
+    assert parse_language("und") is parse_language("") is parse_language(None) is parse_language(3) is None
+    assert parse_language("tl") == "tl"
+    assert to_bibliographic_code("de") == "ger"
+    assert to_bibliographic_code("tl") == "tl"
+    assert to_english_name("de") == "german"

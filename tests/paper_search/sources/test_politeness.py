@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.errors import CreditsExhaustedError, NonRetryableError, RetryableError
-from paper_search.sources.base import Response
-from paper_search.sources.politeness import (
+from paper_search.sources.interfaces import Response
+from paper_search.sources.policies import (
     LONGEST_WAIT_S,
     SourcePolicy,
     backoff,

@@ -13,7 +13,7 @@ import pytest
 
 from paper_search.errors import SearchSourceError
 from paper_search.models import RawPaper
-from paper_search.sources.base import Request, Response
+from paper_search.sources.interfaces import Request, Response
 from tests.paper_search.sources.answers import DEFINITIONS
 
 FOLDERS = {"semantic_scholar": "semanticscholar", "serpapi_scholar": "serpapi"}

@@ -24,9 +24,8 @@ from paper_search.errors import (
     SearchSourceError,
 )
 from paper_search.sources import transport as transport_module
-from paper_search.sources.base import Request, Response
-from paper_search.sources.keys import Auth
-from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.interfaces import Request, Response
+from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.transport import HttpTransport, Network
 from tests.paper_search.sources.loopback import DRIP, HANG, RESET, loopback, reply
 from uraniborg.kernel.clock import FrozenClock
@@ -558,8 +557,8 @@ def test_retries_print_nothing() -> None:
     program = """
 import asyncio, httpx
 from paper_search.errors import SearchSourceError
-from paper_search.sources.base import Request
-from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.interfaces import Request
+from paper_search.sources.policies import SourcePolicy
 from paper_search.sources.transport import HttpTransport, Network
 
 async def main():

@@ -5,7 +5,7 @@ from typing import Any
 
 from paper_search.errors import RetryableError
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy
-from paper_search.sources.base import Page, Request, Response
+from paper_search.sources.interfaces import Page, Request, Response
 
 URL = "https://tiny.example/works"
 

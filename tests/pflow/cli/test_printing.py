@@ -7,8 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.cli.printing import RED, Last, Page, Painted, brief, clean, json_text, minute, write
-from pflow.cli.widths import columns, cut, first_line, wrapped
+from pflow.cli.printing import (
+    RED,
+    Last,
+    Page,
+    Painted,
+    brief,
+    clean,
+    columns,
+    cut,
+    first_line,
+    json_text,
+    minute,
+    wrapped,
+    write,
+)
 from uraniborg.kernel.logging import register_secret
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from pflow.config import Settings
 from pflow.engine.engine import Engine
 from pflow.engine.results import RunResult
-from pflow.ir.checking import check
+from pflow.ir.checker import check
 from pflow.ir.model import Workflow
 from pflow.registry.registry import Registry
 from pflow.service import Service, sound

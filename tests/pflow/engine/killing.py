@@ -17,8 +17,8 @@ STEPS: Final = {
 }
 PRELOADED: Final = (
     *("pflow.service", "pflow.engine.engine", "pflow.engine.runlog", "pflow.engine.checkpoints", "pflow.engine.spool"),
-    *("pflow.cli.app", "pflow.cli.running", "pflow.mcp_server", "pflow.nodes.shell", "pflow.nodes.approval"),
-    *("pflow.registry.discovery", "pflow.registry.loading", "pflow.replies", "pflow.reporting"),
+    *("pflow.cli.main", "pflow.cli.run_command", "pflow.mcp_server", "pflow.nodes.shell", "pflow.nodes.approval"),
+    *("pflow.registry.discovery", "pflow.registry.loader", "pflow.replies", "pflow.reporting"),
     *("uraniborg.kernel.inbox", "uraniborg.kernel.mcp.stdio", "mcp.server.fastmcp"),
     *("anyio._backends._asyncio", "rich.logging", "structlog"),
 )

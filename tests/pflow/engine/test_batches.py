@@ -7,7 +7,7 @@ import pytest
 
 from pflow.engine.batches import items_of
 from pflow.ir.model import Batch, Node
-from pflow.templates.resolving import Scope
+from pflow.templates.resolution import Scope
 from tests.pflow.engine.flows import SOON_S, Home, chain, node, until
 from tests.requirements import requirement
 

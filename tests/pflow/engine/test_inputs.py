@@ -7,7 +7,7 @@ import pytest
 from pflow.engine.inputs import prepared, secret_values, unknown_inputs
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.model import Workflow
-from pflow.ir.reading import read_workflow
+from pflow.ir.parser import read_workflow
 from tests.requirements import requirement
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pflow.ir.declarations import TYPES, is_name, read_inputs, read_outputs
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.model import Input, Output
-from pflow.templates.parsing import Reference, templates_in
+from pflow.templates.syntax import Reference, templates_in
 from tests.pflow.ir.workflows import codes, the
 from tests.requirements import requirement
 

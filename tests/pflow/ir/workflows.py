@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from pflow.ir.checking import Checked, Loader, check
+from pflow.ir.checker import Checked, Loader, check
 from pflow.ir.diagnostics import Diagnostic
-from pflow.ir.reading import read_workflow
+from pflow.ir.parser import read_workflow
 from pflow.registry.interface import Interface, Out, Param
 from pflow.registry.search import document, ranked
 

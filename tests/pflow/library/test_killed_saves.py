@@ -11,10 +11,10 @@ import pytest
 from pflow.engine.checkpoints import Checkpoints
 from pflow.engine.journals import Result
 from pflow.errors import WorkflowExists
-from pflow.library.finding import find
 from pflow.library.listing import list_workflows
+from pflow.library.lookup import find
 from pflow.library.manager import WorkflowManager
-from pflow.library.saving import save_to_library
+from pflow.library.promotion import save_to_library
 from tests.pflow.library.homes import IR, draft, raw
 from tests.requirements import requirement
 
@@ -25,7 +25,7 @@ from pathlib import Path
 
 import filelock
 from pflow.config import Settings
-from pflow.library.saving import save_to_library
+from pflow.library.promotion import save_to_library
 from pflow.service import Service
 from pflow.engine.checkpoints import Checkpoints
 import pflow.engine.runlog

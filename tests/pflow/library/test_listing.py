@@ -14,8 +14,7 @@ import pytest
 from pflow.errors import InvalidInputs
 from pflow.library import listing
 from pflow.library.document import Document
-from pflow.library.index import remembered
-from pflow.library.listing import INDEX, Problem, Summary, list_workflows, matching
+from pflow.library.listing import INDEX, Problem, Summary, list_workflows, matching, remembered
 from tests.pflow.library.homes import IR, draft, put, raw, saved
 from tests.requirements import requirement
 

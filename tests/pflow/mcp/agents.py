@@ -18,9 +18,16 @@ SERVE = ("mcp", "serve")
 PATIENCE_S = 40
 LOADED = (
     *("pflow.service", "pflow.engine.engine", "pflow.engine.runlog", "pflow.engine.checkpoints", "pflow.engine.spool"),
-    *("pflow.cli.app", "pflow.cli.running", "pflow.mcp_server", "pflow.browsing", "pflow.replies", "pflow.reporting"),
-    *("pflow.nodes.basics", "pflow.nodes.shell", "pflow.nodes.python", "pflow.nodes.approval"),
-    *("pflow.registry.discovery", "pflow.registry.loading", "pflow.registry.search"),
+    *(
+        "pflow.cli.main",
+        "pflow.cli.run_command",
+        "pflow.mcp_server",
+        "pflow.component_search",
+        "pflow.replies",
+        "pflow.reporting",
+    ),
+    *("pflow.nodes.echo", "pflow.nodes.shell", "pflow.nodes.python", "pflow.nodes.approval"),
+    *("pflow.registry.discovery", "pflow.registry.loader", "pflow.registry.search"),
     *("uraniborg.kernel.inbox", "uraniborg.kernel.mcp.stdio", "mcp.server.fastmcp", "anyio._backends._asyncio"),
     *("Stemmer", "platformdirs.unix", "rapidfuzz.process", "rapidfuzz.fuzz", "rich.logging", "structlog"),
 )

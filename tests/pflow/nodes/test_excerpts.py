@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pflow.node import Context
-from pflow.nodes.disk import shown
 from pflow.nodes.excerpts import beginning, last_lines, masked
+from pflow.nodes.file_operations import shown
 from tests.pflow.nodes.longsecrets import KEY_FILE, TOKEN, knowing
 from uraniborg.kernel.logging import register_secret
 

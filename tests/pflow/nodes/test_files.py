@@ -15,7 +15,8 @@ import pytest
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes import disk, files
+from pflow.nodes import file_operations as disk
+from pflow.nodes import files
 from pflow.nodes.files import copy_file, delete_file, move_file, read_file, write_file
 from pflow.registry.interface import Interface, interface_from
 from tests.pflow.nodes.longsecrets import PIECE, TOKEN, knowing

@@ -21,7 +21,7 @@ from blockbuster import blockbuster_ctx
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Closable, Context
-from pflow.nodes import http_answer
+from pflow.nodes import http_response as http_answer
 from pflow.nodes.http import _trusted, http  # pyright: ignore[reportPrivateUsage]
 from pflow.registry.interface import Interface, interface_from
 from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing

@@ -17,7 +17,7 @@ from blockbuster import blockbuster_ctx
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
 from pflow.nodes import processes
-from pflow.nodes.printed import Printed, in_words
+from pflow.nodes.child_output import Printed, in_words
 from pflow.nodes.processes import Finished, Limits, run
 from uraniborg.kernel.redaction import Redactor, masking
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pflow.registry.tools import tool_interface
+from pflow.registry.mcp_tools import tool_interface
 
 SOURCE = "def run(params, context):\n    return {'said': 'hello'}\n"
 

@@ -99,7 +99,8 @@ def test_each_registry_sees_what_is_there_when_it_is_asked(tmp_path: Path) -> No
 
 @requirement("PF-E9")
 def test_no_nodes_at_all_is_an_empty_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pflow.registry import discovery, installed
+    from pflow.registry import discovery
+    from pflow.registry import entry_points as installed
 
     monkeypatch.setattr(discovery, "BUILT_IN", tmp_path / "none")
     monkeypatch.setattr(installed.sys, "path", [])

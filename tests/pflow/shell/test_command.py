@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pflow.errors import NodeFailed
 from pflow.shell.command import rewrite_command
-from pflow.templates.parsing import Template
+from pflow.templates.syntax import Template
 
 SHELLS = ["/bin/sh", *(["bash --posix"] if shutil.which("bash") else [])]
 """On many systems /bin/sh is bash as it is here, which computes and expands more than others do."""

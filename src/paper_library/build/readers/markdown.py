@@ -8,7 +8,7 @@ from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers import front_matter, tidy
 from paper_library.build.readers.file_names import title_from
 from paper_library.build.readers.files import read_text, tells_disk_errors
-from paper_library.text.markdown import plain_text, section, title_of
+from paper_library.text.markdown import extract_plain_text, find_section_text, find_title
 from uraniborg.kernel.errors import is_out_of_room
 
 MAX_BYTES = 64 << 20
@@ -71,7 +71,7 @@ def _entry(origin: str, parts: front_matter.Split) -> Entry:
     if parts.fields:
         front_matter.describe(entry, parts.fields)
     # A text that has a title in front begins its sections with headings of level 1.
-    entry.title = entry.title or front_matter.plain(title_of(parts.body)) or title_from(Path(origin).stem)
-    told = entry.abstract or section(parts.body, "abstract") or section(parts.body, "summary")
-    entry.abstract = tidy.line(plain_text(told[:_ABSTRACT_CHARS]))
+    entry.title = entry.title or front_matter.plain(find_title(parts.body)) or title_from(Path(origin).stem)
+    told = entry.abstract or find_section_text(parts.body, "abstract") or find_section_text(parts.body, "summary")
+    entry.abstract = tidy.line(extract_plain_text(told[:_ABSTRACT_CHARS]))
     return entry

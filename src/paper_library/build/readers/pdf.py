@@ -8,7 +8,7 @@ from paper_library.build.readers import pdf_facts, pdf_text, tidy
 from paper_library.build.readers.files import tells_disk_errors
 from paper_library.build.readers.names import people
 from paper_library.build.readers.pdf_pages import Pages, read_pages
-from paper_library.text.markdown import section
+from paper_library.text.markdown import find_section_text
 
 _ABSTRACT_CHARS = 4_000
 
@@ -51,7 +51,7 @@ def _authors(text: str) -> list[str]:
 
 def _abstract(source: str) -> str:
     start = source[:50_000]
-    if found := section(start, "abstract") or section(start, "summary"):
+    if found := find_section_text(start, "abstract") or find_section_text(start, "summary"):
         return tidy.line(found[:_ABSTRACT_CHARS])
     for line in start.split("\n"):
         head, text = line[:8].lower(), line[8:].lstrip()

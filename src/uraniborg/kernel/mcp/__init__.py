@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 _LOADED_WHEN_USED: Final = {
-    "LOOPBACK": "uraniborg.kernel.http_access",
+    "LOOPBACK": "uraniborg.kernel.hosts",
     "Subscriptions": "uraniborg.kernel.mcp.subscriptions",
     "stateful_app": "uraniborg.kernel.mcp.http",
     "stateless_app": "uraniborg.kernel.mcp.http",

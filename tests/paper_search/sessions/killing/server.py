@@ -27,7 +27,7 @@ from paper_search.skills.query_builder import QueryBuilder
 from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
-from paper_search.sources.base import SearchSource
+from paper_search.sources.interfaces import SearchSource
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.inbox import Decision as InboxDecision

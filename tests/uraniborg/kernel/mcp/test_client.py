@@ -18,8 +18,8 @@ from tests.uraniborg.kernel.mcp import odd_server, sample_server
 from uraniborg.kernel.mcp import stateful_app, stateless_app
 from uraniborg.kernel.mcp.client import (
     CallRefused,
-    RemoteServer,
     HttpServer,
+    RemoteServer,
     ServerTimedOut,
     ServerUnavailable,
     StdioServer,

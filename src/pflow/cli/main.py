@@ -1,0 +1,32 @@
+"""The command line: run workflows, check and look at them, make them, serve them."""
+
+from collections.abc import Sequence
+from typing import Final, NoReturn
+
+import typer
+
+from pflow.cli.app import app
+from uraniborg.kernel.cli import UsageError, run_command, run_typer_app
+
+# Importing a module adds its commands; the help lists them in this order.
+# isort: off
+from pflow.cli import workflow_commands, history_commands, draft_commands, schedule_command, mcp_commands
+# isort: on
+
+COMMAND_MODULES: Final = (workflow_commands, history_commands, draft_commands, schedule_command, mcp_commands)
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    known = list(typer.main.get_group(app).commands)
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in known:
+        run_command(lambda: _refuse(arguments[0], known), as_json="--json" in arguments)
+    run_typer_app(app, arguments, name="pflow")
+
+
+def _refuse(given: str, known: Sequence[str]) -> NoReturn:
+    """Most of those who name no command mean to run a workflow."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(given, known, n=1)
+    hint = f"Did you mean `pflow {near[0]}`?" if near else f"To run a workflow: `pflow run {given[:60]}`."
+    raise UsageError(f"No such command '{given[:60]}'.", hint=f"{hint} `pflow -h` lists the commands.")

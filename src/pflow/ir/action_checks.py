@@ -1,0 +1,62 @@
+"""Edges that can never be followed, because the node they leave never answers with their action. Pure."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
+from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION, Edge, Node
+from pflow.ir.template_uses import is_template
+from pflow.registry.interface import Interface
+
+APPROVAL: Final = "approval"
+REJECTED: Final = "rejected"
+_ON_REJECT: Final = "on_reject"
+_BRANCH: Final = "branch"
+
+
+def check_actions(
+    node: Node, interface: Interface, leaving: Iterable[Edge], index_of: Callable[[Edge], int]
+) -> list[Diagnostic]:
+    """Return a diagnostic for each action of an edge that the node never answers with.
+
+    After an approval it is an error: what a person decides would be ignored. After other nodes it is a warning.
+    `index_of` gives the position of an edge in the file.
+    """
+    is_approval = node.type == APPROVAL
+    if interface.open_actions or (node.batch is not None and not is_approval):
+        return []
+    known = _approval_actions(node) if is_approval else tuple(dict.fromkeys([*interface.actions, ERROR_ACTION]))
+    unknown: dict[str, int] = {}
+    for edge in leaving:
+        if edge.action not in known:
+            unknown.setdefault(edge.action, index_of(edge))
+    return [
+        (error if is_approval else warning)(
+            "unknown_action",
+            f"edges[{index}].action",
+            f"'{node.id}' never answers with '{action[:80]}'; edges for that are never taken.",
+            available=known if is_approval else interface.actions,
+            nearest=nearest(action, known),
+            node=node.id,
+            **(_remedy(node, action) if is_approval else {}),
+        )
+        for action, index in sorted(unknown.items())
+    ]
+
+
+def _approval_actions(node: Node) -> tuple[str, ...]:
+    """Return the actions of an approval: a batch joins the decisions, and only `branch` follows a rejection."""
+    branches = node.params.get(_ON_REJECT)
+    if node.batch is None and (branches == _BRANCH or is_template(branches)):
+        return (DEFAULT_ACTION, REJECTED, ERROR_ACTION)
+    return (DEFAULT_ACTION, ERROR_ACTION)
+
+
+def _remedy(node: Node, action: str) -> dict[str, Any]:
+    if node.batch is not None:
+        return {"hint": "A batch follows `default`, or `error` if an item fails. Use the decisions in `results`."}
+    question: Any = node.params.get("question") or "Send it?"
+    if action == REJECTED:
+        hint = f'A rejection fails the run unless the node has `"{_ON_REJECT}": "{_BRANCH}"`.'
+        return {"hint": hint, "example": {"question": question, _ON_REJECT: _BRANCH}}
+    return {"hint": f"Approved is `{DEFAULT_ACTION}`; rejected is `{REJECTED}` if `{_ON_REJECT}` is `{_BRANCH}`."}

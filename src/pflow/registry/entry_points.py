@@ -1,0 +1,83 @@
+"""The modules that installed packages offer as nodes, under the entry points `pflow.nodes`. Imports none of them.
+
+The standard library's way to read entry points takes longer to import than all the rest of the registry to load.
+"""
+
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from pflow.registry.node_files import Stamp, stamp_of
+
+GROUP: Final = "pflow.nodes"
+
+Offer = list[str]
+"""The distribution, the name of the entry point, and the module that it names."""
+Folders = dict[str, tuple[Stamp, list[Offer]]]
+"""For each folder that modules are imported from its stamp and what is offered there."""
+
+
+def offering_folders(known: Mapping[str, tuple[Stamp, list[Offer]]]) -> Folders:
+    """All folders of the import path. Only those are read that `known` does not know as they are."""
+    found: Folders = {}
+    for entry in sys.path:
+        folder = str(entry) or "."
+        stamp = stamp_of(folder)
+        before = known.get(folder)
+        if stamp is not None:
+            found[folder] = (stamp, before[1] if before and before[0] == stamp else list(_offers(folder)))
+    return found
+
+
+def offers(folders: Folders) -> list[Offer]:
+    """What is offered in all of them. Of two installations of one distribution the first is the one that counts."""
+    first: dict[str, str] = {}
+    return [
+        offer
+        for folder, (_, found) in folders.items()
+        for offer in found
+        if first.setdefault(offer[0], folder) == folder
+    ]
+
+
+def interface_file(module: str) -> Path | None:
+    """The JSON file beside a module, which is only located: nothing of its package is run."""
+    top, *inner = module.split(".")
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError, AttributeError):
+        return None
+    if spec is None:
+        return None
+    if not inner:
+        return Path(spec.origin).with_name(f"{top}.json") if spec.origin else None
+    files = [Path(place, *inner).with_suffix(".json") for place in spec.submodule_search_locations or ()]
+    return next((file for file in files if file.is_file()), files[0] if files else None)
+
+
+def _offers(folder: str) -> Iterator[Offer]:
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith((".dist-info", ".egg-info")))
+    except OSError:
+        return
+    for name in names:
+        try:
+            declared = Path(folder, name, "entry_points.txt").read_bytes()
+        except OSError:
+            continue
+        if GROUP.encode() in declared:
+            distribution = name.rpartition(".")[0].partition("-")[0].lower().replace("-", "_")
+            yield from ([distribution, key, module] for key, module in _declared(declared.decode("utf-8", "replace")))
+
+
+def _declared(text: str) -> Iterator[tuple[str, str]]:
+    section = ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            section = line.strip("[] ")
+        elif section == GROUP and "=" in line and not line.startswith(("#", ";")):
+            name, _, value = line.partition("=")
+            yield name.strip(), value.partition(":")[0].partition("[")[0].strip()

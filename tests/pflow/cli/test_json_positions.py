@@ -1,0 +1,91 @@
+"""Where in a text a value is."""
+
+import json
+import time
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pflow.cli.json_positions import Position, Positions
+
+_TEXT = """{
+  "nodes": [
+    {"id": "a", "params": {"x": [1, {"y": "ä"}]}},
+    {"id": "b"}
+  ]
+}
+"""
+_LEAVES = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.text(), st.floats(allow_nan=False, allow_infinity=False)
+)
+_KEYS = st.text("abc-_", min_size=1)
+_VALUES = st.recursive(_LEAVES, lambda inner: st.one_of(st.lists(inner), st.dictionaries(_KEYS, inner)), max_leaves=30)
+
+
+def _paths(value: Any, path: str = "") -> dict[str, Any]:
+    found = {path: value} if path else {}
+    if isinstance(value, dict):
+        for key, inner in cast("dict[str, Any]", value).items():
+            found |= _paths(inner, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for index, inner in enumerate(cast("list[Any]", value)):
+            found |= _paths(inner, f"{path}[{index}]")
+    return found
+
+
+@given(st.dictionaries(_KEYS, _VALUES), st.sampled_from([None, 0, 1, 4]))
+def test_every_value_is_found_where_it_is(value: dict[str, Any], indent: int | None) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    positions = Positions(text)
+    lines = text.split("\n")
+    for path, expected in _paths(value).items():
+        found = positions.of(path)
+        assert found is not None
+        offset = sum(len(line) + 1 for line in lines[: found.line - 1]) + found.column - 1
+        assert json.JSONDecoder().raw_decode(text, offset)[0] == expected
+
+
+def test_a_key_is_found_where_it_is() -> None:
+    assert Positions(_TEXT).of("nodes[0].params", key=True) == Position(3, 17, 8)
+    assert Positions(_TEXT).of("nodes[1]", key=True) == Position(4, 5, 1)
+
+
+def test_what_is_missing_is_found_in_what_it_would_be_in() -> None:
+    positions = Positions(_TEXT)
+    assert positions.of("nodes[0].params.url") == positions.of("nodes[0].params")
+    assert positions.of("nodes[7].id") == positions.of("nodes")
+    assert positions.of("edges") is None
+    assert positions.of("") is None
+
+
+def test_a_workflow_within_another_object_is_found_there() -> None:
+    text = json.dumps({"name": "x", "ir": {"nodes": [{"id": "a"}]}})
+    assert Positions(text).of("nodes[0].id") == Position(1, text.index('"a"') + 1, 3)
+
+
+def test_what_a_value_costs_does_not_grow_with_its_depth_nor_with_the_keys_it_is_under() -> None:
+    began = time.process_time()
+    for text in ("[" * 100_000 + "]" * 100_000, json.dumps({"k" * 100_000: list(range(50_000))})):
+        Positions(text)
+    assert time.process_time() - began < 8
+
+
+def test_keys_with_dots_and_brackets_are_found_too() -> None:
+    text = json.dumps({"a.b": {"c[0]": 1}, "a": {"b": 2}})
+    assert Positions(text).of("a.b.c[0]") == Position(1, text.index("1") + 1, 1)
+    assert Positions(text).of("a.b") is not None
+    assert Positions(text).of("." * 100_000) is None
+
+
+@pytest.mark.parametrize("text", ["", "  ", "]", "{}}"])
+def test_what_is_no_json_has_no_positions(text: str) -> None:
+    with pytest.raises(ValueError, match=r"This is no JSON\."):
+        Positions(text)
+
+
+def test_what_is_told_after_a_slash_is_within() -> None:
+    text = json.dumps({"nodes": [{"params": {"workflow_ir": {"nodes": [{"type": "q"}]}}}]})
+    found = Positions(text).of("nodes[0].params.workflow_ir/nodes[0].type")
+    assert found == Position(1, text.index('"q"') + 1, 3)

@@ -1,0 +1,75 @@
+"""The arguments of `pflow run`."""
+
+import pytest
+
+from pflow.cli.run_arguments import HELP, RunArguments, UsageError, parsed
+from tests.pflow.cli.commands import Ask
+
+
+def test_a_name_and_inputs_are_told_apart_in_any_order_and_amid_options() -> None:
+    expected = RunArguments("greet", {"who": "Ada", "n": "3"}, only="hello", json=True)
+    assert parsed(["greet", "who=Ada", "n=3", "--only", "hello", "--json"]) == expected
+    assert parsed(["--json", "who=Ada", "--only=hello", "greet", "n=3"]) == expected
+
+
+def test_every_option_is_read() -> None:
+    asked = parsed(["x", "--dry-run", "--fresh", "-q", "--cluster", "tcp://h:1", "--only", "n", "--json", "-h"])
+    assert asked == RunArguments("x", {}, "n", "tcp://h:1", True, True, True, True, True)
+
+
+def test_a_value_keeps_everything_after_its_first_equals_sign() -> None:
+    asked = parsed(["./a=b.json", "url=http://h/?q=1&r=-2", "empty=", "lines=a\nb", "ünter-x.y=1"])
+    assert asked.workflow == "./a=b.json"
+    assert asked.inputs == {"url": "http://h/?q=1&r=-2", "empty": "", "lines": "a\nb", "ünter-x.y": "1"}
+
+
+def test_after_two_hyphens_nothing_is_an_option() -> None:
+    assert parsed(["--", "--json"]) == RunArguments("--json")
+
+
+def test_help_needs_no_workflow(ask: Ask) -> None:
+    assert parsed(["-h"]).help
+    for given in (("run", "--help"), ("run", "-h"), ("run", "x", "--help")):
+        assert ask(*given).out == HELP
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "hint"),
+    [
+        ([], "Missing argument 'NAME|FILE'.", "`pflow list`"),
+        (["who=Ada"], "Missing argument 'NAME|FILE'.", "`pflow list`"),
+        ([""], "'' is no input", "KEY=VALUE"),
+        (["x", "--jsn"], "No such option: --jsn.", "Did you mean --json?"),
+        (["x", "-Z"], "No such option: -Z.", "pflow run --help"),
+        (["x", "--only"], "Option '--only' requires an argument.", "--only NODE"),
+        (["x", "--only", "--json"], "Option '--only' requires an argument.", "--only NODE"),
+        (["x", "--cluster="], "Option '--cluster' requires an argument.", "--cluster ADDRESS"),
+        (["x", "--json=yes"], "Option '--json' does not take a value.", "pflow run --help"),
+        (["x", "y"], "'y' is no input", "KEY=VALUE"),
+        (["x", "=1"], "'=1' is no input", "KEY=VALUE"),
+        (["x", "a=1", "a=2"], "The input 'a' is given twice.", "once"),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_would_be_right(given: list[str], message: str, hint: str) -> None:
+    with pytest.raises(UsageError) as wrong:
+        parsed(given)
+    assert wrong.value.message.startswith(message)
+    assert hint in wrong.value.hint
+    assert wrong.value.exit_code == 2
+
+
+def test_a_wrong_option_is_told_on_stderr_or_as_the_reply_of_a_run(ask: Ask) -> None:
+    told = ask("run", "greet", "--frsh")
+    assert (told.code, told.out) == (2, "")
+    assert told.err == "error: No such option: --frsh.\nhint: Did you mean --fresh?\n"
+    said = ask("run", "greet", "--frsh", "--json")
+    assert (said.code, said.err) == (2, "")
+    assert said.json["success"] is False
+    assert (said.error["type"], said.error["code"]) == ("validation_error", "usage")
+
+
+def test_every_option_and_exit_code_is_in_the_help() -> None:
+    for word in ("--only", "--dry-run", "--fresh", "--cluster", "--quiet", "-q", "--json", "--help", "-h"):
+        assert word in HELP
+    for code in (0, 2, 3, 4, 5, 130):
+        assert f"\n  {code} " in HELP

@@ -1,0 +1,153 @@
+"""Constants with which a node is bound to fail are told before anything runs."""
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pflow.ir.checker import Checked, check
+from pflow.python_code import NO_RESULT
+from pflow.registry.registry import Registry
+from tests.pflow.ir.workflows import Plain, codes, the
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Registry:
+    return Registry(tmp_path)
+
+
+def told_of(registry: Registry, kind: str, params: Plain) -> Checked:
+    return check({"nodes": [{"id": "a", "type": kind, "params": params}]}, registry)
+
+
+@pytest.mark.parametrize("kind", ["python", "code"])
+@pytest.mark.parametrize(
+    ("code", "line", "said"),
+    [
+        ("x = 1\nif x\n  result = 2", 2, "expected ':'"),
+        ("result = (1", 1, "was never closed"),
+        ("return 5", 1, "'return' outside function"),
+        ("a = 1\n  b = 2", 2, "unexpected indent"),
+        ("print 'x'", 1, "Missing parentheses"),
+    ],
+)
+def test_code_that_is_no_python_is_told_with_its_line(
+    registry: Registry, kind: str, code: str, line: int, said: str
+) -> None:
+    told = the(told_of(registry, kind, {"code": code}), "bad_code")
+    assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.code", "a")
+    assert f"(line {line})" in told.message
+    assert said in told.message
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "result = 1",
+        "result = '$${x}'",
+        "assert (1, 'x')\nresult = 1 is 1\ns = '\\d'",
+        "-" * 10_000 + "1",
+        "a" + ".a" * 9_000,
+        "result = '\ud800'",
+    ],
+)
+def test_code_that_compiles_or_is_left_to_the_run_is_fine_and_prints_nothing(
+    registry: Registry, code: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert told_of(registry, "python", {"code": code}).diagnostics == []
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("kind", ["python", "code"])
+def test_code_that_never_assigns_a_result_is_a_warning(registry: Registry, kind: str) -> None:
+    found = the(told_of(registry, kind, {"code": "print('$${x}')"}), "no_result")
+    assert (found.severity, found.path, found.node) == ("warning", "nodes[0].params.code", "a")
+    assert found.message == f"'a': {NO_RESULT}"
+
+
+def test_code_that_only_chooses_an_edge_needs_no_result(registry: Registry) -> None:
+    assert told_of(registry, "python", {"code": "action = 'big'"}).diagnostics == []
+
+
+def test_a_nul_in_code_is_told(registry: Registry) -> None:
+    assert "null bytes" in the(told_of(registry, "python", {"code": "x = '\0'"}), "bad_code").message
+
+
+@pytest.mark.parametrize("code", ["if ${x}", "if ${x:.2f}", "($${x} ${x}"])
+def test_code_with_templates_is_told_to_have_them_and_nothing_else(registry: Registry, code: str) -> None:
+    assert not {"bad_code"} & set(codes(told_of(registry, "python", {"code": code})))
+
+
+def test_much_code_is_checked_in_time(registry: Registry) -> None:
+    nodes: list[Plain] = [
+        {"id": f"n{number}", "type": "python", "params": {"code": "class a:pass\n" * 1_500}} for number in range(400)
+    ]
+    nodes.append({"id": "long", "type": "python", "params": {"code": "x = (\n" * 1_000_000}})
+    edges = [{"from": "n0", "to": node["id"]} for node in nodes[1:]]
+    began = time.process_time()
+    assert set(codes(check({"nodes": nodes, "edges": edges}, registry))) == {"no_result"}
+    assert time.process_time() - began < 20
+
+
+def test_code_is_checked_by_many_threads_at_once(registry: Registry) -> None:
+    found: list[list[str]] = []
+
+    def look() -> None:
+        found.append(codes(told_of(registry, "python", {"code": "x = '\\d'\nif"})))
+
+    threads = [threading.Thread(target=look) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert found == [["bad_code"]] * 8
+
+
+@pytest.mark.parametrize("given", [{}, {"confirm_delete": False}, {"confirm_delete": "no"}, {"confirm_delete": None}])
+def test_a_deletion_that_is_not_confirmed_is_an_error(registry: Registry, given: Plain) -> None:
+    told = the(told_of(registry, "delete-file", {"file_path": "x", **given}), "unconfirmed_delete")
+    assert (told.severity, told.path) == ("error", "nodes[0].params.confirm_delete")
+    assert told.example == {"file_path": "x", "confirm_delete": True}
+
+
+@pytest.mark.parametrize("confirmed", [True, "yes", "${sure}"])
+def test_a_deletion_that_is_or_may_be_confirmed_is_fine(registry: Registry, confirmed: Any) -> None:
+    assert told_of(registry, "delete-file", {"file_path": "x", "confirm_delete": confirmed}).errors == []
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("ftp://user:geheim@host/x", "begins with ftp://"),
+        ("file:///etc/passwd", "begins with file://"),
+        ("example.org/data", "and a host."),
+        ("localhost:8080/${path}", "and a host."),
+        ("ftp://${host}", "begins with ftp://"),
+        ("http://", "and a host."),
+        ("https:///path", "and a host."),
+        ("", "and a host."),
+    ],
+)
+def test_an_address_that_no_request_can_have_is_an_error(registry: Registry, url: str, said: str) -> None:
+    told = the(told_of(registry, "http", {"url": url}), "bad_url")
+    assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.url", "a")
+    assert said in told.message
+    assert "geheim" not in str(told.plain())
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.org",
+        " HTTPS://example.org/x",
+        "${url}",
+        "${scheme}://host/",
+        "http${s}://host",
+        "http://${host}/",
+        "https://u:p@h",
+    ],
+)
+def test_an_address_that_may_be_one_is_fine(registry: Registry, url: str) -> None:
+    assert told_of(registry, "http", {"url": url}).errors == []

@@ -1,0 +1,277 @@
+"""A picture shows every node and edge in its place, and whatever they are called, it stays a picture."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import pytest
+from defusedxml.ElementTree import fromstring
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pflow.ir.diagrams import TooLargeToDraw, mermaid, svg
+from pflow.ir.model import Batch, Edge, Node, Workflow
+
+MOST_NODES = 500
+
+Pairs = list[tuple[str, ...]]
+
+HOSTILE = {
+    '"]; click a "javascript:x"': '"]; click a "javascript:x"',
+    "</text><script>x</script>": "</text><script>x</script>",
+    "a&b": "a&b",
+    "end": "end",
+    "`md`": "`md`",
+    "#quot;": "#quot;",
+    "%%{init: {}}%%": "%%{init: {}}%%",
+    "a\nb --> c": r"a\nb --> c",
+    "\x00\x1b[31m\u202e\ud800": r"\x00\x1b[31m\u202e\ud800",
+    "\ufffe\uffff": "\ufffd\ufffd",
+    "-->|x|": "-->|x|",
+    "日本語🎉": "日本語🎉",
+    "x" * 100: "x" * 31 + "…",
+}
+"""Names, and how they are shown."""
+MEANINGFUL = ["end", "End", "subgraph", "style", "classDef", "click", "default", "graph", "constructor", "toString"]
+NODE_LINE = re.compile(r'    (\w+)(\["([^"]*)"\]|\[\["([^"]*)<br/>for each item"\]\])', re.ASCII)
+EDGE_LINE = re.compile(r'    (\w+) (-->|-\.->)(?:\|"([^"]*)"\|)? (\w+)', re.ASCII)
+LABEL = re.compile(r"(?:[\w .-]|#\d+;)*")
+
+
+def workflow_of(
+    nodes: list[str] | dict[str, str], edges: Sequence[tuple[str, ...]] = (), batch: tuple[str, ...] = ()
+) -> Workflow:
+    types = nodes if isinstance(nodes, dict) else dict.fromkeys(nodes, "echo")
+    made = {
+        name: Node(name, kind, {}, purpose=f"what {name} is for", batch=Batch("${xs}") if name in batch else None)
+        for name, kind in types.items()
+    }
+    return Workflow(made, tuple(Edge(*edge) for edge in edges), next(iter(types), ""), {}, {})
+
+
+SMALL = workflow_of(
+    {"fetch-all": "http", "save": "write-file", "tell": "shell"},
+    [("fetch-all", "save"), ("fetch-all", "tell", "error"), ("save", "tell", "unchanged")],
+    batch=("save",),
+)
+
+
+ANY_TEXT = st.text(st.characters(), max_size=50)
+
+
+@st.composite
+def workflows(draw: st.DrawFn, names: st.SearchStrategy[str] = ANY_TEXT) -> Workflow:
+    ids = draw(st.lists(names, min_size=1, max_size=12, unique=True))
+    places = st.integers(0, len(ids) - 1)
+    action = st.one_of(st.just("default"), st.just("error"), ANY_TEXT)
+    ends = draw(st.lists(st.tuples(places, places, action), max_size=20))
+    edges: Pairs = [(ids[min(a, b)], ids[max(a, b)], act) for a, b, act in ends if a != b]
+    types = {name: draw(ANY_TEXT) for name in ids}
+    return workflow_of(types, list(dict.fromkeys(edges)), batch=tuple(draw(st.lists(st.sampled_from(ids), max_size=2))))
+
+
+@dataclass(frozen=True)
+class Box:
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: "Box") -> bool:
+        return (
+            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
+        )
+
+
+def drawn(workflow: Workflow) -> Element:
+    text = svg(workflow)
+    assert text.encode().decode() == text
+    return fromstring(text)
+
+
+def name_of(element: Element) -> str:
+    return element.tag.removeprefix("{http://www.w3.org/2000/svg}")
+
+
+def marks(picture: Element, kind: str) -> list[Element]:
+    return [element for element in picture.iter() if kind in element.get("class", "").split()]
+
+
+def box_of(rect: Element) -> Box:
+    x, y, width, height = (float(rect.get(name, "")) for name in ("x", "y", "width", "height"))
+    return Box(x, y, x + width, y + height)
+
+
+def boxes(picture: Element, workflow: Workflow) -> dict[str, Box]:
+    """Of a batch, the one in front."""
+    groups = [element for element in picture if name_of(element) == "g"]
+    return {
+        name: box_of([one for one in group if name_of(one) == "rect"][-1])
+        for name, group in zip(workflow.nodes, groups, strict=True)
+    }
+
+
+def test_mermaid_shows_ids_types_batches_actions_and_errors() -> None:
+    assert mermaid(SMALL).splitlines() == [
+        "flowchart TD",
+        '    fetch_all["fetch-all<br/>http"]',
+        '    save[["save<br/>write-file<br/>for each item"]]',
+        '    tell["tell<br/>shell"]',
+        "    fetch_all --> save",
+        '    fetch_all -.->|"error"| tell',
+        '    save -->|"unchanged"| tell',
+    ]
+
+
+def checked_mermaid(workflow: Workflow) -> dict[str, str]:
+    """The name of each node, after every line was found to be a node or an edge that there is."""
+    first, *lines = mermaid(workflow).split("\n")[:-1]
+    assert first == "flowchart TD"
+    assert len(lines) == len(workflow.nodes) + len(workflow.edges)
+    names: dict[str, str] = {}
+    for node, line in zip(workflow.nodes.values(), lines, strict=False):
+        found = NODE_LINE.fullmatch(line)
+        assert found
+        assert bool(node.batch) == (found[4] is not None)
+        for part in (found[4] or found[3]).split("<br/>"):
+            assert LABEL.fullmatch(part)
+        names[node.id] = found[1]
+    assert len(set(names.values())) == len(names)
+    for edge, line in zip(workflow.edges, lines[len(workflow.nodes) :], strict=True):
+        found = EDGE_LINE.fullmatch(line)
+        assert found
+        assert (found[1], found[4]) == (names[edge.source], names[edge.target])
+        assert found[2] == ("-.->" if edge.action == "error" else "-->")
+        assert LABEL.fullmatch(found[3] or "")
+    return names
+
+
+@given(workflows())
+def test_no_name_breaks_out_of_mermaid(workflow: Workflow) -> None:
+    checked_mermaid(workflow)
+
+
+@pytest.mark.parametrize(("hostile", "shown"), HOSTILE.items())
+def test_what_a_hostile_name_says_is_shown_by_mermaid(hostile: str, shown: str) -> None:
+    workflow = workflow_of({hostile: hostile, "b": "echo"}, [(hostile, "b", hostile)])
+    checked_mermaid(workflow)
+    lines = mermaid(workflow).split("\n")
+    label, action = (re.sub(r"#(\d+);", lambda code: chr(int(code[1])), lines[at].split('"')[1]) for at in (1, 3))
+    assert (label, action) == (f"{shown}<br/>{shown}", shown)
+
+
+def test_words_that_mermaid_gives_a_meaning_are_no_names_of_nodes() -> None:
+    names = checked_mermaid(workflow_of([*MEANINGFUL, "ending", "Graph1", "a-b", "a.b", "a_b", "1", "é"]))
+    assert {names[word].isdigit() for word in MEANINGFUL} == {True}
+    assert (names["ending"], names["Graph1"], names["a-b"]) == ("ending", "Graph1", "a_b")
+    assert (names["a.b"], names["a_b"], names["1"]) == ("14", "15", "16")
+
+
+def test_long_names_are_cut_and_ten_thousand_nodes_are_no_matter_to_mermaid() -> None:
+    ids = [f"{'x' * 200}{number}" for number in range(10_000)]
+    workflow = workflow_of(ids, list(pairwise(ids)))
+    names = checked_mermaid(workflow)
+    assert max(map(len, names.values())) <= 60
+    assert max(map(len, mermaid(workflow).splitlines())) < 200
+
+
+def test_an_svg_shows_ids_types_batches_actions_and_errors() -> None:
+    picture = drawn(SMALL)
+    assert [text.text for text in marks(picture, "id")] == ["fetch-all", "save", "tell"]
+    assert [text.text for text in marks(picture, "type")] == ["http", "write-file · for each item", "shell"]
+    assert [text.text for text in marks(picture, "action")] == ["error", "unchanged"]
+    assert [len(marks(picture, kind)) for kind in ("edge", "head", "error", "start")] == [3, 3, 3, 1]
+    assert len(marks(picture, "box")) == 4
+    titles = [element.text for element in picture.iter() if name_of(element) == "title"]
+    assert titles[1] == "fetch-all (http): what fetch-all is for"
+
+
+def test_an_svg_dashes_error_edges_and_has_colours_for_light_and_dark() -> None:
+    (style,) = [element.text or "" for element in drawn(SMALL) if name_of(element) == "style"]
+    light, dark = style.split("@media (prefers-color-scheme:dark)")
+    assert re.search(r"\.edge\.error\{[^}]*stroke-dasharray", light)
+    for kind in ("text", ".page", ".box", ".edge", ".head", ".action", ".type", ".start"):
+        assert f".pflow {kind}{{" in light
+        assert f".pflow {kind}{{" in dark
+
+
+@given(workflows())
+def test_whatever_nodes_are_called_an_svg_is_well_formed_and_holds_nothing_but_shapes(workflow: Workflow) -> None:
+    picture = drawn(workflow)
+    assert {name_of(element) for element in picture.iter()} <= {"svg", "title", "style", "rect", "path", "g", "text"}
+    allowed = {"class", "role", "viewBox", "width", "height", "x", "y", "rx", "d"}
+    assert {name for element in picture.iter() for name in element.keys()} <= allowed  # noqa: SIM118 - not a mapping
+    assert len(marks(picture, "id")) == len(workflow.nodes)
+    assert len(marks(picture, "edge")) == len(workflow.edges)
+
+
+@pytest.mark.parametrize(("hostile", "shown"), HOSTILE.items())
+def test_what_a_hostile_name_says_is_shown_by_the_svg(hostile: str, shown: str) -> None:
+    picture = drawn(workflow_of({hostile: hostile, "b": "echo"}, [(hostile, "b", hostile)]))
+    assert [marks(picture, kind)[0].text for kind in ("id", "type", "action")] == [shown, shown, shown]
+
+
+@given(workflows(st.text("abcdefghij", min_size=1, max_size=40)))
+def test_each_node_is_below_those_it_follows_and_nothing_overlaps_or_leaves_the_page(workflow: Workflow) -> None:
+    picture = drawn(workflow)
+    placed = boxes(picture, workflow)
+    for edge in workflow.edges:
+        assert placed[edge.source].bottom < placed[edge.target].top
+    labels = [box_of(rect) for rect in marks(picture, "page") if rect.get("x")]
+    for one, other in combinations([*placed.values(), *labels], 2):
+        assert not one.meets(other)
+    width, height = float(picture.get("width", "")), float(picture.get("height", ""))
+    for box in placed.values():
+        assert 0 < box.left < box.right < width
+        assert 0 < box.top < box.bottom < height
+
+
+def test_a_chain_is_drawn_as_a_straight_line_and_branches_side_by_side() -> None:
+    chain = workflow_of(["a", "b", "c"], [("a", "b"), ("b", "c", "next")])
+    assert len({(box.left + box.right) / 2 for box in boxes(drawn(chain), chain).values()}) == 1
+    fork = workflow_of(["a", "b", "c", "d"], [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")])
+    placed = boxes(drawn(fork), fork)
+    assert placed["b"].top == placed["c"].top
+    assert placed["b"].right < placed["a"].right < placed["c"].right
+    assert placed["a"].left == pytest.approx(placed["d"].left, abs=1)
+
+
+def test_edges_that_cross_in_the_file_do_not_cross_in_the_picture() -> None:
+    workflow = workflow_of(["a", "b", "c", "x", "y"], [("a", "b"), ("a", "c"), ("b", "y"), ("c", "x")])
+    placed = boxes(drawn(workflow), workflow)
+    assert (placed["b"].left < placed["c"].left) == (placed["y"].left < placed["x"].left)
+
+
+def test_a_circle_that_the_checker_would_refuse_is_drawn_all_the_same() -> None:
+    workflow = workflow_of(["a", "b", "c"], [("a", "b"), ("b", "c"), ("c", "b", "again"), ("c", "c")])
+    picture = drawn(workflow)
+    assert len(marks(picture, "edge")) == 3
+    assert [text.text for text in marks(picture, "action")] == ["again"]
+
+
+def test_the_same_workflow_is_always_the_same_picture() -> None:
+    assert svg(SMALL) == svg(SMALL)
+
+
+def test_as_many_nodes_as_can_be_drawn_are_drawn() -> None:
+    ids = [f"n{number}" for number in range(MOST_NODES)]
+    for edges in (list(pairwise(ids)), [(ids[0], other) for other in ids[1:]]):
+        assert len(marks(drawn(workflow_of(ids, edges)), "id")) == MOST_NODES
+
+
+@pytest.mark.parametrize("count", [MOST_NODES + 1, 10_000])
+def test_more_nodes_than_a_picture_can_hold_are_refused_with_a_way_out(count: int) -> None:
+    ids = [f"n{number}" for number in range(count)]
+    with pytest.raises(TooLargeToDraw, match=f"{count} nodes, and {MOST_NODES} can be drawn") as caught:
+        svg(workflow_of(ids, list(pairwise(ids))))
+    assert "Mermaid" in caught.value.hint
+
+
+def test_edges_that_would_bend_too_often_are_refused() -> None:
+    ids = [f"n{number}" for number in range(200)]
+    edges: Any = [*pairwise(ids), *((ids[0], other, "error") for other in ids[1:])]
+    with pytest.raises(TooLargeToDraw, match="edges"):
+        svg(workflow_of(ids, edges))

@@ -1,0 +1,170 @@
+"""Batch, retry and timeout of a node: what is read, and what is told when it cannot be."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pflow.ir.diagnostics import Diagnostic
+from pflow.ir.model import Batch, Retry
+from pflow.ir.node_settings import read_batch, read_retry, read_timeout
+from tests.pflow.ir.workflows import codes, the
+
+ANY = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.lists(st.integers(), max_size=2)
+)
+
+
+def batch_of(plain: Any) -> tuple[Batch | None, list[Diagnostic]]:
+    found: list[Diagnostic] = []
+    return read_batch(plain, "nodes[0].batch", found), found
+
+
+def retry_of(plain: Any) -> tuple[Retry | None, list[Diagnostic]]:
+    found: list[Diagnostic] = []
+    return read_retry(plain, "nodes[0].retry", found), found
+
+
+def timeout_of(plain: Any) -> tuple[float | None, list[Diagnostic]]:
+    found: list[Diagnostic] = []
+    return read_timeout(plain, "nodes[0].timeout", found), found
+
+
+def test_a_batch_is_all_that_is_said_of_it() -> None:
+    plain = {
+        "items": "${list.result}",
+        "as": "paper",
+        "error_handling": "continue",
+        "parallel": True,
+        "max_concurrent": 100,
+        "max_retries": 10,
+        "retry_wait": 0.5,
+    }
+    assert batch_of(plain) == (Batch("${list.result}", "paper", "continue", True, 100, Retry(10, 0.5)), [])
+
+
+def test_a_batch_needs_no_more_than_its_items() -> None:
+    assert batch_of({"items": [1, 2]}) == (Batch([1, 2], "item", "fail_fast", False, 10, Retry(1, 0.0)), [])
+
+
+def test_a_node_need_say_nothing_of_how_it_is_run() -> None:
+    assert (batch_of(None), retry_of(None), timeout_of(None)) == ((None, []), (None, []), (None, []))
+
+
+@pytest.mark.parametrize("plain", [[], [1, 2], "${xs}", 5, True, {}, {"item": [1]}])
+def test_a_batch_of_another_form_is_told_how_one_looks(plain: Any) -> None:
+    batch, found = batch_of(plain)
+    assert batch is None
+    assert codes(found) == ["bad_batch"]
+    assert found[0].path == "nodes[0].batch"
+    assert "${" in found[0].example["items"]
+
+
+@pytest.mark.parametrize("items", [None, 5, {}, "text", "", True])
+def test_items_that_are_no_list_and_stand_for_none_are_refused(items: Any) -> None:
+    told = the(batch_of({"items": items})[1], "bad_batch")
+    assert told.path == "nodes[0].batch.items"
+    assert told.example.startswith("${")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "code"),
+    [
+        ("as", "a b", "bad_batch"),
+        ("as", 5, "bad_batch"),
+        ("error_handling", "ignore", "bad_batch"),
+        ("error_handling", None, "bad_batch"),
+        ("parallel", "yes", "bad_batch"),
+        ("parallel", 1, "bad_batch"),
+        ("max_concurrent", 0, "bad_number"),
+        ("max_concurrent", 101, "bad_number"),
+        ("max_concurrent", "5", "bad_number"),
+        ("max_concurrent", True, "bad_number"),
+        ("max_concurrent", 1.5, "bad_number"),
+        ("max_retries", 0, "bad_number"),
+        ("max_retries", 11, "bad_number"),
+        ("retry_wait", -1, "bad_number"),
+        ("retry_wait", float("nan"), "bad_number"),
+        ("retry_wait", "1s", "bad_number"),
+    ],
+)
+def test_what_a_batch_cannot_do_is_told_where_it_is_said(key: str, value: Any, code: str) -> None:
+    found = batch_of({"items": [1], key: value})[1]
+    assert [(one.severity, one.code, one.path) for one in found] == [("error", code, f"nodes[0].batch.{key}")]
+    assert found[0].example is not None or found[0].available
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"), [("paralel", "parallel"), ("max_concurrency", "max_concurrent"), ("zzz", None)]
+)
+def test_a_key_that_no_batch_has_is_told_which_there_are(key: str, meant: str | None) -> None:
+    told = the(batch_of({"items": [1], key: 1})[1], "unknown_key")
+    assert (told.path, told.nearest) == (f"nodes[0].batch.{key}", meant)
+    assert {"items", "as", "parallel"} <= set(told.available)
+    assert told.example["items"]
+
+
+def test_a_retry_is_all_that_is_said_of_it() -> None:
+    assert retry_of({"attempts": 5, "wait": 2, "backoff": "exponential"}) == (Retry(5, 2.0, "exponential"), [])
+    assert retry_of({"max": 4}) == (Retry(4), [])
+    assert retry_of({}) == (Retry(3), [])
+
+
+@pytest.mark.parametrize("plain", [3, "3", True, [3]])
+def test_a_retry_of_another_form_is_told_how_one_looks(plain: Any) -> None:
+    retry, found = retry_of(plain)
+    assert retry is None
+    assert the(found, "bad_retry").example["attempts"] == 3
+
+
+@pytest.mark.parametrize(
+    ("plain", "path"),
+    [
+        ({"attempts": 0}, "attempts"),
+        ({"attempts": 11}, "attempts"),
+        ({"max": "x"}, "max"),
+        ({"wait": -1}, "wait"),
+        ({"backoff": "linear"}, "backoff"),
+        ({"atempts": 3}, "atempts"),
+    ],
+)
+def test_what_a_retry_cannot_do_is_told_where_it_is_said(plain: Any, path: str) -> None:
+    found = retry_of(plain)[1]
+    assert [(one.severity, one.path) for one in found] == [("error", f"nodes[0].retry.{path}")]
+
+
+def test_waits_between_attempts_are_the_same_or_double_up_to_a_minute() -> None:
+    assert [Retry(5, 2.0).wait_before(attempt) for attempt in range(1, 5)] == [0.0, 2.0, 2.0, 2.0]
+    exponential = Retry(9, 10.0, "exponential")
+    assert [exponential.wait_before(attempt) for attempt in range(1, 7)] == [0.0, 10.0, 20.0, 40.0, 60.0, 60.0]
+
+
+@pytest.mark.parametrize("seconds", [0.001, 1, 30.5, 604800])
+def test_a_timeout_is_a_number_of_seconds(seconds: float) -> None:
+    assert timeout_of(seconds) == (float(seconds), [])
+
+
+@pytest.mark.parametrize(
+    "plain", [0, -1, 604801, "30s", "30", True, [], {}, float("inf"), float("nan"), pytest.param(10**400, id="huge")]
+)
+def test_a_timeout_that_is_none_is_refused(plain: Any) -> None:
+    seconds, found = timeout_of(plain)
+    assert seconds is None
+    assert (the(found, "bad_number").path, the(found, "bad_number").example) == ("nodes[0].timeout", 30)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["items", "as", "error_handling", "parallel", "max_concurrent", "max_retries", "retry_wait"]),
+        ANY,
+    )
+)
+def test_whatever_a_batch_says_what_is_made_of_it_can_be_run(plain: dict[str, Any]) -> None:
+    batch, found = batch_of(plain)
+    if batch is not None:
+        assert 1 <= batch.max_concurrent <= 100
+        assert 1 <= batch.retry.attempts <= 10
+        assert 0 <= batch.retry.wait <= 604800
+        assert batch.error_handling in ("fail_fast", "continue")
+    assert batch is not None or found

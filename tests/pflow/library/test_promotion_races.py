@@ -1,0 +1,104 @@
+"""Of two processes that save under one name exactly one wins, and the other has lost nothing but the race."""
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pflow.library.listing import list_workflows
+from pflow.library.manager import WorkflowManager
+from tests.pflow.library.homes import IR, draft, files, raw
+from tests.requirements import requirement
+
+ROUNDS = 30
+SAVER = """
+import sys
+from pathlib import Path
+from pflow.errors import PflowError
+from pflow.library.manager import WorkflowManager
+from pflow.library.promotion import save_to_library
+
+home, draft_name, rounds, how = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
+library = WorkflowManager.for_library(home)
+for number in range(rounds):
+    print("ready", flush=True)
+    sys.stdin.readline()
+    name = f"final-{number}"
+    try:
+        if how == "save":
+            library.save(name, {"nodes": [{"id": sys.argv[2], "type": "echo"}]}, sys.argv[2])
+        else:
+            save_to_library(home, draft_name.replace("N", str(number)), name, draft_name)
+        print("won", flush=True)
+    except PflowError as error:
+        print(error.code, flush=True)
+"""
+
+
+def race(home: Path, drafts: tuple[str, str], how: str = "move") -> list[tuple[str, str]]:
+    """What each of the two was told, round by round. `N` in a draft's name is the number of the round."""
+    savers = [
+        subprocess.Popen(
+            [sys.executable, "-c", SAVER, str(home), name, str(ROUNDS), how],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=home,
+        )
+        for name in drafts
+    ]
+    told: list[tuple[str, str]] = []
+    try:
+        for _ in range(ROUNDS):
+            for saver in savers:
+                assert saver.stdout is not None
+                assert saver.stdout.readline() == "ready\n"
+            for saver in savers:
+                assert saver.stdin is not None
+                saver.stdin.write("go\n")
+                saver.stdin.flush()
+            one, other = (saver.stdout.readline().strip() for saver in savers if saver.stdout)
+            told.append((one, other))
+    finally:
+        for saver in savers:
+            saver.kill()
+            saver.communicate(timeout=10)
+    return told
+
+
+@requirement("PF-E5")
+def test_of_two_drafts_saved_under_one_name_one_wins_and_the_other_stays_a_draft(tmp_path: Path) -> None:
+    for number in range(ROUNDS):
+        draft(tmp_path, f"one-{number}", {**IR, "purpose": "one"})
+        draft(tmp_path, f"other-{number}", {**IR, "purpose": "other"})
+    for number, told in enumerate(race(tmp_path, ("one-N", "other-N"))):
+        assert Counter(told) == {"won": 1, "already_exists": 1}
+        winner, loser = ("one", "other") if told[0] == "won" else ("other", "one")
+        assert WorkflowManager.for_library(tmp_path).load(f"final-{number}").ir["purpose"] == winner
+        drafts = WorkflowManager.for_drafts(tmp_path)
+        assert drafts.load(f"{loser}-{number}").ir["purpose"] == loser
+        assert not drafts.exists(f"{winner}-{number}")
+
+
+@pytest.mark.parametrize("put_draft", [draft, raw])
+def test_of_two_that_save_the_same_draft_one_wins_and_the_other_finds_it_gone(
+    tmp_path: Path, put_draft: Callable[[Path, str], Path]
+) -> None:
+    for number in range(ROUNDS):
+        put_draft(tmp_path, f"final-{number}")
+    for told in race(tmp_path, ("final-N", "final-N")):
+        assert Counter(told) == {"won": 1, "workflow_not_found": 1}
+    assert set(files(tmp_path)) == {f"workflows/final-{number}.json" for number in range(ROUNDS)}
+    assert all(one.source == "library" for one in list_workflows(tmp_path).workflows)
+
+
+def test_of_two_managers_that_save_under_one_name_one_wins_and_its_file_is_whole(tmp_path: Path) -> None:
+    for number, told in enumerate(race(tmp_path, ("one", "other"), how="save")):
+        assert Counter(told) == {"won": 1, "already_exists": 1}
+        stored = WorkflowManager.for_library(tmp_path).load(f"final-{number}")
+        winner = "one" if told[0] == "won" else "other"
+        assert (stored.description, stored.ir["nodes"][0]["id"]) == (winner, winner)
+    assert len(files(tmp_path)) == ROUNDS

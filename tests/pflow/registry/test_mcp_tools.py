@@ -1,0 +1,191 @@
+from typing import Any
+
+import pytest
+
+from pflow.registry.interface import check_interface, interface_from
+from pflow.registry.mcp_tools import tool_interface
+
+
+def tool(**more: Any) -> dict[str, Any]:
+    return {"name": "find", "description": "Finds things.", "inputSchema": {"type": "object", "properties": {}}, **more}
+
+
+def schema(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def params(**properties: Any) -> dict[str, Any]:
+    return tool_interface("web", tool(inputSchema=schema(**properties)))["params"]
+
+
+def test_a_tool_becomes_a_node_type_that_names_its_server_and_itself() -> None:
+    plain = tool_interface("my-web", tool(name="find_all"))
+    interface = interface_from(plain, source="mcp", file="my-web/find_all")
+    assert interface.type == "mcp-my-web-find_all"
+    assert interface.run == "pflow.nodes.mcp:call_tool"
+    assert plain["tool"] == "find_all"
+    assert set(interface.outputs) == {"result", "is_error"}
+    assert interface.tags == ("mcp", "my-web")
+
+
+def test_the_types_of_json_schema_become_ours() -> None:
+    found = params(
+        text={"type": "string"},
+        whole={"type": "integer"},
+        number={"type": "number"},
+        flag={"type": "boolean"},
+        thing={"type": "object"},
+        many={"type": "array"},
+        maybe={"type": ["string", "null"]},
+        either={"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]},
+        one={"oneOf": [{"type": "string"}, {}]},
+        anything={},
+        nonsense={"type": 3},
+        no_schema=True,
+    )
+    assert {key: param["type"] for key, param in found.items()} == {
+        "text": "str",
+        "whole": "int",
+        "number": "float",
+        "flag": "bool",
+        "thing": "dict",
+        "many": "list",
+        "maybe": "str",
+        "either": "int|str",
+        "one": "any",
+        "anything": "any",
+        "nonsense": "any",
+        "no_schema": "any",
+    }
+
+
+def test_what_is_required_what_is_the_default_and_what_is_allowed_is_kept() -> None:
+    inputs = {
+        **schema(
+            kind={"type": "string", "description": "Which.", "enum": ["a", "b"]},
+            limit={"type": "integer", "default": 10},
+            ref={"$ref": "#/$defs/Ref", "description": "Where."},
+        ),
+        "required": ["kind", "ref"],
+        "$defs": {"Ref": {"type": "object", "description": "A ref."}},
+    }
+    plain = tool_interface("web", tool(inputSchema=inputs))
+    assert plain["params"] == {
+        "kind": {
+            "type": "str",
+            "required": True,
+            "default": None,
+            "description": "Which. One of a, b.",
+            "choices": ["a", "b"],
+        },
+        "limit": {"type": "int", "required": False, "default": 10, "description": ""},
+        "ref": {"type": "dict", "required": True, "default": None, "description": "Where."},
+    }
+    assert plain["example"] == {"kind": "a", "ref": {}}
+
+
+@pytest.mark.parametrize(
+    ("allowed", "choices"),
+    [(["a", None], ["a"]), ([1, 2.5, True], [1, 2.5, True]), ([None], None), ([["a"]], None), ([], None)],
+)
+def test_what_is_allowed_are_choices_if_it_is_text_or_numbers(allowed: list[Any], choices: list[Any] | None) -> None:
+    plain = tool_interface("web", tool(inputSchema=schema(kind={"enum": allowed})))
+    assert plain["params"]["kind"].get("choices") == choices
+    check_interface(plain)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]},
+        {"oneOf": [{"const": "a"}, {"const": "b"}, {"type": "null"}]},
+        {"anyOf": [{"$ref": "#/$defs/Kind"}, {"type": "null"}]},
+        {"$ref": "#/$defs/Kind"},
+        {"enum": [None, "a", "b"], "examples": ["z", "a"]},
+    ],
+)
+def test_choices_are_found_however_they_are_told_and_the_example_is_one_of_them(told: dict[str, Any]) -> None:
+    inputs = {**schema(kind=told), "required": ["kind"], "$defs": {"Kind": {"enum": ["a", "b"]}}}
+    plain = tool_interface("web", tool(inputSchema=inputs))
+    assert plain["params"]["kind"]["choices"] == ["a", "b"]
+    assert plain["example"] == {"kind": "a"}
+    open_ended = tool_interface("web", tool(inputSchema=schema(kind={"anyOf": [{"enum": ["a"]}, {"type": "string"}]})))
+    assert "choices" not in open_ended["params"]["kind"]
+
+
+@pytest.mark.parametrize(
+    ("hints", "effect"),
+    [
+        ({"readOnlyHint": True}, "pure"),
+        ({"readOnlyHint": False, "idempotentHint": True}, "idempotent"),
+        ({"destructiveHint": False}, "effectful"),
+        (None, "effectful"),
+    ],
+)
+def test_what_a_tool_does_to_the_world_follows_from_its_hints(hints: Any, effect: str) -> None:
+    assert tool_interface("web", tool(annotations=hints))["effect"] == effect
+
+
+@pytest.mark.parametrize("hints", [{"readOnlyHint": True}, {"idempotentHint": True}, None])
+def test_a_tool_may_depend_on_what_nodes_before_it_did(hints: Any) -> None:
+    interface = interface_from(tool_interface("web", tool(annotations=hints)), source="mcp")
+    assert interface.reads_world
+
+
+def test_the_result_has_the_structure_of_the_output_schema() -> None:
+    output = {
+        **schema(items={"type": "array", "items": {"$ref": "#/$defs/Item"}}, count={"type": "integer"}),
+        "$defs": {"Item": schema(url={"type": "string", "description": "Where it is."})},
+    }
+    result = tool_interface("web", tool(outputSchema=output))["outputs"]["result"]
+    assert result["type"] == "dict"
+    assert result["structure"]["count"]["type"] == "int"
+    assert result["structure"]["items"]["structure"] == {"url": {"type": "str", "description": "Where it is."}}
+
+
+def test_a_result_that_is_wrapped_is_described_as_what_is_in_the_wrapping() -> None:
+    output = {
+        **schema(result={"type": "array", "items": {"$ref": "#/$defs/Item"}}),
+        "$defs": {"Item": schema(id={"type": "integer"})},
+    }
+    result = tool_interface("web", tool(outputSchema=output))["outputs"]["result"]
+    assert (result["type"], result["structure"]) == ("list", {"id": {"type": "int", "description": ""}})
+
+
+def test_only_a_tool_that_says_so_takes_what_is_not_listed() -> None:
+    assert tool_interface("web", tool())["open_params"] is False
+    assert tool_interface("web", tool(inputSchema={"type": "object"}))["open_params"] is True
+    assert tool_interface("web", tool(inputSchema={**schema(), "additionalProperties": True}))["open_params"] is True
+    assert tool_interface("web", tool(inputSchema={**schema(), "additionalProperties": False}))["open_params"] is False
+
+
+def test_another_schema_or_another_version_of_the_server_is_another_version_of_the_node() -> None:
+    first = tool_interface("web", tool(), version="1")["version"]
+    assert tool_interface("web", tool(), version="1")["version"] == first
+    assert tool_interface("web", tool(), version="2")["version"] != first
+    assert tool_interface("web", tool(inputSchema=schema(a={})), version="1")["version"] != first
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"inputSchema": None},
+        {"inputSchema": {"properties": [], "required": "all"}},
+        {"inputSchema": schema(a={"$ref": "#/$defs/Loop"}) | {"$defs": {"Loop": {"$ref": "#/$defs/Loop"}}}},
+        {"inputSchema": schema(a={"$ref": "elsewhere.json"}, b={"$ref": "#/none/there"})},
+        {"outputSchema": schema(a={"$ref": "#"})},
+        {"outputSchema": schema(a={"$ref": "#/properties/a", "properties": {"b": {"$ref": "#/properties/a"}}})},
+        {"description": None, "title": "Finder"},
+        {"description": "x" * 100_000},
+        {"annotations": "read only"},
+    ],
+)
+def test_odd_schemas_still_make_a_sound_interface(odd: dict[str, Any]) -> None:
+    interface = interface_from(tool_interface("web", tool(**odd)), source="mcp")
+    assert 0 < len(interface.description) <= 1_000
+
+
+@pytest.mark.parametrize("name", [None, "", 3])
+def test_a_tool_without_a_name_is_none(name: Any) -> None:
+    with pytest.raises(ValueError, match="name"):
+        tool_interface("web", tool(name=name))

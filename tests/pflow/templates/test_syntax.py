@@ -1,0 +1,268 @@
+"""What in a text is a template, what it refers to, and what is left to others."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pflow.templates.syntax import (
+    Literal,
+    Reference,
+    Template,
+    malformed_in,
+    pieces_of,
+    references_in,
+    strings_in,
+    templates_in,
+)
+
+NAMES = st.from_regex(r"[^\W\d][\w-]{0,20}", fullmatch=True).filter(lambda name: name not in ("true", "false", "null"))
+STEPS = st.lists(
+    st.one_of(
+        st.from_regex(r"[\w-]{1,10}", fullmatch=True).map(lambda key: f".{key}"),
+        st.integers(-999_999_999, 999_999_999).map(lambda index: f"[{index}]"),
+    ),
+    max_size=5,
+).map("".join)
+PIECES = [
+    "${",
+    "}",
+    "$",
+    "$${",
+    "a",
+    "b-c",
+    ".",
+    "[",
+    "]",
+    "0",
+    "7",
+    "-1",
+    '"',
+    "\\",
+    " ",
+    "??",
+    "true",
+    "null",
+    "é",
+    ":-",
+]
+TEMPLATE_LIKE = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+def only(text: str) -> Template:
+    (template,) = templates_in(text)
+    return template
+
+
+def the_reference(text: str) -> Reference:
+    (choice,) = only(text).choices
+    assert isinstance(choice, Reference)
+    return choice
+
+
+@pytest.mark.parametrize(
+    ("text", "root", "steps"),
+    [
+        ("${name}", "name", ()),
+        ("${a.b.c}", "a", ("b", "c")),
+        ("${a[0].b}", "a", (0, "b")),
+        ("${a.items[2].x[1]}", "a", ("items", 2, "x", 1)),
+        ("${a[-1]}", "a", (-1,)),
+        ("${a.0}", "a", ("0",)),
+        ("${fetch-data.stdout}", "fetch-data", ("stdout",)),
+        ("${ padded }", "padded", ()),
+        ("${größe}", "größe", ()),
+        ("${名前.値}", "名前", ("値",)),
+        ("${_x}", "_x", ()),
+        ("${__index__}", "__index__", ()),
+        ("${false-positives.count}", "false-positives", ("count",)),
+        ("${nullable}", "nullable", ()),
+        ("${true.x}", "true", ("x",)),
+        ("${trueish}", "trueish", ()),
+    ],
+)
+def test_a_reference_is_a_name_and_the_way_from_its_value(text: str, root: str, steps: tuple[str | int, ...]) -> None:
+    reference = the_reference(text)
+    assert (reference.root, reference.steps) == (root, steps)
+    assert reference.text == text[2:-1].strip()
+
+
+def test_an_index_may_be_a_reference_of_its_own() -> None:
+    template = only("${outer.list[${inner.n}].rest}")
+    (reference,) = template.choices
+    assert isinstance(reference, Reference)
+    assert reference.steps == ("list", Reference("inner", ("n",), "inner.n"), "rest")
+    assert [one.root for one in references_in(template)] == ["outer", "inner"]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ('${a ?? "text"}', ["text"]),
+        ('${a ?? ""}', [""]),
+        (r'${a ?? "a \"quote\" and a } and ${b}"}', ['a "quote" and a } and ${b}']),
+        ('${a ?? "émigré 名"}', ["émigré 名"]),
+        ("${a ?? 5}", [5]),
+        ("${a ?? -1.5}", [-1.5]),
+        ("${a ?? true}", [True]),
+        ("${a??false??null}", [False, None]),
+    ],
+)
+def test_choices_after_the_first_may_be_literals(text: str, values: list[object]) -> None:
+    template = only(text)
+    assert [one.value for one in template.choices if isinstance(one, Literal)] == values
+    assert template.choices[0] == Reference("a", (), "a")
+    assert (template.start, template.end) == (0, len(text))
+
+
+def test_choices_are_in_the_order_they_are_written() -> None:
+    assert [one.text for one in references_in(only("${first.x ?? second[0] ?? third}"))] == [
+        "first.x",
+        "second[0]",
+        "third",
+    ]
+
+
+def test_a_template_is_told_of_in_the_words_of_who_wrote_it() -> None:
+    assert only('${a.x ?? true ?? null ?? "b"}').text == 'a.x ?? true ?? null ?? "b"'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "${HOME:-x}",
+        "${#x}",
+        "${x%.*}",
+        "${x##*/}",
+        "${x/a/b}",
+        "${arr[@]}",
+        "${arr[*]}",
+        "${!x}",
+        "${x:0:3}",
+        "${x^^}",
+        "${1}",
+        "${10}",
+        "${@}",
+        "${?}",
+        "${}",
+        "${ }",
+        "${a b}",
+        "${a..b}",
+        "${.a}",
+        "${a.}",
+        "${a[}",
+        "${a[]}",
+        "${a[x]}",
+        "${9lives}",
+        "${a ?? }",
+        "${?? a}",
+        '${"text"}',
+        "${true}",
+        "${a ?? 'single'}",
+        "${unclosed",
+        "$ {a}",
+        "$a",
+        "{a}",
+        "${a ?? 007}",
+        r'${a ?? "\q"}',
+        '${a ?? "two\nlines"}',
+        r'${a ?? "\ud800"}',
+        "${a[" + "1" * 5000 + "]}",
+    ],
+)
+def test_what_is_no_template_is_left_alone(text: str) -> None:
+    assert templates_in(text) == []
+
+
+@pytest.mark.parametrize("text", ["${HOME:-x}", "${1}", "${}", "${a ?? 007}", "${unclosed", '${"text"}', "${true}"])
+def test_a_beginning_that_is_no_template_is_malformed(text: str) -> None:
+    assert malformed_in(f"ab{text}") == [2]
+
+
+def test_malformed_beginnings_are_found_between_templates_and_escapes() -> None:
+    assert malformed_in("${a} ${ $${b} ${c[${d}]} ${e") == [5, 25]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "$", "$$", "plain $HOME", "$${x}", "$$${x}", "${a}", "${a[${b}]}", '${a ?? "${"}']
+)
+def test_what_is_well_formed_or_escaped_is_not_malformed(text: str) -> None:
+    assert malformed_in(text) == []
+
+
+def test_an_escape_is_no_template_and_is_found_at_its_place() -> None:
+    assert templates_in("a $${x} b") == []
+    assert pieces_of("a $${x} ${y}") == (2, Template((Reference("y", (), "y"),), 8, 12))
+
+
+def test_a_template_behind_an_escape_is_still_one() -> None:
+    assert [one.text for one in templates_in("$${a}${b}")] == ["b"]
+
+
+def test_an_unclosed_beginning_does_not_hide_the_template_behind_it() -> None:
+    assert [one.text for one in templates_in("${a ${b} ${HOME:-${c}}")] == ["b", "c"]
+
+
+def test_texts_in_a_value_come_with_the_path_to_them() -> None:
+    value = {"url": "u", "headers": {"accept": "h"}, "list": ["a", {"b": "c"}, [1, None, True]], "n": 5}
+    assert dict(strings_in(value)) == {"url": "u", "headers.accept": "h", "list[0]": "a", "list[1].b": "c"}
+    assert list(strings_in(["x"], "batch.items")) == [("batch.items[0]", "x")]
+
+
+def test_what_is_written_many_times_is_read_once() -> None:
+    first, *others = templates_in("${a.b[0] ?? 1}" * 10_000)
+    assert len(others) == 9_999
+    assert all(other.choices is first.choices for other in others)
+
+
+@given(st.text().filter(lambda text: "${" not in text))
+def test_a_text_without_a_beginning_has_no_templates(text: str) -> None:
+    assert templates_in(text) == []
+    assert malformed_in(text) == []
+
+
+@given(NAMES, STEPS)
+def test_every_name_and_way_is_read_back_as_it_was_written(name: str, steps: str) -> None:
+    reference = the_reference("${" + name + steps + "}")
+    assert reference.root == name
+    assert reference.text == name + steps
+    written = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in reference.steps)
+    assert written == steps.replace("[-0]", "[0]")
+
+
+@given(TEMPLATE_LIKE)
+def test_every_beginning_is_a_template_or_escaped_or_malformed(text: str) -> None:
+    spans = [(one, one + 3) if isinstance(one, int) else (one.start, one.end) for one in pieces_of(text)]
+    assert spans == sorted(spans)
+    malformed = set(malformed_in(text))
+    for at in range(len(text)):
+        if text.startswith("${", at):
+            is_inside = any(start <= at < end for start, end in spans)
+            assert is_inside != (at in malformed)
+    for template in templates_in(text):
+        assert text[template.start : template.start + 2] == "${"
+        assert text[template.end - 1] == "}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "${" + "true ?? " * 200_000,
+        "${" + "a ?? " * 200_000,
+        "${a" + " " * 1_000_000,
+        "${a" + ".a" * 500_000,
+        "${" + "a" * 1_000_000,
+        "${a[" * 250_000,
+        "${a[${" * 150_000,
+        '${a ?? "' * 120_000,
+        "${a ?? " + "1" * 1_000_000,
+        '${a ?? "' + '\\"' * 500_000,
+        "$" * 1_000_000,
+        "${a}${" * 150_000,
+        "${a}" * 250_000,
+    ],
+    ids=range(13),
+)
+def test_no_text_of_a_million_characters_takes_long(text: str) -> None:
+    count = len(templates_in(text))
+    assert count == (text.count("${a}") if "${a}" in text else 0)
+    malformed_in(text)
