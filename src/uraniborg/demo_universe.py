@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from universe.app import make_app
-from universe.citing import bibtex, sources_of
+from universe.bibliography import collect_sources, write_bibliography
 from universe.config import UniverseConfig
 from universe.drawing import draw
 from universe.nbody.reports import headline, report_run
@@ -71,7 +71,7 @@ def _leave(console: Console, state: dict[str, Any], output: Path) -> None:
     console.print(line)
     console.print()
     draw(state, output / "trappist-1.png", title="TRAPPIST-1", t=None, scale="auto")
-    write_atomic(output / "trappist-1.bib", bibtex(sources_of(state["stars"])))
+    write_atomic(output / "trappist-1.bib", write_bibliography(collect_sources(state["stars"])))
 
 
 @asynccontextmanager

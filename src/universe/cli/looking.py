@@ -200,7 +200,7 @@ def cite(
     if body is not None:
         _cite_body(universe_id, body, field, version, db, json, shelf)
         return
-    from universe.citing import bibtex, sources_of
+    from universe.bibliography import collect_sources, write_bibliography
 
     _, _, plain = state_of(universe_id, version, db)
     bodies = dict(plain["stars"])
@@ -208,11 +208,11 @@ def cite(
         from universe.physics.report import computed_sources
 
         bodies |= computed_sources(plain)
-    sources = sources_of(bodies)
+    sources = collect_sources(bodies)
     if json:
-        print_json({"sources": sources, "bibtex": bibtex(sources)})
+        print_json({"sources": sources, "bibtex": write_bibliography(sources)})
     elif sources:
-        print_line(bibtex(sources).rstrip())
+        print_line(write_bibliography(sources).rstrip())
     else:
         sys.stderr.write("No body of this universe names a source. Real systems do: universe new --from trappist-1\n")
 

@@ -12,10 +12,10 @@ from paper_library.build.readers.bibtex_inheritance import COLLECTIONS, Inherita
 from paper_library.build.readers.bibtex_venues import address_of, venue_of
 from paper_library.build.readers.dates import month_number, year_and_month, year_number
 from paper_library.build.readers.files import tells_disk_errors, text_lines
-from paper_library.build.readers.latex import decode, unescape
 from paper_library.build.readers.names import bibtex_names
 from paper_library.retraction import notices_in_note
 from paper_library.text.bibtex import without_paper_id
+from uraniborg.kernel.bibliography.latex import decode_latex, unescape_identifier
 
 _NO_PAPERS = frozenset(("control", "ieeetranbstctl", "set", "xdata", "bibnote", "customa"))
 _ARXIV_FIELDS = ("arxiv", "arxivid", "arxiv_id", "arxiv-id")
@@ -92,9 +92,12 @@ def _authors(block: Block) -> list[str]:
 
 
 def _date(fields: dict[str, str]) -> tuple[int | None, int | None]:
-    in_date, month_of_date = year_and_month(decode(fields.get("date") or ""))
-    year = year_number(decode(fields.get("year") or "").strip())
-    month = month_number(decode(fields.get("month") or "")) or year_and_month(decode(fields.get("year") or ""))[1]
+    in_date, month_of_date = year_and_month(decode_latex(fields.get("date") or ""))
+    year = year_number(decode_latex(fields.get("year") or "").strip())
+    month = (
+        month_number(decode_latex(fields.get("month") or ""))
+        or year_and_month(decode_latex(fields.get("year") or ""))[1]
+    )
     return (year or in_date), (month or month_of_date)
 
 
@@ -140,11 +143,11 @@ def _several(fields: dict[str, str], *names: str) -> list[str]:
 def _text(fields: dict[str, str], *names: str) -> str:
     for name in names:
         value = fields.get(name)
-        if value and (text := tidy.line(decode(value))):
+        if value and (text := tidy.line(decode_latex(value))):
             return text
     return ""
 
 
 def _identifier(fields: dict[str, str], name: str) -> str:
     value = fields.get(name)
-    return tidy.line_of_markdown(unescape(value)) if value else ""  # a DOI may hold what looks like a tag
+    return tidy.line_of_markdown(unescape_identifier(value)) if value else ""  # a DOI may hold what looks like a tag

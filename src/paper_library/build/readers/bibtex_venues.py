@@ -4,7 +4,7 @@ import re
 
 from paper_library.build.readers import tidy
 from paper_library.build.readers.bibtex_blocks import Block
-from paper_library.build.readers.latex import decode, unescape
+from uraniborg.kernel.bibliography.latex import decode_latex, unescape_identifier
 
 _JOURNAL = ("journal", "journaltitle", "booktitle", "series")
 _BOOK = ("booktitle", "journal", "journaltitle", "series", "publisher", "organization")
@@ -79,7 +79,7 @@ def venue_of(block: Block) -> str:
         macro = _LONE_MACRO.fullmatch(value) if "\\" in value else None
         if venue := _ASTRONOMY_JOURNALS.get(macro[1], "") if macro else "":
             return venue
-        if venue := tidy.line(decode(value)):
+        if venue := tidy.line(decode_latex(value)):
             return venue
     return ""
 
@@ -88,9 +88,9 @@ def address_of(fields: dict[str, str]) -> str:
     """The URL, from its own field or from the place where older styles put it."""
     if url := fields.get("url"):
         link = _LINK.search(url)
-        return tidy.line(unescape(link[1] if link else url))
+        return tidy.line(unescape_identifier(link[1] if link else url))
     for name in ("howpublished", "note"):
         value = fields.get(name, "")
         if link := _LINK.search(value) or _ADDRESS.match(value):
-            return tidy.line(unescape(link[1]))
+            return tidy.line(unescape_identifier(link[1]))
     return ""

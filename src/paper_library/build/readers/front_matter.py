@@ -9,8 +9,8 @@ import yaml
 from paper_library.build.entry import Entry
 from paper_library.build.readers import tidy
 from paper_library.build.readers.dates import month_number, year_and_month, year_number
-from paper_library.build.readers.latex import decode
 from paper_library.build.readers.names import people
+from uraniborg.kernel.bibliography.latex import decode_latex
 
 MAX_CHARS = 262_144
 """Longer front matter is not read: it is no description of a paper."""
@@ -86,7 +86,7 @@ def listed(value: Any) -> list[str]:
 def plain(text: str) -> str:
     """Markdown of one line as the words it shows."""
     if "\\" in text or "$" in text:
-        text = decode(text)
+        text = decode_latex(text)
     text = _LINK.sub(r"\1", _FOOTNOTE.sub("", text))
     # In a long text of stars each would be searched for its partner to the end.
     return tidy.line(_EMPHASIS.sub(r"\2", text) if len(text) < _MAX_EMPHASISED else text)

@@ -7,6 +7,7 @@ from paper_library.build.readers import tidy
 from paper_library.build.readers.jats_references import reference
 from paper_library.build.readers.jats_tables import table
 from paper_library.build.readers.jats_tree import child, children, descendants, name_of, plain
+from uraniborg.kernel.bibliography.latex import to_script
 
 _EMPHASIS = {"italic": "*", "bold": "**", "monospace": "`"}
 _LINK = "{http://www.w3.org/1999/xlink}href"
@@ -129,7 +130,7 @@ def _raised_or_lowered(element: Element, without: frozenset[str]) -> str:
         return f"[{text.strip(' []')}]"
     if name_of(element) == "xref":
         return inline(element, without)
-    return tidy.script(text, superscript=name_of(element) == "sup")
+    return to_script(text, superscript=name_of(element) == "sup")
 
 
 def _link(text: str, address: str) -> str:

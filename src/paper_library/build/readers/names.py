@@ -41,18 +41,18 @@ def bibtex_name(name: str) -> str:
     """One BibTeX name (`von Last, Jr, First`) in the order in which it is spoken, decoded."""
     from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
-    from paper_library.build.readers.latex import decode
+    from uraniborg.kernel.bibliography.latex import decode_latex
 
     if "," not in name:
-        return tidy.line(decode(name))
+        return tidy.line(decode_latex(name))
     if _BIBLATEX_PART.match(name):
         return _biblatex_name(name)
     try:
         parts = parse_single_name_into_parts(name, strict=False)
     except InvalidNameError:
-        return tidy.line(decode(name)).strip(" ,")
+        return tidy.line(decode_latex(name)).strip(" ,")
     words = (*parts.first, *parts.von, *parts.last, *parts.jr)
-    return tidy.line(decode(" ".join(words))).strip(" ,")
+    return tidy.line(decode_latex(" ".join(words))).strip(" ,")
 
 
 def inverted_name(name: str) -> str:
@@ -138,11 +138,11 @@ def _without_loose_and(name: str) -> str:
 
 def _biblatex_name(name: str) -> str:
     """`family=Beethoven, given=Ludwig, prefix=van`, the way biblatex spells a name out."""
-    from paper_library.build.readers.latex import decode
+    from uraniborg.kernel.bibliography.latex import decode_latex
 
     parts: dict[str, str] = {}
     for part in name.split(","):
         if match := _BIBLATEX_PART.match(part):
             parts.setdefault(match[1].lower(), part[match.end() :].strip(' "'))
     ordered = (parts.get(key, "") for key in ("given", "prefix", "family", "suffix"))
-    return tidy.line(decode(" ".join(ordered)))
+    return tidy.line(decode_latex(" ".join(ordered)))

@@ -17,8 +17,6 @@ _INLINE_TAG = re.compile(
 _BLOCK_TAG = re.compile(
     r"</?(?:jats:)?(?:p|br|div|sec|title|li|ul|ol|list|list-item|h[1-6])" + _ATTRIBUTES, re.IGNORECASE
 )
-_SUPERSCRIPTS = dict(zip("0123456789+-−=()ni∘°′*", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ°°′*", strict=True))
-_SUBSCRIPTS = dict(zip("0123456789+-−=()aeoxhklmnpstijruv", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ", strict=True))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INVISIBLE = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff]")
 _NEWLINE = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
@@ -80,13 +78,6 @@ def split_list(value: Any, separators: str = ";,") -> list[str]:
 def pages(text: str) -> str:
     """Return a range of pages with one hyphen: `637 -- 641` as `637-641`."""
     return _DASHES.sub("-", text)
-
-
-def script(text: str, *, superscript: bool) -> str:
-    """The text raised or lowered as far as Unicode can write all of it so; else as it is."""
-    table = _SUPERSCRIPTS if superscript else _SUBSCRIPTS
-    written = [table.get(char, "") for char in text]
-    return "".join(written) if all(written) else text
 
 
 def _decoded(text: str) -> str:

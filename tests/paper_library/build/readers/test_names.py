@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_library.build.readers import tidy
-from paper_library.build.readers.latex import decode
 from paper_library.build.readers.names import bibtex_names, inverted_name, people, split_at_and
+from uraniborg.kernel.bibliography.latex import decode_latex
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_every_recorded_bibtex_name_is_spoken_by_bibtex_rules(shared_data: Path)
     assert len(cases["split_name_parts"]) + len(cases["split_coauthors"]) + len(cases["malformed"]) == 204
     for case in cases["split_name_parts"]:
         parts = case["expected"]
-        spoken = tidy.line(decode(" ".join(parts["first"] + parts["von"] + parts["last"] + parts["jr"])))
+        spoken = tidy.line(decode_latex(" ".join(parts["first"] + parts["von"] + parts["last"] + parts["jr"])))
         assert bibtex_names(case["name"]) == [spoken]
     for case in cases["split_coauthors"]:
         assert split_at_and(case["field"]) == case["expected"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_library.build.readers.latex import decode, unescape
+from uraniborg.kernel.bibliography.latex import decode_latex, unescape_identifier
 
 TEX = "\\{}$^_%&#~`'\"-abcαé 12\n"
 
@@ -34,21 +34,23 @@ TEX = "\\{}$^_%&#~`'\"-abcαé 12\n"
     ],
 )
 def test_latex_is_decoded(latex: str, text: str) -> None:
-    assert decode(latex) == text
+    assert decode_latex(latex) == text
 
 
 def test_what_stands_for_the_day_of_reading_is_not_put_in() -> None:
-    assert decode(r"read \today{}!") == "read !"
+    assert decode_latex(r"read \today{}!") == "read !"
 
 
 def test_addresses_and_dois_lose_their_escapes_and_nothing_else() -> None:
-    assert unescape(r"https://example.org/~me/a\_b--c\%20") == "https://example.org/~me/a_b--c%20"
-    assert unescape(r"10.1002/(SICI)1097{\textless}1::AID{\textgreater}3.0") == "10.1002/(SICI)1097<1::AID>3.0"
-    assert unescape("10.1000/plain--as_is~") == "10.1000/plain--as_is~"
+    assert unescape_identifier(r"https://example.org/~me/a\_b--c\%20") == "https://example.org/~me/a_b--c%20"
+    assert (
+        unescape_identifier(r"10.1002/(SICI)1097{\textless}1::AID{\textgreater}3.0") == "10.1002/(SICI)1097<1::AID>3.0"
+    )
+    assert unescape_identifier("10.1000/plain--as_is~") == "10.1000/plain--as_is~"
 
 
 @given(st.text(st.sampled_from(TEX), max_size=200))
 def test_any_latex_is_decoded_without_an_error_and_loses_no_letter_outside_macros(latex: str) -> None:
-    text = decode(latex)
+    text = decode_latex(latex)
     if "\\" not in latex:
         assert [char for char in text if char in "abcé"] == [char for char in latex if char in "abcé"]
