@@ -102,7 +102,7 @@ async def test_a_recording_broken_off_is_refused_as_unfinished(tmp_path: Path) -
 
     with pytest.raises(KeyboardInterrupt):
         await SearchWorkflow.from_config(config, Impatient(), query=QUERY).run(QUERY)
-    with pytest.raises(InvalidInput, match="never finished"):
+    with pytest.raises(InvalidInput, match="unfinished recording"):
         await paper_search.search(QUERY, AppConfig(replay_dir=tmp_path / "broken"))
 
 

@@ -64,11 +64,11 @@ def test_sessions_and_reviews_are_private_and_repaired(house: Path) -> None:
 
 def test_the_cache_is_private_and_repaired(house: Path) -> None:
     request = Request(source="crossref", url="https://example.org/")
-    AnswerStore(own_folder("cache", "paper_search")).write(request, [], kept_at=datetime.now(UTC))
+    AnswerStore(own_folder("cache", "paper_search")).write_entry(request, [], kept_at=datetime.now(UTC))
     assert modes_below(house) == {}
     open_up(house)
     cache = CachingTransport(None, own_folder("cache", "paper_search"), ttl_s=60)  # pyright: ignore[reportArgumentType]
-    cache._sweep()  # pyright: ignore[reportPrivateUsage]
+    cache._sweep_old_answers()  # pyright: ignore[reportPrivateUsage]
     assert modes_below(house) == {}
 
 

@@ -62,6 +62,11 @@ def _find_misfit(
     return None
 
 
+def has_year_limit(filters: SearchConstraints) -> bool:
+    """Return True if the filters set a first or a last year."""
+    return filters.year_from is not None or filters.year_to is not None
+
+
 def is_within_years(year: int | None, year_from: int | None, year_to: int | None) -> bool:
     """Return True if the year lies in the range, both ends included, or is unknown."""
     return year is None or ((year_from is None or year >= year_from) and (year_to is None or year <= year_to))

@@ -13,7 +13,7 @@ from paper_search.intent.intent_reader import read_query
 from paper_search.intent.limits import correct_limits
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.years import describe_years
-from paper_search.llm.base import LLMProvider, answer_schema
+from paper_search.llm.base import LLMProvider, make_answer_schema
 from paper_search.lookups import read_identifiers
 from paper_search.models import ParsedIntent, SearchConstraints
 from paper_search.query.rendering import parse_phrase
@@ -82,7 +82,7 @@ class IntentParser:
         )
 
 
-_SCHEMA = answer_schema(ParsedIntent)
+_SCHEMA = make_answer_schema(ParsedIntent)
 
 
 def _as_data(query: str) -> str:

@@ -12,7 +12,7 @@ from paper_search.intent.cleanup import normalise_text
 from paper_search.intent.limits import correct_limits
 from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.vocabulary import Vocabulary
-from paper_search.llm.base import LLMProvider, answer_schema
+from paper_search.llm.base import LLMProvider, make_answer_schema
 from paper_search.lookups import read_identifiers
 from paper_search.models import PartOrigin, QueryBuilderInput, SearchQuery, SearchStrategy
 from paper_search.query.rendering import normalise_query
@@ -142,4 +142,4 @@ def _titles(titles: Sequence[str]) -> list[str]:
     return [normalise_text(title)[:_MAX_TITLE_CHARACTERS] for title in titles[:_MAX_TITLES]]
 
 
-_SCHEMA = answer_schema(SearchStrategy)
+_SCHEMA = make_answer_schema(SearchStrategy)

@@ -1,4 +1,4 @@
-"""What sources answered, kept as one readable file per request: for the cache and for recordings alike."""
+"""The answer store: one readable file per request with its outcomes, for the cache and for recordings."""
 
 import base64
 import json
@@ -22,7 +22,7 @@ Encoding = Literal["json", "text", "base64"]
 
 
 class DamagedEntry(InvalidInput):
-    """A file in the folder is not what was once written there."""
+    """A file of the store is damaged."""
 
     code = "damaged_entry"
 
@@ -31,8 +31,8 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class KeptAnswer(_Strict):
-    """An answer. A JSON body is kept as such when that gives back the very same bytes, else as lines of text."""
+class StoredAnswer(_Strict):
+    """An answer. A JSON body is stored as JSON if that restores the same bytes, else as lines of text."""
 
     kind: Literal["answer"] = "answer"
     status: int
@@ -45,16 +45,17 @@ class KeptAnswer(_Strict):
     _bytes: bytes = PrivateAttr()
 
     @model_validator(mode="after")
-    def _can_be_given_back(self) -> "KeptAnswer":
+    def _check_body(self) -> "StoredAnswer":
         try:
-            self._bytes = _decoded(self.encoding, self.body)
+            self._bytes = _decode_body(self.encoding, self.body)
         except TypeError:
             raise ValueError(f"the body is not {self.encoding}") from None
         return self
 
     @classmethod
-    def of(cls, response: Response) -> "KeptAnswer":
-        encoding, body = _encoded(response.body)
+    def from_response(cls, response: Response) -> "StoredAnswer":
+        """Return the stored form of a response."""
+        encoding, body = _encode_body(response.body)
         return cls(
             status=response.status,
             headers=dict(response.headers),
@@ -64,12 +65,13 @@ class KeptAnswer(_Strict):
             body=body,
         )
 
-    def given_back(self) -> Response:
+    def replay(self) -> Response:
+        """Return the stored response."""
         return Response(self.status, self._bytes, self.headers, seconds=self.seconds, calls=self.calls)
 
 
-class KeptFailure(_Strict):
-    """A failure, with all that it takes to raise it again."""
+class StoredFailure(_Strict):
+    """A failure, with everything needed to raise it again."""
 
     kind: Literal["failure"] = "failure"
     code: str
@@ -81,7 +83,8 @@ class KeptFailure(_Strict):
     ids: dict[str, str | int | float | bool | None] = Field(default_factory=dict)
 
     @classmethod
-    def of(cls, error: SearchSourceError) -> "KeptFailure":
+    def from_error(cls, error: SearchSourceError) -> "StoredFailure":
+        """Return the stored form of an error."""
         return cls(
             code=error.code,
             message=error.message,
@@ -92,28 +95,28 @@ class KeptFailure(_Strict):
             ids={name: value for name, value in error.ids.items() if isinstance(value, str | int | float | None)},
         )
 
-    def given_back(self) -> Response:
-        """Raises the failure that was kept."""
-        kind = {kind.code: kind for kind in _family(SearchSourceError)}.get(self.code, NonRetryableError)
+    def replay(self) -> Response:
+        """Raise the stored failure."""
+        kind = {kind.code: kind for kind in _iterate_error_classes(SearchSourceError)}.get(self.code, NonRetryableError)
         limits = {"rate_limited": self.rate_limited, "retry_after_s": self.retry_after_s}
         extra: dict[str, Any] = {**self.ids, **(limits if issubclass(kind, RetryableError) else {})}
         raise kind(self.message, hint=self.hint, retry_at=self.retry_at, **extra)
 
 
-class KeptStop(_Strict):
-    """The caller went away before the answer came: its deadline had passed."""
+class StoredTimeout(_Strict):
+    """A request whose caller stopped waiting because its deadline had passed."""
 
     kind: Literal["stopped"] = "stopped"
 
-    def given_back(self) -> Response:
-        """Raises TimeoutError, as the caller's deadline did."""
+    def replay(self) -> Response:
+        """Raise TimeoutError, as the caller's deadline did."""
         raise TimeoutError
 
 
-Outcome = Annotated[KeptAnswer | KeptFailure | KeptStop, Field(discriminator="kind")]
+Outcome = Annotated[StoredAnswer | StoredFailure | StoredTimeout, Field(discriminator="kind")]
 
 
-class _KeptRequest(_Strict):
+class _StoredRequest(_Strict):
     source: str
     method: str
     url: str
@@ -121,43 +124,44 @@ class _KeptRequest(_Strict):
     headers: tuple[Pair, ...] = ()
     form: tuple[Pair, ...] = ()
 
-    def request(self) -> Request:
+    def to_request(self) -> Request:
         return Request(self.source, self.url, self.params, self.headers, self.form)
 
 
 class Entry(_Strict):
-    """One request and how it ended, each time it was made."""
+    """One request and its outcomes, one for each time it was sent."""
 
     format: Literal[1] = 1
     kept_at: AwareDatetime | None = None
-    asked: _KeptRequest = Field(alias="request")
+    asked: _StoredRequest = Field(alias="request")
     outcomes: tuple[Outcome, ...] = Field(min_length=1)
 
     @property
     def request(self) -> Request:
-        return self.asked.request()
+        return self.asked.to_request()
 
 
 class AnswerStore:
-    """A folder of entries. Its methods touch the disk: call them from a thread, not from the event loop."""
+    """A folder of entries. Its methods block on the disk: call them from a thread, not from the event loop."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def path(self, request: Request) -> Path:
+    def get_path(self, request: Request) -> Path:
+        """Return the path of the file for a request."""
         source = re.sub(r"[^a-z0-9_-]", "_", request.source.lower())[:40]
         return self.folder / f"{source}-{request.fingerprint}.json"
 
-    def read(self, request: Request) -> Entry | None:
-        """What is kept of the request, if anything. Raises DamagedEntry for a file that cannot be read."""
+    def read_entry(self, request: Request) -> Entry | None:
+        """Return the entry of the request, or None. Raises DamagedEntry for a file that cannot be read."""
         try:
-            entry = read_entry(self.path(request))
+            entry = read_entry_file(self.get_path(request))
         except FileNotFoundError:
             return None
         return entry if entry.request == request else None
 
-    def write(self, request: Request, outcomes: Sequence[Outcome], kept_at: datetime | None = None) -> None:
-        """Keeps the outcomes in the place of earlier ones. Raises OSError when the disk refuses."""
+    def write_entry(self, request: Request, outcomes: Sequence[Outcome], kept_at: datetime | None = None) -> None:
+        """Write the outcomes in place of earlier ones. Raises OSError if the disk refuses."""
         asked = {
             "source": request.source,
             "method": request.method,
@@ -175,64 +179,65 @@ class AnswerStore:
             ],
         }
         make_folder(self.folder)
-        write_atomic(self.path(request), readable_json(content))
+        write_atomic(self.get_path(request), format_readable_json(content))
 
-    def remove(self, request: Request) -> None:
-        self.path(request).unlink(missing_ok=True)
+    def remove_entry(self, request: Request) -> None:
+        """Remove the entry of a request, if there is one."""
+        self.get_path(request).unlink(missing_ok=True)
 
-    def paths(self) -> Iterator[Path]:
-        """The files that hold entries. Others may lie beside them: people choose the folder."""
+    def iterate_paths(self) -> Iterator[Path]:
+        """Yield the files that hold entries. The folder may hold other files too: people choose the folder."""
         return (path for path in self.folder.glob("*.json") if _ENTRY.fullmatch(path.name))
 
-    def entries(self) -> list[Entry]:
-        """Every entry in the folder. Raises DamagedEntry for the first that cannot be read."""
-        return [read_entry(path) for path in sorted(self.paths())]
+    def read_entries(self) -> list[Entry]:
+        """Return every entry in the folder. Raises DamagedEntry for the first that cannot be read."""
+        return [read_entry_file(path) for path in sorted(self.iterate_paths())]
 
 
-def read_entry(path: Path) -> Entry:
-    """The entry in one file. Raises DamagedEntry, or FileNotFoundError when there is none."""
+def read_entry_file(path: Path) -> Entry:
+    """Return the entry in a file. Raises DamagedEntry, or FileNotFoundError if the file does not exist."""
     try:
         return Entry.model_validate(json.loads(path.read_bytes()))
     except FileNotFoundError:
         raise
     except (OSError, ValueError, RecursionError, ValidationError) as error:
         raise DamagedEntry(
-            f"The kept answer '{path.name}' cannot be read ({type(error).__name__}).",
-            hint="Remove the file, or make the recording again.",
+            f"The stored answer '{path.name}' cannot be read ({type(error).__name__}).",
+            hint="Remove the file, or record the search again.",
             file=path.name,
         ) from error
 
 
-def readable_json(content: Mapping[str, Any]) -> bytes:
-    """JSON that people can read and compare line by line."""
+def format_readable_json(content: Mapping[str, Any]) -> bytes:
+    """Return indented JSON that people can read and compare line by line."""
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "surrogatepass")
 
 
-def _encoded(body: bytes) -> tuple[Encoding, Any]:
+def _encode_body(body: bytes) -> tuple[Encoding, Any]:
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
         return "base64", base64.b64encode(body).decode()
     try:
         value = json.loads(text)
-        if _compact(value) == text:
+        if _format_compact_json(value) == text:
             return "json", value
     except (ValueError, RecursionError):
         pass
     return "text", text.splitlines(keepends=True)
 
 
-def _decoded(encoding: Encoding, body: Any) -> bytes:
+def _decode_body(encoding: Encoding, body: Any) -> bytes:
     if encoding == "base64":
         return base64.b64decode(body, validate=True)
-    return (_compact(body) if encoding == "json" else "".join(body)).encode()
+    return (_format_compact_json(body) if encoding == "json" else "".join(body)).encode()
 
 
-def _compact(value: Any) -> str:
+def _format_compact_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def _family(kind: type[SearchSourceError]) -> Iterable[type[SearchSourceError]]:
+def _iterate_error_classes(kind: type[SearchSourceError]) -> Iterable[type[SearchSourceError]]:
     yield kind
     for child in kind.__subclasses__():
-        yield from _family(child)
+        yield from _iterate_error_classes(child)

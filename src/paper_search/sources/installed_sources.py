@@ -1,11 +1,11 @@
-"""Sources that other packages offer under the entry point `paper_search.sources`.
+"""Installed sources, which other packages provide under the entry point `paper_search.sources`.
 
-Each loads to a callable without arguments that returns an object with a `source_name` and a coroutine method
-`search_advanced(strategy)`. It is given the strategy as a plain dictionary and returns a list of plain dictionaries
-with the fields of a RawPaper. It need know none of our classes, and nothing it does wrong leaves the search. It may
-have a method `is_ready()`: while that says False, only searches that name the source use it.
+Each entry point loads to a callable without arguments that returns an object with a `source_name` and a coroutine
+method `search_advanced(strategy)`. The method gets the strategy as a plain dictionary and returns a list of plain
+dictionaries with the fields of a RawPaper. It needs none of the classes of this package, and its errors do not end the
+search. The object may have a method `is_ready()`: while that returns False, only searches that name the source use it.
 
-Here such a source is a definition and a transport like any other, so that its answers are recorded and replayed too.
+An installed source has a definition and a transport like other sources, so its answers are recorded and replayed too.
 """
 
 import asyncio
@@ -30,14 +30,14 @@ _log = get_logger(__name__)
 _Search = Callable[[dict[str, Any]], Awaitable[Any]]
 
 
-def installed_sources() -> dict[str, EntryPoint]:
-    """The entry points by name. Imports none of them."""
+def list_installed_sources() -> dict[str, EntryPoint]:
+    """Return the entry points by name, without importing them."""
     return {entry.name: entry for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)}
 
 
-def ready_sources() -> list[str]:
-    """The names of the entry points that have something to search, and of those that fail to say so."""
-    return [name for name, entry in installed_sources().items() if _is_ready(entry)]
+def list_ready_sources() -> list[str]:
+    """Return the names of the entry points that are ready, and of those that fail to answer."""
+    return [name for name, entry in list_installed_sources().items() if _is_ready(entry)]
 
 
 def _is_ready(entry: EntryPoint) -> bool:
@@ -45,51 +45,51 @@ def _is_ready(entry: EntryPoint) -> bool:
         ready = getattr(entry.load()(), "is_ready", None)
         return ready is None or bool(ready())
     except Exception as error:
-        _log.warning("an installed source cannot say whether it is ready", source=entry.name, problem=str(type(error)))
+        _log.warning("is_ready of an installed source failed", source=entry.name, problem=str(type(error)))
         return True
 
 
 class InstalledDefinition:
-    """How to ask an installed source, and how to read what it says. What it leaves undone is applied afterwards."""
+    """The definition of an installed source. Filters are applied to its answers."""
 
     capabilities = frozenset[str]()
 
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+    def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
         wanted = filters.model_copy(update={"max_results": limit})
         strategy = SearchStrategy(queries=[query], sources=[self.name], filters=wanted)
         return [Request(self.name, f"{SCHEME}{self.name}", (("strategy", strategy.model_dump_json()),))]
 
-    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
-        """Return a search for the identifiers as words; what comes beside these works is dropped afterwards."""
-        return self.requests(lookup_query(identifiers), SearchConstraints(), SearchConstraints().max_results)
+    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        """Return a search for the identifiers as words; other works in the answer are dropped afterwards."""
+        return self.build_requests(lookup_query(identifiers), SearchConstraints(), SearchConstraints().max_results)
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
-        said: object = json.loads(response.body)
-        if not isinstance(said, list):
-            raise NonRetryableError(f"{self.name} returned {type(said).__name__} where a list was expected.")
-        records = cast(list[Any], said)
-        read = [self._paper(record) for record in records]
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+        answer: object = json.loads(response.body)
+        if not isinstance(answer, list):
+            raise NonRetryableError(f"{self.name} must return a list, got {type(answer).__name__}.")
+        records = cast(list[Any], answer)
+        read = [self._read_paper(record) for record in records]
         papers = [paper for paper in read if paper is not None]
         if records and not papers:
             raise NonRetryableError(f"None of the {len(records)} records of {self.name} is a paper.")
         return Page(papers, found=len(records))
 
-    def failure(self, response: Response) -> Exception | None:
+    def read_failure(self, response: Response) -> Exception | None:
         return None
 
-    def _paper(self, record: Any) -> RawPaper | None:
+    def _read_paper(self, record: Any) -> RawPaper | None:
         try:
             return RawPaper.model_validate({**record, "source": self.name})
         except (TypeError, ValidationError) as error:
-            _log.warning("a record is not a paper and is left out", source=self.name, problem=type(error).__name__)
+            _log.warning("a record is not a paper and is skipped", source=self.name, problem=type(error).__name__)
             return None
 
 
 class InstalledTransport:
-    """Reaches installed sources, loading each when it is first asked. Any failure is raised as NonRetryableError."""
+    """A transport to installed sources, each loaded at its first request. Every failure is a NonRetryableError."""
 
     def __init__(self, entries: Mapping[str, EntryPoint]) -> None:
         self._entries = entries
@@ -100,7 +100,7 @@ class InstalledTransport:
         started = asyncio.get_running_loop().time()
         try:
             if name not in self._loaded:
-                self._loaded[name] = await asyncio.to_thread(_load, self._entries[name])
+                self._loaded[name] = await asyncio.to_thread(_load_search, self._entries[name])
             records = await self._loaded[name](json.loads(dict(request.params)["strategy"]))
             body = json.dumps(records, ensure_ascii=False, separators=(",", ":")).encode()
         except UraniborgError as error:
@@ -116,12 +116,12 @@ class InstalledTransport:
         self._loaded.clear()
 
 
-def _load(entry: EntryPoint) -> _Search:
-    made = entry.load()()
-    search = getattr(made, "search_advanced", None)
-    if not isinstance(getattr(made, "source_name", None), str) or not inspect.iscoroutinefunction(search):
+def _load_search(entry: EntryPoint) -> _Search:
+    source = entry.load()()
+    search = getattr(source, "search_advanced", None)
+    if not isinstance(getattr(source, "source_name", None), str) or not inspect.iscoroutinefunction(search):
         raise NonRetryableError(
-            f"The entry point '{entry.name}' gives no source.",
+            f"The entry point '{entry.name}' does not return a source.",
             hint="It must return an object with a source_name and a coroutine method search_advanced(strategy).",
         )
     return search

@@ -1,7 +1,8 @@
-"""What a source is: pure functions from a strategy to requests and from answers to papers, and the edge between.
+"""Interfaces of sources: requests and responses, definitions, transports and searchable sources.
 
-A `SourceDefinition` is pure. It never sees keys, clocks or sockets: the transport adds keys by source name, waits its
-turn, retries and caches. An answer may ask for further requests (the next page, or the records behind a list of ids).
+A `SourceDefinition` is pure: it turns queries into requests and responses into papers. It never sees keys, clocks or
+sockets: the transport adds keys by source name, waits for the source's rate limit, retries and caches. A response may
+lead to further requests (the next page, or the records behind a list of ids).
 """
 
 import hashlib
@@ -33,32 +34,32 @@ class Request:
 
     @property
     def address(self) -> str:
-        """The request as an address that a person can read; what a POST carries is written the same way."""
+        """The request as a readable address; the fields of a POST are written the same way."""
         return f"{self.url}?{urlencode([*self.params, *self.form], safe=':,/()')}"
 
     @property
     def fingerprint(self) -> str:
-        """Names this request in caches and recordings; keys are not part of it."""
+        """The name of this request in caches and recordings, without keys."""
         parts = [self.source, self.method, self.url, self.params, self.headers, self.form]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came back. Header names are lower case."""
+    """A response. Header names are lower case."""
 
     status: int
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     seconds: float = 0.0
-    """How long the answer took when it was fetched; a replay repeats the recorded figure."""
+    """The duration of the fetch in seconds; a replay repeats the recorded figure."""
     calls: int = 1
-    """How many calls it took, retries and redirects included; none when it was not fetched anew."""
+    """The number of calls, retries and redirects included; 0 for a cached answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What one answer held: papers, further requests to make, and how many matches the source says it has."""
+    """The content of one response: papers, further requests, and the number of matches that the source reports."""
 
     papers: list[RawPaper]
     follow: tuple[Request, ...] = ()
@@ -73,23 +74,22 @@ class SourceDefinition(Protocol):
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Which of "year", "language" and "not" the source applies itself; we apply the rest."""
+        """The filters ("year", "language", "not") that the source applies; others are applied afterwards."""
         ...
 
-    def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        """The first requests for up to `limit` papers of one query."""
+    def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+        """Return the first requests for up to `limit` papers of one query."""
         ...
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
-        """The papers of a 200 answer, at most `limit` further ones wanted.
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+        """Return the papers of a 200 response, of which at most `limit` are wanted.
 
-        Raises NonRetryableError when the body is not what the source documents, RetryableError when it carries a
-        passing failure inside a 200.
+        Raises NonRetryableError if the body has an undocumented form, RetryableError if it reports a temporary failure.
         """
         ...
 
-    def failure(self, response: Response) -> Exception | None:
-        """The error that a non-200 answer stands for, when this source knows better than the transport; else None."""
+    def read_failure(self, response: Response) -> Exception | None:
+        """Return the error that a non-200 response means, or None if its status says enough."""
         ...
 
 
@@ -97,13 +97,13 @@ class SourceDefinition(Protocol):
 class LookupDefinition(Protocol):
     """A source that can fetch works by their identifiers."""
 
-    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
-        """Return the requests for these works; none for identifiers of schemes that the source does not know."""
+    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        """Return the requests for these works; [] for identifiers of schemes that the source does not support."""
         ...
 
 
 class Transport(Protocol):
-    """The edge: request in, response out. Raises SearchSourceError when no usable answer can be had."""
+    """Something that sends requests. Raises SearchSourceError if there is no usable response."""
 
     async def send(self, request: Request) -> Response: ...
 
@@ -111,28 +111,28 @@ class Transport(Protocol):
 
 
 @runtime_checkable
-class Forgetting(Protocol):
-    """A transport that keeps answers and can drop one that turned out to be unusable."""
+class ForgettingTransport(Protocol):
+    """A transport that stores answers and can drop an unusable one."""
 
-    async def forget(self, request: Request) -> None: ...
+    async def forget_answer(self, request: Request) -> None: ...
 
 
-async def forget(transport: object, request: Request) -> None:
-    """Has the transport drop its answer to the request, if it keeps any."""
-    if isinstance(transport, Forgetting):
-        await transport.forget(request)
+async def forget_answer(transport: object, request: Request) -> None:
+    """Drop the stored answer to the request, if the transport stores answers."""
+    if isinstance(transport, ForgettingTransport):
+        await transport.forget_answer(request)
 
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """What one source gave for one strategy."""
+    """The papers of one source for one strategy, and the report on the search."""
 
     papers: list[RawPaper]
     report: SourceReport
 
 
 class SearchSource(ABC):
-    """Anything that can be searched. Our HTTP sources, the fakes for tests and installed entry points are all one."""
+    """A searchable source: an HTTP source, a fake for tests or an installed entry point."""
 
     @property
     @abstractmethod
@@ -140,10 +140,10 @@ class SearchSource(ABC):
 
     @abstractmethod
     async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
-        """Papers for the strategy. Raises SearchSourceError when the source fails before it has given any."""
+        """Return the papers for the strategy. Raises SearchSourceError if the source fails before it returns any."""
 
     async def search(self, query: str, **filters: Any) -> list[RawPaper]:
-        """Papers for one plain query; `filters` are the fields of SearchConstraints."""
+        """Return the papers for one plain query; `filters` are the fields of SearchConstraints."""
         strategy = SearchStrategy(
             queries=[SearchQuery(keywords=query.split(), boolean_query=query)],
             sources=[self.source_name],
@@ -154,6 +154,6 @@ class SearchSource(ABC):
 
 @runtime_checkable
 class ReportingSource(Protocol):
-    """A source that can also say how its search went. Sources that cannot are reported on by the searcher."""
+    """A source that also reports on its search. The searcher reports on the other sources."""
 
     async def search_reported(self, strategy: SearchStrategy) -> SourceResult: ...

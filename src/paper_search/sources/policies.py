@@ -1,4 +1,4 @@
-"""How a source wants to be treated: its pace, its key, what its refusals mean and how long to wait after one."""
+"""Policies of sources: rate limits, keys, the meaning of refusals, and retries."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -14,12 +14,12 @@ from paper_search.errors import CreditsExhaustedError, NonRetryableError, Retrya
 from paper_search.sources.interfaces import Response
 from uraniborg.kernel.logging import MASK, register_secret
 
-_SHORTEST_TOLD_FROM_TEXT: Final = 6
+_MIN_KEY_CHARACTERS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Auth:
-    """A key and where the source expects it."""
+    """A key and where the source expects the key."""
 
     place: Literal["header", "param"]
     name: str
@@ -29,22 +29,22 @@ class Auth:
     def value(self) -> str:
         return self.secret.get_secret_value()
 
-    def taken_out_of(self, body: bytes) -> bytes:
-        """The body without this key: some sources repeat the request in the answer, and answers are kept on disk."""
+    def mask_in(self, body: bytes) -> bytes:
+        """Return the body with this key masked: some sources repeat the request, and answers are stored on disk."""
         for spelling in self.spellings:
             body = body.replace(spelling.encode(), MASK.encode())
         return body
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """The key as it stands and as it looks in an address; none for one too short to be told from other text."""
-        if len(self.value) < _SHORTEST_TOLD_FROM_TEXT:
+        """The key as it is and as it looks in an address; none for a key too short to differ from other text."""
+        if len(self.value) < _MIN_KEY_CHARACTERS:
             return ()
         return tuple(dict.fromkeys((self.value, quote(self.value, safe=""), quote_plus(self.value))))
 
 
-class KeysStayOutOfLogs(logging.Filter):
-    """A filter for httpx's logger, which logs the whole address of every request; some keys travel in it."""
+class KeyMaskingFilter(logging.Filter):
+    """A filter that masks keys in the log of httpx, which contains the address of every request."""
 
     def __init__(self, auths: Iterable[Auth]) -> None:
         super().__init__()
@@ -55,10 +55,10 @@ class KeysStayOutOfLogs(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         if isinstance(record.args, tuple):
-            record.args = tuple(self._masked(arg) for arg in record.args)
+            record.args = tuple(self._mask_argument(arg) for arg in record.args)
         return True
 
-    def _masked(self, arg: object) -> object:
+    def _mask_argument(self, arg: object) -> object:
         text = str(arg)
         if not any(spelling in text for spelling in self._spellings):
             return arg
@@ -69,18 +69,18 @@ class KeysStayOutOfLogs(logging.Filter):
 
 RETRIED_STATUSES: Final = frozenset({429, 500, 502, 503, 504})
 LONGEST_WAIT_S: Final = 20.0
-"""A source that asks for more patience than this is left alone and reported as limited until then."""
+"""A source that asks for a longer wait is not retried and is reported as rate limited."""
 _LONGEST_PROMISE_S: Final = 366 * 86_400.0
 
 
-def no_opinion(_response: Response) -> Exception | None:
-    """For sources whose refusals mean what their status says."""
+def read_no_failure(_response: Response) -> Exception | None:
+    """Return None, for sources whose status alone explains a refusal."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePolicy:
-    """What the transport does for one source. `attempts` are those of one request, `max_calls` those of all of them."""
+    """How the transport treats one source. `attempts` limits one request, `max_calls` all requests together."""
 
     rate_per_s: float = 1.0
     burst: int = 1
@@ -89,28 +89,28 @@ class SourcePolicy:
     max_calls: int | None = None
     auth: Auth | None = None
     missing_key: str | None = None
-    """Says which key is missing and how to set it; with it no request is made."""
+    """The message that a key is missing and how to set it; if set, no request is sent."""
     params: tuple[tuple[str, str], ...] = ()
-    """Sent with every request and part of no fingerprint: who is calling."""
-    failure: Callable[[Response], Exception | None] = no_opinion
+    """Parameters about the caller, sent with every request and not part of fingerprints."""
+    read_failure: Callable[[Response], Exception | None] = read_no_failure
 
 
-def refusal(source: str, response: Response, policy: SourcePolicy, now: datetime) -> SearchSourceError:
-    """The error that an answer other than 200 stands for, with the time of a next try where the source says so."""
-    error = _in_the_sources_words(response, policy) or _by_status(source, response.status)
+def make_refusal(source: str, response: Response, policy: SourcePolicy, now: datetime) -> SearchSourceError:
+    """Return the error that a response other than 200 means, with the time of the next try if the source states it."""
+    error = _read_source_error(response, policy) or _make_status_error(source, response.status)
     error.ids["status"] = response.status
     if isinstance(error, RetryableError):
         if error.retry_after_s is None:
-            error.retry_after_s = retry_after_s(response.headers.get("retry-after"), now)
+            error.retry_after_s = parse_retry_after(response.headers.get("retry-after"), now)
         if error.retry_at is None and error.retry_after_s is not None:
             error.retry_at = now + timedelta(seconds=min(error.retry_after_s, _LONGEST_PROMISE_S))
     elif isinstance(error, CreditsExhaustedError) and error.retry_at is None:
-        error.retry_at = next_midnight(now)
+        error.retry_at = get_next_midnight(now)
     return error
 
 
-def backoff(error: Exception) -> bool | float:
-    """Whether to try again, or after how many seconds when the source said so."""
+def decide_retry(error: Exception) -> bool | float:
+    """Return False for no retry, True for a retry, or the seconds to wait if the source states them."""
     if not isinstance(error, RetryableError):
         return False
     if error.retry_after_s is None:
@@ -118,8 +118,8 @@ def backoff(error: Exception) -> bool | float:
     return error.retry_after_s if error.retry_after_s <= LONGEST_WAIT_S else False
 
 
-def retry_after_s(header: str | None, now: datetime) -> float | None:
-    """The seconds a Retry-After header asks for, written as a number or as a date; None when it says neither."""
+def parse_retry_after(header: str | None, now: datetime) -> float | None:
+    """Return the seconds that a Retry-After header asks for, as a number or as a date; None for other text."""
     if not header:
         return None
     if header.strip().isascii() and header.strip().isdigit():
@@ -132,24 +132,24 @@ def retry_after_s(header: str | None, now: datetime) -> float | None:
     return max(0.0, (at - now).total_seconds())
 
 
-def next_midnight(now: datetime) -> datetime:
-    """When daily credits are counted anew: the next midnight, UTC."""
+def get_next_midnight(now: datetime) -> datetime:
+    """Return the next midnight in UTC, when daily credits are renewed."""
     return (now.astimezone(UTC) + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def _in_the_sources_words(response: Response, policy: SourcePolicy) -> SearchSourceError | None:
+def _read_source_error(response: Response, policy: SourcePolicy) -> SearchSourceError | None:
     try:
-        error = policy.failure(response)
+        error = policy.read_failure(response)
     except Exception:
-        return None  # a refusal that even its own source cannot read is judged by its status
+        return None  # a refusal that the definition cannot read is judged by its status
     return error if isinstance(error, SearchSourceError) else None
 
 
-def _by_status(source: str, status: int) -> SearchSourceError:
+def _make_status_error(source: str, status: int) -> SearchSourceError:
     if status == 429:
-        return RetryableError(f"{source} is limiting requests (429).", rate_limited=True)
+        return RetryableError(f"{source} limits the rate of requests (429).", rate_limited=True)
     if status in RETRIED_STATUSES:
-        return RetryableError(f"{source} cannot answer at the moment ({status}).")
+        return RetryableError(f"{source} is temporarily unavailable ({status}).")
     if status in {401, 403}:
         return NonRetryableError(f"{source} refused the request ({status}).", hint=f"Check the key set for {source}.")
     return NonRetryableError(f"{source} did not accept the request ({status}).")

@@ -7,7 +7,7 @@ import pytest
 from paper_search.domains import get_domain, known_domains
 from paper_search.errors import UnknownDomain
 from paper_search.intent.vocabulary import Vocabulary, make_key
-from paper_search.sources.registry import known_names
+from paper_search.sources.registry import list_known_names
 
 
 def test_the_two_domains_that_ship_are_known() -> None:
@@ -59,7 +59,7 @@ def test_an_acronym_means_what_it_means_in_the_field() -> None:
 
 @pytest.mark.parametrize("name", known_domains())
 def test_priority_sources_are_sources_there_are(name: str) -> None:
-    assert set(get_domain(name).priority_sources) <= set(known_names())
+    assert set(get_domain(name).priority_sources) <= set(list_known_names())
 
 
 @pytest.mark.parametrize("name", known_domains())

@@ -58,7 +58,7 @@ async def test_failures_are_not_kept(tmp_path: Path) -> None:
 async def test_a_forgotten_answer_is_fetched_anew(tmp_path: Path) -> None:
     transport, _ = cached(tmp_path, Response(200, b"<html>"), Response(200, b"{}"))
     await transport.send(REQUEST)
-    await transport.forget(REQUEST)
+    await transport.forget_answer(REQUEST)
     assert (await transport.send(REQUEST)).body == b"{}"
 
 
@@ -76,7 +76,7 @@ async def test_a_cache_that_cannot_be_written_fails_no_search(tmp_path: Path) ->
     in_the_way.write_text("not a folder", encoding="utf-8")
     transport, _ = cached(in_the_way / "cache", Response(200, b"fine"))
     assert (await transport.send(REQUEST)).body == b"fine"
-    await transport.forget(REQUEST)
+    await transport.forget_answer(REQUEST)
 
 
 async def test_what_is_too_old_is_swept_away(tmp_path: Path) -> None:
@@ -105,4 +105,4 @@ async def test_the_cache_never_blocks_the_event_loop(tmp_path: Path) -> None:
     with blockbuster_ctx("paper_search"):
         await transport.send(REQUEST)
         await transport.send(REQUEST)
-        await transport.forget(REQUEST)
+        await transport.forget_answer(REQUEST)

@@ -15,7 +15,7 @@ from paper_search.errors import (
     RetryableError,
     SearchSourceError,
 )
-from paper_search.sources.answer_store import AnswerStore, DamagedEntry, KeptAnswer, KeptFailure, KeptStop
+from paper_search.sources.answer_store import AnswerStore, DamagedEntry, StoredAnswer, StoredFailure, StoredTimeout
 from paper_search.sources.interfaces import Request, Response
 
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
@@ -27,10 +27,10 @@ JSON = st.recursive(
 )
 
 
-def given_back(store: AnswerStore, request: Request = REQUEST, time: int = 0) -> Response:
-    entry = store.read(request)
+def replay(store: AnswerStore, request: Request = REQUEST, time: int = 0) -> Response:
+    entry = store.read_entry(request)
     assert entry is not None
-    return entry.outcomes[time].given_back()
+    return entry.outcomes[time].replay()
 
 
 @pytest.mark.parametrize(
@@ -57,13 +57,13 @@ def given_back(store: AnswerStore, request: Request = REQUEST, time: int = 0) ->
 def test_every_body_comes_back_byte_for_byte(body: bytes, tmp_path: Path) -> None:
     store = AnswerStore(tmp_path)
     answer = Response(200, body, {"content-type": "x"}, seconds=0.125, calls=3)
-    store.write(REQUEST, [KeptAnswer.of(answer)])
-    assert given_back(store) == answer
+    store.write_entry(REQUEST, [StoredAnswer.from_response(answer)])
+    assert replay(store) == answer
 
 
 @given(st.binary())
 def test_no_bytes_are_changed_by_keeping_them(body: bytes) -> None:
-    assert KeptAnswer.of(Response(200, body)).given_back().body == body
+    assert StoredAnswer.from_response(Response(200, body)).replay().body == body
 
 
 @given(JSON)
@@ -72,20 +72,20 @@ def test_json_as_sources_send_it_is_kept_as_json(value: Any) -> None:
         body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
         return
-    kept = KeptAnswer.of(Response(200, body))
-    assert kept.given_back().body == body
+    kept = StoredAnswer.from_response(Response(200, body))
+    assert kept.replay().body == body
     assert kept.encoding == "json"
 
 
 def test_files_can_be_read_and_compared_by_people(tmp_path: Path) -> None:
     store = AnswerStore(tmp_path / "made" / "on demand")
-    store.write(REQUEST, [KeptAnswer.of(Response(200, b'{"title":"A","year":2020}'))])
+    store.write_entry(REQUEST, [StoredAnswer.from_response(Response(200, b'{"title":"A","year":2020}'))])
     (path,) = store.folder.iterdir()
     assert path.name.startswith("tiny-")
     text = path.read_text(encoding="utf-8")
     assert '"ö"' in text
     assert '"title": "A",\n' in text
-    store.write(REQUEST, [KeptAnswer.of(Response(200, b"<a>\n<b>\n"))])
+    store.write_entry(REQUEST, [StoredAnswer.from_response(Response(200, b"<a>\n<b>\n"))])
     assert '"<a>\\n",\n' in path.read_text(encoding="utf-8")
 
 
@@ -105,50 +105,59 @@ def test_files_can_be_read_and_compared_by_people(tmp_path: Path) -> None:
 )
 def test_a_failure_is_raised_again_as_it_was(error: SearchSourceError, tmp_path: Path) -> None:
     store = AnswerStore(tmp_path)
-    store.write(REQUEST, [KeptFailure.of(error)])
+    store.write_entry(REQUEST, [StoredFailure.from_error(error)])
     for _ in range(2):
         with pytest.raises(type(error)) as caught:
-            given_back(store)
+            replay(store)
         again = caught.value
         assert type(again) is type(error)
         assert vars(again) == vars(error)
 
 
 def test_ids_that_are_no_plain_values_are_left_out_of_a_kept_failure() -> None:
-    assert KeptFailure.of(NonRetryableError("x", source="tiny", path=Path(), many=[1])).ids == {"source": "tiny"}
+    assert StoredFailure.from_error(NonRetryableError("x", source="tiny", path=Path(), many=[1])).ids == {
+        "source": "tiny"
+    }
 
 
 def test_outcomes_keep_their_order(tmp_path: Path) -> None:
     store = AnswerStore(tmp_path)
-    store.write(REQUEST, [KeptFailure.of(RetryableError("x")), KeptAnswer.of(Response(200, b"2")), KeptStop()])
+    store.write_entry(
+        REQUEST,
+        [
+            StoredFailure.from_error(RetryableError("x")),
+            StoredAnswer.from_response(Response(200, b"2")),
+            StoredTimeout(),
+        ],
+    )
     with pytest.raises(RetryableError):
-        given_back(store)
-    assert given_back(store, time=1).body == b"2"
+        replay(store)
+    assert replay(store, time=1).body == b"2"
     with pytest.raises(TimeoutError):
-        given_back(store, time=2)
+        replay(store, time=2)
 
 
 def test_what_is_not_there_or_was_removed_is_none(tmp_path: Path) -> None:
     store = AnswerStore(tmp_path / "absent")
-    assert store.read(REQUEST) is None
-    store.remove(REQUEST)
-    store.write(REQUEST, [KeptStop()])
-    store.remove(REQUEST)
-    assert store.read(REQUEST) is None
+    assert store.read_entry(REQUEST) is None
+    store.remove_entry(REQUEST)
+    store.write_entry(REQUEST, [StoredTimeout()])
+    store.remove_entry(REQUEST)
+    assert store.read_entry(REQUEST) is None
     assert list(store.folder.iterdir()) == []
 
 
 def test_a_file_of_another_request_is_not_taken_for_this_one(tmp_path: Path) -> None:
     store = AnswerStore(tmp_path)
     other = Request("tiny", "https://tiny.example/other")
-    store.write(other, [KeptStop()])
-    store.path(other).rename(store.path(REQUEST))
-    assert store.read(REQUEST) is None
+    store.write_entry(other, [StoredTimeout()])
+    store.get_path(other).rename(store.get_path(REQUEST))
+    assert store.read_entry(REQUEST) is None
 
 
 def test_a_source_name_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
     store = AnswerStore(tmp_path / "inside")
-    store.write(Request("../../evil\x00", "https://a.example"), [KeptStop()])
+    store.write_entry(Request("../../evil\x00", "https://a.example"), [StoredTimeout()])
     assert [path.parent for path in tmp_path.rglob("*.json")] == [store.folder]
 
 
@@ -171,17 +180,17 @@ def test_a_source_name_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
 )
 def test_a_damaged_file_is_named(content: bytes, tmp_path: Path) -> None:
     store = AnswerStore(tmp_path)
-    path = store.path(REQUEST)
+    path = store.get_path(REQUEST)
     path.write_bytes(content)
     with pytest.raises(DamagedEntry, match=path.name):
-        store.read(REQUEST)
+        store.read_entry(REQUEST)
     with pytest.raises(DamagedEntry, match=path.name):
-        store.entries()
+        store.read_entries()
 
 
 def test_an_entry_written_by_hand_needs_little(tmp_path: Path) -> None:
     request = Request("tiny", "https://tiny.example/works", (("q", "a"),))
-    AnswerStore(tmp_path).path(request).write_text(
+    AnswerStore(tmp_path).get_path(request).write_text(
         json.dumps(
             {
                 "format": 1,
@@ -191,4 +200,4 @@ def test_an_entry_written_by_hand_needs_little(tmp_path: Path) -> None:
         ),
         encoding="utf-8",
     )
-    assert given_back(AnswerStore(tmp_path), request) == Response(200, b'{"items":[]}')
+    assert replay(AnswerStore(tmp_path), request) == Response(200, b'{"items":[]}')

@@ -7,7 +7,12 @@ import pytest
 
 from paper_search.models import SourceReport, SourceStatus
 from paper_search.sources.http_source import HttpSource
-from paper_search.sources.installed_sources import GROUP, InstalledDefinition, InstalledTransport, installed_sources
+from paper_search.sources.installed_sources import (
+    GROUP,
+    InstalledDefinition,
+    InstalledTransport,
+    list_installed_sources,
+)
 from paper_search.sources.recording import Recording
 from tests.paper_search.sources.tiny import strategy
 from uraniborg.kernel.errors import NotFound
@@ -93,9 +98,9 @@ class Blocking:
         (ImportError("no such module"), "ImportError"),
         (7, "TypeError"),
         (not_callable_with_nothing, "TypeError"),
-        (lambda: None, "gives no source"),
-        (Nameless, "gives no source"),
-        (Blocking, "gives no source"),
+        (lambda: None, "does not return a source"),
+        (Nameless, "does not return a source"),
+        (Blocking, "does not return a source"),
         (lambda: Shelf(RuntimeError("boom")), "RuntimeError"),
         (lambda: Shelf(TimeoutError()), "TimeoutError"),
         (lambda: Shelf(None), "NoneType"),
@@ -159,7 +164,7 @@ def test_entry_points_are_listed_by_name_without_being_loaded(monkeypatch: pytes
         return listed
 
     monkeypatch.setattr("paper_search.sources.installed_sources.entry_points", entry_points)
-    assert list(installed_sources()) == ["shelf", "zettel"]
+    assert list(list_installed_sources()) == ["shelf", "zettel"]
 
 
 async def test_an_installed_source_is_searched_for_identifiers_and_only_these_works_are_kept() -> None:

@@ -206,7 +206,10 @@ async def test_two_recordings_of_the_same_answers_are_the_same_files(tmp_path: P
         ('{"format": 2, "recorded_at": "2026-01-01T00:00:00Z", "query": "x"}', "format"),
         ('{"format": 1, "recorded_at": "yesterday", "query": "x"}', "recorded_at"),
         ('{"format": 1, "recorded_at": "2026-01-01T00:00:00", "query": "x"}', "timezone"),
-        ('{"format": 1, "recorded_at": "2026-01-01T00:00:00Z", "query": "x", "complete": false}', "never finished"),
+        (
+            '{"format": 1, "recorded_at": "2026-01-01T00:00:00Z", "query": "x", "complete": false}',
+            "unfinished recording",
+        ),
     ],
 )
 def test_a_folder_that_is_no_recording_is_refused_in_words(tmp_path: Path, manifest: str | None, says: str) -> None:
@@ -238,7 +241,7 @@ async def test_a_damaged_answer_is_found_when_the_recording_is_opened(tmp_path: 
 async def test_a_recording_that_was_cut_short_is_not_taken_for_a_whole_one(tmp_path: Path) -> None:
     transport = start(tmp_path).record(FakeTransport({URL: page("A")}))
     await transport.send(REQUEST)
-    with pytest.raises(InvalidRecording, match="never finished"):
+    with pytest.raises(InvalidRecording, match="unfinished recording"):
         Recording.open(tmp_path)
     await transport.aclose()
     assert Recording.open(tmp_path).outcomes
@@ -248,7 +251,7 @@ def test_nothing_that_lies_in_a_folder_is_recorded_over(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine", encoding="utf-8")
     with pytest.raises(InvalidRecording, match="not empty"):
         start(tmp_path)
-    with pytest.raises(InvalidRecording, match="cannot be recorded into"):
+    with pytest.raises(InvalidRecording, match="cannot be written"):
         start(tmp_path / "thesis.tex")
 
 
@@ -266,7 +269,7 @@ async def test_a_disk_that_refuses_leaves_the_search_whole_and_the_recording_inc
     assert (await transport.send(REQUEST)).status == 200
     await transport.aclose()
     assert inner.closed
-    with pytest.raises(InvalidRecording, match="never finished"):
+    with pytest.raises(InvalidRecording, match="unfinished recording"):
         Recording.open(tmp_path)
 
 

@@ -64,13 +64,13 @@ def test_a_session_is_copied_before_it_is_migrated(old: OldData) -> None:
 def test_deleting_a_session_deletes_its_copy(old: OldData) -> None:
     file, session_id = old.session_file("approved"), old.ids["sessions"]["approved"]
     files = SessionFiles(file.parent)
-    files.steps(session_id)
+    files.list_steps(session_id)
     unfinished = file.with_name(f".{copy_of(file).name}.new")
     unfinished.touch()
     files.delete(session_id)
     assert [path.name for path in file.parent.iterdir() if session_id in path.name] == []
     with pytest.raises(SessionNotFound):
-        files.steps(session_id)
+        files.list_steps(session_id)
 
 
 def test_deleting_from_a_folder_that_is_not_there_is_no_error(tmp_path: Path) -> None:

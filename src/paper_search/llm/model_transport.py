@@ -1,4 +1,4 @@
-"""A model asked through a transport, so that its answers are recorded and replayed like those of any source."""
+"""A model behind a transport, so that its answers are recorded and replayed like those of any source."""
 
 import json
 from typing import Any, Final, cast
@@ -13,26 +13,28 @@ _FAILURES: Final = {kind.code: kind for kind in (LLMError, LLMAuthError, LLMRate
 
 
 class ModelTransport:
-    """Hands requests made by a `TransportedModel` to the model, and all others on."""
+    """Sends the requests of a `TransportedModel` to the model, and all others to another transport."""
 
     def __init__(self, model: LLMProvider, inner: Transport) -> None:
         self._model = model
         self._inner = inner
 
     async def send(self, request: Request) -> Response:
+        """Return the model's answer or error as a response, or the response of the other transport."""
         if request.source != NAME:
             return await self._inner.send(request)
-        asked = dict(request.form)
+        prompt = dict(request.form)
         try:
             if request.url == _TEXT:
-                answer: object = await self._model.complete(asked["system"], asked["user"])
+                answer: object = await self._model.complete(prompt["system"], prompt["user"])
             else:
-                answer = await self._model.complete_json(asked["system"], asked["user"], json.loads(asked["schema"]))
+                answer = await self._model.complete_json(prompt["system"], prompt["user"], json.loads(prompt["schema"]))
         except LLMError as error:
-            return _said({"failed": error.code, "message": error.message})
-        return _said({"answer": answer})
+            return _make_response({"failed": error.code, "message": error.message})
+        return _make_response({"answer": answer})
 
     async def aclose(self) -> None:
+        """Close the other transport."""
         await self._inner.aclose()
 
 
@@ -43,12 +45,14 @@ class TransportedModel:
         self._transport = transport
 
     async def complete(self, system: str, user: str) -> str:
-        return str(await self._ask(_TEXT, system, user, None))
+        """Return the model's answer. Raise LLMError if there is none."""
+        return str(await self._request_answer(_TEXT, system, user, None))
 
     async def complete_json(self, system: str, user: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
-        return cast("dict[str, Any]", await self._ask(_JSON, system, user, schema))
+        """Return the JSON object in the model's answer. Raise LLMError if there is none."""
+        return cast("dict[str, Any]", await self._request_answer(_JSON, system, user, schema))
 
-    async def _ask(self, url: str, system: str, user: str, schema: dict[str, Any] | None) -> object:
+    async def _request_answer(self, url: str, system: str, user: str, schema: dict[str, Any] | None) -> object:
         form = (("system", system), ("user", user), ("schema", json.dumps(schema, sort_keys=True)))
         reply = json.loads((await self._transport.send(Request(NAME, url, form=form))).body)
         if "answer" in reply:
@@ -56,5 +60,5 @@ class TransportedModel:
         raise _FAILURES.get(reply["failed"], LLMError)(reply["message"])
 
 
-def _said(reply: dict[str, object]) -> Response:
+def _make_response(reply: dict[str, object]) -> Response:
     return Response(200, json.dumps(reply, ensure_ascii=False).encode("utf-8", "surrogatepass"))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.errors import LLMResponseError
-from paper_search.llm.json_text import extract_json
+from paper_search.llm.provider import extract_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -1,34 +1,41 @@
-"""For doors outside of any session, such as a terminal: what a checkpoint asks, and whether a decision answers it."""
+"""Checkpoints of sessions in the inbox: adding them, formatting them, and checking decisions that come from there."""
 
 from typing import Any
 
 from paper_search.notices import mark_title
-from paper_search.sessions.answers import from_inbox
-from paper_search.sessions.edits import EXAMPLE
-from paper_search.sessions.state import stored_state
+from paper_search.sessions.decisions import EDIT_EXAMPLE, check_inbox_decision
+from paper_search.sessions.replies import build_checkpoint_payload, write_question
+from paper_search.sessions.state import PART, PendingCheckpoint, read_session_state
 from paper_search.sessions.store import SessionFiles, SessionStore
 from uraniborg.kernel.inbox import AlreadyDecided, Entry, Inbox, InboxPort
 from uraniborg.kernel.inbox import Decision as InboxDecision
 
 
+def add_to_inbox(inbox: InboxPort, query: str, pending: PendingCheckpoint) -> Entry:
+    """Add the checkpoint to the inbox and return its entry; an existing entry stays as it is."""
+    checkpoint = pending.checkpoint
+    payload = {"query": query, "question": write_question(checkpoint), **build_checkpoint_payload(checkpoint)}
+    return inbox.put(checkpoint.checkpoint_id, PART, checkpoint.kind.value, checkpoint.run_id, payload)
+
+
 def check_answer(
     entry: Entry, given: InboxDecision, *, inbox: InboxPort | None = None, store: SessionStore | None = None
 ) -> None:
-    """Raises InvalidDecision unless `given` answers the entry; AlreadyDecided or SessionNotFound when none can."""
+    """Raise InvalidDecision unless the decision fits the entry; AlreadyDecided or SessionNotFound if none can."""
     store = store or SessionFiles()
-    state = stored_state(store, inbox or Inbox(), entry.subject)
-    if state.waiting is None or state.checkpoint_id != entry.id:
+    state = read_session_state(store, inbox or Inbox(), entry.subject)
+    if state.pending is None or state.checkpoint_id != entry.id:
         raise AlreadyDecided(entry)
-    from_inbox(given, state.waiting)
+    check_inbox_decision(given, state.pending)
     store.touch(entry.subject)
 
 
-def told_in_full(payload: dict[str, Any]) -> list[str]:
-    """What the checkpoint shows, line by line."""
-    return _papers(payload) if "papers" in payload else _strategy(payload["strategy"])
+def format_payload(payload: dict[str, Any]) -> list[str]:
+    """Return the payload of a checkpoint as lines of text."""
+    return _format_papers(payload) if "papers" in payload else _format_strategy(payload["strategy"])
 
 
-def _strategy(strategy: dict[str, Any]) -> list[str]:
+def _format_strategy(strategy: dict[str, Any]) -> list[str]:
     queries = [f"query    {query['boolean_query']}" for query in strategy["queries"]]
     filters = ", ".join(f"{name} {value}" for name, value in strategy["filters"].items())
     sources = ", ".join(strategy["sources"]) or "all"
@@ -36,19 +43,18 @@ def _strategy(strategy: dict[str, Any]) -> list[str]:
         *queries,
         f"sources  {sources}",
         f"filters  {filters}",
-        *_inherited(strategy),
+        *_format_inherited_parts(strategy),
         "",
-        f"Edit it with --data, for example: {EXAMPLE}",
+        f"Edit it with --data, for example: {EDIT_EXAMPLE}",
     ]
 
 
-def _inherited(strategy: dict[str, Any]) -> list[str]:
-    """Return a line for each part that comes from an earlier round."""
+def _format_inherited_parts(strategy: dict[str, Any]) -> list[str]:
     origins = [origin for origin in strategy.get("origins", []) if origin["inherited"]]
     return [f"inherited  {origin['part']}: {origin['value']} ({origin['reason']})" for origin in origins]
 
 
-def _papers(payload: dict[str, Any]) -> list[str]:
+def _format_papers(payload: dict[str, Any]) -> list[str]:
     lines: list[str] = []
     for paper in payload["papers"]:
         more = f" and {paper['more_authors']} more" if paper["more_authors"] else ""

@@ -11,23 +11,20 @@ from paper_search.errors import NonRetryableError, SearchSourceError
 from paper_search.models import SearchConstraints, SearchQuery
 from paper_search.query.languages import parse_language, to_bibliographic_code, to_english_name
 from paper_search.sources.interfaces import Request
-from paper_search.sources.parsing import (
-    element_text,
-    first_link,
-    items,
-    json_object,
-    mapping,
-    next_page,
-    number,
-    objects,
-    page_range,
-    paper,
-    refused,
+from paper_search.sources.record_fields import (
+    as_list,
+    as_object,
+    build_paper,
+    clean_text,
+    find_year,
+    format_page_range,
+    get_element_text,
+    get_first_link,
+    list_objects,
+    parse_count,
     strip_markup,
-    text,
-    xml_root,
-    year_of,
 )
+from paper_search.sources.response_bodies import build_next_request, make_refusal_error, parse_json_object, parse_xml
 from tests.paper_search.sources.answers import DEFINITIONS, SAMPLES, answer, asking, params
 
 JUNK: st.SearchStrategy[Any] = st.recursive(
@@ -65,7 +62,7 @@ NO_ANSWERS = {
 @pytest.mark.parametrize("kind", NO_ANSWERS)
 def test_a_body_that_is_no_answer_is_an_error_of_the_source(source: str, kind: str) -> None:
     with pytest.raises(SearchSourceError) as caught:
-        DEFINITIONS[source].read(asking(source), answer(NO_ANSWERS[kind]), 10)
+        DEFINITIONS[source].read_response(asking(source), answer(NO_ANSWERS[kind]), 10)
     assert source in caught.value.message
 
 
@@ -95,7 +92,7 @@ def test_a_wrong_type_anywhere_in_an_answer_is_read_or_refused(source: str, data
 @pytest.mark.parametrize("source", DEFINITIONS)
 @given(status=st.integers(300, 599), body=st.binary() | JUNK.map(lambda value: json.dumps(value).encode()))
 def test_any_refusal_is_an_error_of_the_source_or_left_to_the_transport(source: str, status: int, body: bytes) -> None:
-    error = DEFINITIONS[source].failure(answer(body, status))
+    error = DEFINITIONS[source].read_failure(answer(body, status))
     assert error is None or isinstance(error, SearchSourceError)
 
 
@@ -105,7 +102,7 @@ def test_any_query_gives_at_most_one_request_of_bounded_length(
     source: str, query: str, limit: int, years: tuple[int | None, int | None]
 ) -> None:
     filters = SearchConstraints(year_from=years[0], year_to=years[1], language="en")
-    requests = DEFINITIONS[source].requests(SearchQuery(keywords=[], boolean_query=query), filters, limit)
+    requests = DEFINITIONS[source].build_requests(SearchQuery(keywords=[], boolean_query=query), filters, limit)
     assert len(requests) <= 1
     for request in requests:
         assert request.source == source == DEFINITIONS[source].name
@@ -135,7 +132,7 @@ def test_no_more_is_asked_for_than_is_wanted_or_a_page_holds(source: str, limit:
 
 def _read_or_refuse(source: str, body: bytes) -> None:
     try:
-        page = DEFINITIONS[source].read(asking(source), answer(body), 10)
+        page = DEFINITIONS[source].read_response(asking(source), answer(body), 10)
     except SearchSourceError:
         return
     for found in page.papers:
@@ -168,11 +165,11 @@ def _places(value: Any, way: tuple[str | int, ...] = ()) -> list[tuple[str | int
     ],
 )
 def test_text_is_one_clean_line(raw: object, clean: str) -> None:
-    assert text(raw) == clean
+    assert clean_text(raw) == clean
 
 
 def test_a_number_too_long_to_write_is_no_text() -> None:
-    assert text(10**5000) == ""
+    assert clean_text(10**5000) == ""
 
 
 @pytest.mark.parametrize(
@@ -202,8 +199,8 @@ def test_stripping_markup_never_raises_and_leaves_one_line(raw: str) -> None:
 
 
 def test_text_inside_an_element_includes_that_of_its_markup() -> None:
-    assert element_text(fromstring("<t>a <i>b <sub>2</sub></i> c</t>")) == "a b 2 c"
-    assert element_text(None) == ""
+    assert get_element_text(fromstring("<t>a <i>b <sub>2</sub></i> c</t>")) == "a b 2 c"
+    assert get_element_text(None) == ""
 
 
 @pytest.mark.parametrize(
@@ -225,56 +222,56 @@ def test_text_inside_an_element_includes_that_of_its_markup() -> None:
     ],
 )
 def test_a_year_is_found_in_numbers_and_dates(raw: object, year: int | None) -> None:
-    assert year_of(raw) == year
+    assert find_year(raw) == year
 
 
 def test_the_first_plausible_year_counts() -> None:
-    assert year_of(None, 0, "2019", 2020) == 2019
+    assert find_year(None, 0, "2019", 2020) == 2019
 
 
 @pytest.mark.parametrize(
     ("raw", "count"), [(7, 7), ("7", 7), (7.0, 7), (-1, None), (7.5, None), (True, None), ("x", None)]
 )
 def test_numbers_are_whole_and_not_negative(raw: object, count: int | None) -> None:
-    assert number(raw) == count
-    assert number(float("nan")) is number(float("inf")) is number("²") is None
+    assert parse_count(raw) == count
+    assert parse_count(float("nan")) is parse_count(float("inf")) is parse_count("²") is None
 
 
 def test_only_web_addresses_count_as_links() -> None:
-    assert first_link(
+    assert get_first_link(
         None, "", "http:///broken", "ftp://x.org/a", "javascript:x", "http://[bad", "https://x.org/a"
     ) == ("https://x.org/a")
-    assert first_link("https://x.org/a b") is None
+    assert get_first_link("https://x.org/a b") is None
 
 
 def test_pages_have_one_spelling() -> None:
-    assert page_range("12 – 34") == page_range("12--34") == page_range("12", "34") == "12-34"
-    assert page_range("12", "12") == page_range(12) == "12"
-    assert page_range(None) is None
+    assert format_page_range("12 – 34") == format_page_range("12--34") == format_page_range("12", "34") == "12-34"
+    assert format_page_range("12", "12") == format_page_range(12) == "12"
+    assert format_page_range(None) is None
 
 
 def test_wrong_shapes_become_empty_ones() -> None:
-    assert mapping([1]) == mapping(None) == {}
-    assert items(None) == []
-    assert items({"a": 1}) == [{"a": 1}]
-    assert objects([{"a": 1}, None, "x", {"b": 2}]) == [{"a": 1}, {"b": 2}]
+    assert as_object([1]) == as_object(None) == {}
+    assert as_list(None) == []
+    assert as_list({"a": 1}) == [{"a": 1}]
+    assert list_objects([{"a": 1}, None, "x", {"b": 2}]) == [{"a": 1}, {"b": 2}]
 
 
 def test_a_next_page_replaces_only_the_parameters_named() -> None:
     request = Request("crossref", "https://example.org", (("rows", "5"), ("per-page", "5"), ("q", "x")))
-    assert dict(next_page(request, rows=9, per_page=7).params) == {"rows": "9", "per-page": "7", "q": "x"}
+    assert dict(build_next_request(request, rows=9, per_page=7).params) == {"rows": "9", "per-page": "7", "q": "x"}
 
 
 def test_a_record_without_title_is_no_paper() -> None:
     for title in (None, "", "  ", "<i></i>", ["x"], {"x": 1}):
-        assert paper("crossref", "1", title, authors=[], identifiers={}, links=()) is None
+        assert build_paper("crossref", "1", title, authors=[], identifiers={}, links=()) is None
 
 
 def test_a_record_without_id_is_named_by_what_identifies_it() -> None:
-    found = paper("crossref", None, "T", authors=[], identifiers={"doi": "10.5555/x"}, links=())
+    found = build_paper("crossref", None, "T", authors=[], identifiers={"doi": "10.5555/x"}, links=())
     assert found is not None
     assert found.records[0].record_id == "10.5555/x"
-    unidentified = paper("crossref", None, "T", authors=[], identifiers={}, links=())
+    unidentified = build_paper("crossref", None, "T", authors=[], identifiers={}, links=())
     assert unidentified is not None
     assert unidentified.records[0].record_id == "T"
 
@@ -291,37 +288,37 @@ def test_what_is_no_name_is_no_author() -> None:
         "王磊",
         "23andClay Team",
     ]
-    found = paper("s", "1", "Glazes", authors=[(name, None) for name in names], identifiers={}, links=())
+    found = build_paper("s", "1", "Glazes", authors=[(name, None) for name in names], identifiers={}, links=())
     assert found is not None
     assert [author.name for author in found.authors] == ["Ada Example", "王磊", "23andClay Team"]
 
 
 def test_hundreds_of_authors_and_right_to_left_text_are_kept() -> None:
     names = [(f"Author {i}", None) for i in range(300)] + [("محمد علي", None), ("", None)]
-    found = paper("crossref", "1", "دراسة \x00 جديدة", authors=names, identifiers={}, links=())
+    found = build_paper("crossref", "1", "دراسة \x00 جديدة", authors=names, identifiers={}, links=())
     assert found is not None
     assert found.title == "دراسة جديدة"
     assert [author.name for author in found.authors] == [name for name, _ in names if name]
 
 
 def test_one_stray_byte_does_not_spoil_a_json_answer() -> None:
-    assert json_object("x", answer(b'\xef\xbb\xbf{"title": "caf\xe9"}'))["title"] == "caf\ufffd"
+    assert parse_json_object("x", answer(b'\xef\xbb\xbf{"title": "caf\xe9"}'))["title"] == "caf\ufffd"
 
 
 def test_an_entity_bomb_is_refused_before_it_is_read() -> None:
     with pytest.raises(NonRetryableError, match="declares entities"):
-        xml_root("arxiv", answer(ENTITY_BOMB))
-    assert xml_root("pubmed", answer('<!DOCTYPE a PUBLIC "x" "https://x.org/x.dtd"><a/>')).tag == "a"
+        parse_xml("arxiv", answer(ENTITY_BOMB))
+    assert parse_xml("pubmed", answer('<!DOCTYPE a PUBLIC "x" "https://x.org/x.dtd"><a/>')).tag == "a"
 
 
 def test_a_refusal_is_told_in_the_words_of_the_source_unless_it_may_pass() -> None:
-    error = refused("crossref", answer("", 400), "no such filter " + "x" * 999)
+    error = make_refusal_error("crossref", answer("", 400), "no such filter " + "x" * 999)
     assert error is not None
     assert error.message.startswith("crossref refused the request (400): no such filter xxx")
     assert len(error.message) < 400
     for status in (200, 302, 408, 425, 429, 500, 503):
-        assert refused("crossref", answer("", status), "wait") is None
-    assert refused("crossref", answer("", 404), None) is None
+        assert make_refusal_error("crossref", answer("", status), "wait") is None
+    assert make_refusal_error("crossref", answer("", 404), None) is None
 
 
 @pytest.mark.parametrize("name", ["en", "EN", "eng", "English", "en-US", "en_GB"])
