@@ -4,7 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from universe.config import UniverseConfig, load_config
-from universe.store.address import store_at
+from universe.store.factory import make_store
 from uraniborg.kernel.logging import configure_logging
 from uraniborg.kernel.serving import apply_options, require_server_extra, serve
 
@@ -34,7 +34,7 @@ def serve_universes(options: dict[str, Any], *, as_json: bool) -> None:
 
 async def _check_store(config: UniverseConfig) -> None:
     """Raise the error that prevents the use of the database, before the address is printed."""
-    store = store_at(config.address)
+    store = make_store(config.address)
     await store.open()
     await store.close()
 
