@@ -173,10 +173,10 @@ def test_every_error_code_is_documented() -> None:
     import pflow.library.manager
     import pflow.mcp_config
     import pflow.registry.loader
-    import universe.domain.catalogue
+    import universe.domain.command_catalogue
     import universe.errors
-    import universe.exchange
     import universe.systems.catalogue
+    import universe.universe_files
     import uraniborg.kernel.connections
     import uraniborg.kernel.errors
     import uraniborg.kernel.files
@@ -194,8 +194,8 @@ def test_every_error_code_is_documented() -> None:
             paper_library.errors,
             paper_library.serving,
             universe.errors,
-            universe.exchange,
-            universe.domain.catalogue,
+            universe.universe_files,
+            universe.domain.command_catalogue,
             universe.systems.catalogue,
             pflow.errors,
             pflow.cli.run_arguments,
@@ -313,10 +313,10 @@ def test_every_option_of_a_command_is_documented(command: str, page_name: str) -
 
 
 def test_the_pages_about_universes_say_what_the_code_says() -> None:
-    from universe.domain.catalogue import as_markdown
-    from universe.pages import concepts_text
+    from universe.domain.command_catalogue import write_reference
+    from universe.pages import read_concepts
 
-    pages = {"reference/universe-commands.md": as_markdown(), "concepts/universes.md": concepts_text()}
+    pages = {"reference/universe-commands.md": write_reference(), "concepts/universes.md": read_concepts()}
     for name, text in pages.items():
         assert (ROOT / "docs" / name).read_text(encoding="utf-8") == text.rstrip() + "\n", "run `make docs`"
 

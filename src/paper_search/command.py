@@ -111,7 +111,7 @@ def export(
 
     async def work() -> None:
         async with open_manager() as manager:
-            await export_session(manager, await manager.resolve(session), chosen, output)
+            await export_session(manager, await manager.resolve_id(session), chosen, output)
 
     asyncio.run(work())
 

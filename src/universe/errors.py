@@ -70,7 +70,7 @@ class MalformedCommand(InvalidInput):
         )
 
     @classmethod
-    def of(cls, problems: list[dict[str, Any]], **ids: Any) -> "MalformedCommand":
+    def from_problems(cls, problems: list[dict[str, Any]], **ids: Any) -> "MalformedCommand":
         """Return the error for these problems, of which the first gives `path` and `allowed`."""
         first, *more = problems
         error = cls(first["path"], first["problem"], allowed=first.get("allowed"), **ids)
@@ -105,7 +105,7 @@ class MalformedState(InvalidInput):
         )
 
     @classmethod
-    def of(cls, problems: list[dict[str, Any]]) -> "MalformedState":
+    def from_problems(cls, problems: list[dict[str, Any]]) -> "MalformedState":
         """Return the error for these problems, of which the first gives `path` and `allowed`."""
         first, *more = problems
         error = cls(first["path"], first["problem"], allowed=first.get("allowed"))

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from universe.config import UniverseConfig, load_config
-from universe.store.address import store_at
+from universe.store.factory import make_store
 from uraniborg.kernel.errors import MissingExtra, invalid
 from uraniborg.kernel.hosts import authority_of
 from uraniborg.kernel.logging import configure_logging
@@ -45,7 +45,7 @@ def serve(options: dict[str, Any], *, as_json: bool) -> None:
 
 async def _try(config: UniverseConfig) -> None:
     """Raises what keeps the database from being used, before anybody is told that it is served."""
-    store = store_at(config.address)
+    store = make_store(config.address)
     await store.open()
     await store.close()
 

@@ -14,10 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from universe.app import make_app
-from universe.bibliography import collect_sources, write_bibliography
 from universe.config import UniverseConfig
-from universe.drawing import draw
 from universe.nbody.reports import headline, report_run
+from universe.pictures import write_orbit_picture
+from universe.provenance.bibliography import collect_sources, write_bibliography
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.mcp.testing import http_client_for, json_of, serving
 from uraniborg.kernel.wording import counted
@@ -70,7 +70,7 @@ def _leave(console: Console, state: dict[str, Any], output: Path) -> None:
     line.add_row(Text("  n-body          ", "dim"), headline(run.reply))
     console.print(line)
     console.print()
-    draw(state, output / "trappist-1.png", title="TRAPPIST-1", t=None, scale="auto")
+    write_orbit_picture(state, output / "trappist-1.png", title="TRAPPIST-1", t=None, scale="auto")
     write_atomic(output / "trappist-1.bib", write_bibliography(collect_sources(state["stars"])))
 
 

@@ -258,7 +258,7 @@ async def test_an_export_is_the_text_itself(house: House, format_name: str, expo
         result = await client.call_tool("export_results", {"session_id": session_id, "format": format_name})
         manager = mcp_server._session_manager  # pyright: ignore[reportPrivateUsage]
         assert manager is not None
-        assert text_of(result) == export(await manager.result(session_id))
+        assert text_of(result) == export(await manager.get_result(session_id))
         assert not result.isError
 
 
@@ -742,7 +742,7 @@ async def test_a_client_that_cancels_ends_its_wait_and_not_the_session(house: Ho
         session = manager.get(session_id)
         assert session is not None
         gate.set()
-        await eventually(lambda: session.waiting is not None)
+        await eventually(lambda: session.pending is not None)
         again = (await wire.ask(deciding))["result"]
         outcome = json.loads(again["content"][0]["text"])
         assert (outcome["checkpoint_kind"], outcome["iteration"]) == (REVIEW, 1)

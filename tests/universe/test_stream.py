@@ -364,7 +364,7 @@ class TestStalling:
     async def test_a_listener_that_takes_nothing_slows_nobody_and_is_dropped_and_can_catch_up(
         self, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
-        logger = logging.getLogger("universe.stream")  # also where another test has taken over the root logger
+        logger = logging.getLogger("universe.event_stream")  # also where another test has taken over the root logger
         logger.addHandler(caplog.handler)
         caplog.set_level(logging.WARNING, logger.name)
         async with (

@@ -66,17 +66,17 @@ def make_hits(
 ) -> list[Hit]:
     """Return a hit for each of `rows`; `filtered` names the fields that matched them all."""
     matcher = Matcher.of(compiled)
-    fields_of = _FieldMatcher(matcher, compiled, filtered)
+    parse_fields = _FieldMatcher(matcher, compiled, filtered)
     with_words = _with_words_in_full_text(shelf, [row.no for row in rows], compiled)
     left = SNIPPET_READ
     hits: list[Hit] = []
     for row, score in zip(rows, scores, strict=True):
         in_full_text = row.no in with_words
-        in_abstract = not in_full_text or fields_of.has_phrases(row.abstract)
+        in_abstract = not in_full_text or parse_fields.has_phrases(row.abstract)
         passage = _find_passage(shelf, row, matcher, left, in_abstract=in_abstract)
         left -= passage.read
         offset = passage.locate()
-        matched, names = fields_of.find(row, passage.abstract_names, in_full_text)
+        matched, names = parse_fields.find(row, passage.abstract_names, in_full_text)
         section = None if offset is None else _section(row, passage.source, offset)
         hits.append(Hit(row, score, passage.snippet.markdown, matched, section, offset, names))
     return hits

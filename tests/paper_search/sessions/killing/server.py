@@ -195,7 +195,7 @@ SABOTAGES: Final[dict[str, tuple[str, Any, str, Callable[[Any], Any]]]] = {
     "decisions are not journaled": ("decisions_lost", SessionFiles, "write", _forgetting_decisions),
     "a decision is taken for two checkpoints": ("decisions_applied_twice", SessionManager, "decide", _deciding_twice),
     "the journal cannot be read": ("sessions_unreadable", SessionFiles, "read", _misreading("intent", "{", "[")),
-    "sources are asked again": ("answers_fetched_again", SessionFiles, "steps", _hiding_searches),
+    "sources are asked again": ("answers_fetched_again", SessionFiles, "list_steps", _hiding_searches),
     "another strategy is proposed": (
         "replies_changed",
         SessionFiles,
