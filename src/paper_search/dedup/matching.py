@@ -21,7 +21,7 @@ _KINDS = {
 _LONGEST = 500
 
 
-def are_venues_contradictory(left: str, right: str) -> bool:
+def has_venue_conflict(left: str, right: str) -> bool:
     """Return True if the venues are of different kinds, such as a journal and a conference."""
     return None not in (kinds := {_read_venue(left)[0], _read_venue(right)[0]}) and len(kinds) > 1
 
@@ -103,7 +103,7 @@ def match_records(left: Record, right: Record, differ: Difference) -> Match | No
     return None
 
 
-def are_contradictory(left: Record, right: Record) -> bool:
+def has_conflict(left: Record, right: Record) -> bool:
     """Return True if two records cannot be one paper, even if a third record resembles both."""
     if _has_identifier_conflict(left, right) or _is_other_edition(left, right):
         return True
@@ -142,7 +142,7 @@ def _is_other_edition(left: Record, right: Record) -> bool:
     here, there = left.paper.venue, right.paper.venue
     if apart > _YEARS_APART or not here or not there or here == there:
         return apart > _YEARS_APART
-    return are_venues_contradictory(here, there) or (apart > 0 and not can_be_same_venue(here, there))
+    return has_venue_conflict(here, there) or (apart > 0 and not can_be_same_venue(here, there))
 
 
 def _drop_spilled_words(left: Record, right: Record, differ: Difference) -> Difference:

@@ -123,9 +123,12 @@ def _normalise_paper(paper: RawPaper) -> tuple[RawPaper, dict[str, str]]:
     if doi:
         known = {**normalise_identifiers({"doi": doi}), **known, "doi": doi}
     # Identifiers that cannot be normalised identify nothing here, but stay in the paper.
-    kept = {**known, **{scheme: text for scheme, text in paper.identifiers.items() if scheme not in known and text}}
-    if kept != paper.identifiers or doi != paper.doi:
-        paper = paper.model_copy(update={"identifiers": kept, "doi": doi})
+    identifiers = {
+        **known,
+        **{scheme: text for scheme, text in paper.identifiers.items() if scheme not in known and text},
+    }
+    if identifiers != paper.identifiers or doi != paper.doi:
+        paper = paper.model_copy(update={"identifiers": identifiers, "doi": doi})
     return paper, known
 
 

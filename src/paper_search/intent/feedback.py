@@ -76,9 +76,9 @@ class FeedbackReading:
         self.notes += later.notes
 
 
-def extract_wanted_words(feedback: str) -> str:
+def extract_wanted_words(remark: str) -> str:
     """Return the words a text asks for, without refused words, limits and courtesies; "" if it asks for nothing."""
-    return " ".join(read_feedback(feedback, _NO_TERMS, _ANY_DAY).wanted)
+    return " ".join(read_feedback(remark, _NO_TERMS, _ANY_DAY).wanted)
 
 
 def read_feedback_texts(
@@ -92,14 +92,14 @@ def read_feedback_texts(
 
 
 def read_feedback(
-    feedback: str, vocabulary: Vocabulary, today: date, current: SearchConstraints | None = None
+    remark: str, vocabulary: Vocabulary, today: date, current: SearchConstraints | None = None
 ) -> FeedbackReading:
     """Read one text.
 
     "Not enough on evaluation" adds evaluation, "less theory" excludes theory, "newer" is relative to the `current`
     limits.
     """
-    text, phrases = replace_phrases(_CONTRACTED.sub(" not", normalise_text(feedback)))
+    text, phrases = replace_phrases(_CONTRACTED.sub(" not", normalise_text(remark)))
     directions, text = read_directions(text)
     changes, change_notes = change_limits(directions, current or SearchConstraints(), today)
     amount = read_amount(text)

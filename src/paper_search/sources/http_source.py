@@ -16,7 +16,7 @@ from paper_search.errors import (
 )
 from paper_search.lookups import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, RawPaper, SearchQuery, SearchStrategy, SourceReport, SourceStatus
-from paper_search.query.filters import filter_papers, share_limit
+from paper_search.query.filters import compute_query_limit, filter_papers
 from paper_search.review import ExclusionReason
 from paper_search.sources.interfaces import (
     LookupDefinition,
@@ -187,7 +187,7 @@ class _Search:
         """Run the queries one after another until the limit is reached or an error is final."""
         progress = self._progress
         queries = self._list_distinct_queries()
-        share = share_limit(progress.limit, len(queries))
+        share = compute_query_limit(progress.limit, len(queries))
         for query in queries:
             if progress.room <= 0:
                 break
