@@ -450,7 +450,7 @@ def test_a_lock_that_was_given_up_on_is_not_kept(home: Home, failed: Callable[..
     ir = chain(node("e", "effect"), node("end"))
     key = ("e", home.run(ir).hashes["e"])
     failed(failing_at_the_end(node("a")))
-    with ResumePoint(home.checkpoints, "flow").one_at_a_time(key):
+    with ResumePoint(home.checkpoints, "flow").lock_effect(key):
         waited = home.run({**ir, "timeout": 0.05})
         assert waited.error_body is not None
         assert waited.error_body["code"] == "run_timed_out"

@@ -172,7 +172,7 @@ def test_a_parameter_that_cannot_be_made_to_fit_is_told_with_its_value(service: 
     flow = chain({"id": "copy", "type": "copy-file", "params": params}, inputs={"o": {}})
     run = service.run(flow, {"o": "perhaps"}, name="flow")
     assert run.error_body is not None
-    assert "`overwrite` of 'copy' is to be bool, and is str 'perhaps'" in run.error_body["message"]
+    assert "`overwrite` of 'copy' must be bool, got str 'perhaps'" in run.error_body["message"]
 
 
 def test_a_draft_that_is_saved_takes_what_it_did_along(service: Service) -> None:
@@ -286,7 +286,7 @@ def test_what_follows_a_node_whose_result_is_not_kept_is_not_run_again_because_o
         service.run(flow, name="flow")
     result = service.run(flow, name="flow")
     assert (service.folder / "paid").read_text() == "paid\n"
-    assert "holds a secret" in result.progress.not_reused["login"]
+    assert "contains a secret" in result.progress.not_reused["login"]
     assert "pay" in result.progress.reused
     assert b"zanzibar" not in b"".join(path.read_bytes() for path in service.home.rglob("*") if path.is_file())
 
