@@ -271,7 +271,7 @@ def test_a_checkpoint_that_a_clock_makes_too_old_is_not_used_and_said_so(
     monkeypatch.setattr(time, "time", lambda: real() + 25 * 3_600)
     reply = execute(home)
     assert reply["reused_nodes"] == []
-    assert any("too old to be used" in one for one in reply["warnings"])
+    assert any("has expired" in one for one in reply["warnings"])
 
 
 # Homes that are none.

@@ -22,7 +22,7 @@ def history(
     from pflow.cli.sources import run_as_told, run_name
 
     asked = service()
-    log = asked.log()
+    log = asked.open_log()
     try:
         found = log.list_runs(run_name(workflow) if workflow else None, limit)
         if workflow and not found:

@@ -116,7 +116,7 @@ def _job(asked: Service, name: str, inputs: list[str], timing: "Timing") -> "tup
     if names_a_file(name):
         raise UsageError("A workflow is scheduled by its name.", hint="Save the file to the library first: pflow save.")
     given = parsed(["--", name, *inputs]).inputs
-    stored = asked.find(name).stored
+    stored = asked.find_workflow(name).stored
     workflow = require_valid(asked.check(stored.ir), name)
     secrets = check_runnable(workflow, given, inputs_of(stored.ir, given, has_stdin=False))
     job = Job(

@@ -138,7 +138,7 @@ def describe(workflow: Workflow, json: Json = False) -> None:
     asked = service(workflow)
     source = source_of(asked, workflow)
     checked = asked.check(source.found.stored.ir)
-    told = {**described(source.found, checked, asked.log(), in_full=True), "source": source.kind}
+    told = {**described(source.found, checked, asked.open_log(), in_full=True), "source": source.kind}
     print_json(told) if json else tell_description(told, workflow)
 
 
